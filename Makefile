@@ -1,0 +1,44 @@
+# make demo   installs everything and runs the whole loop on generated notes; ends with a report page
+# make test   installs everything and runs the tests
+# make check  format, lint, types, import contracts, tests: what CI runs
+# make bench  speeds as ratios against peers, in one run
+# make results-loop  measures every figure of docs/results/loop.json again (needs the corpora; about an hour)
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV ?= .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.PHONY: demo test check format bench results-loop clean
+
+demo: $(INSTALLED)
+	$(BIN)/aggregator demo demo
+
+test: $(INSTALLED)
+	$(BIN)/python -m pytest -n 2
+
+check: $(INSTALLED)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(MAKE) test
+
+format: $(INSTALLED)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(INSTALLED)
+	$(BIN)/python -m bench
+
+results-loop: $(INSTALLED)
+	$(BIN)/python -m bench.results_loop
+
+$(INSTALLED): pyproject.toml requirements.lock
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+clean:
+	rm -rf $(VENV) demo

@@ -1,0 +1,1 @@
+"""The central provider's program: representer, shares, pool, head, releases."""

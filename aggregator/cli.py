@@ -1,0 +1,287 @@
+"""The provider's command line: it parses, calls and prints."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import torch
+
+demonstration = None
+from aggregator import releases, shares, sites, train_head, train_repr, workspace
+from command_line.commands import Program, examples, json_option, report, seed_option
+from command_line.notes import Notes, NotesOptions, notes_options, texts
+from command_line.progress import progress_bar
+from shared.embeddings.artefact import save_vectors
+from shared.embeddings.fasttext_format import save_bin
+from shared.embeddings.read import read_vectors
+from shared.embeddings.training import FastTextSettings, train_fasttext
+from shared.evaluation import as_json as evaluation_json
+from shared.evaluation import as_table, evaluate_all, match_corpora
+from shared.files import new_folder
+from shared.training.tagging import TaggingConfig
+
+folder_option = click.option(
+    "--workspace", "root", type=click.Path(path_type=Path), default=Path("."), envvar="DEID_COMMONS_AGGREGATOR",
+    help="Folder of the workspace (default: the current one).",
+)  # fmt: skip
+existing_path = click.Path(exists=True, path_type=Path)
+
+
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="deid-commons")
+def main() -> None:
+    """The central provider: train a representer, take in shares, train the head, publish releases."""
+    # Two threads that share a busy core run several times slower than one.
+    torch.set_num_threads(1)
+
+
+@main.command(epilog=examples("aggregator init provider --name north --scheme i2b2_2014"))
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--name", default="provider", show_default=True, help="Name of the provider, as releases state it.")
+@click.option("--scheme", default="i2b2_2014", show_default=True, help="Label scheme of the pool, or a .toml file with one.")
+@json_option
+def init(folder: Path, name: str, scheme: str, as_json: bool) -> None:
+    """Make a workspace with a fresh signing key."""
+    made = workspace.create(folder, name, scheme)
+    key = made.key().public_key
+    lines = [
+        f"workspace {folder} made; label scheme {made.scheme.name}, {len(made.scheme.categories)} categories",
+        f"fingerprint {key.key_id}",
+        f"spoken      {key.spoken}",
+        "tell one of the two to every site over a channel that both of you trust",
+    ]
+    report({"workspace": str(folder), "fingerprint": key.key_id, "spoken": key.spoken}, lines, as_json=as_json)
+
+
+@main.command("train-embeddings", epilog=examples("aggregator train-embeddings public-notes/ --dim 100 --epochs 8"))
+@click.argument("sources", metavar="TEXTS...", nargs=-1, required=True, type=existing_path)
+@click.option("--dim", default=100, show_default=True, type=click.IntRange(2, 1024), help="Numbers in a vector.")
+@click.option("--epochs", default=8, show_default=True, type=click.IntRange(1), help="Passes over the texts.")
+@click.option("--min-count", default=2, show_default=True, type=click.IntRange(1), help="Rarer words get n-gram vectors only.")
+@click.option("--bin", "binary", type=click.Path(path_type=Path, dir_okay=False), help="Also write a fastText .bin.")
+@folder_option
+@seed_option("the training")
+@json_option
+@notes_options
+def train_embeddings(
+    sources: tuple[Path, ...], dim: int, epochs: int, min_count: int, binary: Path | None, root: Path, seed: int, as_json: bool, **reading: Any
+) -> None:
+    """Train fastText word vectors on public texts: every word of them may be read off the result."""
+    target = workspace.open_workspace(root)
+    notes = [Notes(source, _reading(reading)) for source in sources]
+    settings = FastTextSettings(dim=dim, epochs=epochs, min_count=min_count)
+    with progress_bar(quiet=as_json) as bar:
+        vectors = train_fasttext(
+            texts(notes), settings, seed=seed, progress=lambda done, total: bar("tokens", done, total)
+        )
+    with new_folder(target.embeddings) as folder:
+        save_vectors(vectors, folder, dtype="float16")
+    if binary is not None:
+        save_bin(vectors, binary)
+    lines = [line for corpus in notes for line in corpus.lines()]
+    lines.append(f"{len(vectors)} words of {vectors.dim} dimensions in {target.embeddings}")
+    report({"words": len(vectors), "dim": vectors.dim, "digest": vectors.digest}, lines, as_json=as_json)
+
+
+@main.command("train-repr", epilog=examples("aggregator train-repr --corpus public-notes/ --neighbours 100 --dim 50"))
+@click.option("--corpus", required=True, type=existing_path, help="Public notes with PHI labels.")
+@click.option("--embeddings", type=existing_path, help="fastText .bin or .vec, GloVe .txt (each also .gz); default: those of train-embeddings.")
+@click.option("--neighbours", default=100, show_default=True, type=click.IntRange(2), help="N of the paper: candidates for every PHI word, itself included.")
+@click.option("--dim", default=50, show_default=True, type=click.IntRange(2, 1024), help="d of the paper: size of the representation.")
+@click.option("--procedure", default="three-part", show_default=True, type=click.Choice(["three-part"]), help="How it is trained.")
+@click.option("--preset", default="standard", show_default=True, type=click.Choice(list(train_repr.PRESETS)), help="How long it is trained.")
+@folder_option
+@seed_option("the training")
+@json_option
+@notes_options
+def train_representer(
+    corpus: Path, embeddings: Path | None, neighbours: int, dim: int, procedure: str, preset: str, root: Path, seed: int, as_json: bool, **reading: Any
+) -> None:
+    """Train the representer on public notes and freeze it."""
+    target = workspace.open_workspace(root)
+    vectors = read_vectors(embeddings or workspace.require(target.embeddings, "aggregator train-embeddings"))
+    notes = Notes(corpus, _reading(reading), target.scheme)
+    options = train_repr.RepresenterOptions(neighbours, dim, preset, seed)
+    with progress_bar(quiet=as_json) as bar:
+        summary = train_repr.train(target, notes, vectors, options, bar)
+    record, noise = summary["record"], summary["noise"]
+    assert isinstance(record, dict)
+    assert isinstance(noise, dict)
+    lines = [
+        *notes.lines(),
+        f"{summary['sentences']} sentences, {summary['tokens']} tokens, {summary['phi_tokens']} of them PHI",
+        f"adversaries in training decide {record['adversary_accuracy'][-1]:.1%} of pairs right (50% is chance); "
+        "that says nothing yet about an attacker who trains longer",
+        f"output noise {min(noise['output']):.4f} to {max(noise['output']):.4f} on vectors in the unit ball",
+        f"representer in {target.representer}; next: aggregator publish",
+    ]
+    report(summary, lines, as_json=as_json)
+
+
+@main.command(epilog=examples("aggregator publish"))
+@folder_option
+@json_option
+def publish(root: Path, as_json: bool) -> None:
+    """Sign and publish the frozen representer."""
+    _report_release(releases.publish_representer(workspace.open_workspace(root)), as_json)
+
+
+@main.command(epilog=examples("aggregator release"))
+@folder_option
+@json_option
+def release(root: Path, as_json: bool) -> None:
+    """Sign and publish representer and head together."""
+    _report_release(releases.publish_pipeline(workspace.open_workspace(root)), as_json)
+
+
+@main.group()
+def site() -> None:
+    """The enrolled hospitals."""
+
+
+@site.command("add", epilog=examples("aggregator site add st-anne.request.json --fingerprint 1f2e-...-90ab"))
+@click.argument("request", type=existing_path)
+@click.option("--fingerprint", required=True, help="As the site said it over another channel, in digits or spoken.")
+@folder_option
+@json_option
+def site_add(request: Path, fingerprint: str, root: Path, as_json: bool) -> None:
+    """Enrol a site."""
+    added = sites.enrol(workspace.open_workspace(root), request, fingerprint)
+    report({"site": added.site, "fingerprint": added.fingerprint}, [f"{added.site} enrolled, {added.fingerprint}"], as_json=as_json)
+
+
+@site.command("list", epilog=examples("aggregator site list"))
+@folder_option
+@json_option
+def site_list(root: Path, as_json: bool) -> None:
+    """All sites, with their fingerprints."""
+    found = sites.enrolled(workspace.open_workspace(root))
+    rows = [{"site": one.name, "fingerprint": one.request.fingerprint, "revoked": one.revoked} for one in found]
+    lines = [f"{one.name:20} {one.request.fingerprint}{'  revoked: ' + one.revoked if one.revoked else ''}" for one in found]
+    report({"sites": rows}, lines or ["no sites yet"], as_json=as_json)
+
+
+@site.command("revoke", epilog=examples('aggregator site revoke st-anne --reason "key lost"'))
+@click.argument("name")
+@click.option("--reason", required=True, help="Kept with the site.")
+@folder_option
+def site_revoke(name: str, reason: str, root: Path) -> None:
+    """Take no more shares from a site."""
+    sites.revoke(workspace.open_workspace(root), name, reason)
+    click.echo(f"{name} revoked; shares accepted before stay in the pool")
+
+
+@main.command(epilog=examples("aggregator ingest inbox/*.parquet"))
+@click.argument("files", nargs=-1, required=True, type=existing_path)
+@folder_option
+@json_option
+def ingest(files: tuple[Path, ...], root: Path, as_json: bool) -> None:
+    """Verify shares and take them in; the first that fails stops it, and those before it stay."""
+    target = workspace.open_workspace(root)
+    taken: list[dict[str, object]] = []
+    for path in files:
+        share = shares.ingest(target, path)
+        taken.append(_share_row(share))
+        if not as_json:
+            click.echo(_share_line(share))
+    if as_json:
+        report({"accepted": taken}, [], as_json=True)
+
+
+@main.group("shares")
+def shares_group() -> None:
+    """The accepted shares."""
+
+
+@shares_group.command("list", epilog=examples("aggregator shares list"))
+@folder_option
+@json_option
+def shares_list(root: Path, as_json: bool) -> None:
+    """All accepted shares."""
+    found = shares.accepted_shares(workspace.open_workspace(root))
+    report({"shares": [_share_row(one) for one in found]}, [_share_line(one) for one in found] or ["no shares yet"], as_json=as_json)
+
+
+@shares_group.command("show", epilog=examples("aggregator shares show 3fa9"))
+@click.argument("digest")
+@folder_option
+def shares_show(digest: str, root: Path) -> None:
+    """The manifest of one share."""
+    found = shares.find_share(workspace.open_workspace(root), digest)
+    click.echo(json.dumps(found.manifest.to_json(), indent=1, sort_keys=True))
+
+
+@main.command("train-head", epilog=examples("aggregator train-head --epochs 12"))
+@click.option("--epochs", default=12, show_default=True, type=click.IntRange(1), help="Passes over the pool.")
+@click.option("--site", "only", multiple=True, help="Only this site's shares; may be given several times.")
+@click.option("--public/--no-public", default=True, show_default=True, help="Whether the provider's own notes join the pool.")
+@folder_option
+@seed_option("the training")
+@json_option
+def train_pool_head(epochs: int, only: tuple[str, ...], public: bool, root: Path, seed: int, as_json: bool) -> None:
+    """Train the head on the pool."""
+    target = workspace.open_workspace(root)
+    chosen = frozenset(only) if only else None
+    with progress_bar(quiet=as_json) as bar:
+        summary = train_head.train(target, TaggingConfig(epochs=epochs, seed=seed), with_public=public, sites=chosen, progress=bar)
+    scores = summary["sites"]
+    assert isinstance(scores, list)
+    lines = [
+        f"{summary['sentences']} sentences, {summary['tokens']} tokens in the pool",
+        "held-out tenth of each site, token-binary:",
+        *(f"  {row['site']:20} precision {row['precision']:.3f}  recall {row['recall']:.3f}  F1 {row['f1']:.3f}" for row in scores),
+        f"head in {target.head}; next: aggregator release",
+    ]
+    report(summary, lines, as_json=as_json)
+
+
+@main.command(epilog=examples("aggregator evaluate --gold gold/ --system system/"))
+@click.option("--gold", required=True, type=existing_path, help="Notes with true labels.")
+@click.option("--system", required=True, type=existing_path, help="The same notes with predicted labels.")
+@click.option("--official-slips", is_flag=True, help="Repeat the slips of the official scripts, to compare with published numbers.")
+@seed_option("the bootstrap")
+@json_option
+@notes_options
+def evaluate(gold: Path, system: Path, official_slips: bool, seed: int, as_json: bool, **reading: Any) -> None:
+    """Every block of the i2b2 and MEDDOCAN evaluations, and what stays in clear."""
+    pairs = match_corpora(Notes(gold, _reading(reading)), Notes(system, NotesOptions()))
+    result = evaluate_all(pairs, rng=np.random.default_rng(seed), slips=official_slips)
+    report(dict(evaluation_json(result)), [as_table(result)], as_json=as_json)
+
+
+@main.command(epilog=examples("aggregator demo", "aggregator demo /tmp/somewhere --language es"))
+@click.argument("folder", type=click.Path(path_type=Path), default=Path("demo"))
+@click.option("--language", default="en", show_default=True, type=click.Choice(["en", "es"]), help="Language of the generated notes.")
+@click.option("--notes", "count", default=80, show_default=True, type=click.IntRange(10), help="Notes of each hospital.")
+@seed_option("notes and trainings")
+def demo(folder: Path, language: str, count: int, seed: int) -> None:
+    """The whole loop on generated notes with a provider and four hospitals; ends with a report page."""
+    demonstration.run(folder, demonstration.Scale(language, count, seed), click.echo)
+
+
+def _reading(options: dict[str, Any]) -> NotesOptions:
+    return NotesOptions(options["format_"], options["text_column"], options["quarantine"], options["labels"])
+
+
+def _report_release(published: releases.VerifiedRelease, as_json: bool) -> None:
+    manifest = published.manifest
+    lines = [
+        f"release {manifest.sequence}, {manifest.kind}, in {published.folder}",
+        f"digest {published.digest}",
+        "carry the folder releases/ to the sites, or let them read it where it is",
+    ]
+    report({"sequence": manifest.sequence, "kind": manifest.kind, "folder": str(published.folder), "digest": published.digest}, lines, as_json=as_json)
+
+
+def _share_row(share: shares.Share) -> dict[str, object]:
+    manifest = share.manifest
+    return {"site": share.site, "sequence": share.sequence, "sentences": manifest.sentences, "tokens": manifest.tokens, "digest": share.digest}
+
+
+def _share_line(share: shares.Share) -> str:
+    manifest = share.manifest
+    return f"{share.site:20} share {share.sequence}: {manifest.sentences} sentences, {manifest.tokens} tokens, {share.digest[:12]}"

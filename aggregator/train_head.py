@@ -1,0 +1,116 @@
+"""`aggregator train-head`: the head, trained on the pool, with a score for each site.
+
+The score of a site is taken on the tenth of its sentences that the training never saw. It tells whether the pool serves
+that site, not how the head does at a hospital that shared nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+
+from aggregator.pool import Pool
+from aggregator.releases import representer_digest
+from aggregator.shares import accepted_shares
+from aggregator.workspace import Workspace
+from shared.files import new_folder, write_text
+from shared.models.storage import save_head
+from shared.models.tagger import Tagger
+from shared.training.tagging import Progress, TaggingConfig, silent, train_tagger
+
+PUBLIC = "(public notes)"
+
+
+@dataclass(frozen=True)
+class SiteScore:
+    """Token-binary scores of the head on a site's held-out sentences.
+
+    Args:
+        site: name of the site, or PUBLIC.
+        tokens: tokens scored.
+        phi_tokens: how many of them are PHI.
+        precision: in [0, 1].
+        recall: in [0, 1].
+    """
+
+    site: str
+    tokens: int
+    phi_tokens: int
+    precision: float
+    recall: float
+
+    @property
+    def f1(self) -> float:
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total if total else 0.0
+
+
+def train(
+    workspace: Workspace,
+    config: TaggingConfig,
+    *,
+    with_public: bool = True,
+    sites: frozenset[str] | None = None,
+    progress: Progress = silent,
+) -> dict[str, object]:
+    """Train a head on the accepted shares and put it into the workspace.
+
+    Args:
+        workspace: with accepted shares.
+        config: the recipe.
+        with_public: let the provider's own encoded notes join the pool.
+        sites: only these sites' shares; None for all.
+        progress: called after every step.
+
+    Returns:
+        sizes, settings and the score of each site; also written beside the weights.
+
+    Raises:
+        WorkspaceError: there is nothing to train on.
+    """
+    payloads: dict[str, list[Path]] = {}
+    shares = [share for share in accepted_shares(workspace) if sites is None or share.site in sites]
+    for share in shares:
+        payloads.setdefault(share.site, []).append(share.payload)
+    if with_public and workspace.public_share.exists():
+        payloads[PUBLIC] = [workspace.public_share]
+    with Pool([path for paths in payloads.values() for path in paths], held_out=False) as pool:
+        head = train_tagger(pool, len(workspace.scheme.tags), config, progress=progress)
+        summary: dict[str, object] = {
+            "recipe": asdict(config),
+            "sentences": pool.sentences,
+            "tokens": pool.tokens,
+            "shares": [{"site": share.site, "sequence": share.sequence, "payload": share.digest} for share in shares],
+            "public": PUBLIC in payloads,
+            "representer": representer_digest(workspace),
+        }
+    scores = [score_site(head, site, paths) for site, paths in sorted(payloads.items())]
+    summary["sites"] = [asdict(score) | {"f1": score.f1} for score in scores]
+    with new_folder(workspace.head) as folder:
+        save_head(head, folder)
+        write_text(folder / "training.json", json.dumps(summary, indent=1))
+    return summary
+
+
+def score_site(head: Tagger, site: str, paths: list[Path]) -> SiteScore:
+    """Token-binary scores on the held-out sentences of one site."""
+    with Pool(paths, held_out=True) as pool:
+        hits, found, true, tokens = _counts(head.predict, pool)
+    return SiteScore(site, tokens, true, hits / found if found else 0.0, hits / true if true else 0.0)
+
+
+def _counts(predict: Callable[..., torch.Tensor], pool: Pool) -> tuple[int, int, int, int]:
+    """Tokens that both call PHI, that the head does, that are, and all."""
+    hits = found = true = tokens = 0
+    for batch in pool.batches(256):
+        said = predict(batch.inputs, batch.casing, batch.lengths) > 0
+        gold = batch.tags > 0
+        hits += int((said & gold).sum())
+        found += int(said.sum())
+        true += int(gold.sum())
+        tokens += int(batch.lengths.sum())
+    return hits, found, true, tokens

@@ -1,0 +1,64 @@
+"""Click groups whose commands end in one clear line and a documented exit code, never in a traceback.
+
+docs/exit-codes.md lists the codes. A fault of the program itself is 1: it names the error's type only, since the text of
+an unforeseen exception may hold text of a note; DEID_COMMONS_DEBUG=1 shows the traceback to whoever may see such text.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from protocols.errors import ProtocolError
+from shared.errors import DeidError
+
+_STORAGE = 8
+_INTERRUPTED = 130
+
+
+class Program(click.Group):
+    """A group that turns every known error into one line on standard error and its exit code."""
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except (DeidError, ProtocolError) as error:
+            return self._fail(str(error), error.exit_code, error)
+        except OSError as error:
+            return self._fail(f"{error.filename or 'a file'}: {error.strerror or type(error).__name__}; check the path and the free space", _STORAGE, error)
+        except KeyboardInterrupt as error:
+            return self._fail("interrupted; nothing half-written was kept", _INTERRUPTED, error)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
+            return self._fail(f"a fault in this program ({type(error).__name__}); set DEID_COMMONS_DEBUG=1 to see where", 1, error)
+
+    @staticmethod
+    def _fail(message: str, code: int, error: BaseException) -> None:
+        if os.environ.get("DEID_COMMONS_DEBUG") == "1":
+            raise error
+        click.echo("error: " + " ".join(message.split()), err=True)
+        sys.exit(code)
+
+
+def examples(*lines: str) -> str:
+    """The block of examples that ends a command's help."""
+    return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print a machine-readable result on standard output.")
+
+
+def seed_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The --seed of a command; `what` says what it decides."""
+    return click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**31 - 1), help=f"Seed of {what}.")
+
+
+def report(result: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
+    """Print a result: JSON where it was asked for, the lines for people elsewhere."""
+    click.echo(json.dumps(result, ensure_ascii=False, sort_keys=True) if as_json else "\n".join(lines))

@@ -1,0 +1,89 @@
+"""The options with which any command reads notes, and the line that says what was read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from shared.corpus import Corpus, read_corpus
+from shared.document import Document
+from shared.labels import LabelScheme, load_mapping, load_mapping_file, map_document, scheme_names
+
+
+@dataclass(frozen=True)
+class NotesOptions:
+    """How notes are read.
+
+    Args:
+        format: name of a format, or "auto".
+        text_column: where the text stands in a table.
+        quarantine: where bad documents go.
+        labels: name of a bundled scheme that the notes use, or a file that maps their labels.
+    """
+
+    format: str = "auto"
+    text_column: str = "text"
+    quarantine: Path | None = None
+    labels: str | None = None
+
+
+class Notes:
+    """Documents of one path, in the words of the scheme that is wanted.
+
+    Args:
+        path: folder or file.
+        options: how to read it.
+        scheme: its categories are the only ones let through; None lets all through.
+    """
+
+    def __init__(self, path: Path, options: NotesOptions, scheme: LabelScheme | None = None) -> None:
+        self._mapping: dict[str, str] | None = None
+        if scheme is not None and options.labels is not None:
+            bundled = options.labels in scheme_names()
+            self._mapping = (
+                load_mapping(options.labels, scheme.name) if bundled else load_mapping_file(Path(options.labels), scheme)
+            )
+        known = None if scheme is None else frozenset(self._mapping or scheme.categories)
+        self.corpus: Corpus = read_corpus(
+            path, format=options.format, text_column=options.text_column, quarantine=options.quarantine, categories=known
+        )
+
+    def __iter__(self) -> Iterator[Document]:
+        if self._mapping is None:
+            return iter(self.corpus)
+        return self._mapped(self._mapping)
+
+    def _mapped(self, mapping: dict[str, str]) -> Iterator[Document]:
+        for document in self.corpus:
+            yield map_document(document, mapping)
+
+    @property
+    def quarantined(self) -> int:
+        return self.corpus.report.quarantined
+
+    def lines(self) -> list[str]:
+        """What was detected and read, for people; after the notes were read."""
+        return [self.corpus.detected, str(self.corpus.report)]
+
+
+def texts(notes: Iterable[Notes]) -> Iterator[str]:
+    """The texts of several corpora."""
+    for corpus in notes:
+        for document in corpus:
+            yield document.text
+
+
+def notes_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of NotesOptions, for a command whose function takes them as keywords."""
+    for option in (
+        click.option("--labels", metavar="SCHEME|FILE", help=f"What the notes' labels are: {', '.join(scheme_names())}, or a .toml file with a table [map] from them to the release's."),
+        click.option("--quarantine", type=click.Path(path_type=Path, file_okay=False), help="Set bad documents aside here and go on."),
+        click.option("--text-column", default="text", show_default=True, help="Column of the text, in CSV and JSONL."),
+        click.option("--format", "format_", default="auto", show_default=True, help="Format of the notes; found by itself unless given."),
+    ):
+        command = option(command)
+    return command

@@ -1,0 +1,101 @@
+"""Every error that `protocols` raises on purpose, as one tree.
+
+ProtocolError (9)
+├── StorageError (9)             the disk is full, a file can't be read or written
+├── SchemaError (10)             not the layout that this version reads: JSON, Parquet, HDF5 or folder
+│   ├── VersionError             a format version that this program does not know
+│   └── MismatchError            sound, but made for something else: other labels, another width
+│       └── OtherReleaseError    made with another release than the one expected
+├── BoundsError (11)             a number outside its limits: too large, too many, out of range
+│   └── NonFiniteError           NaN or infinity in a tensor
+├── SignatureError (12)          the signature is not that of these bytes by this key
+│   ├── UnsignedError            no signature where one is needed
+│   └── UnknownSignerError       signed by nobody we know
+├── DigestError (13)             the bytes are not the ones that were signed for
+│   └── TruncatedError           fewer bytes than were signed for
+└── DuplicateError (14)          accepted before: a replay
+
+A message says what was expected, what came instead and what to do, on one line. It names files, fields, sites and
+numbers; it never quotes a value of a tensor together with a word, and there is no text of a note to quote.
+
+`exit_code` is what the command line returns for the error; docs/exit-codes.md lists them.
+"""
+
+from __future__ import annotations
+
+
+class ProtocolError(Exception):
+    """Root of the tree.
+
+    Args:
+        expected: what should have come.
+        received: what came instead.
+        advice: what the reader of the message can do about it.
+        place: file, field or block where it happened.
+    """
+
+    exit_code = 9
+
+    def __init__(self, expected: str, *, received: str = "", advice: str = "", place: str = "") -> None:
+        self.expected = expected
+        self.received = received
+        self.advice = advice
+        self.place = place
+        message = f"{place}: expected {expected}" if place else f"expected {expected}"
+        if received:
+            message += f", received {received}"
+        if advice:
+            message += f"; {advice}"
+        super().__init__(" ".join(message.split()))
+
+
+class StorageError(ProtocolError):
+    exit_code = 9
+
+
+class SchemaError(ProtocolError):
+    exit_code = 10
+
+
+class VersionError(SchemaError):
+    pass
+
+
+class MismatchError(SchemaError):
+    pass
+
+
+class OtherReleaseError(MismatchError):
+    pass
+
+
+class BoundsError(ProtocolError):
+    exit_code = 11
+
+
+class NonFiniteError(BoundsError):
+    pass
+
+
+class SignatureError(ProtocolError):
+    exit_code = 12
+
+
+class UnsignedError(SignatureError):
+    pass
+
+
+class UnknownSignerError(SignatureError):
+    pass
+
+
+class DigestError(ProtocolError):
+    exit_code = 13
+
+
+class TruncatedError(DigestError):
+    pass
+
+
+class DuplicateError(ProtocolError):
+    exit_code = 14

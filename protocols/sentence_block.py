@@ -1,0 +1,144 @@
+"""A run of sentences as flat arrays, the unit that a payload writes and reads; and the checks of its values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.errors import BoundsError, NonFiniteError, SchemaError
+
+Array: TypeAlias = NDArray[Any]
+
+VALUE_TYPE = np.dtype("<f2")
+LENGTH_TYPE = np.dtype("<i4")
+CLASS_TYPE = np.dtype("u1")
+CASING_CLASSES = 7
+MAX_DIM = 4096
+_NORM_ROWS = 8192
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SentenceBlock:
+    """Sentences one behind the other.
+
+    Args:
+        values: representations, float16 little-endian [tokens, dim].
+        tags: index of each token's tag in the label scheme, uint8 [tokens].
+        casing: casing class of each token, uint8 [tokens].
+        lengths: tokens of each sentence, int32 [sentences], each at least 1, `tokens` in sum.
+
+    Raises:
+        SchemaError: another dtype or shape.
+        BoundsError: an empty sentence, or lengths that do not add up.
+    """
+
+    values: Array
+    tags: Array
+    casing: Array
+    lengths: Array
+
+    def __post_init__(self) -> None:
+        tokens = len(self.values)
+        for name, dtype, shape in (
+            ("values", VALUE_TYPE, (tokens, self.dim)),
+            ("tags", CLASS_TYPE, (tokens,)),
+            ("casing", CLASS_TYPE, (tokens,)),
+            ("lengths", LENGTH_TYPE, (len(self.lengths),)),
+        ):
+            array = getattr(self, name)
+            if array.dtype != dtype or array.shape != shape:
+                raise SchemaError(
+                    f"{dtype} {shape}", received=f"{array.dtype} {array.shape}", advice="convert it", place=name
+                )
+        if not 1 <= self.dim <= MAX_DIM:
+            raise BoundsError(f"1 to {MAX_DIM} dimensions", received=str(self.dim), place="values")
+        if not len(self.lengths) or int(self.lengths.min()) < 1:
+            raise BoundsError("sentences of at least one token", received="none or an empty one", place="lengths")
+        if int(self.lengths.sum(dtype=np.int64)) != tokens:
+            raise BoundsError(f"lengths that add up to {tokens} tokens", received="another sum", place="lengths")
+
+    @property
+    def dim(self) -> int:
+        return int(self.values.shape[1]) if self.values.ndim == 2 else 0
+
+    @property
+    def tokens(self) -> int:
+        return len(self.values)
+
+    @property
+    def sentences(self) -> int:
+        return len(self.lengths)
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int64]:
+        """First token of each sentence and the end of the last, int64 [sentences + 1]."""
+        offsets = np.zeros(self.sentences + 1, dtype=np.int64)
+        np.cumsum(self.lengths, out=offsets[1:])
+        return offsets
+
+    def __repr__(self) -> str:
+        return f"SentenceBlock(sentences={self.sentences}, tokens={self.tokens}, dim={self.dim})"
+
+
+@dataclass(frozen=True)
+class ValueRules:
+    """What the values of every block must keep to.
+
+    Args:
+        tags: number of tags in the label scheme.
+        value_bound: largest L2 norm of one token's representation, before it was rounded to float16.
+    """
+
+    tags: int
+    value_bound: float
+
+
+def check_block(block: SentenceBlock, rules: ValueRules, place: str = "block") -> None:
+    """Returns if every value of `block` is one that `rules` allow.
+
+    Raises:
+        NonFiniteError: NaN or infinity in a representation.
+        BoundsError: a norm beyond the bound, a tag or casing class that does not exist.
+    """
+    if int(block.tags.max()) >= rules.tags:
+        raise BoundsError(f"tags below {rules.tags}", received=str(block.tags.max()), advice="refuse it", place=place)
+    if int(block.casing.max()) >= CASING_CLASSES:
+        raise BoundsError(f"casing classes below {CASING_CLASSES}", received=str(block.casing.max()), place=place)
+    largest = largest_norm(block.values)
+    if not np.isfinite(largest):
+        raise NonFiniteError("finite values", received="NaN or infinity", advice="encode the notes again", place=place)
+    if largest > rounded_bound(rules.value_bound, block.dim):
+        raise BoundsError(
+            f"representations of norm {rules.value_bound:g} at most",
+            received=f"norm {largest:.6g}",
+            advice="encode the notes again",
+            place=place,
+        )
+
+
+def largest_norm(values: Array) -> float:
+    """The largest L2 norm of a row of `values` [tokens, dim]; not finite if any value is not.
+
+    A float16 is at most 65504 and a row at most 4096 wide, so a sum of squares in float32 can't overflow.
+    """
+    largest = 0.0
+    for start in range(0, len(values), _NORM_ROWS):
+        rows = values[start : start + _NORM_ROWS].astype(np.float32)
+        squares = float(np.einsum("td,td->t", rows, rows).max())
+        if not np.isfinite(squares):
+            return float("inf")
+        largest = max(largest, squares)
+    return float(np.sqrt(largest))
+
+
+def rounded_bound(bound: float, dim: int) -> float:
+    """The largest norm in float32 arithmetic of a vector of norm `bound` that was rounded to float16.
+
+    Rounding changes a coordinate by at most 2^-11 of itself, or by 2^-25 below the normal numbers; adding `dim`
+    squares in float32 errs by at most dim * 2^-24 in the sum.
+    """
+    return bound * (1 + 2.0**-11) * (1 + dim * 2.0**-24) + float(np.sqrt(dim)) * 2.0**-25

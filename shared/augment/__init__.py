@@ -1,0 +1,1 @@
+"""Changed copies of labelled text: what the adversarial training learns its invariance from."""

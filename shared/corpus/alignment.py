@@ -1,0 +1,128 @@
+"""Offsets that must select the text that their tag quotes.
+
+Corpora count in code points, and so do we. Tools written in Java or JavaScript count UTF-16 units, and some count
+a CRLF as one character. Such a counting is taken only when it explains every tag of
+the document and the plain one does not; the offsets are converted and the text stays untouched. If none explains all
+tags, the document is refused.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from shared.document import Annotation
+from shared.errors import AnnotationError
+
+Converter: TypeAlias = Callable[[int], int | None]
+Counting: TypeAlias = Callable[[str], Converter | None]
+
+_LINE_ENDS_AS_SPACES = str.maketrans("\r\n\t", "   ")
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A span as its file gives it, not yet believed.
+
+    Args:
+        start, end: half-open, in the file's own counting.
+        category: its label.
+        surface: the text that the file says the span covers; None where the format quotes none.
+        identifier, comment: as in `Annotation`.
+    """
+
+    start: int
+    end: int
+    category: str
+    surface: str | None = field(default=None, repr=False)
+    identifier: str = ""
+    comment: str = field(default="", repr=False)
+
+
+def utf16_units(text: str) -> Converter | None:
+    """Offsets as Java and JavaScript count them."""
+    if text.isascii():
+        return None
+    astral = [index for index, character in enumerate(text) if character > "\uffff"]
+    starts = [index + order for order, index in enumerate(astral)]
+
+    def convert(position: int) -> int | None:
+        before = bisect_left(starts, position)
+        halved = before > 0 and starts[before - 1] == position - 1
+        return None if halved else position - before
+
+    return convert if astral else None
+
+
+def crlf_as_one(text: str) -> Converter | None:
+    """Offsets of a tool that read the file with its line ends normalised."""
+    if "\r\n" not in text:
+        return None
+    folded: list[int] = []
+    found = text.find("\r\n")
+    while found >= 0:
+        folded.append(found - len(folded))
+        found = text.find("\r\n", found + 2)
+    return lambda position: position + bisect_left(folded, position)
+
+
+COUNTINGS: dict[str, Counting] = {"UTF-16 units": utf16_units, "CRLF as one character": crlf_as_one}
+
+
+def align(
+    text: str, tags: Sequence[Tag], countings: dict[str, Counting], notes: Counter[str]
+) -> tuple[Annotation, ...] | None:
+    """The tags as annotations of `text`, or None when no counting explains them all.
+
+    Args:
+        text: the note.
+        tags: its tags, in any order.
+        countings: what to try, in order, when plain code points do not fit.
+        notes: counts conversions, for the report.
+    """
+    if all(agrees(text[tag.start : tag.end], tag.surface) for tag in tags):
+        return tuple(Annotation(tag.start, tag.end, tag.category, tag.identifier, tag.comment) for tag in tags)
+    if any(tag.surface is None for tag in tags):
+        return None
+    for name, counting in countings.items():
+        converter = counting(text)
+        converted = converter and _convert(text, tags, converter)
+        if converted:
+            notes[f"documents with offsets in another counting, converted: {name}"] += 1
+            return converted
+    return None
+
+
+def _convert(text: str, tags: Sequence[Tag], converter: Converter) -> tuple[Annotation, ...] | None:
+    converted = []
+    for tag in tags:
+        start, end = converter(tag.start), converter(tag.end)
+        if start is None or end is None or not agrees(text[start:end], tag.surface):
+            return None
+        converted.append(Annotation(start, end, tag.category, tag.identifier, tag.comment))
+    return tuple(converted)
+
+
+def agrees(covered: str, surface: str | None) -> bool:
+    """Whether a quoted text is the covered one; line ends and tabs may be quoted as spaces."""
+    if surface is None or covered == surface:
+        return True
+    spaced = surface.translate(_LINE_ENDS_AS_SPACES)
+    if covered.translate(_LINE_ENDS_AS_SPACES) == spaced:
+        return True
+    return covered.replace("\r\n", "\n").translate(_LINE_ENDS_AS_SPACES) == spaced
+
+
+def mismatch(text: str, tags: Sequence[Tag], document: str) -> AnnotationError:
+    """The error for the first tag that does not fit."""
+    for tag in tags:
+        if not agrees(text[tag.start : tag.end], tag.surface):
+            break
+    return AnnotationError(
+        "expected offsets that select the text which the tag quotes, got other characters there; correct the offsets",
+        document=document,
+        place=f"characters {tag.start}-{tag.end}",
+    )

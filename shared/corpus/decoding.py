@@ -1,0 +1,101 @@
+"""From bytes and loose values to ones that can be trusted, with errors that hold nothing of the note.
+
+The exceptions of Python's own decoders carry the whole input (`UnicodeDecodeError.object`, `JSONDecodeError.doc`,
+the message of `int("...")`), so they are never chained: each error here is raised outside the `except` block.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from typing import Any
+
+from shared.errors import FormatError
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def decode_utf8(data: bytes, document: str) -> str:
+    """Bytes to text. A byte order mark at the front is no part of the text; every other byte is kept.
+
+    Raises:
+        FormatError: a byte is not UTF-8, or there is a NUL byte; says which.
+    """
+    nul = data.find(b"\0")
+    if nul >= 0:
+        hint = "; it looks like UTF-16" if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else ""
+        raise FormatError(
+            f"expected text without NUL bytes, got one at byte {nul}{hint}; save it as UTF-8 text", document=document
+        )
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        bad = error.start
+    else:
+        return text[1:] if data.startswith(codecs.BOM_UTF8) else text
+    raise FormatError(
+        f"expected UTF-8, got byte 0x{data[bad]:02X} at byte {bad}; convert it to UTF-8", document=document
+    )
+
+
+def decode_json(data: bytes, document: str) -> Any:
+    """One JSON value.
+
+    Raises:
+        FormatError: not UTF-8, not JSON, or holding half a surrogate pair, which no text file can hold.
+    """
+    text = decode_utf8(data, document)
+    try:
+        value = json.loads(text)
+    except json.JSONDecodeError as error:
+        problem = f"expected JSON, got something else ({error.msg}) at character {error.pos} of the record; correct it"
+    except (ValueError, RecursionError):
+        problem = "expected JSON, got a number or a nesting beyond any limit; correct it"
+    else:
+        if not _ESCAPED_SURROGATE.search(text) or not _SURROGATE.search(json.dumps(value, ensure_ascii=False)):
+            return value
+        problem = (
+            "expected whole characters, got half of a surrogate pair (an escape \\ud800 to \\udfff alone); correct it"
+        )
+    raise FormatError(problem, document=document)
+
+
+def refuse_escaped_bytes(text: str, document: str) -> None:
+    """For text that was decoded with "surrogateescape", so that one bad row does not end a whole file.
+
+    Raises:
+        FormatError: it holds a byte that is not UTF-8.
+    """
+    found = _SURROGATE.search(text)
+    if found:
+        raise FormatError(
+            f"expected UTF-8, got byte 0x{ord(found.group()) - 0xDC00:02X}; convert it to UTF-8", document=document
+        )
+
+
+def offset(value: object, document: str, place: str) -> int:
+    """A non-negative whole number, from JSON or from an attribute.
+
+    Raises:
+        FormatError: anything else; the value is not quoted, for it may be text of the note.
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 18:
+        return int(value)
+    raise FormatError(
+        "expected an offset that is a whole number from 0, got something else; correct it",
+        document=document,
+        place=place,
+    )
+
+
+def text_value(value: object, what: str, document: str, place: str = "") -> str:
+    """A string, or a clear error that names what it should have been."""
+    if isinstance(value, str):
+        return value
+    raise FormatError(
+        f"expected {what} to be a string, got {type(value).__name__}; correct it", document=document, place=place
+    )

@@ -1,0 +1,167 @@
+"""The facts of one note: every slot asks here, so that names, numbers and days agree from the first line to the last.
+
+A slot is named after its kind, with a digit where a note needs several ("doctor2", "city3"); the same name gives
+the same value again, in any form. A star asks for a fresh value each time ("past*").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, timedelta
+from random import Random
+
+from shared.corpus.generate.dates import fields, number_in_words
+from shared.corpus.generate.grammar import Grammar, Piece
+from shared.corpus.generate.kinship import Relative, draw_relative
+from shared.corpus.generate.person import Patient, People, Person, ascii_letters, draw_birth
+from shared.corpus.generate.profile import SiteProfile
+from shared.corpus.generate.slots import CATEGORIES, DATE_SLOTS
+from shared.corpus.generate.wording import gendered_words
+from shared.errors import ConfigurationError
+
+_FIRST_YEAR, _LAST_YEAR = 2003, 2023
+_LETTERS = "ABCDEFGHJKLMNPRSTUVWXYZ"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all notes of one hospital share."""
+
+    profile: SiteProfile
+    grammar: Grammar
+    people: People
+    roster: tuple[Person, ...]
+
+
+class NoteFacts:
+    """Draws the facts of one note when they are first asked for.
+
+    Args:
+        setting: the hospital.
+        random: source of all chance of this note.
+    """
+
+    def __init__(self, setting: Setting, random: Random) -> None:
+        self._setting = setting
+        self._random = random
+        self._language = setting.profile.language
+        self.patient = self._draw_patient()
+        self._doctors = random.sample(setting.roster, min(4, len(setting.roster)))
+        self._memory: dict[str, object] = {"patient": self.patient.person}
+        self._words = gendered_words(self._language, self.patient.person.female, random)
+        self._words |= self._address_parts()
+
+    def word(self, name: str) -> str | None:
+        if name == "surname":
+            return self._setting.people.surname(self._random)
+        if name[:3] == "kin" and name not in self._setting.grammar:
+            return self._relative(name).kinship
+        return self._words.get(name)
+
+    def slot(self, name: str, form: str) -> Piece:
+        base = name.rstrip("0123456789*")
+        category = CATEGORIES[self._language].get(base)
+        if category is None:
+            raise ConfigurationError(f"expected a slot of language {self._language}, got {name}; known are {', '.join(CATEGORIES[self._language])}")
+        return Piece(self._value(name, base, form), category)
+
+    def _value(self, name: str, base: str, form: str) -> str:
+        if base in DATE_SLOTS:
+            return self._date(name, base, form or "text")
+        special: dict[str, Callable[[], str]] = {
+            "patient": lambda: self.patient.person.form(form),
+            "doctor": lambda: self._doctor(name).form(form),
+            "relative": lambda: self._relative(name).person.form(form),
+            "kin": lambda: self._relative(name).kinship,
+            "age": lambda: self._age(self.patient.age, form),
+            "kinage": lambda: self._age(self._relative("kin1").person.age_on(self.patient.admission), form),
+        }
+        if base in special:
+            return special[base]()
+        return self._remember(name, f"{base}_{form}" if form else base, self._filled)
+
+    def _remember(self, name: str, rule: str, draw: Callable[[str], str]) -> str:
+        if name.endswith("*"):
+            return draw(rule)
+        key = f"{name}:{rule}"
+        if key not in self._memory:
+            self._memory[key] = draw(rule)
+        value = self._memory[key]
+        assert isinstance(value, str)
+        return value
+
+    def _filled(self, rule: str) -> str:
+        pieces = self._setting.grammar.expand(f"@{rule}", self, self._random)
+        pattern = "".join(piece.text for piece in pieces)
+        draw = self._random
+        fill = {"#": lambda: str(draw.randrange(10)), "%": lambda: str(draw.randint(1, 9)), "~": lambda: draw.choice(_LETTERS)}
+        return "".join(fill[character]() if character in fill else character for character in pattern)
+
+    def _doctor(self, name: str) -> Person:
+        number = name.removeprefix("doctor")
+        if number == "*":
+            return self._random.choice(self._setting.roster)
+        return self._doctors[(int(number or 1) - 1) % len(self._doctors)]
+
+    def _relative(self, name: str) -> Relative:
+        """The relative behind "kin1" and "relative1", which is one person; "kin*" is someone new each time."""
+        number = name.removeprefix("kin").removeprefix("relative") or "1"
+        known = self._memory.get(f"kin{number}")
+        if number != "*" and isinstance(known, Relative):
+            return known
+        taken = {value.kinship for value in self._memory.values() if isinstance(value, Relative)}
+        relative = draw_relative(self._random, self._setting.people, self.patient, self._language, taken)
+        if number != "*":
+            self._memory[f"kin{number}"] = relative
+        return relative
+
+    def _age(self, age: int, form: str) -> str:
+        age = max(age, 1)
+        unit = " años" if self._language == "es" else ""
+        return {
+            "": f"{age}{unit}",
+            "number": str(age),
+            "words": f"{number_in_words(min(age, 99), self._language)}{unit}",
+            "decade": f"{age // 10 * 10}s",
+            "glued": f"{age}a" if self._language == "es" else f"{age}",
+        }[form]
+
+    def _date(self, name: str, base: str, form: str) -> str:
+        day = self._memory.get(name)
+        if not isinstance(day, date) or name.endswith("*"):
+            day = self._memory[name] = self._day(base)
+        patterns = self._setting.profile.dates.get(form)
+        if patterns is None:
+            raise ConfigurationError(f"expected a form of dates at {self._setting.profile.name}, got {form}; add it to its profile")
+        return self._random.choice(patterns).format(**fields(day, self._language))
+
+    def _day(self, base: str) -> date:
+        draw, admission, discharge = self._random, self.patient.admission, self.patient.discharge
+        if base == "stay":
+            return admission + timedelta(days=draw.randint(0, (discharge - admission).days))
+        offsets = {"recent": (-60, -1), "past": (-900, -30), "old": (-9000, -900), "next": (3, 120)}
+        if base in offsets:
+            return (discharge if base == "next" else admission) + timedelta(days=draw.randint(*offsets[base]))
+        return {"admit": admission, "discharge": discharge, "birth": self.patient.person.birth}[base]
+
+    def _draw_patient(self) -> Patient:
+        draw = self._random
+        admission = date(draw.randint(_FIRST_YEAR, _LAST_YEAR), 1, 1) + timedelta(days=draw.randint(0, 364))
+        birth = draw_birth(draw, admission)
+        person = self._setting.people.draw(draw, birth)
+        return Patient(person, admission, admission + timedelta(days=draw.randint(1, 15)))
+
+    def _address_parts(self) -> dict[str, str]:
+        """Parts of electronic addresses, which only the values of slots use."""
+        person, doctor = self.patient.person, self._doctors[0]
+        return {
+            "first_ascii": ascii_letters(person.given).lower(),
+            "last_ascii": ascii_letters(person.family[0]).lower(),
+            "doctor_login": doctor.form("login"),
+            "doctor_ascii": ascii_letters(doctor.family[0]).lower(),
+            "birth_year": str(person.birth.year),
+            "birth_yy": f"{person.birth:%y%m%d}",
+            "code_letters": (ascii_letters("".join(person.family))[:3] + ascii_letters(person.given)[:1]).upper(),
+        }
+

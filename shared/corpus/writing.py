@@ -1,0 +1,142 @@
+"""Documents to files, so that reading gives back what was written; each file appears whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+from shared.corpus.checks import check_document, printable
+from shared.corpus.format import Format, stem_of
+from shared.corpus.formats import make_format
+from shared.corpus.storage import atomic_file, write_bytes, writing
+from shared.document import Document
+from shared.errors import FormatError
+
+_NAME_BYTES = 200
+
+
+def write_document(document: Document, path_or_dir: Path, format: str) -> None:
+    """Write one note.
+
+    Args:
+        document: the note.
+        path_or_dir: a folder that exists, where the file is named after the id; or the file itself.
+        format: one of `FORMAT_NAMES` but csv.
+
+    Raises:
+        FormatError: the format can't hold the text, or no file can have the id for a name.
+        AnnotationError: the format can't hold a span.
+        StorageError: no room, no permission.
+    """
+    chosen = make_format(format)
+    folder = path_or_dir.is_dir()
+    if chosen.many:
+        write_corpus(
+            [document], path_or_dir / f"{_file_stem(document)}{chosen.suffixes[0]}" if folder else path_or_dir, format
+        )
+        return
+    target = path_or_dir if folder else path_or_dir.parent
+    _write_parts(chosen, document, target, _file_stem(document) if folder else stem_of(path_or_dir.name))
+
+
+def write_corpus(documents: Iterable[Document], path: Path, format: str) -> int:
+    """Write many notes, one in memory at a time.
+
+    Args:
+        documents: the notes, each id once.
+        path: the folder for a format of one file a note; else the file, compressed if its name ends in .gz.
+        format: one of `FORMAT_NAMES` but csv.
+
+    Returns:
+        How many were written.
+
+    Raises:
+        FormatError, AnnotationError: as `write_document`, or an id that comes twice.
+        StorageError: no room, no permission. A new folder or file is then not left behind.
+    """
+    chosen = make_format(format)
+    if chosen.many:
+        return _write_file(chosen, documents, path)
+    count = 0
+    with _new_folder(path) as folder:
+        for number, document in enumerate(_distinct(documents), start=1):
+            _write_parts(chosen, document, folder, _file_stem(document))
+            count = number
+    return count
+
+
+def _write_file(chosen: Format, documents: Iterable[Document], path: Path) -> int:
+    count = 0
+    with atomic_file(path) as file, _compressed(file, path) as stream:
+        stream.write(chosen.opening)
+        for count, document in enumerate(_distinct(documents), start=1):
+            if count > 1:
+                stream.write(chosen.between)
+            check_document(document)
+            for data in chosen.render(document).values():
+                stream.write(data)
+        stream.write(chosen.closing)
+    return count
+
+
+@contextmanager
+def _compressed(file: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
+    if path.suffix.lower() != ".gz":
+        yield file
+        return
+    # No time and no name inside: the same notes give the same bytes.
+    with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as stream:
+        yield cast("IO[bytes]", stream)
+
+
+@contextmanager
+def _new_folder(path: Path) -> Iterator[Path]:
+    """A folder that appears when it is complete; one that already holds files is written into, file by file."""
+    with writing(str(path)):
+        if path.is_dir() and any(path.iterdir()):
+            yield path
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        staged = path.with_name(f".{path.name[:60]}.{secrets.token_hex(4)}.partial")
+        staged.mkdir()
+        try:
+            yield staged
+            os.replace(staged, path)
+        except BaseException:
+            shutil.rmtree(staged, ignore_errors=True)
+            raise
+
+
+def _write_parts(chosen: Format, document: Document, folder: Path, stem: str) -> None:
+    check_document(document)
+    for suffix, data in chosen.render(document).items():
+        write_bytes(folder / f"{stem}{suffix}", data)
+
+
+def _file_stem(document: Document) -> str:
+    stem = document.identifier
+    fits = stem and not stem.startswith(".") and not set(stem) & set("/\\\0") and stem.isprintable()
+    if not fits or len(os.fsencode(stem)) > _NAME_BYTES:
+        raise FormatError(
+            "expected an id that can be a file's name, got one that is empty, long, with '/' or a dot first; rename it",
+            document=printable(stem),
+        )
+    return stem
+
+
+def _distinct(documents: Iterable[Document]) -> Iterator[Document]:
+    seen: set[int] = set()
+    for document in documents:
+        key = hash(document.identifier)
+        if key in seen:
+            raise FormatError(
+                "expected each id once, got it a second time; rename one", document=printable(document.identifier)
+            )
+        seen.add(key)
+        yield document

@@ -1,0 +1,83 @@
+"""The values that every part of the project hands on: documents and their annotations.
+
+Invariants, checked at construction, so that no half-trusted document exists:
+
+- offsets are half-open and count code points of the untouched text;
+- a document's annotations are sorted, lie inside its text, are not empty and do not overlap.
+
+Neither `repr` shows any text of a note.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shared.errors import AnnotationError
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Annotation:
+    """One stretch of protected health information.
+
+    Args:
+        start: first code point of the span.
+        end: one past the last code point.
+        category: label in the words of the corpus, such as "PATIENT".
+        identifier: the annotation's own id in its file ("T1"), kept for the way back.
+        comment: free text of the annotator, kept for the way back.
+    """
+
+    start: int
+    end: int
+    category: str
+    identifier: str = ""
+    comment: str = ""
+
+    def __repr__(self) -> str:
+        # A comment is free text and may hold anything.
+        return f"Annotation({self.start}, {self.end}, {self.category!r})"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Document:
+    """A note and what is known to be PHI in it.
+
+    Args:
+        identifier: unique in its corpus; file stem or record id.
+        text: the note, untouched.
+        annotations: spans in any order; stored sorted.
+
+    Raises:
+        AnnotationError: a span is empty, outside the text, or overlaps another.
+    """
+
+    identifier: str
+    text: str
+    annotations: tuple[Annotation, ...] = ()
+
+    def __post_init__(self) -> None:
+        ordered = tuple(sorted(self.annotations))
+        object.__setattr__(self, "annotations", ordered)
+        previous_end = 0
+        for span in ordered:
+            place = f"characters {span.start}-{span.end}"
+            if not 0 <= span.start < span.end <= len(self.text):
+                raise AnnotationError(
+                    f"expected a span inside the {len(self.text)} characters of the text, got {span.category} here; correct its offsets",
+                    document=self.identifier,
+                    place=place,
+                )
+            if span.start < previous_end:
+                raise AnnotationError(
+                    f"expected spans that do not overlap, but {span.category} starts before the span ahead of it ends at {previous_end}; keep one of the two",
+                    document=self.identifier,
+                    place=place,
+                )
+            previous_end = span.end
+
+    def __repr__(self) -> str:
+        return f"Document({self.identifier!r}, {len(self.text)} characters, {len(self.annotations)} annotations)"
+
+    def covered(self, annotation: Annotation) -> str:
+        """The text under an annotation. This is PHI: never log it."""
+        return self.text[annotation.start : annotation.end]

@@ -1,0 +1,1 @@
+"""Word vectors: reading, training, storing them, looking any word up, and its exact nearest neighbours."""

@@ -1,0 +1,144 @@
+"""Word vectors as a release carries them: `embeddings.safetensors` and `vocabulary.json` in one folder.
+
+No pickle is read. What a stranger published is checked before it is used: names, types and shapes of the tensors,
+finite values, distinct words, and that the two files belong together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from shared.embeddings.subwords import Subwords
+from shared.embeddings.vectors import WordVectors, all_finite, unit_rows
+from shared.embeddings.whole_file import opened, replaced
+from shared.errors import EmbeddingError, StorageError
+
+TENSORS_NAME = "embeddings.safetensors"
+VOCABULARY_NAME = "vocabulary.json"
+FORMAT = "deid-commons word vectors 1"
+
+_MAX_VOCABULARY_BYTES = 1 << 30
+
+
+def save_vectors(vectors: WordVectors, folder: Path, *, dtype: Literal["float16", "float32"] = "float32") -> None:
+    """Write word vectors into a folder, which must exist.
+
+    Args:
+        vectors: what to write.
+        folder: where the two files go; older ones are replaced.
+        dtype: "float16" halves the size at three digits of precision, so the vectors read back have another digest;
+            with "float32" they have the same.
+
+    Raises:
+        EmbeddingError: a value is too large for float16.
+        StorageError: the files can't be written.
+    """
+    tensors = {"matrix": _stored(vectors.matrix, dtype)}
+    vocabulary: dict[str, Any] = {"format": FORMAT, "kind": vectors.kind, "dim": vectors.dim, "words": vectors.words}
+    if vectors.subwords is not None:
+        tensors["buckets"] = _stored(vectors.subwords.buckets, dtype)
+        vocabulary |= {
+            "minn": vectors.subwords.minn,
+            "maxn": vectors.subwords.maxn,
+            "buckets": len(vectors.subwords.buckets),
+        }
+    with replaced(folder / TENSORS_NAME) as draft:
+        try:
+            save_file(tensors, draft)
+        except SafetensorError as error:
+            raise StorageError(f"{TENSORS_NAME}: can't be written; check free space and rights") from error
+        vocabulary["tensors_sha256"] = _sha256(draft)
+    with replaced(folder / VOCABULARY_NAME) as draft:
+        draft.write_text(json.dumps(vocabulary, ensure_ascii=True), encoding="ascii")
+
+
+def load_vectors(folder: Path) -> WordVectors:
+    """Read what `save_vectors` wrote.
+
+    Raises:
+        EmbeddingError: a file is damaged or does not fit the other.
+        StorageError: a file can't be read.
+    """
+    vocabulary = _vocabulary(folder / VOCABULARY_NAME)
+    tensors = _tensors(folder / TENSORS_NAME, vocabulary)
+    matrix = _loaded(tensors["matrix"])
+    if "buckets" not in tensors:
+        return WordVectors(vocabulary["words"], matrix)
+    # The buckets of float16 stay as they came: only the direction of their sum counts.
+    buckets = tensors["buckets"].astype(np.float32)
+    return WordVectors(vocabulary["words"], matrix, Subwords(vocabulary["minn"], vocabulary["maxn"], buckets))
+
+
+def _stored(matrix: NDArray[np.float32], dtype: str) -> NDArray[Any]:
+    with np.errstate(over="ignore"):
+        stored = np.ascontiguousarray(matrix, dtype=dtype)
+    if not all_finite(stored):
+        raise EmbeddingError(f"expected values that fit {dtype}, got larger ones; store them as float32")
+    return stored
+
+
+def _loaded(matrix: NDArray[Any]) -> NDArray[np.float32]:
+    if matrix.dtype == np.float32:
+        return matrix
+    if not all_finite(matrix):
+        raise EmbeddingError(
+            f"{TENSORS_NAME}: expected finite vectors, got a NaN or an infinity; fetch the release again"
+        )
+    return unit_rows(matrix.astype(np.float32))
+
+
+def _sha256(path: Path) -> str:
+    with opened(path, unpack=False) as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()  # type: ignore[arg-type]
+
+
+def _vocabulary(path: Path) -> dict[str, Any]:
+    with opened(path, unpack=False) as handle:
+        raw = handle.read(_MAX_VOCABULARY_BYTES)
+    try:
+        vocabulary = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise EmbeddingError(f"{path.name}: expected JSON, got something else; fetch the release again") from error
+    if not isinstance(vocabulary, dict) or vocabulary.get("format") != FORMAT:
+        raise EmbeddingError(f'{path.name}: expected the format "{FORMAT}", got another; use a release of this version')
+    words = vocabulary.get("words")
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise EmbeddingError(f"{path.name}: expected a list of words, got something else; fetch the release again")
+    numbers = ("dim", "minn", "maxn", "buckets") if vocabulary.get("kind") == "subwords" else ("dim",)
+    if vocabulary.get("kind") not in ("words", "subwords") or any(
+        type(vocabulary.get(name)) is not int for name in numbers
+    ):
+        raise EmbeddingError(
+            f"{path.name}: expected a kind of vectors and its numbers, got something else; fetch the release again"
+        )
+    return vocabulary
+
+
+def _tensors(path: Path, vocabulary: dict[str, Any]) -> dict[str, NDArray[Any]]:
+    if _sha256(path) != vocabulary.get("tensors_sha256"):
+        raise EmbeddingError(
+            f"{path.name}: expected the tensors that {VOCABULARY_NAME} names, got others; fetch the release again"
+        )
+    try:
+        tensors: dict[str, NDArray[Any]] = load_file(path)
+    except (SafetensorError, KeyError, ValueError, TypeError) as error:
+        raise EmbeddingError(
+            f"{path.name}: expected safetensors, got something else; fetch the release again"
+        ) from error
+    expected = {"matrix": (len(vocabulary["words"]), vocabulary["dim"])}
+    if vocabulary["kind"] == "subwords":
+        expected["buckets"] = (vocabulary["buckets"], vocabulary["dim"])
+    came = {name: tensor.shape for name, tensor in tensors.items()}
+    if came != expected or any(tensor.dtype not in (np.float16, np.float32) for tensor in tensors.values()):
+        raise EmbeddingError(
+            f"{path.name}: expected float16 or float32 tensors {expected}, got {came}; fetch the release again"
+        )
+    return tensors

@@ -1,0 +1,69 @@
+"""Reading files that may be gzipped, writing files so that nothing half-written stays."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import secrets
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, cast
+
+from shared.errors import EmbeddingError, StorageError
+
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+@contextmanager
+def opened(path: Path, *, unpack: bool = True) -> Iterator[IO[bytes]]:
+    """Open a file for reading, unpacked if it is gzipped, whatever its name.
+
+    Args:
+        path: the file.
+        unpack: whether to look for gzip at all.
+
+    Raises:
+        StorageError: the file can't be read.
+        EmbeddingError: its compressed data are cut short or damaged.
+    """
+    try:
+        with path.open("rb") as plain:
+            zipped = unpack and plain.read(2) == _GZIP_MAGIC
+            plain.seek(0)
+            if zipped:
+                with gzip.GzipFile(fileobj=plain) as unpacked:
+                    yield cast(IO[bytes], unpacked)
+            else:
+                yield plain
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise EmbeddingError(
+            f"{path.name}: expected whole gzip data, got a damaged or cut short file; fetch it again"
+        ) from error
+    except OSError as error:
+        raise StorageError(
+            f"{path.name}: can't be read ({error.strerror or type(error).__name__}); check the path and its rights"
+        ) from error
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """A temporary name beside `path`; what is written there takes the place of `path` at the end, or nothing does.
+
+    Raises:
+        StorageError: the file can't be written, such as on a full disk.
+    """
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        yield draft
+        with draft.open("rb") as written:
+            os.fsync(written.fileno())
+        draft.replace(path)
+    except OSError as error:
+        raise StorageError(
+            f"{path.name}: can't be written ({error.strerror or type(error).__name__}); check free space and rights"
+        ) from error
+    finally:
+        with suppress(OSError):
+            draft.unlink()

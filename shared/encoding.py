@@ -1,0 +1,179 @@
+"""From documents to sentences of word vectors, and on to their noisy representation, in a stream of bounded chunks.
+
+Memory does not grow with the number or the length of the notes: a chunk holds about CHUNK_TOKENS tokens, and a document
+longer than that is handed on in several chunks, cut between sentences.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from shared.document import Document
+from shared.embeddings.vectors import WordVectors
+from shared.labels import LabelScheme, encode_tags, repair_tags
+from shared.models.representer import Representer
+from shared.text.casing import casing_classes
+from shared.text.tokens import Tokens, tokenise
+from shared.training.batches import RaggedSentences, padded_positions
+
+CHUNK_TOKENS = 1 << 15
+_BATCH_TOKENS = 1 << 13
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TokenisedSentences:
+    """Consecutive sentences of consecutive documents.
+
+    Args:
+        words: their tokens. These may be PHI: never log them.
+        tags: uint8 `[tokens]`; a sentence never starts with `I-`.
+        lengths: int64 `[sentences]`.
+    """
+
+    words: list[str]
+    tags: NDArray[np.uint8]
+    lengths: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        return f"TokenisedSentences({len(self.words)} tokens, {len(self.lengths)} sentences)"
+
+
+def tokenised(documents: Iterable[Document]) -> Iterator[tuple[Document, Tokens]]:
+    """Each document with its tokens."""
+    for document in documents:
+        yield document, tokenise(document.text)
+
+
+def tokenised_chunks(
+    documents: Iterable[tuple[Document, Tokens]], scheme: LabelScheme | None, chunk_tokens: int = CHUNK_TOKENS
+) -> Iterator[TokenisedSentences]:
+    """Cut documents into chunks of whole sentences.
+
+    Args:
+        documents: in any number, as `tokenised` yields them.
+        scheme: tags their annotations; None leaves every tag O.
+        chunk_tokens: a chunk ends with the first sentence that brings it here.
+
+    Raises:
+        LabelError: an annotation's category is not in the scheme.
+    """
+    words: list[str] = []
+    tags: list[NDArray[np.uint8]] = []
+    lengths: list[int] = []
+    for document, tokens in documents:
+        if scheme is None:
+            marked = np.zeros(len(tokens), dtype=np.uint8)
+        else:
+            marked = _restarted(encode_tags(tokens.spans, document, scheme), tokens.sentence_starts)
+        first = 0
+        for start, end in tokens.sentences():
+            lengths.append(end - start)
+            if len(words) + end - first >= chunk_tokens:
+                words += tokens.words[first:end]
+                tags.append(marked[first:end])
+                yield TokenisedSentences(words, np.concatenate(tags), np.array(lengths, dtype=np.int64))
+                words, tags, lengths, first = [], [], [], end
+        words += tokens.words[first:]
+        tags.append(marked[first:])
+    if lengths:
+        yield TokenisedSentences(words, np.concatenate(tags), np.array(lengths, dtype=np.int64))
+
+
+def _restarted(tags: NDArray[np.uint8], starts: NDArray[np.int32]) -> NDArray[np.uint8]:
+    """The tags with `B-` at every sentence start where a span goes on from the sentence before."""
+    repaired = repair_tags(tags)
+    first = repaired[starts]
+    repaired[starts] = np.where((first > 0) & (first % 2 == 0), first - 1, first)
+    return repaired
+
+
+def embedded(chunk: TokenisedSentences, vectors: WordVectors) -> RaggedSentences:
+    """The chunk's word vectors, float32 `[tokens, dim]`, beside its casing and tags."""
+    return RaggedSentences(vectors.rows(chunk.words), casing_classes(chunk.words), chunk.tags, chunk.lengths)
+
+
+def embedded_corpus(
+    documents: Iterable[Document], vectors: WordVectors, scheme: LabelScheme
+) -> tuple[RaggedSentences, tuple[str, ...]]:
+    """A whole labelled corpus for training, as ids into one matrix, which starts with the vocabulary of the vectors.
+
+    The vocabulary comes first so that its rows can stand in for one another as neighbours; each unknown word of the
+    corpus gets one row behind it.
+
+    Returns:
+        the sentences, and the word of each row of their matrix.
+    """
+    extra: dict[str, int] = {}
+    pieces: list[TokenisedSentences] = []
+    ids: list[NDArray[np.int64]] = []
+    casing: list[NDArray[np.uint8]] = []
+    for chunk in tokenised_chunks(tokenised(documents), scheme):
+        found = vectors.ids(chunk.words)
+        for place in np.flatnonzero(found < 0).tolist():
+            found[place] = len(vectors) + extra.setdefault(chunk.words[place], len(extra))
+        ids.append(found)
+        casing.append(casing_classes(chunk.words))
+        pieces.append(TokenisedSentences([], chunk.tags, chunk.lengths))
+    if not pieces:
+        empty = np.zeros(0, dtype=np.uint8)
+        nothing = RaggedSentences(vectors.matrix, empty, empty, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32))
+        return nothing, vectors.words
+    values = np.concatenate([vectors.matrix, vectors.rows(list(extra))]) if extra else vectors.matrix
+    sentences = RaggedSentences(
+        values,
+        np.concatenate(casing),
+        np.concatenate([piece.tags for piece in pieces]),
+        np.concatenate([piece.lengths for piece in pieces]),
+        np.concatenate(ids).astype(np.int32),
+    )
+    return sentences, (*vectors.words, *extra)
+
+
+def private_generator() -> torch.Generator:
+    """A source of noise that nobody can seed again: its seed comes from the operating system and is not kept."""
+    return torch.Generator().manual_seed(secrets.randbits(63))
+
+
+@torch.no_grad()
+def represented(
+    sentences: RaggedSentences, representer: Representer, generator: torch.Generator | None
+) -> RaggedSentences:
+    """The representation of word vectors.
+
+    Args:
+        sentences: word vectors.
+        representer: the frozen representer.
+        generator: source of the noise, from `private_generator` for whatever may leave; None for no noise at all,
+            which is for inference in-house only.
+
+    Returns:
+        the same sentences in the same order, values float16 `[tokens, dim]`. Rounding comes after the noise.
+    """
+    out = np.empty((sentences.tokens, representer.config.dim), dtype=np.float16)
+    starts = sentences.starts
+    for rows in _batches_of_tokens(sentences.lengths):
+        batch = sentences.batch(rows, starts)
+        if generator is None:
+            shown = representer.noise_free(batch.inputs, batch.lengths)
+        else:
+            shown = representer(batch.inputs, batch.lengths, generator)
+        position, inside = padded_positions(starts[rows], sentences.lengths[rows])
+        out[position[inside]] = shown.numpy()[inside].astype(np.float16)
+    return RaggedSentences(out, sentences.casing, sentences.tags, sentences.lengths)
+
+
+def _batches_of_tokens(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Rows in order of falling length, cut so that a padded batch holds about _BATCH_TOKENS cells."""
+    order = np.argsort(-lengths, kind="stable")
+    begin = 0
+    while begin < len(order):
+        size = max(1, _BATCH_TOKENS // int(lengths[order[begin]]))
+        yield order[begin : begin + size]
+        begin += size
+

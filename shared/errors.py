@@ -1,0 +1,82 @@
+"""Every error that `shared` raises on purpose, as one tree.
+
+DeidError
+├── ConfigurationError      a setting that cannot work
+├── CorpusError             notes or annotations that can't be trusted as they are
+│   ├── FormatError         a file is not in the format it claims, or in none we know
+│   ├── AnnotationError     a span that does not fit its text or another span
+│   └── LabelError          a label that the scheme in use does not know
+├── EmbeddingError          word vectors that are damaged or do not fit
+├── ModelError              weights that do not fit the model that should load them
+├── TrainingError           a training that can't start or has diverged
+├── EvaluationError         gold and system that can't be compared
+└── StorageError            the disk is full, a file can't be read or written
+
+A message says what was expected, what came instead and what to do, on one line. It names a document by its id
+and a place by its offset; it never quotes the text of a note.
+
+`exit_code` is what the command line returns for the error; docs/exit-codes.md lists them.
+"""
+
+from __future__ import annotations
+
+
+class DeidError(Exception):
+    """Root of the tree."""
+
+    exit_code = 1
+
+
+class ConfigurationError(DeidError):
+    exit_code = 2
+
+
+class CorpusError(DeidError):
+    """Notes that can't be used as they are.
+
+    Args:
+        problem: what was expected, what came, what to do; no text of the note.
+        document: id of the document or name of the file, where known.
+        place: where in it, such as "line 3" or "characters 10-14".
+    """
+
+    exit_code = 3
+
+    def __init__(self, problem: str, *, document: str = "", place: str = "") -> None:
+        self.problem = problem
+        self.document = document
+        self.place = place
+        where = ", ".join(part for part in (document, place) if part)
+        super().__init__(f"{where}: {problem}" if where else problem)
+
+
+class FormatError(CorpusError):
+    pass
+
+
+class AnnotationError(CorpusError):
+    pass
+
+
+class LabelError(CorpusError):
+    pass
+
+
+class EmbeddingError(DeidError):
+    exit_code = 4
+
+
+class ModelError(DeidError):
+    exit_code = 5
+
+
+class TrainingError(DeidError):
+    exit_code = 6
+
+
+class EvaluationError(DeidError):
+    exit_code = 7
+
+
+class StorageError(DeidError):
+    exit_code = 8

@@ -1,0 +1,31 @@
+"""How good a de-identification is: the official i2b2 2014 and MEDDOCAN numbers, and what a hospital asks."""
+
+from __future__ import annotations
+
+from shared.evaluation.entities import binary_token_scores, strict_entity
+from shared.evaluation.hospital import HospitalReport, evaluate_hospital
+from shared.evaluation.i2b2 import evaluate_i2b2
+from shared.evaluation.intervals import bootstrap_f1, clopper_pearson
+from shared.evaluation.meddocan import MeddocanScores, count_sentences, evaluate_meddocan
+from shared.evaluation.pairs import match_corpora
+from shared.evaluation.report import Evaluation, as_json, as_table, evaluate_all
+from shared.evaluation.scores import Scores
+
+__all__ = [
+    "Evaluation",
+    "HospitalReport",
+    "MeddocanScores",
+    "Scores",
+    "as_json",
+    "as_table",
+    "binary_token_scores",
+    "bootstrap_f1",
+    "clopper_pearson",
+    "count_sentences",
+    "evaluate_all",
+    "evaluate_hospital",
+    "evaluate_i2b2",
+    "evaluate_meddocan",
+    "match_corpora",
+    "strict_entity",
+]

@@ -1,0 +1,204 @@
+"""Label schemes, the mappings between them, and the BIO tags that stand for spans.
+
+Schemes and mappings are data files in `shared/schemes`; a hospital writes a mapping of its own labels in the same form.
+
+Tags run over the whole document. A token that a span touches is inside the span, so a span that cuts a token grows to
+the whole token: more is hidden, never less. `I-X` at the start of a sentence continues the span of the sentence before.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.document import Annotation, Document
+from shared.errors import ConfigurationError, LabelError, StorageError
+
+MAX_CATEGORIES = 127  # tags travel as uint8: 1 + 2 * 127 = 255
+
+
+@dataclass(frozen=True)
+class LabelScheme:
+    """The PHI categories of a corpus and their BIO tags.
+
+    Args:
+        name: short name that manifests carry.
+        categories: the categories in tag order, none twice.
+
+    Raises:
+        ConfigurationError: no categories, one twice, or more than MAX_CATEGORIES.
+    """
+
+    name: str
+    categories: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        unique = len(set(self.categories)) == len(self.categories)
+        if not (1 <= len(self.categories) <= MAX_CATEGORIES and unique and all(self.categories)):
+            raise ConfigurationError(
+                f"label scheme {self.name!r}: expected 1 to {MAX_CATEGORIES} different categories, got {len(self.categories)}"
+            )
+
+    @cached_property
+    def tags(self) -> tuple[str, ...]:
+        """"O", then "B-X" and "I-X" of each category: the tag of index 2c+1 begins category c, 2c+2 continues it."""
+        return ("O", *(f"{prefix}-{category}" for category in self.categories for prefix in "BI"))
+
+    @cached_property
+    def category_index(self) -> dict[str, int]:
+        return {category: index for index, category in enumerate(self.categories)}
+
+
+def scheme_names() -> tuple[str, ...]:
+    """Names of the schemes that come with the project."""
+    folder = resources.files("shared") / "schemes"
+    return tuple(sorted(item.name.removesuffix(".toml") for item in folder.iterdir() if item.name.endswith(".toml")))
+
+
+def _bundled(name: str) -> dict[str, object]:
+    if name not in scheme_names():
+        raise ConfigurationError(f"expected a label scheme among {', '.join(scheme_names())} or a .toml file, got {name!r}")
+    return tomllib.loads((resources.files("shared") / "schemes" / f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def _read(path: Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise StorageError(f"{path.name}: can't be read ({error.strerror}); check the path") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{path.name}: expected TOML in UTF-8; correct the file") from error
+
+
+def load_scheme(name: str) -> LabelScheme:
+    """A scheme by its name, or from a TOML file with `name` and `categories`.
+
+    Raises:
+        ConfigurationError: there is none of that name, or the file is not in the form of `shared/schemes`.
+    """
+    data = _read(Path(name)) if name.endswith(".toml") else _bundled(name)
+    categories = data.get("categories")
+    if not isinstance(categories, list) or not all(isinstance(category, str) for category in categories):
+        raise ConfigurationError(f"{name}: expected a list of strings under `categories`")
+    return LabelScheme(str(data.get("name", name)), tuple(categories))
+
+
+def load_mapping(source: str, target: str) -> dict[str, str]:
+    """The bundled mapping from one scheme to another, "" for what the target does not count as PHI.
+
+    Raises:
+        ConfigurationError: there is none.
+    """
+    if source == target:
+        return {category: category for category in load_scheme(source).categories}
+    tables = _bundled(source).get("to", {})
+    assert isinstance(tables, dict)
+    if target not in tables:
+        raise ConfigurationError(f"expected a mapping from {source!r} to one of {', '.join(tables) or 'none'}, got {target!r}; write a file of your own")
+    return dict(tables[target])
+
+
+def load_mapping_file(path: Path, target: LabelScheme) -> dict[str, str]:
+    """A hospital's own mapping: a TOML table `[map]` from its labels to the target's categories, "" for none.
+
+    Raises:
+        ConfigurationError: the file is not in that form, or maps to a category that the target does not have.
+    """
+    table = _read(path).get("map")
+    if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
+        raise ConfigurationError(f"{path.name}: expected a table [map] with lines such as OUR_LABEL = \"{target.categories[0]}\"")
+    unknown = sorted(set(table.values()) - set(target.categories) - {""})
+    if unknown:
+        raise ConfigurationError(f"{path.name}: {unknown[0]!r} is no category of {target.name}; it has {', '.join(target.categories)}")
+    return dict(table)
+
+
+def map_document(document: Document, mapping: Mapping[str, str]) -> Document:
+    """The document in the words of another scheme; spans that map to "" are dropped, as the mapping says.
+
+    Raises:
+        LabelError: a category is not in the mapping: nothing is guessed and nothing is dropped silently.
+    """
+    kept = []
+    for span in document.annotations:
+        if span.category not in mapping:
+            raise LabelError(
+                f"label {span.category!r} is not in the mapping; add a line for it, with \"\" if it is not PHI",
+                document=document.identifier,
+                place=f"characters {span.start}-{span.end}",
+            )
+        if mapping[span.category]:
+            kept.append(replace(span, category=mapping[span.category]))
+    return Document(document.identifier, document.text, tuple(kept))
+
+
+def encode_tags(spans: NDArray[np.int32], document: Document, scheme: LabelScheme) -> NDArray[np.uint8]:
+    """BIO tags of a document's tokens.
+
+    Args:
+        spans: int32 `[tokens, 2]`, offsets of the tokens, ascending.
+        document: its annotations are encoded.
+        scheme: gives each category its tags.
+
+    Returns:
+        uint8 `[tokens]`, indices into `scheme.tags`. Where two spans touch one token, the earlier one has it.
+
+    Raises:
+        LabelError: a category is not in the scheme.
+    """
+    tags = np.zeros(len(spans), dtype=np.uint8)
+    starts, ends = spans[:, 0], spans[:, 1]
+    free = 0
+    for span in document.annotations:
+        category = scheme.category_index.get(span.category)
+        if category is None:
+            raise LabelError(
+                f"label {span.category!r} is not in scheme {scheme.name}; map it with --labels FILE",
+                document=document.identifier,
+                place=f"characters {span.start}-{span.end}",
+            )
+        first = max(int(np.searchsorted(ends, span.start, side="right")), free)
+        last = int(np.searchsorted(starts, span.end, side="left"))
+        if first < last:
+            tags[first:last] = 2 * category + 2
+            tags[first] = 2 * category + 1
+            free = last
+    return tags
+
+
+def repair_tags(tags: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The tags with every `I-X` that continues no X turned into `B-X`, so that no token of PHI is lost."""
+    repaired = tags.copy()
+    inside = (tags > 0) & (tags % 2 == 0)
+    before = np.concatenate([np.zeros(1, dtype=tags.dtype), tags[:-1]])
+    continues = (before == tags) | (before == tags - inside)
+    stray = inside & ~continues
+    repaired[stray] -= 1
+    return repaired
+
+
+def decode_tags(tags: NDArray[np.uint8], spans: NDArray[np.int32], scheme: LabelScheme) -> tuple[Annotation, ...]:
+    """The spans that BIO tags stand for; stray `I-X` are repaired first.
+
+    Args:
+        tags: uint8 `[tokens]`, indices into `scheme.tags`.
+        spans: int32 `[tokens, 2]`, offsets of the tokens.
+    """
+    fixed = repair_tags(tags)
+    begins = np.flatnonzero(fixed % 2 == 1)
+    inside = (fixed > 0) & (fixed % 2 == 0)
+    # A span ends ahead of the first later token that does not continue it.
+    stops = np.append(np.flatnonzero(~inside), len(fixed))
+    annotations = []
+    for begin in begins.tolist():
+        end = int(stops[np.searchsorted(stops, begin, side="right")])
+        category = scheme.categories[(int(fixed[begin]) - 1) // 2]
+        annotations.append(Annotation(int(spans[begin, 0]), int(spans[end - 1, 1]), category))
+    return tuple(annotations)

@@ -1,0 +1,1 @@
+"""The networks: CRF, tagger, representer and the adversaries that attack it."""

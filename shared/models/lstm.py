@@ -1,0 +1,80 @@
+"""A bidirectional LSTM layer that never lets padding into its backward pass, and the precision it runs in.
+
+Two one-directional `nn.LSTM` and a gathered reversal instead of packed sequences: the library's fused kernels stay in
+use, and the backward direction starts at each sentence's own last token.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+
+import torch
+from torch import Tensor, nn
+
+
+def _fast_bfloat16() -> bool:
+    """Whether this processor multiplies bfloat16 in hardware; elsewhere it would be slower than float32."""
+    return torch.backends.mkldnn.is_available() and bool(torch.cpu._is_avx512_bf16_supported())
+
+
+def lstm_precision() -> AbstractContextManager[object]:
+    """Autocast of the LSTM to bfloat16 where the processor gains by it; noise, output layers and CRF stay float32."""
+    return torch.autocast("cpu", torch.bfloat16) if _fast_bfloat16() else nullcontext()
+
+
+def reversal(lengths: Tensor, steps: int) -> Tensor:
+    """Index that turns each sentence around and leaves its padding in place, int64 `[batch, steps]`."""
+    position = torch.arange(steps)[None, :]
+    turned = lengths[:, None] - 1 - position
+    return torch.where(turned >= 0, turned, position)
+
+
+class BiLSTM(nn.Module):
+    """One bidirectional layer.
+
+    Args:
+        inputs: size of the input vectors.
+        hidden: units a direction; the output has twice as many.
+    """
+
+    def __init__(self, inputs: int, hidden: int) -> None:
+        super().__init__()
+        self.forwards = nn.LSTM(inputs, hidden, batch_first=True)
+        self.backwards = nn.LSTM(inputs, hidden, batch_first=True)
+
+    def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:
+        """Args: inputs float32 `[batch, steps, inputs]`; lengths int64 `[batch]`. Returns float32 `[batch, steps, 2 * hidden]`."""
+        rows = torch.arange(len(lengths))[:, None]
+        order = reversal(lengths, inputs.shape[1])
+        with lstm_precision():
+            ahead, _ = self.forwards(inputs)
+            back, _ = self.backwards(inputs[rows, order])
+        return torch.cat([ahead, back[rows, order]], 2).float()
+
+    def last_states(self, inputs: Tensor, lengths: Tensor) -> Tensor:
+        """The final state of both directions, float32 `[batch, 2 * hidden]`."""
+        rows = torch.arange(len(lengths))
+        order = reversal(lengths, inputs.shape[1])
+        with lstm_precision():
+            ahead, _ = self.forwards(inputs)
+            back, _ = self.backwards(inputs[rows[:, None], order])
+        last = lengths - 1
+        return torch.cat([ahead[rows, last], back[rows, last]], 1).float()
+
+
+class LockedDropout(nn.Module):
+    """Variational dropout: one mask a sentence, the same at every step (Gal and Ghahramani 2016).
+
+    Args:
+        rate: share of the features that are dropped.
+    """
+
+    def __init__(self, rate: float) -> None:
+        super().__init__()
+        self.rate = rate
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        if not self.training or not self.rate:
+            return inputs
+        mask = torch.empty(inputs.shape[0], 1, inputs.shape[2]).bernoulli_(1 - self.rate)
+        return inputs * mask.div_(1 - self.rate)

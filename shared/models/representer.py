@@ -1,0 +1,102 @@
+"""The representer: word vectors in, noisy representation out (Friedrich et al. 2019, section 5.2 and Figure 3).
+
+word vectors -> noise -> BiLSTM -> linear -> unit ball -> noise
+
+The paper normalises after its noise; here the output is bounded before the noise, so that the last noise is a Gaussian
+mechanism of known sensitivity (any two outputs are at most 2 apart) and everything behind it is post-processing.
+Casing is never an input: it goes to the tagger beside the representation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from shared.errors import ConfigurationError
+from shared.models.lstm import BiLSTM
+from shared.models.noise import GaussianNoise
+
+
+@dataclass(frozen=True)
+class RepresenterConfig:
+    """Shape and noise of a representer.
+
+    Args:
+        inputs: size of the word vectors.
+        dim: size of the representation; the paper's d.
+        hidden: units a direction.
+        input_noise: initial standard deviation on the word vectors, which have length 1.
+        output_noise: initial standard deviation on the representation, which has length at most 1.
+        noise_floor: standard deviation that no dimension falls below, input or output.
+    """
+
+    inputs: int
+    dim: int = 50
+    hidden: int = 128
+    input_noise: float = 0.02
+    output_noise: float = 0.05
+    noise_floor: float = 0.01
+
+    def __post_init__(self) -> None:
+        if min(self.inputs, self.dim, self.hidden) < 1:
+            raise ConfigurationError(f"representer: expected sizes of at least 1, got {self.inputs}, {self.dim}, {self.hidden}")
+        if not 0 < self.noise_floor <= min(self.input_noise, self.output_noise):
+            raise ConfigurationError(
+                f"representer: expected 0 < noise floor <= initial noise, got {self.noise_floor}, {self.input_noise} and {self.output_noise}"
+            )
+
+
+def bounded(vectors: Tensor) -> Tensor:
+    """The vectors, drawn back to the unit ball where they lie outside."""
+    return vectors / vectors.norm(dim=-1, keepdim=True).clamp(min=1.0)
+
+
+class Representer(nn.Module):
+    """The noisy recurrent encoder whose output may leave a hospital."""
+
+    def __init__(self, config: RepresenterConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.input_noise = GaussianNoise(config.inputs, initial=config.input_noise, floor=config.noise_floor)
+        self.encoder = BiLSTM(config.inputs, config.hidden)
+        self.output = nn.Linear(2 * config.hidden, config.dim)
+        self.output_noise = GaussianNoise(config.dim, initial=config.output_noise, floor=config.noise_floor)
+
+    def mean(self, vectors: Tensor, lengths: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """The representation ahead of its output noise, each token in the unit ball, `[batch, steps, dim]`."""
+        hidden = self.encoder(self.input_noise(vectors, generator), lengths)
+        return bounded(self.output(hidden))
+
+    def forward(self, vectors: Tensor, lengths: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """A fresh noisy representation.
+
+        Args:
+            vectors: word vectors of length 1, float32 `[batch, steps, inputs]`.
+            lengths: int64 `[batch]`.
+            generator: source of all noise, as in `GaussianNoise`.
+
+        Returns:
+            float32 `[batch, steps, dim]`.
+        """
+        noisy: Tensor = self.output_noise(self.mean(vectors, lengths, generator), generator)
+        return noisy
+
+    def noise_free(self, vectors: Tensor, lengths: Tensor) -> Tensor:
+        """The representation without any noise, for inference inside one house. It must never leave it."""
+        return bounded(self.output(self.encoder(vectors, lengths)))
+
+    @property
+    def value_bound(self) -> float:
+        """L2 norm that no token's noisy representation exceeds, but with a chance below 1e-13.
+
+        The mean has norm at most 1; a Gaussian vector of d dimensions exceeds (sqrt(d) + 8) standard deviations with a
+        chance of at most exp(-32) (concentration of Lipschitz functions of Gaussians).
+        """
+        return 1.0 + float(self.output_noise.scale.max()) * (self.config.dim**0.5 + 8)
+
+    @torch.no_grad()
+    def noise_scales(self) -> dict[str, list[float]]:
+        """Standard deviations per dimension, as published with the weights."""
+        return {"input": self.input_noise.scale.tolist(), "output": self.output_noise.scale.tolist()}

@@ -1,0 +1,104 @@
+"""Weights to and from disk: safetensors beside a JSON description, never anything that is unpickled.
+
+A hospital loads what a stranger published. So the file must hold exactly the tensors of the model that its description
+builds, in shape and type, all finite; anything else is refused.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TypeVar
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
+from torch import nn
+
+from shared.errors import ConfigurationError, ModelError
+from shared.files import read_text, write_bytes, write_text
+from shared.models.representer import Representer, RepresenterConfig
+from shared.models.tagger import Tagger, TaggerConfig
+
+Model = TypeVar("Model", Representer, Tagger)
+Config = TypeVar("Config", RepresenterConfig, TaggerConfig)
+
+
+def save_representer(representer: Representer, folder: Path) -> None:
+    """Write representer.safetensors and representer.json into a folder."""
+    _save(representer, asdict(representer.config), folder, "representer")
+
+
+def load_representer(folder: Path) -> Representer:
+    """The frozen representer of a folder.
+
+    Raises:
+        ModelError: a file is missing or damaged, or the two do not belong together.
+    """
+    return _load(folder, "representer", RepresenterConfig, Representer)
+
+
+def save_head(head: Tagger, folder: Path) -> None:
+    """Write head.safetensors and head.json into a folder."""
+    _save(head, asdict(head.config), folder, "head")
+
+
+def load_head(folder: Path) -> Tagger:
+    """The head of a folder, ready to tag.
+
+    Raises:
+        ModelError: as for `load_representer`.
+    """
+    return _load(folder, "head", TaggerConfig, Tagger)
+
+
+def _save(model: nn.Module, description: dict[str, float], folder: Path, name: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    tensors = {key: tensor.detach().contiguous() for key, tensor in model.state_dict().items()}
+    write_bytes(folder / f"{name}.safetensors", save(tensors))
+    write_text(folder / f"{name}.json", json.dumps(description, indent=1, sort_keys=True))
+
+
+def _load(folder: Path, name: str, describe: Callable[..., Config], build: Callable[[Config], Model]) -> Model:
+    config = _description(folder / f"{name}.json", describe)
+    model = build(config)
+    path = folder / f"{name}.safetensors"
+    try:
+        tensors = load_file(path)
+    except FileNotFoundError as error:
+        raise ModelError(f"{path.name}: expected the weights of the {name} here, found no file; pull or train it again") from error
+    except (SafetensorError, OSError) as error:
+        raise ModelError(f"{path.name}: expected safetensors, got a damaged file; pull or train it again") from error
+    expected = {key: (tensor.shape, tensor.dtype) for key, tensor in model.state_dict().items()}
+    if {key: (tensor.shape, tensor.dtype) for key, tensor in tensors.items()} != expected:
+        raise ModelError(f"{path.name}: its tensors are not those that {name}.json describes; pull or train it again")
+    if not all(bool(torch.isfinite(tensor).all()) for tensor in tensors.values()):
+        raise ModelError(f"{path.name}: expected finite weights, got NaN or infinity; pull or train it again")
+    model.load_state_dict(tensors)
+    for parameter in model.parameters():
+        parameter.requires_grad_(False)
+    return model.eval()
+
+
+# A description that asks for a network beyond these sizes would exhaust the memory before its weights are read.
+_MAX_SIZE = 8192
+
+
+def _description(path: Path, describe: Callable[..., Config]) -> Config:
+    try:
+        values = json.loads(read_text(path))
+    except ValueError as error:
+        raise ModelError(f"{path.name}: expected JSON; pull or train it again") from error
+    try:
+        names = {field.name: field.type for field in fields(describe)}  # type: ignore[arg-type]
+        if set(values) != set(names):
+            raise ConfigurationError("unknown or missing settings")
+        for name, kind in names.items():
+            whole = isinstance(values[name], int) and not isinstance(values[name], bool)
+            if (kind == "int" and not (whole and values[name] <= _MAX_SIZE)) or not (whole or isinstance(values[name], float)):
+                raise ConfigurationError(f"{name} is no {kind} within bounds")
+        return describe(**values)
+    except (ConfigurationError, TypeError) as error:
+        raise ModelError(f"{path.name}: expected the settings of this model; pull or train it again ({error})") from error

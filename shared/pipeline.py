@@ -1,0 +1,186 @@
+"""The de-identification pipeline of a release: text in, PHI spans out.
+
+word vectors -> representer -> head -> spans
+
+The notes stay in the house, so the representer runs without noise: the head learned from noisy vectors, their means are
+what it knows best, and the same note always gets the same spans.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.document import Annotation, Document
+from shared.embeddings.artefact import load_vectors, save_vectors
+from shared.embeddings.vectors import WordVectors
+from shared.encoding import CHUNK_TOKENS, embedded, represented, tokenised, tokenised_chunks
+from shared.errors import ModelError
+from shared.files import read_text, write_text
+from shared.labels import LabelScheme, decode_tags
+from shared.models.representer import Representer
+from shared.models.storage import load_head, load_representer, save_head, save_representer
+from shared.models.tagger import Tagger
+from shared.text.tokens import Tokens
+from shared.training.tagging import predict
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """What a hospital needs to represent its notes: word vectors, representer and the labels to use.
+
+    Args:
+        vectors: public word vectors.
+        representer: frozen.
+        scheme: the label scheme of the pool.
+
+    Raises:
+        ModelError: the word vectors are not of the size that the representer was trained with.
+    """
+
+    vectors: WordVectors
+    representer: Representer
+    scheme: LabelScheme
+
+    def __post_init__(self) -> None:
+        if self.vectors.dim != self.representer.config.inputs:
+            raise ModelError(
+                f"expected word vectors of {self.representer.config.inputs} dimensions for this representer, got {self.vectors.dim}; "
+                "use the vectors of the same release"
+            )
+
+
+def save_scheme(scheme: LabelScheme, folder: Path) -> None:
+    """Write scheme.json."""
+    write_text(folder / "scheme.json", json.dumps({"name": scheme.name, "categories": scheme.categories}, indent=1))
+
+
+def load_scheme_file(folder: Path) -> LabelScheme:
+    """The label scheme in scheme.json.
+
+    Raises:
+        ModelError: the file is not what `save_scheme` writes.
+    """
+    try:
+        data = json.loads(read_text(folder / "scheme.json"))
+        return LabelScheme(str(data["name"]), tuple(map(str, data["categories"])))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ModelError("scheme.json: expected a label scheme; pull the release again") from error
+
+
+def save_encoder(encoder: Encoder, folder: Path) -> None:
+    """Write word vectors, representer and scheme into a folder."""
+    save_vectors(encoder.vectors, folder, dtype="float16")
+    save_representer(encoder.representer, folder)
+    save_scheme(encoder.scheme, folder)
+
+
+def load_encoder(folder: Path) -> Encoder:
+    """What `save_encoder` wrote.
+
+    Raises:
+        EmbeddingError, ModelError: a file is missing, damaged, or does not fit the others.
+    """
+    return Encoder(load_vectors(folder), load_representer(folder), load_scheme_file(folder))
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """An encoder and the head that was trained on its representations.
+
+    Raises:
+        ModelError: encoder and head do not fit each other.
+    """
+
+    encoder: Encoder
+    head: Tagger
+
+    def __post_init__(self) -> None:
+        expected = (self.encoder.representer.config.dim, len(self.encoder.scheme.tags))
+        if (self.head.config.inputs, self.head.config.tags) != expected:
+            raise ModelError(
+                f"expected a head for {expected[0]} dimensions and {expected[1]} tags, got one for "
+                f"{self.head.config.inputs} and {self.head.config.tags}; use the head of the same release"
+            )
+
+    def tags(self, documents: Iterable[tuple[Document, Tokens]]) -> Iterator[NDArray[np.uint8]]:
+        """Predicted tags chunk by chunk, in the order of the tokens; documents as `tokenised` yields them."""
+        for chunk in tokenised_chunks(documents, None):
+            shown = represented(embedded(chunk, self.encoder.vectors), self.encoder.representer, None)
+            lines: list[NDArray[np.uint8]] = [np.zeros(0, dtype=np.uint8)] * shown.sentences
+            for rows, predicted in predict(self.head, shown):
+                for row, line in zip(rows.tolist(), predicted, strict=True):
+                    lines[row] = line
+            yield np.concatenate(lines)
+
+    def annotate(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """The documents with predicted annotations in the place of their own, in their order.
+
+        Args:
+            documents: read as they are needed; about CHUNK_TOKENS tokens are held at a time.
+        """
+        for group in _groups(documents):
+            tags = np.concatenate([np.zeros(0, dtype=np.uint8), *self.tags(group)])
+            begin = 0
+            for document, tokens in group:
+                end = begin + len(tokens)
+                spans = decode_tags(tags[begin:end], tokens.spans, self.encoder.scheme)
+                yield Document(document.identifier, document.text, _joined(spans, tokens, document.text))
+                begin = end
+            if begin != len(tags):
+                raise ModelError(f"expected a tag for each of {begin} tokens, got {len(tags)}; nothing was written for these notes")
+
+
+def _groups(documents: Iterable[Document]) -> Iterator[list[tuple[Document, Tokens]]]:
+    """Documents with their tokens, in groups of about CHUNK_TOKENS tokens."""
+    group: list[tuple[Document, Tokens]] = []
+    held = 0
+    for document, tokens in tokenised(documents):
+        group.append((document, tokens))
+        held += len(tokens)
+        if held >= CHUNK_TOKENS:
+            yield group
+            group, held = [], 0
+    if group:
+        yield group
+
+
+def _joined(spans: tuple[Annotation, ...], tokens: Tokens, text: str) -> tuple[Annotation, ...]:
+    """The spans, with two of one category made one where only a sentence's end inside a line parts them.
+
+    A dot in "Calle. Mayor 3" ends a sentence for us; the address goes on all the same.
+    """
+    starts = frozenset(tokens.spans[tokens.sentence_starts, 0].tolist())
+    joined: list[Annotation] = []
+    for span in spans:
+        last = joined[-1] if joined else None
+        if (
+            last is not None
+            and last.category == span.category
+            and span.start in starts
+            and text[last.end : span.start].strip(" \t") == ""
+        ):
+            joined[-1] = Annotation(last.start, span.end, span.category)
+        else:
+            joined.append(span)
+    return tuple(joined)
+
+
+def save_pipeline(pipeline: Pipeline, folder: Path) -> None:
+    """Write encoder and head into a folder."""
+    save_encoder(pipeline.encoder, folder)
+    save_head(pipeline.head, folder)
+
+
+def load_pipeline(folder: Path) -> Pipeline:
+    """What `save_pipeline` wrote.
+
+    Raises:
+        EmbeddingError, ModelError: as for `load_encoder`.
+    """
+    return Pipeline(load_encoder(folder), load_head(folder))

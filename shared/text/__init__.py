@@ -1,0 +1,1 @@
+"""Tokens, sentences and casing: the only view of a text that the models get."""

@@ -1,0 +1,42 @@
+"""The casing classes of Reimers and Gurevych that Friedrich et al. 2019 feed to the tagger, never to the representer.
+
+A casing class travels beside the representation, so it is part of what an attacker sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+CASING_CLASSES = ("numeric", "mainly numeric", "all lower", "all upper", "initial upper", "contains digit", "other")
+
+
+@lru_cache(maxsize=1 << 17)
+def casing_class(word: str) -> int:
+    """Index into CASING_CLASSES; the first class that matches, in their order.
+
+    Args:
+        word: one token, not empty.
+    """
+    digits = sum(character.isdigit() for character in word)
+    if digits == len(word):
+        return 0
+    if digits * 2 > len(word):
+        return 1
+    if word.islower():
+        return 2
+    if word.isupper():
+        return 3
+    if word[0].isupper():
+        return 4
+    if digits:
+        return 5
+    return 6
+
+
+def casing_classes(words: Iterable[str]) -> NDArray[np.uint8]:
+    """Casing class of each word, uint8 `[words]`."""
+    return np.fromiter(map(casing_class, words), dtype=np.uint8)

@@ -1,0 +1,1 @@
+"""Training loops: the tagger, and the representer against its adversaries."""

@@ -1,0 +1,141 @@
+"""Sentences laid end to end, and padded batches cut from them.
+
+A batch is sorted by falling length (the CRF and the LSTM rely on it) and holds sentences of similar length, so that
+little of it is padding. The order in which batches come is random in training.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+# So many batches are sorted by length together: enough to keep padding low, few enough to keep the order random.
+_WINDOW = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A padded batch.
+
+    Args:
+        inputs: float32 `[batch, steps, dim]`, zero on padding.
+        casing: int64 `[batch, steps]`.
+        tags: int64 `[batch, steps]`, O on padding.
+        lengths: int64 `[batch]`, falling, the first equal to `steps`.
+        rows: index of each sentence in its source, int64 `[batch]`.
+    """
+
+    inputs: Tensor
+    casing: Tensor
+    tags: Tensor
+    lengths: Tensor
+    rows: NDArray[np.int64]
+
+
+class SentenceSource(Protocol):
+    """Where a training gets its sentences: memory, or a pool on disk."""
+
+    @property
+    def dim(self) -> int: ...
+
+    @property
+    def sentences(self) -> int: ...
+
+    def batches(self, size: int, generator: np.random.Generator | None = None) -> Iterator[Batch]:
+        """Every sentence once; in random order where a generator is given, else by length within windows."""
+        ...
+
+
+@dataclass(frozen=True)
+class RaggedSentences:
+    """Token vectors of many sentences, laid end to end.
+
+    Args:
+        values: float `[tokens, dim]`, or float `[words, dim]` where `ids` is given.
+        casing: uint8 `[tokens]`.
+        tags: uint8 `[tokens]`.
+        lengths: int `[sentences]`, each at least 1, their sum the number of tokens.
+        ids: int32 `[tokens]`, rows of `values`: sentences of word vectors need each word's vector only once.
+    """
+
+    values: NDArray[np.floating]
+    casing: NDArray[np.uint8]
+    tags: NDArray[np.uint8]
+    lengths: NDArray[np.int64]
+    ids: NDArray[np.int32] | None = None
+
+    @property
+    def dim(self) -> int:
+        return int(self.values.shape[1])
+
+    @property
+    def sentences(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def tokens(self) -> int:
+        return len(self.tags)
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """Index of each sentence's first token, int64 `[sentences]`."""
+        return np.concatenate([np.zeros(1, np.int64), np.cumsum(self.lengths)[:-1]])
+
+    def batches(self, size: int, generator: np.random.Generator | None = None) -> Iterator[Batch]:
+        """See SentenceSource."""
+        starts = self.starts
+        for rows in batch_rows(self.lengths, size, generator):
+            yield self.batch(rows, starts)
+
+    def batch(self, rows: NDArray[np.int64], starts: NDArray[np.int64]) -> Batch:
+        """The batch of given sentences, which must come in order of falling length."""
+        lengths = self.lengths[rows]
+        position, inside = padded_positions(starts[rows], lengths)
+        vectors = self.values[position if self.ids is None else self.ids[position]].astype(np.float32)
+        vectors *= inside[:, :, None]
+        return Batch(
+            torch.from_numpy(vectors),
+            torch.from_numpy((self.casing[position] * inside).astype(np.int64)),
+            torch.from_numpy((self.tags[position] * inside).astype(np.int64)),
+            torch.from_numpy(lengths.astype(np.int64)),
+            rows,
+        )
+
+    def select(self, rows: NDArray[np.int64]) -> RaggedSentences:
+        """A copy of some sentences, in the order given."""
+        lengths = self.lengths[rows]
+        starts = self.starts[rows]
+        index = np.repeat(starts - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths) + np.arange(lengths.sum())
+        if self.ids is None:
+            return RaggedSentences(self.values[index], self.casing[index], self.tags[index], lengths)
+        return RaggedSentences(self.values, self.casing[index], self.tags[index], lengths, self.ids[index])
+
+
+def padded_positions(
+    starts: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Token index of every cell of a padded batch (that of the sentence's first token on padding), and which are no padding."""
+    offset = np.arange(int(lengths.max()))[None, :]
+    inside = offset < lengths[:, None]
+    return starts[:, None] + offset * inside, inside
+
+
+def batch_rows(
+    lengths: NDArray[np.int64], size: int, generator: np.random.Generator | None = None
+) -> Iterator[NDArray[np.int64]]:
+    """Indices of the sentences of each batch, by falling length within the batch."""
+    order = np.arange(len(lengths)) if generator is None else generator.permutation(len(lengths))
+    for begin in range(0, len(order), size * _WINDOW):
+        window = order[begin : begin + size * _WINDOW]
+        window = window[np.argsort(-lengths[window], kind="stable")]
+        cuts = [window[first : first + size] for first in range(0, len(window), size)]
+        if generator is not None:
+            cuts = [cuts[index] for index in generator.permutation(len(cuts))]
+        yield from cuts

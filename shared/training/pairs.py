@@ -1,0 +1,115 @@
+"""Near-duplicate pairs of sentences: what the adversaries of Friedrich et al. 2019 (section 5.2) are trained on.
+
+A sentence with PHI gets a false twin that differs in ONE PHI word, replaced by one of its N nearest neighbours. The
+word is never replaced by itself: a twin that equals its original would be a wrong label, and the chance level of 50%
+that the adversary is held against would be no chance level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.augment.pseudonyms import Pseudonymiser, is_punctuation
+from shared.errors import ConfigurationError, TrainingError
+from shared.training.batches import RaggedSentences
+
+
+@dataclass(frozen=True)
+class NeighbourTable:
+    """For every PHI word of a corpus the rows that may stand in its place.
+
+    Args:
+        neighbours: int32 `[PHI words, candidates]`, rows of the vector matrix; the word itself is not among them.
+        position: int32 `[rows of the vector matrix]`, each row's line in `neighbours`, -1 for what is never replaced.
+    """
+
+    neighbours: NDArray[np.int32]
+    position: NDArray[np.int32]
+
+    def __post_init__(self) -> None:
+        if self.neighbours.ndim != 2 or self.neighbours.shape[1] < 1:
+            raise ConfigurationError("neighbours: expected at least 2 candidates for every word, itself included")
+
+    def draw(self, ids: NDArray[np.int32], generator: np.random.Generator) -> NDArray[np.int32]:
+        """One candidate for each word, uniformly; int32, shape of `ids`."""
+        column = generator.integers(self.neighbours.shape[1], size=ids.shape)
+        drawn: NDArray[np.int32] = self.neighbours[self.position[ids], column]
+        return drawn
+
+
+def neighbour_table(
+    source: RaggedSentences, words: Sequence[str], pseudonyms: Pseudonymiser, generator: np.random.Generator
+) -> NeighbourTable:
+    """The table for the PHI words of a corpus; punctuation is left out, as it is never replaced.
+
+    Args:
+        source: sentences of word ids.
+        words: the word of each id.
+        pseudonyms: gives the candidates; n - 1 of them are kept, without the word itself.
+        generator: chooses among the digit tokens, of which there may be more than n.
+
+    Raises:
+        ConfigurationError: n is 1, which leaves no candidate but the word itself.
+        TrainingError: the corpus has no PHI word.
+    """
+    assert source.ids is not None
+    if pseudonyms.n < 2:
+        raise ConfigurationError(f"neighbours: expected at least 2, the word itself included, got {pseudonyms.n}; choose more")
+    ids = [row for row in np.unique(source.ids[source.tags > 0]).tolist() if not is_punctuation(words[row])]
+    if not ids:
+        raise TrainingError("expected PHI words to train the adversaries on, got none; check the labels of the corpus")
+    # Filling the cache with one search for all words is what makes `candidates` cheap below.
+    plain = [words[row] for row in ids if not words[row].isdecimal()]
+    nearest = dict(zip(plain, pseudonyms.neighbours.nearest(plain, pseudonyms.n)[0], strict=True)) if plain else {}
+    lines = np.empty((len(ids), pseudonyms.n - 1), dtype=np.int32)
+    for line, row in enumerate(ids):
+        found = nearest.get(words[row])
+        others = pseudonyms.candidates(words[row]) if found is None else found
+        others = others[others != row]
+        lines[line] = others[: pseudonyms.n - 1] if found is not None else generator.choice(others, pseudonyms.n - 1, replace=len(others) < pseudonyms.n - 1)
+    position = np.full(len(words), -1, dtype=np.int32)
+    position[ids] = np.arange(len(ids))
+    return NeighbourTable(lines, position)
+
+
+def replaceable(source: RaggedSentences, table: NeighbourTable) -> NDArray[np.bool_]:
+    """Which tokens may be replaced: PHI that has neighbours; bool `[tokens]`."""
+    assert source.ids is not None
+    marked: NDArray[np.bool_] = (source.tags > 0) & (table.position[source.ids] >= 0)
+    return marked
+
+
+def sentences_with_phi(source: RaggedSentences, table: NeighbourTable) -> NDArray[np.int64]:
+    """Rows of the sentences that have a false twin."""
+    return np.flatnonzero(np.add.reduceat(replaceable(source, table), source.starts) > 0)
+
+
+def false_twins(
+    source: RaggedSentences,
+    rows: NDArray[np.int64],
+    table: NeighbourTable,
+    generator: np.random.Generator,
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Which token of each sentence is replaced, and by which row of the vector matrix.
+
+    Args:
+        source: sentences of word ids.
+        rows: sentences, each with PHI.
+        table: candidates of every PHI word.
+        generator: chooses the token and its replacement.
+
+    Returns:
+        offset of the token in its sentence, int64 `[rows]`; row of the vector matrix, int32 `[rows]`.
+    """
+    assert source.ids is not None
+    starts = source.starts[rows]
+    offsets = np.empty(len(rows), dtype=np.int64)
+    for index, (start, length) in enumerate(zip(starts.tolist(), source.lengths[rows].tolist(), strict=True)):
+        sentence = slice(start, start + length)
+        marked = (source.tags[sentence] > 0) & (table.position[source.ids[sentence]] >= 0)
+        offsets[index] = generator.choice(np.flatnonzero(marked))
+    return offsets, table.draw(source.ids[starts + offsets], generator)

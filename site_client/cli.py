@@ -1,0 +1,179 @@
+"""The hospital's command line: it parses, calls and prints."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import torch
+
+from command_line.commands import Program, examples, json_option, report, seed_option
+from command_line.notes import Notes, NotesOptions, notes_options
+from command_line.progress import progress_bar
+from protocols.enrolment import write_request
+from shared.evaluation import as_json as evaluation_json
+from shared.evaluation import as_table, evaluate_all, match_corpora
+from shared.pipeline import load_pipeline, load_scheme_file
+from site_client import deidentify, workspace
+from site_client.encode import encode
+from site_client.inspect import inspect, inspection_lines
+from site_client.pull import provider_key, pull
+from site_client.submit import submit_to_folder
+
+folder_option = click.option(
+    "--workspace", "root", type=click.Path(path_type=Path), default=Path("."), envvar="DEID_COMMONS_SITE",
+    help="Folder of the workspace (default: the current one).",
+)  # fmt: skip
+existing_path = click.Path(exists=True, path_type=Path)
+
+
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="deid-commons")
+def main() -> None:
+    """A hospital: pull releases, encode and share labelled notes, de-identify new ones. Notes stay here."""
+    # Two threads that share a busy core run several times slower than one.
+    torch.set_num_threads(1)
+
+
+@main.command(epilog=examples("site-client init deid --site st-anne"))
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--site", required=True, help="Name of the site: lower-case letters, digits, hyphens.")
+@json_option
+def init(folder: Path, site: str, as_json: bool) -> None:
+    """Make a workspace with a fresh signing key."""
+    made = workspace.create(folder, site)
+    key = made.key().public_key
+    report({"workspace": str(folder), "fingerprint": key.key_id}, [f"workspace {folder} made; next: site-client enrol"], as_json=as_json)
+
+
+@main.command(epilog=examples("site-client enrol --out st-anne.request.json"))
+@click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The request to send to the provider.")
+@click.option("--contact", default="", help="Whom the provider may ask, one line.")
+@folder_option
+@json_option
+def enrol(out: Path, contact: str, root: Path, as_json: bool) -> None:
+    """Write the request with which this site joins."""
+    opened = workspace.open_workspace(root)
+    request = write_request(out, opened.key(), site=opened.site, contact=contact, created=datetime.date.today())
+    lines = [
+        f"request in {out}: send it to the provider by any way",
+        f"fingerprint {request.fingerprint}",
+        f"spoken      {request.spoken}",
+        "tell the provider one of the two over a channel that both of you trust",
+    ]
+    report({"request": str(out), "fingerprint": request.fingerprint, "spoken": request.spoken}, lines, as_json=as_json)
+
+
+@main.command("pull", epilog=examples("site-client pull /media/stick/releases/0001-representer --fingerprint 1f2e-...-90ab"))
+@click.argument("release", type=click.Path(exists=True, path_type=Path, file_okay=False))
+@click.option("--fingerprint", help="The provider's, as told over another channel; needed once.")
+@folder_option
+@json_option
+def pull_release(release: Path, fingerprint: str | None, root: Path, as_json: bool) -> None:
+    """Take a release into use, if the provider has signed it."""
+    opened = workspace.open_workspace(root)
+    _, pulled = pull(opened, release, provider_key(opened, release, fingerprint))
+    manifest = pulled.manifest
+    lines = [f"release {manifest.sequence}, {manifest.kind}, labels {manifest.label_scheme}: signature and digests are right; in use now"]
+    report({"sequence": manifest.sequence, "kind": manifest.kind, "digest": pulled.digest}, lines, as_json=as_json)
+
+
+@main.command("encode", epilog=examples("site-client encode notes/ --out share.parquet", "site-client encode notes.jsonl --labels our-labels.toml --out share.h5"))
+@click.argument("notes", type=existing_path)
+@click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The share: FILE.parquet or FILE.h5.")
+@folder_option
+@json_option
+@notes_options
+def encode_notes(notes: Path, out: Path, root: Path, as_json: bool, **reading: Any) -> None:
+    """Encode labelled notes into a signed share. Nothing leaves yet."""
+    opened = workspace.open_workspace(root)
+    read = Notes(notes, _reading(reading), load_scheme_file(opened.release().folder))
+    with progress_bar(quiet=as_json) as bar:
+        manifest = encode(opened, read, out, bar)
+    lines = [
+        *read.lines(),
+        f"share {manifest.sequence}: {manifest.sentences} sentences, {manifest.tokens} tokens in {out}",
+        f"nothing has left; next: site-client inspect {out}",
+    ]
+    report({"share": str(out), "quarantined": read.quarantined, **manifest.to_json()}, lines, as_json=as_json)
+
+
+@main.command("inspect", epilog=examples("site-client inspect share.parquet --notes notes/"))
+@click.argument("share", type=existing_path)
+@click.option("--notes", type=existing_path, help="The notes it was made from: the share is searched for their words.")
+@folder_option
+@json_option
+@notes_options
+def inspect_share(share: Path, notes: Path | None, root: Path, as_json: bool, **reading: Any) -> None:
+    """Say what would leave, and how it is protected."""
+    opened = workspace.open_workspace(root)
+    scheme = load_scheme_file(opened.release().folder)
+    found = inspect(opened, share, scheme, None if notes is None else Notes(notes, _reading(reading)))
+    result = {"manifest": found.manifest.to_json(), "phi_tokens": found.categories, "words_searched": found.searched}
+    report(result, inspection_lines(found), as_json=as_json)
+
+
+@main.command(epilog=examples("site-client submit share.parquet --to-folder /media/stick/shares"))
+@click.argument("share", type=existing_path)
+@click.option("--to-folder", "folder", required=True, type=click.Path(path_type=Path, file_okay=False), help="Where the provider fetches it.")
+@folder_option
+@json_option
+def submit(share: Path, folder: Path, root: Path, as_json: bool) -> None:
+    """Hand a share over."""
+    payload, manifest = submit_to_folder(workspace.open_workspace(root), share, folder)
+    report({"payload": str(payload), "manifest": str(manifest)}, [f"{payload} and its manifest are ready for the provider"], as_json=as_json)
+
+
+@main.command(epilog=examples("site-client deid notes/ --out safe/ --mode redact"))
+@click.argument("notes", type=existing_path)
+@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="A new folder.")
+@click.option("--mode", default="redact", show_default=True, type=click.Choice(deidentify.MODES), help="tag: brat annotations beside the text; redact: text with [CATEGORY].")
+@folder_option
+@json_option
+@notes_options
+def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading: Any) -> None:
+    """Find PHI in notes, and hide it."""
+    opened = workspace.open_workspace(root)
+    read = Notes(notes, _reading(reading))
+    with progress_bar(quiet=as_json) as bar:
+        written, counts = deidentify.write_deidentified(load_pipeline(_pipeline(opened)), read, out, mode, bar)
+    lines = [
+        *read.lines(),
+        f"{written} documents in {out}, {sum(counts.values())} spans: "
+        + (", ".join(f"{name} {count}" for name, count in sorted(counts.items())) or "none"),
+        "no de-identifier finds everything: have a sample read before the notes go anywhere",
+    ]
+    report({"documents": written, "spans": counts, "quarantined": read.quarantined}, lines, as_json=as_json)
+
+
+@main.command(epilog=examples("site-client evaluate labelled-notes/"))
+@click.argument("notes", type=existing_path)
+@folder_option
+@seed_option("the bootstrap")
+@json_option
+@notes_options
+def evaluate(notes: Path, root: Path, seed: int, as_json: bool, **reading: Any) -> None:
+    """Hold the pipeline against your own labelled notes."""
+    opened = workspace.open_workspace(root)
+    folder = _pipeline(opened)
+    gold = list(Notes(notes, _reading(reading), load_scheme_file(folder)))
+    pairs = match_corpora(gold, load_pipeline(folder).annotate(gold))
+    result = evaluate_all(pairs, rng=np.random.default_rng(seed))
+    report(dict(evaluation_json(result)), [as_table(result)], as_json=as_json)
+
+
+def _pipeline(opened: workspace.Workspace) -> Path:
+    """Folder of the release in use, if it is a whole pipeline."""
+    release = opened.release()
+    if release.manifest.kind != "pipeline":
+        raise workspace.WorkspaceError(
+            f"release {release.manifest.sequence} holds a representer only; pull a pipeline release first"
+        )
+    return release.folder
+
+
+def _reading(options: dict[str, Any]) -> NotesOptions:
+    return NotesOptions(options["format_"], options["text_column"], options["quarantine"], options["labels"])

@@ -1,0 +1,118 @@
+"""Faults of every kind, and no error, cause, traceback line or quarantine line may hold a word of the notes."""
+
+from __future__ import annotations
+
+import random
+import traceback
+from pathlib import Path
+
+import pytest
+
+from shared.corpus import read_corpus, write_corpus
+from shared.errors import CorpusError
+from tests.shared.corpus.samples import ANNOTATED, note
+from tests.shared.corpus.test_round_trip import target
+
+WORDS = (
+    "Brunhilda",
+    "Quillfeather",
+    "Ermenegild",
+    "Oxenthorpe",
+    "4471-0093",
+    "Nettlecombe",
+    "wheezing",
+    "Zwiebelfisch",
+)
+NOTES = tuple(
+    note(
+        f"n{number}",
+        "Seen by ",
+        (f"{WORDS[0]} {WORDS[1]}", "DOCTOR"),
+        f" for {WORDS[6]} ",
+        (WORDS[2], "PATIENT"),
+        "\n",
+        (WORDS[4], "IDNUM"),
+        f" {WORDS[7]} ",
+        (f"{WORDS[3]} of {WORDS[5]}", "HOSPITAL"),
+        ".\n",
+    )
+    for number in range(3)
+)
+
+
+def damage(data: bytes, dice: random.Random) -> bytes:
+    """One fault: a part lost, doubled, moved, overwritten, or a digit changed."""
+    start = dice.randrange(len(data))
+    end = min(len(data), start + dice.randint(1, 40))
+    kind = dice.randrange(6)
+    if kind == 0:
+        return data[:start]
+    if kind == 1:
+        return data[:start] + data[end:]
+    if kind == 2:
+        return data[:end] + data[start:]
+    if kind == 3:
+        return (
+            data[:start]
+            + dice.choice((b"\0", b"\xff", b"\xed\xa0\x80", b"<", b'"', b"\t", b"\n", b"&x;", b"]"))
+            + data[start:]
+        )
+    if kind == 4:
+        return data[:start] + data[start:end].swapcase()[::-1] + data[end:]
+    digits = [index for index, byte in enumerate(data) if chr(byte).isdigit()]
+    at = dice.choice(digits)
+    return data[:at] + str(dice.randrange(10)).encode() + data[at + 1 :]
+
+
+def error_of(path: Path, name: str) -> CorpusError | None:
+    try:
+        list(read_corpus(path, format=name))
+    except CorpusError as error:
+        return error
+    return None
+
+
+@pytest.mark.parametrize("name", ANNOTATED)
+def test_no_word_of_a_note_in_any_error(name: str, tmp_path: Path) -> None:
+    path = target(tmp_path, name)
+    write_corpus(NOTES, path, name)
+    files = [path] if path.is_file() else sorted(path.iterdir())
+    dice = random.Random(7)
+    failures = 0
+    for _ in range(400):
+        file = dice.choice(files)
+        whole = file.read_bytes()
+        file.write_bytes(damage(whole, dice))
+        error = error_of(path, name)
+        if error is not None:
+            failures += 1
+            seen = "".join(traceback.format_exception(error)) + "".join(
+                map(repr, (error, error.__cause__, error.__context__))
+            )
+            assert not [word for word in WORDS if word.lower() in seen.lower()]
+            assert "\n" not in str(error)
+        file.write_bytes(whole)
+    assert failures > 90
+
+
+@pytest.mark.parametrize("name", ANNOTATED)
+def test_no_word_of_a_note_in_the_index_of_the_quarantine(name: str, tmp_path: Path) -> None:
+    path = target(tmp_path, name)
+    write_corpus(NOTES, path, name)
+    file = path if path.is_file() else sorted(path.iterdir())[0]
+    file.write_bytes(file.read_bytes()[:-60] + b"\xff")
+    corpus = read_corpus(path, format=name, quarantine=tmp_path / "aside")
+    list(corpus)
+    assert corpus.report.quarantined
+    lines = (tmp_path / "aside" / "quarantine.jsonl").read_text()
+    assert not [word for word in WORDS if word.lower() in lines.lower()]
+
+
+@pytest.mark.parametrize(
+    "record", ['{"id": "Seen by Brunhilda Quillfeather"}', '{"id": "Brunhilda\\nQuillfeather", "text": ""}']
+)
+def test_an_id_that_may_be_the_note_is_not_shown(record: str, tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text(record)
+    error = error_of(tmp_path / "x.jsonl", "jsonl")
+    assert str(error).startswith("x-1, x.jsonl, line 1: expected")
+    assert "Quill" not in repr(error)

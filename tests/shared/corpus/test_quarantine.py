@@ -1,0 +1,118 @@
+"""Documents set aside: as they came, counted, with a line that says why, and the others are read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from shared.corpus import read_corpus, write_corpus
+from shared.errors import ConfigurationError, StorageError
+from tests.shared.corpus.bad_files import i2b2
+from tests.shared.corpus.samples import NOTES, essence, note
+
+
+def index(folder: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (folder / "quarantine.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture
+def mixed(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "a.xml").write_text(i2b2("I am Ana", (4, 7, "Ana")))
+    (folder / "b.xml").write_text(i2b2("I am Ana", (5, 8, "Ana")))
+    (folder / "c.xml").write_text("<deIdi2b2>")
+    (folder / "d.xml").write_text(i2b2("I am Ana", (5, 8, "Ana")).replace("PATIENT", "HOUSE"))
+    return folder
+
+
+def test_bad_notes_are_copied_counted_and_explained(mixed: Path, tmp_path: Path) -> None:
+    aside = tmp_path / "aside"
+    corpus = read_corpus(mixed, quarantine=aside, categories=frozenset({"PATIENT"}))
+    for _ in range(2):  # A second pass counts again but sets nothing aside twice.
+        assert [document.identifier for document in corpus] == ["b"]
+        assert (corpus.report.read, corpus.report.quarantined) == (1, 3)
+        assert corpus.report.reasons == {"AnnotationError": 1, "FormatError": 1, "LabelError": 1}
+        assert "3 quarantined" in str(corpus.report)
+    assert sorted(file.name for file in aside.iterdir()) == ["a.xml", "c.xml", "d.xml", "quarantine.jsonl"]
+    assert (aside / "a.xml").read_bytes() == (mixed / "a.xml").read_bytes()
+    lines = index(aside)
+    assert [(line["id"], line["kind"], line["place"]) for line in lines] == [
+        ("a", "AnnotationError", "a.xml"),
+        ("c", "FormatError", "c.xml"),
+        ("d", "LabelError", "d.xml"),
+    ]
+    assert all("Ana" not in json.dumps(line) and line["reason"] for line in lines)
+
+
+def test_a_later_run_adds_nothing_twice(mixed: Path, tmp_path: Path) -> None:
+    for _ in range(2):
+        list(read_corpus(mixed, quarantine=tmp_path / "aside"))
+    assert len(index(tmp_path / "aside")) == 2
+
+
+def test_records_of_one_file_are_set_aside_one_by_one(tmp_path: Path) -> None:
+    path = tmp_path / "notes.jsonl"
+    write_corpus(NOTES, path, "jsonl")
+    good = path.read_bytes().splitlines()
+    path.write_bytes(b"\n".join([good[0], b'{"id": "a-9", "text": "x"', good[1], good[0], b"\xff", good[2]]))
+    corpus = read_corpus(path, quarantine=tmp_path / "aside")
+    assert [document.identifier for document in corpus] == ["a-1", "a-2", "a-3"]
+    assert corpus.report.reasons == {"FormatError": 3}
+    assert [(line["id"], line["place"]) for line in index(tmp_path / "aside")] == [
+        ("notes-2", "notes.jsonl, line 2"),
+        ("a-1", "notes.jsonl, line 4"),
+        ("notes-5", "notes.jsonl, line 5"),
+    ]
+    assert (tmp_path / "aside" / "a-1.json").read_bytes() == good[0]
+    assert (tmp_path / "aside" / "notes-5.json").read_bytes() == b"\xff"
+
+
+def test_a_damaged_record_does_not_take_the_others_with_it(tmp_path: Path) -> None:
+    for name, ending, damage in (
+        ("i2b2_2006", ".xml", (b"</TEXT>", b"")),
+        ("labelstudio", ".json", (b'"result":', b'"result"')),
+        ("conll", ".conll", (b"\tB-DOCTOR", b"")),
+    ):
+        path = tmp_path / f"{name}{ending}"
+        write_corpus([note("b", ("Ana", "DOCTOR")), *NOTES[1:]], path, name)
+        path.write_bytes(path.read_bytes().replace(*damage, 1))
+        corpus = read_corpus(path, quarantine=tmp_path / "aside")
+        assert [essence(document) for document in corpus] == [essence(made) for made in NOTES[1:]]
+        assert corpus.report.quarantined == 1
+
+
+def test_the_unreadable_rest_of_a_file_is_counted_and_the_next_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.json").write_text('[{"id": "1", "text": "x"}, {"id": "2", "te')
+    (tmp_path / "notes" / "b.json").write_text('[{"id": "3", "text": "x"}]')
+    corpus = read_corpus(tmp_path / "notes", quarantine=tmp_path / "aside")
+    assert [document.identifier for document in corpus] == ["1", "3"]
+    assert corpus.report.quarantined == 1
+    assert index(tmp_path / "aside")[0]["place"] == "a.json, from there on"
+
+
+def test_the_quarantine_may_lie_inside_but_not_be_the_corpus(mixed: Path) -> None:
+    assert len(list(read_corpus(mixed, quarantine=mixed / "aside"))) == 2
+    assert len(list(read_corpus(mixed, quarantine=mixed / "aside"))) == 2
+    with pytest.raises(ConfigurationError, match="quarantine"):
+        read_corpus(mixed, quarantine=mixed)
+
+
+def test_a_folder_that_holds_another_index_is_refused(mixed: Path, tmp_path: Path) -> None:
+    (tmp_path / "quarantine.jsonl").write_text("not ours")
+    with pytest.raises(StorageError, match="index"):
+        read_corpus(mixed, quarantine=tmp_path)
+
+
+def test_two_records_of_one_name_get_two_files(tmp_path: Path) -> None:
+    bad = '"text": "x", "annotations": [{}]}\n'
+    (tmp_path / "n.jsonl").write_text(f'{{"id": "a/b", {bad}{{"id": "a_b", {bad}{{"id": "c", "text": "x"}}')
+    assert [read.identifier for read in read_corpus(tmp_path / "n.jsonl", quarantine=tmp_path / "aside")] == ["c"]
+    assert sorted(file.name for file in (tmp_path / "aside").iterdir()) == [
+        "a_b-2.json",
+        "a_b.json",
+        "quarantine.jsonl",
+    ]

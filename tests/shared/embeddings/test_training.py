@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shared.embeddings.artefact import load_vectors, save_vectors
+from shared.embeddings.fasttext_format import save_bin
+from shared.embeddings.neighbours import Neighbours
+from shared.embeddings.read import read_vectors
+from shared.embeddings.training import FastTextSettings, train_fasttext
+from shared.embeddings.vectors import WordVectors
+from shared.errors import ConfigurationError, StorageError, TrainingError
+from tests.shared.embeddings.made import NAMES, notes
+
+SETTINGS = FastTextSettings(dim=16, epochs=20, buckets=500, min_count=2)
+
+
+@pytest.fixture(scope="module")
+def trained() -> WordVectors:
+    return train_fasttext(notes(400), SETTINGS, seed=7)
+
+
+def test_names_end_up_near_names(trained: WordVectors) -> None:
+    ids, _ = Neighbours(trained).nearest(["Birke"], 4)
+    assert {trained.words[row] for row in ids[0]} <= {*NAMES, "Dr"}
+
+
+def test_the_vocabulary_is_the_words_seen_often_enough(trained: WordVectors) -> None:
+    assert set(NAMES) | {"Dr", ".", "señor", "2019"} <= set(trained.words)
+    assert not any(" " in word for word in trained.words)
+    assert trained.words[0] == "."
+
+
+def test_the_same_seed_gives_the_same_vectors(trained: WordVectors) -> None:
+    assert train_fasttext(notes(400), SETTINGS, seed=7).digest == trained.digest
+    assert train_fasttext(notes(400), SETTINGS, seed=8).digest != trained.digest
+
+
+def test_trained_vectors_survive_both_formats(trained: WordVectors, tmp_path: Path) -> None:
+    save_bin(trained, tmp_path / "m.bin")
+    save_vectors(trained, tmp_path)
+    assert load_vectors(tmp_path).digest == trained.digest
+    again = read_vectors(tmp_path / "m.bin")
+    assert again.words == trained.words
+    np.testing.assert_allclose(again.matrix, trained.matrix, atol=1e-6)
+
+
+def test_progress_reaches_the_end() -> None:
+    calls: list[tuple[int, int]] = []
+    train_fasttext(
+        notes(20),
+        FastTextSettings(dim=4, epochs=3, buckets=20),
+        seed=1,
+        progress=lambda done, total: calls.append((done, total)),
+    )
+    assert calls == sorted(calls)
+    assert calls[-1][0] == calls[-1][1] > 0
+
+
+@pytest.mark.parametrize("texts", [[], [""], [" \n"], ["every word differs"]])
+def test_too_little_text_is_refused(texts: list[str]) -> None:
+    with pytest.raises(TrainingError, match="at least 2 times"):
+        train_fasttext(texts, FastTextSettings(dim=4), seed=1)
+
+
+def test_a_full_disk_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(**_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    with pytest.raises(StorageError, match="No space left"):
+        train_fasttext(notes(2), SETTINGS, seed=1)
+
+
+@pytest.mark.parametrize("wrong", [{"dim": 0}, {"epochs": 0}, {"minn": 0}, {"minn": 5, "maxn": 4}, {"buckets": 0}])
+def test_settings_that_can_not_work_are_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(ConfigurationError):
+        FastTextSettings(**wrong)

@@ -1,0 +1,122 @@
+"""Schemes, mappings, and tags that give their spans back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.document import Annotation, Document
+from shared.errors import AnnotationError, ConfigurationError, LabelError
+from shared.labels import (
+    LabelScheme,
+    decode_tags,
+    encode_tags,
+    load_mapping,
+    load_mapping_file,
+    load_scheme,
+    map_document,
+    repair_tags,
+    scheme_names,
+)
+from shared.text.tokens import tokenise
+
+SCHEME = LabelScheme("test", ("NAME", "DATE"))
+
+
+@st.composite
+def labelled(draw: st.DrawFn) -> Document:
+    """A document whose spans begin and end at tokens, in any number and order."""
+    text = draw(st.text(alphabet="aB1. \n,é\u0301", max_size=60))
+    edges = tokenise(text).spans.tolist()
+    annotations: list[Annotation] = []
+    index = 0
+    while index < len(edges):
+        length = draw(st.integers(0, 3))
+        if length:
+            last = min(index + length, len(edges)) - 1
+            annotations.append(Annotation(edges[index][0], edges[last][1], draw(st.sampled_from(SCHEME.categories))))
+        index += max(length, 1)
+    return Document("d", text, tuple(draw(st.permutations(annotations))))
+
+
+@given(labelled())
+def test_tags_give_back_the_spans_also_across_sentence_ends(document: Document) -> None:
+    tokens = tokenise(document.text)
+    assert decode_tags(encode_tags(tokens.spans, document, SCHEME), tokens.spans, SCHEME) == document.annotations
+
+
+@given(labelled(), st.data())
+def test_a_span_that_cuts_a_token_hides_the_whole_token(document: Document, data: st.DataObject) -> None:
+    if not document.text:
+        return
+    start = data.draw(st.integers(0, len(document.text) - 1))
+    end = data.draw(st.integers(start + 1, len(document.text)))
+    tokens = tokenise(document.text)
+    tags = encode_tags(tokens.spans, Document("d", document.text, (Annotation(start, end, "NAME"),)), SCHEME)
+    for (first, last), tag in zip(tokens.spans.tolist(), tags.tolist(), strict=True):
+        assert (tag > 0) == (first < end and start < last)
+
+
+@given(st.lists(st.integers(0, 4)))
+def test_repair_makes_legal_tags_and_loses_no_phi(raw: list[int]) -> None:
+    tags = np.array(raw, dtype=np.uint8)
+    repaired = repair_tags(tags)
+    names = [SCHEME.tags[tag] for tag in repaired]
+    for before, after in zip(["O", *names], names, strict=False):
+        assert after[0] != "I" or before[2:] == after[2:]
+    assert ((tags > 0) == (repaired > 0)).all()
+    assert ((tags + 1) // 2 == (repaired + 1) // 2).all()
+
+
+def test_two_spans_in_one_token_are_both_hidden() -> None:
+    document = Document("d", "JohnSmith came", (Annotation(0, 4, "NAME"), Annotation(4, 9, "NAME")))
+    tokens = tokenise(document.text)
+    assert encode_tags(tokens.spans, document, SCHEME).tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("name", scheme_names())
+def test_bundled_mappings_are_complete_and_stay_in_their_target(name: str) -> None:
+    source = load_scheme(name)
+    targets = {"i2b2_2006": ["hipaa", "i2b2_2014"], "i2b2_2014": ["hipaa", "i2b2_2006"], "meddocan": ["hipaa", "i2b2_2014"], "hipaa": []}
+    for target in targets[name]:
+        mapping = load_mapping(name, target)
+        assert set(mapping) == set(source.categories)
+        assert set(mapping.values()) <= {*load_scheme(target).categories, ""}
+
+
+def test_hipaa_has_eighteen_categories() -> None:
+    assert len(load_scheme("hipaa").categories) == 18
+
+
+def test_an_unknown_label_is_refused_and_its_text_not_told() -> None:
+    document = Document("note-7", "Ana came", (Annotation(0, 3, "NICKNAME"),))
+    with pytest.raises(LabelError, match=r"note-7.*characters 0-3.*NICKNAME") as raised:
+        encode_tags(tokenise(document.text).spans, document, SCHEME)
+    assert "Ana" not in str(raised.value)
+    with pytest.raises(LabelError):
+        map_document(document, {"NAME": "NAME"})
+
+
+def test_a_hospitals_own_labels_map_through_its_file(tmp_path: Path) -> None:
+    path = tmp_path / "labels.toml"
+    path.write_text('[map]\nNICKNAME = "NAME"\nMOOD = ""\n', encoding="utf-8")
+    document = Document("d", "Ana came sad", (Annotation(0, 3, "NICKNAME"), Annotation(9, 12, "MOOD")))
+    assert map_document(document, load_mapping_file(path, SCHEME)).annotations == (Annotation(0, 3, "NAME"),)
+    path.write_text('[map]\nNICKNAME = "ALIAS"\n', encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="ALIAS"):
+        load_mapping_file(path, SCHEME)
+
+
+@pytest.mark.parametrize("spans", [[(0, 0)], [(2, 1)], [(0, 9)], [(-1, 2)], [(0, 2), (1, 3)]])
+def test_a_document_refuses_spans_that_do_not_fit(spans: list[tuple[int, int]]) -> None:
+    with pytest.raises(AnnotationError, match="note-1"):
+        Document("note-1", "abcd", tuple(Annotation(start, end, "NAME") for start, end in spans))
+
+
+def test_reprs_hold_no_text() -> None:
+    document = Document("d", "Ana came", (Annotation(0, 3, "NAME", comment="Ana herself"),))
+    assert "Ana" not in repr(document) + repr(document.annotations) + repr(tokenise(document.text))
