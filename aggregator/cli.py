@@ -10,11 +10,12 @@ import click
 import numpy as np
 import torch
 
-demonstration = None
+from aggregator import demo as demonstration
 from aggregator import releases, shares, sites, train_head, train_repr, workspace
 from command_line.commands import Program, examples, json_option, report, seed_option
 from command_line.notes import Notes, NotesOptions, notes_options, texts
 from command_line.progress import progress_bar
+from protocols.release import VerifiedRelease
 from shared.embeddings.artefact import save_vectors
 from shared.embeddings.fasttext_format import save_bin
 from shared.embeddings.read import read_vectors
@@ -42,7 +43,9 @@ def main() -> None:
 @main.command(epilog=examples("aggregator init provider --name north --scheme i2b2_2014"))
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--name", default="provider", show_default=True, help="Name of the provider, as releases state it.")
-@click.option("--scheme", default="i2b2_2014", show_default=True, help="Label scheme of the pool, or a .toml file with one.")
+@click.option(
+    "--scheme", default="i2b2_2014", show_default=True, help="Label scheme of the pool, or a .toml file with one."
+)
 @json_option
 def init(folder: Path, name: str, scheme: str, as_json: bool) -> None:
     """Make a workspace with a fresh signing key."""
@@ -61,14 +64,24 @@ def init(folder: Path, name: str, scheme: str, as_json: bool) -> None:
 @click.argument("sources", metavar="TEXTS...", nargs=-1, required=True, type=existing_path)
 @click.option("--dim", default=100, show_default=True, type=click.IntRange(2, 1024), help="Numbers in a vector.")
 @click.option("--epochs", default=8, show_default=True, type=click.IntRange(1), help="Passes over the texts.")
-@click.option("--min-count", default=2, show_default=True, type=click.IntRange(1), help="Rarer words get n-gram vectors only.")
+@click.option(
+    "--min-count", default=2, show_default=True, type=click.IntRange(1), help="Rarer words get n-gram vectors only."
+)
 @click.option("--bin", "binary", type=click.Path(path_type=Path, dir_okay=False), help="Also write a fastText .bin.")
 @folder_option
 @seed_option("the training")
 @json_option
 @notes_options
 def train_embeddings(
-    sources: tuple[Path, ...], dim: int, epochs: int, min_count: int, binary: Path | None, root: Path, seed: int, as_json: bool, **reading: Any
+    sources: tuple[Path, ...],
+    dim: int,
+    epochs: int,
+    min_count: int,
+    binary: Path | None,
+    root: Path,
+    seed: int,
+    as_json: bool,
+    **reading: Any,
 ) -> None:
     """Train fastText word vectors on public texts: every word of them may be read off the result."""
     target = workspace.open_workspace(root)
@@ -89,17 +102,50 @@ def train_embeddings(
 
 @main.command("train-repr", epilog=examples("aggregator train-repr --corpus public-notes/ --neighbours 100 --dim 50"))
 @click.option("--corpus", required=True, type=existing_path, help="Public notes with PHI labels.")
-@click.option("--embeddings", type=existing_path, help="fastText .bin or .vec, GloVe .txt (each also .gz); default: those of train-embeddings.")
-@click.option("--neighbours", default=100, show_default=True, type=click.IntRange(2), help="N of the paper: candidates for every PHI word, itself included.")
-@click.option("--dim", default=50, show_default=True, type=click.IntRange(2, 1024), help="d of the paper: size of the representation.")
-@click.option("--procedure", default="three-part", show_default=True, type=click.Choice(["three-part"]), help="How it is trained.")
-@click.option("--preset", default="standard", show_default=True, type=click.Choice(list(train_repr.PRESETS)), help="How long it is trained.")
+@click.option(
+    "--embeddings",
+    type=existing_path,
+    help="fastText .bin or .vec, GloVe .txt (each also .gz); default: those of train-embeddings.",
+)
+@click.option(
+    "--neighbours",
+    default=100,
+    show_default=True,
+    type=click.IntRange(2),
+    help="N of the paper: candidates for every PHI word, itself included.",
+)
+@click.option(
+    "--dim",
+    default=50,
+    show_default=True,
+    type=click.IntRange(2, 1024),
+    help="d of the paper: size of the representation.",
+)
+@click.option(
+    "--procedure", default="three-part", show_default=True, type=click.Choice(["three-part"]), help="How it is trained."
+)
+@click.option(
+    "--preset",
+    default="standard",
+    show_default=True,
+    type=click.Choice(list(train_repr.PRESETS)),
+    help="How long it is trained.",
+)
 @folder_option
 @seed_option("the training")
 @json_option
 @notes_options
 def train_representer(
-    corpus: Path, embeddings: Path | None, neighbours: int, dim: int, procedure: str, preset: str, root: Path, seed: int, as_json: bool, **reading: Any
+    corpus: Path,
+    embeddings: Path | None,
+    neighbours: int,
+    dim: int,
+    procedure: str,
+    preset: str,
+    root: Path,
+    seed: int,
+    as_json: bool,
+    **reading: Any,
 ) -> None:
     """Train the representer on public notes and freeze it."""
     target = workspace.open_workspace(root)
@@ -151,7 +197,11 @@ def site() -> None:
 def site_add(request: Path, fingerprint: str, root: Path, as_json: bool) -> None:
     """Enrol a site."""
     added = sites.enrol(workspace.open_workspace(root), request, fingerprint)
-    report({"site": added.site, "fingerprint": added.fingerprint}, [f"{added.site} enrolled, {added.fingerprint}"], as_json=as_json)
+    report(
+        {"site": added.site, "fingerprint": added.fingerprint},
+        [f"{added.site} enrolled, {added.fingerprint}"],
+        as_json=as_json,
+    )
 
 
 @site.command("list", epilog=examples("aggregator site list"))
@@ -161,7 +211,9 @@ def site_list(root: Path, as_json: bool) -> None:
     """All sites, with their fingerprints."""
     found = sites.enrolled(workspace.open_workspace(root))
     rows = [{"site": one.name, "fingerprint": one.request.fingerprint, "revoked": one.revoked} for one in found]
-    lines = [f"{one.name:20} {one.request.fingerprint}{'  revoked: ' + one.revoked if one.revoked else ''}" for one in found]
+    lines = [
+        f"{one.name:20} {one.request.fingerprint}{'  revoked: ' + one.revoked if one.revoked else ''}" for one in found
+    ]
     report({"sites": rows}, lines or ["no sites yet"], as_json=as_json)
 
 
@@ -203,7 +255,11 @@ def shares_group() -> None:
 def shares_list(root: Path, as_json: bool) -> None:
     """All accepted shares."""
     found = shares.accepted_shares(workspace.open_workspace(root))
-    report({"shares": [_share_row(one) for one in found]}, [_share_line(one) for one in found] or ["no shares yet"], as_json=as_json)
+    report(
+        {"shares": [_share_row(one) for one in found]},
+        [_share_line(one) for one in found] or ["no shares yet"],
+        as_json=as_json,
+    )
 
 
 @shares_group.command("show", epilog=examples("aggregator shares show 3fa9"))
@@ -215,10 +271,12 @@ def shares_show(digest: str, root: Path) -> None:
     click.echo(json.dumps(found.manifest.to_json(), indent=1, sort_keys=True))
 
 
-@main.command("train-head", epilog=examples("aggregator train-head --epochs 12"))
-@click.option("--epochs", default=12, show_default=True, type=click.IntRange(1), help="Passes over the pool.")
+@main.command("train-head", epilog=examples("aggregator train-head --epochs 20"))
+@click.option("--epochs", default=20, show_default=True, type=click.IntRange(1), help="Passes over the pool.")
 @click.option("--site", "only", multiple=True, help="Only this site's shares; may be given several times.")
-@click.option("--public/--no-public", default=True, show_default=True, help="Whether the provider's own notes join the pool.")
+@click.option(
+    "--public/--no-public", default=True, show_default=True, help="Whether the provider's own notes join the pool."
+)
 @folder_option
 @seed_option("the training")
 @json_option
@@ -227,13 +285,18 @@ def train_pool_head(epochs: int, only: tuple[str, ...], public: bool, root: Path
     target = workspace.open_workspace(root)
     chosen = frozenset(only) if only else None
     with progress_bar(quiet=as_json) as bar:
-        summary = train_head.train(target, TaggingConfig(epochs=epochs, seed=seed), with_public=public, sites=chosen, progress=bar)
+        summary = train_head.train(
+            target, TaggingConfig(epochs=epochs, seed=seed), with_public=public, sites=chosen, progress=bar
+        )
     scores = summary["sites"]
     assert isinstance(scores, list)
     lines = [
         f"{summary['sentences']} sentences, {summary['tokens']} tokens in the pool",
         "held-out tenth of each site, token-binary:",
-        *(f"  {row['site']:20} precision {row['precision']:.3f}  recall {row['recall']:.3f}  F1 {row['f1']:.3f}" for row in scores),
+        *(
+            f"  {row['site']:20} precision {row['precision']:.3f}  recall {row['recall']:.3f}  F1 {row['f1']:.3f}"
+            for row in scores
+        ),
         f"head in {target.head}; next: aggregator release",
     ]
     report(summary, lines, as_json=as_json)
@@ -242,21 +305,40 @@ def train_pool_head(epochs: int, only: tuple[str, ...], public: bool, root: Path
 @main.command(epilog=examples("aggregator evaluate --gold gold/ --system system/"))
 @click.option("--gold", required=True, type=existing_path, help="Notes with true labels.")
 @click.option("--system", required=True, type=existing_path, help="The same notes with predicted labels.")
-@click.option("--official-slips", is_flag=True, help="Repeat the slips of the official scripts, to compare with published numbers.")
+@click.option(
+    "--official-slips",
+    is_flag=True,
+    help="Repeat the slips of the official scripts, to compare with published numbers.",
+)
 @seed_option("the bootstrap")
 @json_option
 @notes_options
 def evaluate(gold: Path, system: Path, official_slips: bool, seed: int, as_json: bool, **reading: Any) -> None:
     """Every block of the i2b2 and MEDDOCAN evaluations, and what stays in clear."""
-    pairs = match_corpora(Notes(gold, _reading(reading)), Notes(system, NotesOptions()))
+    read = Notes(gold, _reading(reading))
+    pairs = match_corpora(read, Notes(system, NotesOptions()))
     result = evaluate_all(pairs, rng=np.random.default_rng(seed), slips=official_slips)
-    report(dict(evaluation_json(result)), [as_table(result)], as_json=as_json)
+    values = {**evaluation_json(result), "quarantined": read.quarantined}
+    report(values, [*read.lines(), as_table(result)], as_json=as_json)
 
 
 @main.command(epilog=examples("aggregator demo", "aggregator demo /tmp/somewhere --language es"))
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("demo"))
-@click.option("--language", default="en", show_default=True, type=click.Choice(["en", "es"]), help="Language of the generated notes.")
-@click.option("--notes", "count", default=80, show_default=True, type=click.IntRange(10), help="Notes of each hospital.")
+@click.option(
+    "--language",
+    default="en",
+    show_default=True,
+    type=click.Choice(["en", "es"]),
+    help="Language of the generated notes.",
+)
+@click.option(
+    "--notes",
+    "count",
+    default=demonstration.NOTES,
+    show_default=True,
+    type=click.IntRange(10),
+    help="Notes of each hospital.",
+)
 @seed_option("notes and trainings")
 def demo(folder: Path, language: str, count: int, seed: int) -> None:
     """The whole loop on generated notes with a provider and four hospitals; ends with a report page."""
@@ -267,19 +349,34 @@ def _reading(options: dict[str, Any]) -> NotesOptions:
     return NotesOptions(options["format_"], options["text_column"], options["quarantine"], options["labels"])
 
 
-def _report_release(published: releases.VerifiedRelease, as_json: bool) -> None:
+def _report_release(published: VerifiedRelease, as_json: bool) -> None:
     manifest = published.manifest
     lines = [
         f"release {manifest.sequence}, {manifest.kind}, in {published.folder}",
         f"digest {published.digest}",
         "carry the folder releases/ to the sites, or let them read it where it is",
     ]
-    report({"sequence": manifest.sequence, "kind": manifest.kind, "folder": str(published.folder), "digest": published.digest}, lines, as_json=as_json)
+    report(
+        {
+            "sequence": manifest.sequence,
+            "kind": manifest.kind,
+            "folder": str(published.folder),
+            "digest": published.digest,
+        },
+        lines,
+        as_json=as_json,
+    )
 
 
 def _share_row(share: shares.Share) -> dict[str, object]:
     manifest = share.manifest
-    return {"site": share.site, "sequence": share.sequence, "sentences": manifest.sentences, "tokens": manifest.tokens, "digest": share.digest}
+    return {
+        "site": share.site,
+        "sequence": share.sequence,
+        "sentences": manifest.sentences,
+        "tokens": manifest.tokens,
+        "digest": share.digest,
+    }
 
 
 def _share_line(share: shares.Share) -> str:

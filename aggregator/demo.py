@@ -9,28 +9,35 @@ pooled private pipeline, (c) the unreachable ideal, a model from all raw notes t
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from aggregator.baseline import score_raw_model
-from aggregator.demo_page import DemoResult, write_page
+from aggregator.demo_page import DemoResult, Score, write_page
 from aggregator.errors import AggregatorError
 from shared.corpus import read_corpus, write_corpus
 from shared.corpus.generate import generate_notes, site_names
 from shared.document import Document
-from shared.embeddings.read import read_vectors
+from shared.embeddings.artefact import load_vectors
+from shared.evaluation import binary_token_scores, evaluate_hospital, match_corpora, strict_entity
+from shared.files import write_text
 from shared.labels import load_scheme
+from shared.raw_model import train_raw_model
+from shared.training.tagging import TaggingConfig
 
-NOTES = 80
-_HELD_OUT = 40
-_PUBLIC_SITES = 2
+NOTES = 60
+_SHARING = 3
 _SCHEMES = {"en": "i2b2_2014", "es": "meddocan"}
+_EPOCHS = 10
+_FINGERPRINT = "fingerprint"
+_RECORD = "demo.json"
 
 
 @dataclass(frozen=True)
@@ -55,41 +62,145 @@ def run(folder: Path, scale: Scale, say: Callable[[str], None]) -> None:
         AggregatorError: the folder holds something else, or a step failed.
     """
     began = time.monotonic()
-    if folder.exists() and any(folder.iterdir()):
-        if not (folder / "demo.json").exists():
-            raise AggregatorError(f"{folder}: expected a new folder or one with an earlier demonstration; choose another")
-        shutil.rmtree(folder)
-    names = site_names(scale.language)
-    public, hospitals, fourth = names[:_PUBLIC_SITES], names[_PUBLIC_SITES:-1][:3], names[-1]
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "demo.json").write_text(json.dumps({"state": "running"}), encoding="utf-8")
-    _write_notes(folder, public, hospitals, fourth, scale, say)
+    _make_room(folder)
+    public, *others = site_names(scale.language)
+    sharing, fourth = others[:_SHARING], others[_SHARING]
+    say(f"# generated notes: public {public}; hospitals {', '.join(sharing)}; {fourth} shares nothing")
+    for site in (public, *sharing, fourth):
+        write_corpus(generate_notes(site, scale.notes, scale.seed), _notes(folder, site), "jsonl")
     loop = _Loop(folder, scale, say)
-    loop.provider()
-    for hospital in hospitals:
-        loop.share(hospital)
-    loop.release()
-    private = loop.evaluate_at(fourth)
-    say("\n# what the same notes would give without privacy, for comparison")
-    raw = _raw_scores(folder, hospitals, fourth, scale, say)
-    result = DemoResult(hospitals, fourth, private, raw, loop.share_sizes, loop.head_scores(), time.monotonic() - began)
+    loop.publish(public)
+    for site in sharing:
+        loop.share(site)
+    loop.pool()
+    private = loop.use(fourth)
+    say("\n# for comparison, without privacy: models on raw notes, scored at the same hospital")
+    result = DemoResult(
+        sharing=tuple(sharing),
+        fourth=fourth,
+        rows=(*_raw_scores(folder, public, sharing, fourth, scale, say), private),
+        training=json.loads((folder / "provider" / "representer" / "training.json").read_text(encoding="utf-8")),
+        head=json.loads((folder / "provider" / "head" / "training.json").read_text(encoding="utf-8")),
+        seconds=time.monotonic() - began,
+    )
     page = write_page(result, folder / "report.html")
-    (folder / "demo.json").write_text(json.dumps(result.as_json(), indent=1), encoding="utf-8")
-    say("\n" + result.table())
-    say(f"\nreport: {page}\n{result.seconds:.0f} seconds in all")
+    write_text(folder / _RECORD, json.dumps(result.as_json(), indent=1))
+    say(f"\n{result.table()}\n\nreport page: {page}   ({result.seconds:.0f} seconds in all)")
 
 
-def _write_notes(
-    folder: Path, public: tuple[str, ...], hospitals: tuple[str, ...], fourth: str, scale: Scale, say: Callable[[str], None]
-) -> None:
-    """Every house's notes, in its own folder; the fourth hospital's labels are for its own evaluation only."""
+def _make_room(folder: Path) -> None:
+    if folder.exists() and any(folder.iterdir()):
+        if not (folder / _RECORD).exists():
+            raise AggregatorError(f"{folder}: expected a new folder or an earlier demonstration; choose another")
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / _RECORD, "{}")
 
-    def mixed() -> Iterator[Document]:
-        for site in public:
-            yield from generate_notes(site, scale.notes, scale.seed)
 
-    say(f"# notes: public ones in the styles of {', '.join(public)}; hospitals {', '.join(hospitals)}; the fourth is {fourth}")
-    write_corpus(mixed(), folder / "provider" / "notes.jsonl", "jsonl")
-    for site in hospitals:
-        write_corpus(generate_notes(site, scale.notes, scale.seed), folder / site / "notes.jsonl", "jsonl")
-    write_corpus(islice(generate_notes(fourth, scale.notes, scale.seed), _HELD_OUT), folder / fourth / "notes.jsonl", "jsonl")
+def _notes(folder: Path, site: str) -> Path:
+    target = folder / "notes" / f"{site}.jsonl"
+    target.parent.mkdir(exist_ok=True)
+    return target
+
+
+class _Loop:
+    """The steps, each by the command that a person would type."""
+
+    def __init__(self, folder: Path, scale: Scale, say: Callable[[str], None]) -> None:
+        self.folder, self.scale, self.say = folder, scale, say
+        self.provider = folder / "provider"
+        self.stick = folder / "stick"
+        self.fingerprint = ""
+
+    def publish(self, public: str) -> None:
+        notes, seed = str(_notes(self.folder, public)), str(self.scale.seed)
+        self.say("\n# the provider trains a representer on public notes and publishes it")
+        made = self.command("aggregator", "init", str(self.provider), "--scheme", _SCHEMES[self.scale.language])
+        self.fingerprint = made[_FINGERPRINT]
+        self.aggregator("train-embeddings", notes, "--seed", seed)
+        trained = self.aggregator("train-repr", "--corpus", notes, "--preset", "quick", "--seed", seed)
+        self.say(f"  {trained['sentences']} sentences, {trained['phi_tokens']} PHI tokens")
+        self.aggregator("publish")
+
+    def share(self, site: str) -> None:
+        self.say(f"\n# {site} encodes its own labelled notes and hands over noisy tensors")
+        request, share = self.folder / f"{site}.request.json", self.folder / site / "share.parquet"
+        self.join(site, "0001-representer")
+        asked = self.site(site, "enrol", "--out", str(request))
+        self.aggregator("site", "add", str(request), "--fingerprint", asked[_FINGERPRINT])
+        notes = str(_notes(self.folder, site))
+        encoded = self.site(site, "encode", notes, "--out", str(share))
+        self.say(
+            f"  {encoded['tokens']} tokens as {encoded['dim']} noisy numbers each, {encoded['payload_bytes']} bytes"
+        )
+        inspected = self.site(site, "inspect", str(share), "--notes", notes)
+        self.say(f"  searched the share for {inspected['words_searched']} words of the notes: none occurs")
+        handed = self.site(site, "submit", str(share), "--to-folder", str(self.stick))
+        self.aggregator("ingest", handed["payload"])
+
+    def pool(self) -> None:
+        self.say("\n# the provider pools the shares, trains the head and releases the pipeline")
+        pooled = self.aggregator("train-head", "--epochs", str(_EPOCHS), "--seed", str(self.scale.seed))
+        for row in pooled["sites"]:
+            self.say(f"  held-out sentences of {row['site']:20} F1 {row['f1']:.3f}")
+        self.aggregator("release")
+
+    def use(self, site: str) -> Score:
+        self.say(f"\n# {site}, which shared nothing, pulls the release and de-identifies its notes")
+        self.join(site, "0002-pipeline")
+        tagged = self.folder / site / "tagged"
+        notes = _notes(self.folder, site)
+        self.site(site, "deid", str(notes), "--out", str(tagged), "--mode", "tag")
+        self.site(site, "deid", str(notes), "--out", str(self.folder / site / "redacted"), "--mode", "redact")
+        return _score("(b) pooled private pipeline", list(read_corpus(notes)), read_corpus(tagged))
+
+    def join(self, site: str, release: str) -> None:
+        self.command("site-client", "init", str(self.folder / site), "--site", site.replace("_", "-"))
+        self.site(site, "pull", str(self.provider / "releases" / release), "--fingerprint", self.fingerprint)
+
+    def aggregator(self, *arguments: str) -> dict[str, Any]:
+        return self.command("aggregator", *arguments, "--workspace", str(self.provider))
+
+    def site(self, site: str, *arguments: str) -> dict[str, Any]:
+        return self.command("site-client", *arguments, "--workspace", str(self.folder / site))
+
+    def command(self, program: str, *arguments: str) -> dict[str, Any]:
+        """Run one command as a process of its own and return its JSON."""
+        self.say("$ " + shlex.join([program, *arguments]))
+        module = {"aggregator": "aggregator", "site-client": "site_client"}[program]
+        done = subprocess.run(
+            [sys.executable, "-m", module, *arguments, "--json"],
+            capture_output=True, text=True, check=False, env=os.environ | {"OMP_NUM_THREADS": "1"},
+        )  # fmt: skip
+        if done.returncode:
+            raise AggregatorError(
+                f"the step `{program} {arguments[0]}` ended with code {done.returncode}: {done.stderr.strip()}"
+            )
+        result: dict[str, Any] = json.loads(done.stdout)
+        return result
+
+
+def _raw_scores(
+    folder: Path, public: str, sharing: list[str], fourth: str, scale: Scale, say: Callable[[str], None]
+) -> Iterator[Score]:
+    """What models on raw notes reach at the fourth hospital."""
+    scheme = load_scheme(_SCHEMES[scale.language])
+    vectors = load_vectors(folder / "provider" / "embeddings")
+    gold = list(read_corpus(_notes(folder, fourth)))
+    everything = [public, *sharing]
+    for label, sites in [
+        *((f"(a) {site} alone", [site]) for site in sharing),
+        ("(c) all raw notes, the ideal", everything),
+    ]:
+        notes: list[Document] = [document for site in sites for document in read_corpus(_notes(folder, site))]
+        model = train_raw_model(notes, vectors, scheme, TaggingConfig(epochs=_EPOCHS, seed=scale.seed))
+        score = _score(label, gold, model.annotate(gold))
+        say(f"  {label:40} F1 {score.f1:.3f}")
+        yield score
+
+
+def _score(label: str, gold: list[Document], system: Any) -> Score:
+    pairs = match_corpora(gold, system)
+    tokens, entities, hospital = binary_token_scores(pairs), strict_entity(pairs), evaluate_hospital(pairs)
+    recall = {name: one.tokens.value for name, one in hospital.per_type.items()}
+    return Score(label, tokens.precision, tokens.recall, tokens.f1, entities.f1, recall)

@@ -39,18 +39,17 @@ class Pool:
     def __init__(self, payloads: Sequence[Path], *, held_out: bool | None = None) -> None:
         self.payloads = tuple(payloads)
         self.held_out = held_out
-        self._files = ExitStack()
-        self._readers = [self._files.enter_context(open_payload(path)) for path in self.payloads]
-        self._pieces = [(reader, block) for reader in self._readers for block in range(reader.blocks)]
-        dims = {reader.dim for reader in self._readers}
-        if len(dims) != 1:
-            self._files.close()
-            raise WorkspaceError(
-                f"expected shares of one representer, got {len(self.payloads)} shares of {len(dims)} different dimensions; "
-                "ingest at least one share, all made with the representer that is published"
-            )
+        with ExitStack() as files:
+            readers = [files.enter_context(open_payload(path)) for path in self.payloads]
+            dims = {reader.dim for reader in readers}
+            if len(dims) != 1:
+                raise WorkspaceError(
+                    f"expected shares of one representer, got {len(self.payloads)} shares of {len(dims)} different dimensions; "
+                    "ingest at least one share, all made with the representer that is published"
+                )
+            self._files = files.pop_all()
+        self._pieces = [(reader, block) for reader in readers for block in range(reader.blocks)]
         self.dim = dims.pop()
-        self.tokens = sum(reader.tokens for reader in self._readers)
 
     def __enter__(self) -> Self:
         return self
@@ -58,10 +57,23 @@ class Pool:
     def __exit__(self, *error: object) -> None:
         self._files.close()
 
-    @cached_property
+    @property
     def sentences(self) -> int:
         """Sentences that the batches hold, counted from the lengths on disk."""
-        return sum(sentences.sentences for sentences in self._held_sentences(self._pieces))
+        return self._sizes[0]
+
+    @property
+    def tokens(self) -> int:
+        """Their tokens."""
+        return self._sizes[1]
+
+    @cached_property
+    def _sizes(self) -> tuple[int, int]:
+        sentences = tokens = 0
+        for held in self._held_sentences(self._pieces):
+            sentences += held.sentences
+            tokens += held.tokens
+        return sentences, tokens
 
     def batches(self, size: int, generator: np.random.Generator | None = None) -> Iterator[Batch]:
         """See SentenceSource; `rows` of a batch number the sentences of the blocks that were held together."""
@@ -87,7 +99,8 @@ class Pool:
 
 
 def _is_held_out(sentences: int) -> NDArray[np.bool_]:
-    return np.arange(sentences) % _HELD_OUT == _HELD_OUT - 1
+    marked: NDArray[np.bool_] = np.arange(sentences) % _HELD_OUT == _HELD_OUT - 1
+    return marked
 
 
 def _together(parts: Sequence[RaggedSentences]) -> RaggedSentences:

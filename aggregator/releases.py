@@ -18,7 +18,13 @@ from protocols.release import ReleaseFields, VerifiedRelease, seal_release, veri
 from protocols.storage import file_sha256
 from shared.files import new_folder, read_text, storage_error
 
-_ENCODER_FILES = ("embeddings.safetensors", "vocabulary.json", "representer.safetensors", "representer.json", "scheme.json")
+_ENCODER_FILES = (
+    "embeddings.safetensors",
+    "vocabulary.json",
+    "representer.safetensors",
+    "representer.json",
+    "scheme.json",
+)
 _HEAD_FILES = ("head.safetensors", "head.json")
 _RECORD = "training.json"
 
@@ -40,7 +46,12 @@ def publish_pipeline(workspace: Workspace) -> VerifiedRelease:
         WorkspaceError: no head is trained yet, or it does not fit the representer.
     """
     require(workspace.head, "aggregator train-head")
-    trained_on = json.loads(read_text(workspace.head / _RECORD))["representer"]
+    try:
+        trained_on = json.loads(read_text(workspace.head / _RECORD))["representer"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise WorkspaceError(
+            f"head/{_RECORD}: expected the record of a training; run `aggregator train-head` again"
+        ) from error
     if trained_on != representer_digest(workspace):
         raise WorkspaceError(
             "the head was trained on another representer than the one here; run `aggregator train-head` on shares of this one first"
@@ -62,6 +73,11 @@ def releases(workspace: Workspace) -> list[VerifiedRelease]:
 def representer_digest(workspace: Workspace) -> str:
     """SHA-256 of the weights of the representer in the workspace."""
     return file_sha256(require(workspace.representer / "representer.safetensors", "aggregator train-repr"))
+
+
+def release_representer(release: VerifiedRelease) -> str:
+    """SHA-256 of the weights of the representer in a release."""
+    return release.manifest.files["representer.safetensors"].sha256
 
 
 def compatible_releases(workspace: Workspace) -> dict[str, VerifiedRelease]:

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from aggregator.errors import RegistryError
+from aggregator.errors import RegistryError, WorkspaceError
 from aggregator.releases import compatible_releases
 from aggregator.sites import site_keys
 from aggregator.workspace import Workspace
-from protocols.errors import BoundsError, OtherReleaseError
+from protocols.errors import BoundsError, DigestError, OtherReleaseError
 from protocols.manifest import ShareManifest
 from protocols.share import ShareExpectation, check_fresh, manifest_path, open_share, read_manifest
 from shared.files import new_folder, storage_error
@@ -57,9 +57,14 @@ def accepted_shares(workspace: Workspace) -> list[Share]:
 
 
 def _shares(workspace: Workspace) -> Iterator[Share]:
-    for folder in workspace.shares.iterdir():
+    folders = workspace.shares.iterdir() if workspace.shares.exists() else ()
+    for folder in folders:
         if not folder.name.startswith("."):
-            payload = next(path for path in folder.iterdir() if path.stem == _PAYLOAD)
+            payload = next((path for path in folder.iterdir() if path.stem == _PAYLOAD), None)
+            if payload is None:
+                raise WorkspaceError(
+                    f"share {folder.name[:12]}: expected its payload, found none; restore or remove the folder"
+                )
             yield Share(folder, payload, read_manifest(payload))
 
 
@@ -71,7 +76,9 @@ def find_share(workspace: Workspace, name: str) -> Share:
     """
     found = [share for share in accepted_shares(workspace) if share.digest.startswith(name)]
     if len(found) != 1:
-        raise RegistryError(f"{name}: expected the start of one share's digest, found {len(found)}; see `aggregator shares list`")
+        raise RegistryError(
+            f"{name}: expected the start of one share's digest, found {len(found)}; see `aggregator shares list`"
+        )
     return found[0]
 
 
@@ -99,6 +106,10 @@ def ingest(workspace: Workspace, path: Path) -> Share:
         except OSError as error:
             raise storage_error(path, error) from error
         manifest = _verified(workspace, payload)
+        if manifest.payload_sha256 != digest:
+            raise DigestError(
+                "the share that was named first", received="another", advice="ingest it again", place=path.name
+            )
         check_fresh(
             manifest,
             sequences={share.sequence for share in earlier if share.site == manifest.site},

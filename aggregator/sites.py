@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from aggregator.errors import RegistryError
+from aggregator.errors import RegistryError, WorkspaceError
 from aggregator.workspace import Workspace
-from protocols.enrolment import SiteRequest, read_request
+from protocols.enrolment import MAX_REQUEST_BYTES, SiteRequest, read_request
 from protocols.signing import PublicKey
-from shared.files import storage_error, write_text
+from protocols.storage import read_bounded, staged
+from shared.files import read_text, write_bytes, write_text
 
 _REVOKED = "revoked.json"
 
@@ -66,10 +66,13 @@ def enrol(workspace: Workspace, path: Path, fingerprint: str) -> SiteRequest:
     target = workspace.sites / f"{request.site}.request.json"
     if target.exists():
         raise RegistryError(f"{request.site}: there is a site of that name already; choose another name or revoke it")
-    try:
-        shutil.copyfile(path, target)
-    except OSError as error:
-        raise storage_error(target, error) from error
+    # What is kept is what was compared, whole or not at all, even if the file changes meanwhile.
+    with staged(target) as temporary:
+        write_bytes(temporary, read_bounded(path, MAX_REQUEST_BYTES))
+        if read_request(temporary) != request:
+            raise RegistryError(
+                f"{path.name}: expected the request that was compared, got another; enrol the site again"
+            )
     return request
 
 
@@ -86,4 +89,12 @@ def revoke(workspace: Workspace, name: str, reason: str) -> None:
 
 def _revoked(workspace: Workspace) -> dict[str, str]:
     path = workspace.sites / _REVOKED
-    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
+    if not path.exists():
+        return {}
+    try:
+        found = json.loads(read_text(path))
+    except ValueError as error:
+        raise WorkspaceError(f"{path.name}: expected the list of revoked sites; restore the file") from error
+    if not isinstance(found, dict):
+        raise WorkspaceError(f"{path.name}: expected the list of revoked sites; restore the file")
+    return {str(name): str(reason) for name, reason in found.items()}

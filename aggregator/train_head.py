@@ -13,9 +13,10 @@ from pathlib import Path
 
 import torch
 
+from aggregator.errors import RegistryError
 from aggregator.pool import Pool
-from aggregator.releases import representer_digest
-from aggregator.shares import accepted_shares
+from aggregator.releases import release_representer, releases, representer_digest
+from aggregator.shares import Share, accepted_shares
 from aggregator.workspace import Workspace
 from shared.files import new_folder, write_text
 from shared.models.storage import save_head
@@ -71,9 +72,10 @@ def train(
 
     Raises:
         WorkspaceError: there is nothing to train on.
+        RegistryError: a site that was asked for has no share of this representer.
     """
     payloads: dict[str, list[Path]] = {}
-    shares = [share for share in accepted_shares(workspace) if sites is None or share.site in sites]
+    shares, left_out = _usable_shares(workspace, sites)
     for share in shares:
         payloads.setdefault(share.site, []).append(share.payload)
     if with_public and workspace.public_share.exists():
@@ -85,6 +87,7 @@ def train(
             "sentences": pool.sentences,
             "tokens": pool.tokens,
             "shares": [{"site": share.site, "sequence": share.sequence, "payload": share.digest} for share in shares],
+            "left_out": left_out,
             "public": PUBLIC in payloads,
             "representer": representer_digest(workspace),
         }
@@ -94,6 +97,23 @@ def train(
         save_head(head, folder)
         write_text(folder / "training.json", json.dumps(summary, indent=1))
     return summary
+
+
+def _usable_shares(workspace: Workspace, sites: frozenset[str] | None) -> tuple[list[Share], int]:
+    """The shares of some sites that were made with the representer here, and how many were not.
+
+    The representations of two representers have nothing in common, even where their sizes agree.
+    """
+    digest = representer_digest(workspace)
+    fitting = {release.digest for release in releases(workspace) if release_representer(release) == digest}
+    accepted = [share for share in accepted_shares(workspace) if sites is None or share.site in sites]
+    usable = [share for share in accepted if share.manifest.release in fitting]
+    missing = sorted((sites or frozenset()) - {share.site for share in usable})
+    if missing:
+        raise RegistryError(
+            f"{missing[0]}: expected an accepted share of this representer, found none; see `aggregator shares list`"
+        )
+    return usable, len(accepted) - len(usable)
 
 
 def score_site(head: Tagger, site: str, paths: list[Path]) -> SiteScore:

@@ -108,7 +108,10 @@ def train(
         "tokens": source.tokens,
         "phi_tokens": int((source.tags > 0).sum()),
         "embeddings": vectors.digest,
-        "record": asdict(record),
+        # JSON has no NaN, which stands for what a part of the training does not measure.
+        "record": {
+            name: [None if value != value else value for value in values] for name, values in asdict(record).items()
+        },
         "noise": representer.noise_scales(),
     }
     with new_folder(workspace.representer) as folder:
@@ -128,5 +131,7 @@ def write_public_share(source: RaggedSentences, representer: Representer, path: 
             piece = source.select(np.arange(begin, min(begin + _SENTENCES, source.sentences)))
             shown = represented(piece, representer, private_generator())
             writer.append(
-                SentenceBlock(shown.values.astype("<f2", copy=False), shown.tags, shown.casing, shown.lengths.astype("<i4"))
+                SentenceBlock(
+                    shown.values.astype("<f2", copy=False), shown.tags, shown.casing, shown.lengths.astype("<i4")
+                )
             )

@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aggregator.errors import WorkspaceError
+from protocols.fields import NAME
 from protocols.signing import PrivateKey
-from shared.files import read_text, storage_error, write_text
+from shared.errors import ConfigurationError
+from shared.files import new_tree, read_text, write_text
 from shared.labels import LabelScheme, load_scheme
 
 FORMAT = 1
@@ -86,23 +88,24 @@ def create(root: Path, name: str, scheme: str) -> Workspace:
 
     Raises:
         WorkspaceError: there is one already.
-        ConfigurationError: the label scheme is unknown.
+        ConfigurationError: the label scheme is unknown, or a release could not carry the name.
     """
     chosen = load_scheme(scheme)
     if (root / _SETTINGS).exists():
         raise WorkspaceError(f"{root}: expected a new folder, found a workspace; choose another folder")
-    try:
-        for folder in ("keys", "sites", "shares", "releases"):
-            (root / folder).mkdir(parents=True, exist_ok=True)
-        (root / "keys").chmod(0o700)
-    except OSError as error:
-        raise storage_error(root, error) from error
+    for what, text in (("provider", name), ("label scheme", chosen.name)):
+        if not NAME.fullmatch(text):
+            raise ConfigurationError(
+                f"name of the {what}: expected up to 64 letters, digits, '.', '_' and '-', got {text!r}; choose another"
+            )
     workspace = Workspace(root, name, chosen)
-    key = PrivateKey.generate()
-    key.save(workspace.private_key)
-    write_text(workspace.public_key, key.public_key.hex + "\n")
     settings = {"format": FORMAT, "name": name, "scheme": {"name": chosen.name, "categories": chosen.categories}}
-    write_text(root / _SETTINGS, json.dumps(settings, indent=1))
+    with new_tree(root, ("keys", "sites", "shares", "releases")):
+        (root / "keys").chmod(0o700)
+        key = PrivateKey.generate()
+        key.save(workspace.private_key)
+        write_text(workspace.public_key, key.public_key.hex + "\n")
+        write_text(root / _SETTINGS, json.dumps(settings, indent=1))
     return workspace
 
 
@@ -114,14 +117,18 @@ def open_workspace(root: Path) -> Workspace:
     """
     path = root / _SETTINGS
     if not path.is_file():
-        raise WorkspaceError(f"{root}: expected a workspace here, found none; run `aggregator init {root}` or give --workspace")
+        raise WorkspaceError(
+            f"{root}: expected a workspace here, found none; run `aggregator init {root}` or give --workspace"
+        )
     try:
         settings = json.loads(read_text(path))
         if settings["format"] != FORMAT:
-            raise WorkspaceError(f"{path}: expected format {FORMAT}, got {settings['format']}; use the version that made it")
+            raise WorkspaceError(
+                f"{path}: expected format {FORMAT}, got {settings['format']}; use the version that made it"
+            )
         scheme = LabelScheme(str(settings["scheme"]["name"]), tuple(map(str, settings["scheme"]["categories"])))
         return Workspace(root, str(settings["name"]), scheme)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, ConfigurationError) as error:
         raise WorkspaceError(f"{path}: expected the settings of a workspace; restore the file") from error
 
 

@@ -6,11 +6,12 @@ an unforeseen exception may hold text of a note; DEID_COMMONS_DEBUG=1 shows the 
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -24,22 +25,47 @@ _INTERRUPTED = 130
 class Program(click.Group):
     """A group that turns every known error into one line on standard error and its exit code."""
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except click.UsageError as error:
+            return self._misused(error)
+
     def invoke(self, context: click.Context) -> Any:
         try:
             return super().invoke(context)
         except (DeidError, ProtocolError) as error:
             return self._fail(str(error), error.exit_code, error)
         except OSError as error:
-            return self._fail(f"{error.filename or 'a file'}: {error.strerror or type(error).__name__}; check the path and the free space", _STORAGE, error)
+            if error.errno == errno.EPIPE:
+                # Whoever read our output, such as `head`, has enough of it; click ends in silence.
+                raise
+            return self._fail(
+                f"{error.filename or 'a file'}: {error.strerror or type(error).__name__}; check the path and the free space",
+                _STORAGE,
+                error,
+            )
         except KeyboardInterrupt as error:
             return self._fail("interrupted; nothing half-written was kept", _INTERRUPTED, error)
+        except click.UsageError as error:
+            return self._misused(error)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:
-            return self._fail(f"a fault in this program ({type(error).__name__}); set DEID_COMMONS_DEBUG=1 to see where", 1, error)
+            return self._fail(
+                f"a fault in this program ({type(error).__name__}); set DEID_COMMONS_DEBUG=1 to see where", 1, error
+            )
+
+    def _misused(self, error: click.UsageError) -> NoReturn:
+        if isinstance(error, click.exceptions.NoArgsIsHelpError):
+            raise error
+        where = error.ctx.command_path if error.ctx is not None else self.name or "the program"
+        self._fail(f"{error.format_message()} See `{where} --help`.", error.exit_code, error)
 
     @staticmethod
-    def _fail(message: str, code: int, error: BaseException) -> None:
+    def _fail(message: str, code: int, error: BaseException) -> NoReturn:
         if os.environ.get("DEID_COMMONS_DEBUG") == "1":
             raise error
         click.echo("error: " + " ".join(message.split()), err=True)
@@ -51,12 +77,16 @@ def examples(*lines: str) -> str:
     return "\b\nExample:\n" + "\n".join(f"  {line}" for line in lines)
 
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print a machine-readable result on standard output.")
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print a machine-readable result on standard output."
+)
 
 
 def seed_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """The --seed of a command; `what` says what it decides."""
-    return click.option("--seed", default=0, show_default=True, type=click.IntRange(0, 2**31 - 1), help=f"Seed of {what}.")
+    return click.option(
+        "--seed", default=0, show_default=True, type=click.IntRange(0, 2**31 - 1), help=f"Seed of {what}."
+    )
 
 
 def report(result: dict[str, Any], lines: list[str], *, as_json: bool) -> None:

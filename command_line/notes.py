@@ -45,11 +45,17 @@ class Notes:
         if scheme is not None and options.labels is not None:
             bundled = options.labels in scheme_names()
             self._mapping = (
-                load_mapping(options.labels, scheme.name) if bundled else load_mapping_file(Path(options.labels), scheme)
+                load_mapping(options.labels, scheme.name)
+                if bundled
+                else load_mapping_file(Path(options.labels), scheme)
             )
         known = None if scheme is None else frozenset(self._mapping or scheme.categories)
         self.corpus: Corpus = read_corpus(
-            path, format=options.format, text_column=options.text_column, quarantine=options.quarantine, categories=known
+            path,
+            format=options.format,
+            text_column=options.text_column,
+            quarantine=options.quarantine,
+            categories=known,
         )
 
     def __iter__(self) -> Iterator[Document]:
@@ -80,10 +86,24 @@ def texts(notes: Iterable[Notes]) -> Iterator[str]:
 def notes_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of NotesOptions, for a command whose function takes them as keywords."""
     for option in (
-        click.option("--labels", metavar="SCHEME|FILE", help=f"What the notes' labels are: {', '.join(scheme_names())}, or a .toml file with a table [map] from them to the release's."),
-        click.option("--quarantine", type=click.Path(path_type=Path, file_okay=False), help="Set bad documents aside here and go on."),
+        click.option(
+            "--labels",
+            metavar="SCHEME|FILE",
+            help=f"What the notes' labels are: {', '.join(scheme_names())}, or a .toml file with a table [map] from them to the release's.",
+        ),
+        click.option(
+            "--quarantine",
+            type=click.Path(path_type=Path, file_okay=False),
+            help="Set bad documents aside here and go on.",
+        ),
         click.option("--text-column", default="text", show_default=True, help="Column of the text, in CSV and JSONL."),
-        click.option("--format", "format_", default="auto", show_default=True, help="Format of the notes; found by itself unless given."),
+        click.option(
+            "--format",
+            "format_",
+            default="auto",
+            show_default=True,
+            help="Format of the notes; found by itself unless given.",
+        ),
     ):
         command = option(command)
     return command

@@ -34,6 +34,12 @@ def progress_bar(*, quiet: bool = False) -> Iterator[ProgressBar]:
     if quiet or not sys.stderr.isatty():
         yield ProgressBar(None)
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True, refresh_per_second=5) as progress:
         yield ProgressBar(progress)

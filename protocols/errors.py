@@ -1,7 +1,7 @@
 """Every error that `protocols` raises on purpose, as one tree.
 
 ProtocolError (9)
-├── StorageError (9)             the disk is full, a file can't be read or written
+├── StorageError (8)             the disk is full, a file can't be read or written
 ├── SchemaError (10)             not the layout that this version reads: JSON, Parquet, HDF5 or folder
 │   ├── VersionError             a format version that this program does not know
 │   └── MismatchError            sound, but made for something else: other labels, another width
@@ -50,7 +50,8 @@ class ProtocolError(Exception):
 
 
 class StorageError(ProtocolError):
-    exit_code = 9
+    # The code of shared's StorageError: for the caller a full disk is a full disk.
+    exit_code = 8
 
 
 class SchemaError(ProtocolError):

@@ -14,7 +14,7 @@ from protocols.errors import SchemaError
 from protocols.fields import Fields, check_version
 from protocols.parquet_pages import DATA_PAGE, PLAIN, RLE
 from protocols.sentence_block import MAX_DIM
-from protocols.thrift import Kind, Struct, Value, read_struct
+from protocols.thrift import Kind, Struct, StructShape, Value, read_struct
 
 METADATA_KEY = b"deid-commons"
 COLUMNS = ("representation", "tags", "casing", "tokens")
@@ -28,7 +28,7 @@ _PARQUET_VERSION = 2
 _MAX_METADATA_BYTES = 256
 _WRITER = re.compile(rb"[A-Za-z0-9 ._()-]{0,100}")
 
-_COLUMN_METADATA = {
+_COLUMN_METADATA: StructShape = {
     1: Kind.I32,  # type
     2: [Kind.I32],  # encodings
     3: [Kind.BINARY],  # path
@@ -40,7 +40,7 @@ _COLUMN_METADATA = {
     13: [{1: Kind.I32, 2: Kind.I32, 3: Kind.I32}],  # pages by type and encoding
     16: {1: Kind.I64, 2: [Kind.I64], 3: [Kind.I64]},  # bytes without prefixes; histograms of levels
 }
-_ROW_GROUP = {
+_ROW_GROUP: StructShape = {
     1: [{2: Kind.I64, 3: _COLUMN_METADATA}],  # columns
     2: Kind.I64,  # bytes, uncompressed
     3: Kind.I64,  # rows
@@ -48,7 +48,7 @@ _ROW_GROUP = {
     6: Kind.I64,  # bytes, compressed
     7: Kind.I16,  # its number
 }
-_FOOTER = {
+_FOOTER: StructShape = {
     1: Kind.I32,  # version
     2: [{1: Kind.I32, 3: Kind.I32, 4: Kind.BINARY, 5: Kind.I32}],  # schema: type, repetition, name, children
     3: Kind.I64,  # rows
@@ -171,7 +171,12 @@ def _column_size(column: Value, index: int, rows: int, start: int, place: str) -
     }
     # Two counts that newer writers add; they change nothing for a reader.
     pages, plain = metadata.get(13), metadata.get(16)
-    if isinstance(pages, list) and len(pages) == 1 and isinstance(pages[0], dict) and pages[0].get(3, 0) in range(1, rows + 1):
+    if (
+        isinstance(pages, list)
+        and len(pages) == 1
+        and isinstance(pages[0], dict)
+        and pages[0].get(3, 0) in range(1, rows + 1)
+    ):
         expected[13] = [{1: DATA_PAGE, 2: PLAIN, 3: pages[0][3]}]
     if isinstance(plain, dict) and plain.get(1, -1) in range(size):
         expected[16] = {1: plain[1], 2: [], 3: []}

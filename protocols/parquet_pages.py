@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from protocols.errors import SchemaError
-from protocols.thrift import Kind, read_struct
+from protocols.thrift import Kind, Struct, StructShape, read_struct
 
 PLAIN, RLE = 0, 3
 DATA_PAGE = 0
 _HEADER_BYTES = 64
-_HEADER = {
+_HEADER: StructShape = {
     1: Kind.I32,  # type of the page
     2: Kind.I32,  # bytes, uncompressed
     3: Kind.I32,  # bytes, compressed
@@ -59,12 +59,12 @@ def plain_bytes(file: BinaryIO, chunk: ColumnChunk) -> int:
         file.seek(position)
         header, size = read_struct(file.read(min(_HEADER_BYTES, end - position)), _HEADER, place)
         page = header.get(3)
-        levels = header.get(5)
-        count = levels.get(1) if isinstance(levels, dict) else None
+        data_header = header.get(5)
+        count = data_header.get(1) if isinstance(data_header, dict) else None
         if not isinstance(page, int) or not isinstance(count, int) or page < 0 or count < 1:
             raise _wrong(place)
-        plain = {1: DATA_PAGE, 2: page, 3: page, 5: {1: count, 2: PLAIN, 3: RLE, 4: RLE}}
-        if header not in (plain, {**plain, 5: {**levels, 2: PLAIN, 3: RLE, 4: RLE, 5: {}}}):
+        plain: Struct = {1: count, 2: PLAIN, 3: RLE, 4: RLE}
+        if header not in [{1: DATA_PAGE, 2: page, 3: page, 5: data_page} for data_page in (plain, {**plain, 5: {}})]:
             raise _wrong(place)
         position += size + page
         values += count

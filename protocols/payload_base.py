@@ -20,7 +20,6 @@ from protocols.sentence_block import MAX_DIM, SentenceBlock
 from protocols.storage import mapped, regular_size, staged, storage_error
 
 
-
 @dataclass(frozen=True)
 class PayloadLimits:
     """What a reader accepts at most, whatever the file claims.

@@ -28,6 +28,8 @@ from protocols.storage import storage_error
 
 FORMAT_VERSION = 1
 CHUNK_ROWS = 4096
+_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+_SUPERBLOCK_BYTES = 48
 _VERSION = "format_version"
 _OFFSET_TYPE = np.dtype("<i8")
 _TYPES: dict[str, tuple[Any, np.dtype[Any]]] = {
@@ -85,7 +87,7 @@ class Hdf5PayloadWriter(PayloadWriter):
 
 
 @dataclass(frozen=True)
-class _Extent:
+class Extent:
     """Where a chunk lies in the file."""
 
     start: int
@@ -99,6 +101,7 @@ class Hdf5PayloadReader(PayloadReader):
 
     def __init__(self, path: Path, limits: PayloadLimits) -> None:
         super().__init__(path, limits)
+        self._check_superblock()
         with self._mapped():
             self._file = h5py.File(path, "r", locking=False, rdcc_nbytes=8 << 20)
         try:
@@ -113,7 +116,7 @@ class Hdf5PayloadReader(PayloadReader):
         self._check_root()
         self._datasets = {name: self._file[name] for name in _TYPES}
         extents = [extent for name in _TYPES for extent in self._check_dataset(name)]
-        self._check_extents(extents)
+        self.check_extents(extents)
         self.dim = int(self._datasets["values"].shape[1])
         self.tokens = len(self._datasets["values"])
         self.sentences = len(self._datasets["offsets"]) - 1
@@ -126,10 +129,18 @@ class Hdf5PayloadReader(PayloadReader):
             )
         self._check_blocks()
 
+    def _check_superblock(self) -> None:
+        """Checks that the file is as long as it says: HDF5 itself overlooks what stands behind its end."""
+        with self._mapped(), self.path.open("rb") as file:
+            head = file.read(_SUPERBLOCK_BYTES)
+        # Signature, version, size of offsets and of lengths, no flag; then base, extension and end of file.
+        sound = head[:8] == _SIGNATURE and head[8:9] in (b"\x02", b"\x03") and head[9:12] == b"\x08\x08\x00"
+        base, end = int.from_bytes(head[12:20], "little"), int.from_bytes(head[28:36], "little")
+        if not sound or base or end != self.file_bytes:
+            raise self.wrong("a whole HDF5 file of a recent format", "one that is cut, extended or older")
+
     def _check_root(self) -> None:
         group = self._root.id
-        if self._file.id.get_create_plist().get_userblock() or self._file.id.get_filesize() != self.file_bytes:
-            raise self.wrong("an HDF5 file and nothing else", "bytes before or behind it")
         if group.get_num_objs() != len(_TYPES) or h5py.h5a.get_num_attrs(group) != 1:
             raise self.wrong(f"{len(_TYPES)} datasets and one attribute", "other or missing ones")
         for name in _TYPES:
@@ -148,7 +159,7 @@ class Hdf5PayloadReader(PayloadReader):
         if int(version) != FORMAT_VERSION:
             raise VersionError(f"payload version {FORMAT_VERSION}", received=str(version), advice="update the program")
 
-    def _check_dataset(self, name: str) -> list[_Extent]:
+    def _check_dataset(self, name: str) -> list[Extent]:
         """Checks type, shape, storage and chunks of one dataset; returns where its chunks lie."""
         dataset = self._datasets[name].id
         kind = dataset.get_type()
@@ -175,7 +186,7 @@ class Hdf5PayloadReader(PayloadReader):
         if h5py.h5a.get_num_attrs(dataset):
             raise self.wrong(f"{name} without attributes", "some")
 
-    def _extents(self, name: str, dataset: Any, rows: int, size: int) -> list[_Extent]:
+    def _extents(self, name: str, dataset: Any, rows: int, size: int) -> list[Extent]:
         chunks: list[Any] = []
         expected = -(-rows // CHUNK_ROWS)
         if dataset.get_num_chunks() != expected:
@@ -187,9 +198,10 @@ class Hdf5PayloadReader(PayloadReader):
         for chunk in chunks:
             if chunk.size != size + _CHECKSUM_BYTES or chunk.filter_mask or chunk.byte_offset is None:
                 raise self.wrong(f"whole chunks of {name} with checksums", "another size or none")
-        return [_Extent(chunk.byte_offset, chunk.byte_offset + chunk.size) for chunk in chunks]
+        return [Extent(chunk.byte_offset, chunk.byte_offset + chunk.size) for chunk in chunks]
 
-    def _check_extents(self, extents: list[_Extent]) -> None:
+    def check_extents(self, extents: list[Extent]) -> None:
+        """Checks that chunks lie in the file, apart from each other, and that little else does."""
         end = used = 0
         for extent in sorted(extents, key=lambda extent: extent.start):
             if extent.start < end or extent.end > self.file_bytes:

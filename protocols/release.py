@@ -201,3 +201,15 @@ def _other_bytes(name: str) -> DigestError:
     return DigestError(
         "the bytes that were signed for", received="other bytes", advice="pull the release again", place=name
     )
+
+
+__all__ = [
+    "MANIFEST_NAME",
+    "SIGNATURE_NAME",
+    "ReleaseFields",
+    "ReleaseManifest",
+    "VerifiedRelease",
+    "copy_release",
+    "seal_release",
+    "verify_release",
+]

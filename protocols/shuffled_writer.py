@@ -56,7 +56,7 @@ class ShuffledWriter:
             stack.enter_context(self._writer)
             try:
                 self._spools = [
-                    stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=self.path.parent))
+                    stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(self.path.parent)))
                     for _ in range(BUCKETS)
                 ]
             except OSError as error:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from shared.document import Document
 from shared.embeddings.vectors import WordVectors
 from shared.labels import LabelScheme, encode_tags, repair_tags
+from shared.models.noise import NoiseSource
 from shared.models.representer import Representer
 from shared.text.casing import casing_classes
 from shared.text.tokens import Tokens, tokenise
@@ -122,7 +123,9 @@ def embedded_corpus(
         pieces.append(TokenisedSentences([], chunk.tags, chunk.lengths))
     if not pieces:
         empty = np.zeros(0, dtype=np.uint8)
-        nothing = RaggedSentences(vectors.matrix, empty, empty, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32))
+        nothing = RaggedSentences(
+            vectors.matrix, empty, empty, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
+        )
         return nothing, vectors.words
     values = np.concatenate([vectors.matrix, vectors.rows(list(extra))]) if extra else vectors.matrix
     sentences = RaggedSentences(
@@ -135,14 +138,17 @@ def embedded_corpus(
     return sentences, (*vectors.words, *extra)
 
 
-def private_generator() -> torch.Generator:
-    """A source of noise that nobody can seed again: its seed comes from the operating system and is not kept."""
-    return torch.Generator().manual_seed(secrets.randbits(63))
+def private_generator() -> np.random.Generator:
+    """A source of noise that nobody can seed again: 128 bits of the operating system's entropy, kept nowhere.
+
+    Not a torch.Generator: see `NoiseSource`.
+    """
+    return np.random.Generator(np.random.Philox(key=secrets.randbits(128)))
 
 
 @torch.no_grad()
 def represented(
-    sentences: RaggedSentences, representer: Representer, generator: torch.Generator | None
+    sentences: RaggedSentences, representer: Representer, generator: NoiseSource | None
 ) -> RaggedSentences:
     """The representation of word vectors.
 
@@ -176,4 +182,3 @@ def _batches_of_tokens(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]
         size = max(1, _BATCH_TOKENS // int(lengths[order[begin]]))
         yield order[begin : begin + size]
         begin += size
-

@@ -6,18 +6,22 @@ Every failure of the operating system, a full disk above all, becomes a StorageE
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from shared.errors import StorageError
 
 
 def storage_error(path: Path, error: OSError) -> StorageError:
     """The StorageError for a failure at `path`."""
-    return StorageError(f"{path}: {error.strerror or type(error).__name__}; free some space or check the path and its permissions")
+    return StorageError(
+        f"{path}: {error.strerror or type(error).__name__}; free some space or check the path and its permissions"
+    )
 
 
 def read_text(path: Path) -> str:
@@ -34,27 +38,55 @@ def read_text(path: Path) -> str:
         raise StorageError(f"{path}: expected UTF-8 text, got other bytes; restore the file") from error
 
 
-def write_bytes(path: Path, content: bytes, *, mode: int = 0o644) -> None:
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """A temporary name beside `path`; what is written there takes the place of `path` at the end, or nothing does.
+
+    Raises:
+        StorageError: the file can't be written, such as on a full disk.
+    """
+    draft = path.with_name(f".{path.name[:60]}.{secrets.token_hex(4)}.partial")
+    try:
+        yield draft
+        with draft.open("rb") as written:
+            os.fsync(written.fileno())
+        draft.replace(path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise storage_error(path, error) from error
+    finally:
+        with suppress(OSError):
+            draft.unlink()
+
+
+@contextmanager
+def atomic_file(path: Path) -> Iterator[IO[bytes]]:
+    """A file, open for writing, that appears under its name only when it is whole and on the disk.
+
+    Raises:
+        StorageError: no room, no permission.
+    """
+    with replaced(path) as draft, draft.open("xb") as stream:
+        yield stream
+
+
+def write_bytes(path: Path, content: bytes) -> None:
     """Write a whole file or nothing.
 
     Raises:
         StorageError: the disk is full or the folder can't be written; no part of the file stays.
     """
+    with atomic_file(path) as stream:
+        stream.write(content)
+
+
+def _sync_folder(folder: Path) -> None:
+    # Without this the rename itself may be lost with the power.
+    handle = os.open(folder, os.O_RDONLY)
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise storage_error(path, error) from error
-    try:
-        with os.fdopen(handle, "wb") as file:
-            os.fchmod(file.fileno(), mode)
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise storage_error(path, error) from error
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def write_text(path: Path, content: str) -> None:
@@ -81,14 +113,64 @@ def new_folder(path: Path, *, replace: bool = True) -> Iterator[Path]:
         raise storage_error(path, error) from error
     try:
         yield staged
+        _flush(staged)
         if replace and path.exists():
-            old = staged.with_name(staged.name + ".old")
-            os.rename(path, old)
-            os.rename(staged, path)
-            shutil.rmtree(old, ignore_errors=True)
+            _exchange(staged, path)
         else:
             os.rename(staged, path)
     except OSError as error:
         raise storage_error(path, error) from error
     finally:
         shutil.rmtree(staged, ignore_errors=True)
+
+
+@contextmanager
+def new_tree(root: Path, folders: tuple[str, ...]) -> Iterator[None]:
+    """Folders below `root` to fill; if the block fails, `root` is again as it was.
+
+    Args:
+        root: may be there, with other things in it.
+        folders: names; those that are there already are neither touched nor removed.
+
+    Raises:
+        StorageError: a folder can't be made.
+    """
+    made: list[Path] = []
+    before = set(root.iterdir()) if root.is_dir() else set()
+    try:
+        for folder in (root, *(root / name for name in folders)):
+            if not folder.is_dir():
+                folder.mkdir(parents=True)
+                made.append(folder)
+        yield
+    except BaseException as error:
+        for folder in reversed(made):
+            shutil.rmtree(folder, ignore_errors=True)
+        if root.is_dir():
+            for path in set(root.iterdir()) - before:
+                path.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise storage_error(root, error) from error
+        raise
+
+
+def _exchange(staged: Path, path: Path) -> None:
+    """Put one folder into the place of another, which stays if that fails."""
+    old = staged.with_name(staged.name + ".old")
+    os.rename(path, old)
+    try:
+        os.rename(staged, path)
+    except BaseException:
+        os.rename(old, path)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _flush(folder: Path) -> None:
+    """Wait until every file of a folder is on the disk: a rename may survive a loss of power that its files do not."""
+    for path in (*folder.rglob("*"), folder):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -48,7 +48,7 @@ class LabelScheme:
 
     @cached_property
     def tags(self) -> tuple[str, ...]:
-        """"O", then "B-X" and "I-X" of each category: the tag of index 2c+1 begins category c, 2c+2 continues it."""
+        """ "O", then "B-X" and "I-X" of each category: the tag of index 2c+1 begins category c, 2c+2 continues it."""
         return ("O", *(f"{prefix}-{category}" for category in self.categories for prefix in "BI"))
 
     @cached_property
@@ -64,7 +64,9 @@ def scheme_names() -> tuple[str, ...]:
 
 def _bundled(name: str) -> dict[str, object]:
     if name not in scheme_names():
-        raise ConfigurationError(f"expected a label scheme among {', '.join(scheme_names())} or a .toml file, got {name!r}")
+        raise ConfigurationError(
+            f"expected a label scheme among {', '.join(scheme_names())} or a .toml file, got {name!r}"
+        )
     return tomllib.loads((resources.files("shared") / "schemes" / f"{name}.toml").read_text(encoding="utf-8"))
 
 
@@ -101,7 +103,9 @@ def load_mapping(source: str, target: str) -> dict[str, str]:
     tables = _bundled(source).get("to", {})
     assert isinstance(tables, dict)
     if target not in tables:
-        raise ConfigurationError(f"expected a mapping from {source!r} to one of {', '.join(tables) or 'none'}, got {target!r}; write a file of your own")
+        raise ConfigurationError(
+            f"expected a mapping from {source!r} to one of {', '.join(tables) or 'none'}, got {target!r}; write a file of your own"
+        )
     return dict(tables[target])
 
 
@@ -113,10 +117,14 @@ def load_mapping_file(path: Path, target: LabelScheme) -> dict[str, str]:
     """
     table = _read(path).get("map")
     if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
-        raise ConfigurationError(f"{path.name}: expected a table [map] with lines such as OUR_LABEL = \"{target.categories[0]}\"")
+        raise ConfigurationError(
+            f'{path.name}: expected a table [map] with lines such as OUR_LABEL = "{target.categories[0]}"'
+        )
     unknown = sorted(set(table.values()) - set(target.categories) - {""})
     if unknown:
-        raise ConfigurationError(f"{path.name}: {unknown[0]!r} is no category of {target.name}; it has {', '.join(target.categories)}")
+        raise ConfigurationError(
+            f"{path.name}: {unknown[0]!r} is no category of {target.name}; it has {', '.join(target.categories)}"
+        )
     return dict(table)
 
 
@@ -130,7 +138,7 @@ def map_document(document: Document, mapping: Mapping[str, str]) -> Document:
     for span in document.annotations:
         if span.category not in mapping:
             raise LabelError(
-                f"label {span.category!r} is not in the mapping; add a line for it, with \"\" if it is not PHI",
+                f'label {span.category!r} is not in the mapping; add a line for it, with "" if it is not PHI',
                 document=document.identifier,
                 place=f"characters {span.start}-{span.end}",
             )

@@ -3,7 +3,8 @@
 word vectors -> representer -> head -> spans
 
 The notes stay in the house, so the representer runs without noise: the head learned from noisy vectors, their means are
-what it knows best, and the same note always gets the same spans.
+what it knows best, and the same note always gets the same spans. A `RawEncoder` in the place of the representer makes
+the non-private model that the private one is compared with; it is never released.
 """
 
 from __future__ import annotations
@@ -19,14 +20,15 @@ from numpy.typing import NDArray
 from shared.document import Annotation, Document
 from shared.embeddings.artefact import load_vectors, save_vectors
 from shared.embeddings.vectors import WordVectors
-from shared.encoding import CHUNK_TOKENS, embedded, represented, tokenised, tokenised_chunks
-from shared.errors import ModelError
+from shared.encoding import CHUNK_TOKENS, TokenisedSentences, embedded, represented, tokenised, tokenised_chunks
+from shared.errors import ConfigurationError, ModelError
 from shared.files import read_text, write_text
 from shared.labels import LabelScheme, decode_tags
 from shared.models.representer import Representer
-from shared.models.storage import load_head, load_representer, save_head, save_representer
+from shared.models.storage import load_head, load_representer, save_representer
 from shared.models.tagger import Tagger
 from shared.text.tokens import Tokens
+from shared.training.batches import RaggedSentences
 from shared.training.tagging import predict
 
 
@@ -47,12 +49,43 @@ class Encoder:
     representer: Representer
     scheme: LabelScheme
 
+    @property
+    def dim(self) -> int:
+        """Size of what the head gets for a token."""
+        return self.representer.config.dim
+
+    def inputs(self, chunk: TokenisedSentences) -> RaggedSentences:
+        """What the head gets in-house: the representation without noise."""
+        return represented(embedded(chunk, self.vectors), self.representer, None)
+
     def __post_init__(self) -> None:
         if self.vectors.dim != self.representer.config.inputs:
             raise ModelError(
                 f"expected word vectors of {self.representer.config.inputs} dimensions for this representer, got {self.vectors.dim}; "
                 "use the vectors of the same release"
             )
+
+
+@dataclass(frozen=True)
+class RawEncoder:
+    """Word vectors as they are, for a model that is not private.
+
+    Args:
+        vectors: public word vectors.
+        scheme: the labels to use.
+    """
+
+    vectors: WordVectors
+    scheme: LabelScheme
+
+    @property
+    def dim(self) -> int:
+        """Size of what the head gets for a token."""
+        return self.vectors.dim
+
+    def inputs(self, chunk: TokenisedSentences) -> RaggedSentences:
+        """What the head gets: the word vectors."""
+        return embedded(chunk, self.vectors)
 
 
 def save_scheme(scheme: LabelScheme, folder: Path) -> None:
@@ -69,7 +102,7 @@ def load_scheme_file(folder: Path) -> LabelScheme:
     try:
         data = json.loads(read_text(folder / "scheme.json"))
         return LabelScheme(str(data["name"]), tuple(map(str, data["categories"])))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, ConfigurationError) as error:
         raise ModelError("scheme.json: expected a label scheme; pull the release again") from error
 
 
@@ -97,11 +130,11 @@ class Pipeline:
         ModelError: encoder and head do not fit each other.
     """
 
-    encoder: Encoder
+    encoder: Encoder | RawEncoder
     head: Tagger
 
     def __post_init__(self) -> None:
-        expected = (self.encoder.representer.config.dim, len(self.encoder.scheme.tags))
+        expected = (self.encoder.dim, len(self.encoder.scheme.tags))
         if (self.head.config.inputs, self.head.config.tags) != expected:
             raise ModelError(
                 f"expected a head for {expected[0]} dimensions and {expected[1]} tags, got one for "
@@ -111,7 +144,7 @@ class Pipeline:
     def tags(self, documents: Iterable[tuple[Document, Tokens]]) -> Iterator[NDArray[np.uint8]]:
         """Predicted tags chunk by chunk, in the order of the tokens; documents as `tokenised` yields them."""
         for chunk in tokenised_chunks(documents, None):
-            shown = represented(embedded(chunk, self.encoder.vectors), self.encoder.representer, None)
+            shown = self.encoder.inputs(chunk)
             lines: list[NDArray[np.uint8]] = [np.zeros(0, dtype=np.uint8)] * shown.sentences
             for rows, predicted in predict(self.head, shown):
                 for row, line in zip(rows.tolist(), predicted, strict=True):
@@ -133,7 +166,9 @@ class Pipeline:
                 yield Document(document.identifier, document.text, _joined(spans, tokens, document.text))
                 begin = end
             if begin != len(tags):
-                raise ModelError(f"expected a tag for each of {begin} tokens, got {len(tags)}; nothing was written for these notes")
+                raise ModelError(
+                    f"expected a tag for each of {begin} tokens, got {len(tags)}; nothing was written for these notes"
+                )
 
 
 def _groups(documents: Iterable[Document]) -> Iterator[list[tuple[Document, Tokens]]]:
@@ -171,14 +206,8 @@ def _joined(spans: tuple[Annotation, ...], tokens: Tokens, text: str) -> tuple[A
     return tuple(joined)
 
 
-def save_pipeline(pipeline: Pipeline, folder: Path) -> None:
-    """Write encoder and head into a folder."""
-    save_encoder(pipeline.encoder, folder)
-    save_head(pipeline.head, folder)
-
-
 def load_pipeline(folder: Path) -> Pipeline:
-    """What `save_pipeline` wrote.
+    """Encoder and head of a folder.
 
     Raises:
         EmbeddingError, ModelError: as for `load_encoder`.

@@ -19,6 +19,7 @@ from shared.evaluation import as_table, evaluate_all, match_corpora
 from shared.pipeline import load_pipeline, load_scheme_file
 from site_client import deidentify, workspace
 from site_client.encode import encode
+from site_client.errors import WorkspaceError
 from site_client.inspect import inspect, inspection_lines
 from site_client.pull import provider_key, pull
 from site_client.submit import submit_to_folder
@@ -46,11 +47,17 @@ def init(folder: Path, site: str, as_json: bool) -> None:
     """Make a workspace with a fresh signing key."""
     made = workspace.create(folder, site)
     key = made.key().public_key
-    report({"workspace": str(folder), "fingerprint": key.key_id}, [f"workspace {folder} made; next: site-client enrol"], as_json=as_json)
+    report(
+        {"workspace": str(folder), "fingerprint": key.key_id},
+        [f"workspace {folder} made; next: site-client enrol"],
+        as_json=as_json,
+    )
 
 
 @main.command(epilog=examples("site-client enrol --out st-anne.request.json"))
-@click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The request to send to the provider.")
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The request to send to the provider."
+)
 @click.option("--contact", default="", help="Whom the provider may ask, one line.")
 @folder_option
 @json_option
@@ -67,7 +74,9 @@ def enrol(out: Path, contact: str, root: Path, as_json: bool) -> None:
     report({"request": str(out), "fingerprint": request.fingerprint, "spoken": request.spoken}, lines, as_json=as_json)
 
 
-@main.command("pull", epilog=examples("site-client pull /media/stick/releases/0001-representer --fingerprint 1f2e-...-90ab"))
+@main.command(
+    "pull", epilog=examples("site-client pull /media/stick/releases/0001-representer --fingerprint 1f2e-...-90ab")
+)
 @click.argument("release", type=click.Path(exists=True, path_type=Path, file_okay=False))
 @click.option("--fingerprint", help="The provider's, as told over another channel; needed once.")
 @folder_option
@@ -77,13 +86,23 @@ def pull_release(release: Path, fingerprint: str | None, root: Path, as_json: bo
     opened = workspace.open_workspace(root)
     _, pulled = pull(opened, release, provider_key(opened, release, fingerprint))
     manifest = pulled.manifest
-    lines = [f"release {manifest.sequence}, {manifest.kind}, labels {manifest.label_scheme}: signature and digests are right; in use now"]
+    lines = [
+        f"release {manifest.sequence}, {manifest.kind}, labels {manifest.label_scheme}: signature and digests are right; in use now"
+    ]
     report({"sequence": manifest.sequence, "kind": manifest.kind, "digest": pulled.digest}, lines, as_json=as_json)
 
 
-@main.command("encode", epilog=examples("site-client encode notes/ --out share.parquet", "site-client encode notes.jsonl --labels our-labels.toml --out share.h5"))
+@main.command(
+    "encode",
+    epilog=examples(
+        "site-client encode notes/ --out share.parquet",
+        "site-client encode notes.jsonl --labels our-labels.toml --out share.h5",
+    ),
+)
 @click.argument("notes", type=existing_path)
-@click.option("--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The share: FILE.parquet or FILE.h5.")
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The share: FILE.parquet or FILE.h5."
+)
 @folder_option
 @json_option
 @notes_options
@@ -118,19 +137,35 @@ def inspect_share(share: Path, notes: Path | None, root: Path, as_json: bool, **
 
 @main.command(epilog=examples("site-client submit share.parquet --to-folder /media/stick/shares"))
 @click.argument("share", type=existing_path)
-@click.option("--to-folder", "folder", required=True, type=click.Path(path_type=Path, file_okay=False), help="Where the provider fetches it.")
+@click.option(
+    "--to-folder",
+    "folder",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where the provider fetches it.",
+)
 @folder_option
 @json_option
 def submit(share: Path, folder: Path, root: Path, as_json: bool) -> None:
     """Hand a share over."""
     payload, manifest = submit_to_folder(workspace.open_workspace(root), share, folder)
-    report({"payload": str(payload), "manifest": str(manifest)}, [f"{payload} and its manifest are ready for the provider"], as_json=as_json)
+    report(
+        {"payload": str(payload), "manifest": str(manifest)},
+        [f"{payload} and its manifest are ready for the provider"],
+        as_json=as_json,
+    )
 
 
 @main.command(epilog=examples("site-client deid notes/ --out safe/ --mode redact"))
 @click.argument("notes", type=existing_path)
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="A new folder.")
-@click.option("--mode", default="redact", show_default=True, type=click.Choice(deidentify.MODES), help="tag: brat annotations beside the text; redact: text with [CATEGORY].")
+@click.option(
+    "--mode",
+    default="redact",
+    show_default=True,
+    type=click.Choice(deidentify.MODES),
+    help="tag: brat annotations beside the text; redact: text with [CATEGORY].",
+)
 @folder_option
 @json_option
 @notes_options
@@ -159,17 +194,19 @@ def evaluate(notes: Path, root: Path, seed: int, as_json: bool, **reading: Any) 
     """Hold the pipeline against your own labelled notes."""
     opened = workspace.open_workspace(root)
     folder = _pipeline(opened)
-    gold = list(Notes(notes, _reading(reading), load_scheme_file(folder)))
+    read = Notes(notes, _reading(reading), load_scheme_file(folder))
+    gold = list(read)
     pairs = match_corpora(gold, load_pipeline(folder).annotate(gold))
     result = evaluate_all(pairs, rng=np.random.default_rng(seed))
-    report(dict(evaluation_json(result)), [as_table(result)], as_json=as_json)
+    values = {**evaluation_json(result), "quarantined": read.quarantined}
+    report(values, [*read.lines(), as_table(result)], as_json=as_json)
 
 
 def _pipeline(opened: workspace.Workspace) -> Path:
     """Folder of the release in use, if it is a whole pipeline."""
     release = opened.release()
     if release.manifest.kind != "pipeline":
-        raise workspace.WorkspaceError(
+        raise WorkspaceError(
             f"release {release.manifest.sequence} holds a representer only; pull a pipeline release first"
         )
     return release.folder

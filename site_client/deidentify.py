@@ -7,6 +7,7 @@ from pathlib import Path
 
 from shared.corpus import write_corpus
 from shared.document import Annotation, Document
+from shared.errors import ConfigurationError
 from shared.pipeline import Pipeline
 from shared.training.tagging import Progress, silent
 
@@ -40,7 +41,9 @@ def merged(predicted: Document, known: Document) -> Document:
     return Document(known.identifier, known.text, tuple(spans))
 
 
-def deidentify(pipeline: Pipeline, documents: Iterable[Document], mode: str, counts: dict[str, int]) -> Iterator[Document]:
+def deidentify(
+    pipeline: Pipeline, documents: Iterable[Document], mode: str, counts: dict[str, int]
+) -> Iterator[Document]:
     """De-identified documents, in order.
 
     Args:
@@ -71,7 +74,12 @@ def write_deidentified(
 
     Returns:
         documents written, and spans of each category.
+
+    Raises:
+        ConfigurationError: the folder holds something already, maybe the notes themselves.
     """
+    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+        raise ConfigurationError(f"{out}: expected a new folder, found one with files in it; choose another")
     counts: dict[str, int] = {}
 
     def watched() -> Iterator[Document]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from protocols.manifest import ShareFields, ShareManifest
 from protocols.sentence_block import SentenceBlock
-from protocols.share import seal_share
+from protocols.share import manifest_path, seal_share
 from protocols.shuffled_writer import ShuffledWriter
 from shared.document import Document
 from shared.encoding import embedded, private_generator, represented, tokenised, tokenised_chunks
@@ -28,7 +28,9 @@ from shared.training.tagging import Progress, silent
 from site_client.workspace import Workspace
 
 
-def encoded_blocks(encoder: Encoder, documents: Iterable[Document], progress: Progress = silent) -> Iterator[SentenceBlock]:
+def encoded_blocks(
+    encoder: Encoder, documents: Iterable[Document], progress: Progress = silent
+) -> Iterator[SentenceBlock]:
     """The documents' sentences as they leave, in the order of the notes; the writer shuffles them.
 
     Raises:
@@ -60,35 +62,40 @@ def encode(
         progress: called after every chunk with the tokens done.
 
     Raises:
-        CorpusError: there is no token to share.
+        CorpusError: there is no token to share, or not one label: a head would learn from it that nothing is PHI.
         WorkspaceError, ProtocolError, StorageError: see there; no payload and no manifest stays.
     """
     release = workspace.release()
     encoder = load_encoder(release.folder)
     key = workspace.key()
+    labelled = False
     with ShuffledWriter(out, dim=encoder.representer.config.dim) as writer:
         for block in encoded_blocks(encoder, documents, progress):
             writer.append(block)
+            labelled = labelled or bool(block.tags.any())
         if not writer.sentences:
             raise CorpusError("expected notes with at least one token, got none; check the folder")
-    workspace, sequence = workspace.next_sequence()
-    fields = ShareFields(
-        site=workspace.site,
-        sequence=sequence,
-        release=release.digest,
-        label_scheme=encoder.scheme.name,
-        tags=len(encoder.scheme.tags),
-        value_bound=encoder.representer.value_bound,
-        created=datetime.date.today(),
-        software=f"deid-commons {version('deid-commons')}",
-        protection=protection(encoder.representer),
-    )
+        if not labelled:
+            raise CorpusError("expected labelled notes, got not one label; check the folder and --format")
     try:
+        workspace, sequence = workspace.next_sequence()
+        fields = ShareFields(
+            site=workspace.site,
+            sequence=sequence,
+            release=release.digest,
+            label_scheme=encoder.scheme.name,
+            tags=len(encoder.scheme.tags),
+            value_bound=encoder.representer.value_bound,
+            created=datetime.date.today(),
+            software=f"deid-commons {version('deid-commons')}",
+            protection=protection(encoder.representer),
+        )
         return seal_share(out, fields, key)
     except BaseException:
-        # A payload without its manifest is of no use to anybody.
-        with suppress(OSError):
-            out.unlink()
+        # A payload without its manifest is of no use to anybody, nor is the manifest of a payload that it replaced.
+        for left in (out, manifest_path(out)):
+            with suppress(OSError):
+                left.unlink()
         raise
 
 

@@ -6,10 +6,11 @@ another channel. Later pulls accept that key only, and never an older release th
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from protocols.release import VerifiedRelease, copy_release
+from protocols.release import VerifiedRelease, copy_release, verify_release
 from protocols.signing import PublicKey
 from shared.files import read_text
 from shared.pipeline import load_encoder, load_pipeline
@@ -30,8 +31,14 @@ def provider_key(workspace: Workspace, source: Path, fingerprint: str | None) ->
     Raises:
         SiteError: no key is pinned and the fingerprint is missing or another one.
     """
-    if workspace.provider is not None:
-        return workspace.provider
+    pinned = workspace.provider
+    if pinned is not None:
+        if fingerprint not in (None, pinned.key_id, pinned.spoken):
+            raise SiteError(
+                f"expected the fingerprint {pinned.key_id} of the provider that this workspace knows, got another one; "
+                "leave it out, or make a new workspace for another provider"
+            )
+        return pinned
     key = PublicKey.from_hex(read_text(source.resolve().parent / KEY_NAME).strip())
     if fingerprint not in (key.key_id, key.spoken):
         raise SiteError(
@@ -51,18 +58,35 @@ def pull(workspace: Workspace, source: Path, provider: PublicKey) -> tuple[Works
 
     Raises:
         ProtocolError: the release is damaged, or not signed by the provider.
-        SiteError: it is older than the release in use.
+        SiteError: it is older than the release in use, or another one of the same number.
         ModelError, EmbeddingError: its models do not load; the release in use stays as it was.
     """
-    release = copy_release(source, workspace.releases / source.resolve().name, provider)
+    offered = verify_release(source, provider)
     if workspace.current is not None:
-        used = workspace.release().manifest.sequence
-        if release.manifest.sequence < used:
-            raise SiteError(
-                f"expected release {used} or a later one, got {release.manifest.sequence}; ask the provider for the latest"
-            )
-    # Whatever does not load must not become the release in use.
-    (load_pipeline if release.manifest.kind == "pipeline" else load_encoder)(release.folder)
-    updated = replace(workspace, provider=provider, current=release.folder.name)
-    updated.save()
+        _check_not_older(offered, workspace.release())
+    target = workspace.releases / source.resolve().name
+    new = not target.exists()
+    workspace.releases.mkdir(exist_ok=True)
+    release = copy_release(source, target, provider)
+    try:
+        if release.digest != offered.digest:
+            raise SiteError(f"{source.name}: the release changed while it was copied; pull it again")
+        # Whatever does not load must not become the release in use.
+        (load_pipeline if release.manifest.kind == "pipeline" else load_encoder)(release.folder)
+        updated = replace(workspace, provider=provider, current=release.folder.name)
+        updated.save()
+    except BaseException:
+        if new:
+            shutil.rmtree(target, ignore_errors=True)
+        raise
     return updated, release
+
+
+def _check_not_older(offered: VerifiedRelease, used: VerifiedRelease) -> None:
+    sequence = used.manifest.sequence
+    if offered.manifest.sequence < sequence:
+        raise SiteError(
+            f"expected release {sequence} or a later one, got {offered.manifest.sequence}; ask the provider for the latest"
+        )
+    if offered.manifest.sequence == sequence and offered.digest != used.digest:
+        raise SiteError(f"expected one release {sequence}, got a second one of that number; tell the provider")

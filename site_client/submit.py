@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from protocols.share import ShareExpectation, manifest_path, open_share
+from protocols.storage import staged
 from shared.files import storage_error
 from site_client.errors import SiteError
 from site_client.workspace import Workspace
@@ -31,18 +33,21 @@ def submit_to_folder(workspace: Workspace, path: Path, folder: Path) -> tuple[Pa
     manifest = open_share(path, public_keys={workspace.site: workspace.key().public_key}, expected=expected).manifest
     payload = folder / f"{manifest.site}-{manifest.sequence:04}{path.suffix}"
     if payload.exists():
-        raise SiteError(f"{payload}: expected no share of this number there yet; it was submitted before, or choose another folder")
-    written: list[Path] = []
+        raise SiteError(
+            f"{payload}: expected no share of this number there yet; it was submitted before, or choose another folder"
+        )
+    pair = ((path, payload), (manifest_path(path), manifest_path(payload)))
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for source, target in ((path, payload), (manifest_path(path), manifest_path(payload))):
-            staged = target.with_name(f".{target.name}.partial")
-            written.append(staged)
-            shutil.copyfile(source, staged)
-            staged.replace(target)
-            written[-1] = target
-    except OSError as error:
-        for left in written:
-            left.unlink(missing_ok=True)
-        raise storage_error(folder, error) from error
+        for source, target in pair:
+            # Flushed before it is named: sticks are pulled out early.
+            with staged(target) as temporary:
+                shutil.copyfile(source, temporary)
+    except BaseException as error:
+        for _, target in pair:
+            with suppress(OSError):
+                target.unlink()
+        if isinstance(error, OSError):
+            raise storage_error(folder, error) from error
+        raise
     return payload, manifest_path(payload)

@@ -12,9 +12,12 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from protocols.errors import SchemaError
+from protocols.fields import SITE
 from protocols.release import VerifiedRelease, verify_release
 from protocols.signing import PrivateKey, PublicKey
-from shared.files import read_text, storage_error, write_text
+from shared.errors import ConfigurationError
+from shared.files import new_tree, read_text, write_text
 from site_client.errors import WorkspaceError
 
 FORMAT = 1
@@ -65,7 +68,13 @@ class Workspace:
     def save(self) -> None:
         """Write the settings."""
         provider = None if self.provider is None else self.provider.hex
-        settings = {"format": FORMAT, "site": self.site, "sequence": self.sequence, "provider": provider, "release": self.current}
+        settings = {
+            "format": FORMAT,
+            "site": self.site,
+            "sequence": self.sequence,
+            "provider": provider,
+            "release": self.current,
+        }
         write_text(self.root / _SETTINGS, json.dumps(settings, indent=1))
 
     def next_sequence(self) -> tuple[Workspace, int]:
@@ -80,18 +89,19 @@ def create(root: Path, site: str) -> Workspace:
 
     Raises:
         WorkspaceError: there is one already.
+        ConfigurationError: a share could not carry the name.
     """
     if (root / _SETTINGS).exists():
         raise WorkspaceError(f"{root}: expected a new folder, found a workspace; choose another folder")
-    try:
-        for folder in ("keys", "releases"):
-            (root / folder).mkdir(parents=True, exist_ok=True)
-        (root / "keys").chmod(0o700)
-    except OSError as error:
-        raise storage_error(root, error) from error
+    if not SITE.fullmatch(site):
+        raise ConfigurationError(
+            f"name of the site: expected up to 63 lower-case letters, digits and hyphens, got {site!r}; choose another"
+        )
     workspace = Workspace(root, site, 0, None, None)
-    PrivateKey.generate().save(workspace.private_key)
-    workspace.save()
+    with new_tree(root, ("keys", "releases")):
+        (root / "keys").chmod(0o700)
+        PrivateKey.generate().save(workspace.private_key)
+        workspace.save()
     return workspace
 
 
@@ -103,12 +113,17 @@ def open_workspace(root: Path) -> Workspace:
     """
     path = root / _SETTINGS
     if not path.is_file():
-        raise WorkspaceError(f"{root}: expected a workspace here, found none; run `site-client init {root}` or give --workspace")
+        raise WorkspaceError(
+            f"{root}: expected a workspace here, found none; run `site-client init {root}` or give --workspace"
+        )
     try:
         settings = json.loads(read_text(path))
         if settings["format"] != FORMAT:
-            raise WorkspaceError(f"{path}: expected format {FORMAT}, got {settings['format']}; use the version that made it")
-        provider = settings["provider"] and PublicKey.from_hex(settings["provider"])
-        return Workspace(root, str(settings["site"]), int(settings["sequence"]), provider or None, settings["release"])
-    except (ValueError, KeyError, TypeError) as error:
+            raise WorkspaceError(
+                f"{path}: expected format {FORMAT}, got {settings['format']}; use the version that made it"
+            )
+        provider = None if settings["provider"] is None else PublicKey.from_hex(settings["provider"])
+        current = None if settings["release"] is None else Path(settings["release"]).name
+        return Workspace(root, str(settings["site"]), int(settings["sequence"]), provider, current)
+    except (ValueError, KeyError, TypeError, SchemaError) as error:
         raise WorkspaceError(f"{path}: expected the settings of a workspace; restore the file") from error

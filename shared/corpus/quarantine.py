@@ -11,8 +11,9 @@ import re
 from pathlib import Path
 
 from shared.corpus.format import Entry
-from shared.corpus.storage import write_bytes, writing
+from shared.corpus.storage import writing
 from shared.errors import CorpusError, StorageError
+from shared.files import write_bytes
 
 INDEX = "quarantine.jsonl"
 _UNSAFE = re.compile(r"[^\w.-]")

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import gzip
-import os
-import secrets
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
@@ -55,39 +53,3 @@ def writing(what: str) -> Iterator[None]:
         raise StorageError(
             f"{what}: can't be written ({error.strerror}); nothing half-written stays, make room or check permissions"
         ) from error
-
-
-@contextmanager
-def atomic_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file that appears under its name only when it is whole and on the disk.
-
-    Raises:
-        StorageError: no room, no permission.
-    """
-    temporary = path.with_name(f".{path.name[:60]}.{secrets.token_hex(4)}.partial")
-    with writing(path.name):
-        try:
-            with temporary.open("xb") as stream:
-                yield stream
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            with suppress(OSError):
-                temporary.unlink()
-            raise
-        _sync_folder(path.parent)
-
-
-def write_bytes(path: Path, data: bytes) -> None:
-    with atomic_file(path) as stream:
-        stream.write(data)
-
-
-def _sync_folder(folder: Path) -> None:
-    # Without this the rename itself may be lost with the power.
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -14,9 +14,10 @@ from typing import IO, cast
 from shared.corpus.checks import check_document, printable
 from shared.corpus.format import Format, stem_of
 from shared.corpus.formats import make_format
-from shared.corpus.storage import atomic_file, write_bytes, writing
+from shared.corpus.storage import writing
 from shared.document import Document
 from shared.errors import FormatError
+from shared.files import atomic_file, write_bytes
 
 _NAME_BYTES = 200
 

@@ -17,9 +17,10 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from shared.embeddings.subwords import Subwords
+from shared.embeddings.unpacking import opened
 from shared.embeddings.vectors import WordVectors, all_finite, unit_rows
-from shared.embeddings.whole_file import opened, replaced
 from shared.errors import EmbeddingError, StorageError
+from shared.files import replaced
 
 TENSORS_NAME = "embeddings.safetensors"
 VOCABULARY_NAME = "vocabulary.json"

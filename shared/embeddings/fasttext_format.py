@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shared.embeddings.subwords import Subwords
+from shared.embeddings.unpacking import opened
 from shared.embeddings.vectors import WordVectors, all_finite, unit_rows
-from shared.embeddings.whole_file import opened, replaced
 from shared.errors import EmbeddingError
+from shared.files import replaced
 
 MAGIC = 793712314
 # Version 11 differs only for classifiers, which are refused anyway.

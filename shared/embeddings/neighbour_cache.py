@@ -17,8 +17,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from shared.embeddings.neighbours import Neighbours
-from shared.embeddings.whole_file import replaced
 from shared.errors import EmbeddingError, StorageError
+from shared.files import replaced
 
 
 def cached_nearest(

@@ -8,8 +8,8 @@ from pathlib import Path
 from shared.embeddings.artefact import load_vectors
 from shared.embeddings.fasttext_format import MAGIC, read_bin
 from shared.embeddings.text_format import read_text
+from shared.embeddings.unpacking import opened
 from shared.embeddings.vectors import WordVectors
-from shared.embeddings.whole_file import opened
 from shared.errors import EmbeddingError
 
 

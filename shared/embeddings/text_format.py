@@ -19,8 +19,8 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
+from shared.embeddings.unpacking import opened
 from shared.embeddings.vectors import WordVectors, unit_rows
-from shared.embeddings.whole_file import opened
 from shared.errors import EmbeddingError
 
 _BLOCK_BYTES = 1 << 22

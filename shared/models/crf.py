@@ -40,7 +40,7 @@ class _NegativeLogLikelihood(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, emissions, tags, lengths, transitions, start, end):  # type: ignore[no-untyped-def]
-        batch, steps, size = emissions.shape
+        batch, steps, _ = emissions.shape
         alive = _alive(lengths)
         rows = torch.arange(batch)
         last = lengths - 1
@@ -68,13 +68,16 @@ class _NegativeLogLikelihood(torch.autograd.Function):
             scale.squeeze(2).log().sum(0)
             + (shift.squeeze(2) * mask).sum(1)
             + ending.log()
-            + start.max() + end.max() + steps_taken * top
+            + start.max()
+            + end.max()
+            + steps_taken * top
         )
         path = emissions.gather(2, tags[:, :, None]).squeeze(2)
         pairs = mask[:, 1:]
         score = (
             (path * mask).sum(1)
-            + start[tags[:, 0]] + end[tags[rows, last]]
+            + start[tags[:, 0]]
+            + end[tags[rows, last]]
             + (transitions[tags[:, :-1], tags[:, 1:]] * pairs).sum(1)
         )
         ctx.save_for_backward(tags, lengths, mask, local, step, alpha, scale, finish, ending)
@@ -117,7 +120,9 @@ class _NegativeLogLikelihood(torch.autograd.Function):
         return emission_grad, None, None, transition_grad, start_grad, end_grad
 
 
-def _log_space(emissions: Tensor, tags: Tensor, lengths: Tensor, transitions: Tensor, start: Tensor, end: Tensor) -> Tensor:
+def _log_space(
+    emissions: Tensor, tags: Tensor, lengths: Tensor, transitions: Tensor, start: Tensor, end: Tensor
+) -> Tensor:
     """The same likelihood by log-sum-exp: slower, and safe where exponentials underflow."""
     rows = torch.arange(len(lengths))
     mask = torch.arange(emissions.shape[1])[None, :] < lengths[:, None]
@@ -139,6 +144,8 @@ class ConditionalRandomField(nn.Module):
 
     def __init__(self, tags: int) -> None:
         super().__init__()
+        self.may_start: Tensor
+        self.may_follow: Tensor
         self.transitions = nn.Parameter(torch.zeros(tags, tags).uniform_(-0.1, 0.1))
         self.start = nn.Parameter(torch.zeros(tags).uniform_(-0.1, 0.1))
         self.end = nn.Parameter(torch.zeros(tags).uniform_(-0.1, 0.1))

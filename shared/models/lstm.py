@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 def _fast_bfloat16() -> bool:
     """Whether this processor multiplies bfloat16 in hardware; elsewhere it would be slower than float32."""
-    return torch.backends.mkldnn.is_available() and bool(torch.cpu._is_avx512_bf16_supported())
+    return bool(torch.cpu._is_avx512_bf16_supported())
 
 
 def lstm_precision() -> AbstractContextManager[object]:

@@ -6,11 +6,16 @@ and one such dimension gives every word away. Here it is positive by constructio
 
 from __future__ import annotations
 
-import math
+from typing import TypeAlias
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+
+NoiseSource: TypeAlias = torch.Generator | np.random.Generator
+"""Where noise is drawn from. A torch.Generator takes only 32 bits of its seed, so that whoever has a share could try
+all of them and subtract the noise: it serves for training only. What leaves is drawn from numpy's, with 128 bits."""
 
 
 class GaussianNoise(nn.Module):
@@ -26,20 +31,28 @@ class GaussianNoise(nn.Module):
         super().__init__()
         self.floor = floor
         # Inverse of softplus, so that `scale` starts at `initial`.
-        self.raw = nn.Parameter(torch.full((dim,), math.log(math.expm1(max(initial - floor, 1e-4)))))
+        self.raw = nn.Parameter(_unsoftplus(torch.full((dim,), max(float(initial) - floor, 1e-4))))
 
     @property
     def scale(self) -> Tensor:
         """Standard deviation of each dimension, `[dim]`, in units of the vectors."""
         return self.floor + functional.softplus(self.raw)
 
-    def forward(self, vectors: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    def forward(self, vectors: Tensor, generator: NoiseSource | None = None) -> Tensor:
         """The vectors with fresh noise.
 
         Args:
             vectors: float32 `[batch, steps, dim]`.
             generator: source of the noise; None is torch's global one, for training. What leaves a hospital is drawn
-                from a generator that was seeded by the operating system.
+                from `encoding.private_generator`.
         """
-        noise = torch.empty_like(vectors).normal_(generator=generator)
+        if isinstance(generator, np.random.Generator):
+            noise = torch.from_numpy(generator.standard_normal(tuple(vectors.shape), dtype=np.float32))
+        else:
+            noise = torch.empty_like(vectors).normal_(generator=generator)
         return vectors + noise * self.scale
+
+
+def _unsoftplus(scale: Tensor) -> Tensor:
+    """What softplus maps to `scale`, in a form that no large scale overflows."""
+    return scale + torch.log(-torch.expm1(-scale))

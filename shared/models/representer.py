@@ -9,6 +9,7 @@ Casing is never an input: it goes to the tagger beside the representation.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -16,7 +17,7 @@ from torch import Tensor, nn
 
 from shared.errors import ConfigurationError
 from shared.models.lstm import BiLSTM
-from shared.models.noise import GaussianNoise
+from shared.models.noise import GaussianNoise, NoiseSource
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,9 @@ class RepresenterConfig:
 
     def __post_init__(self) -> None:
         if min(self.inputs, self.dim, self.hidden) < 1:
-            raise ConfigurationError(f"representer: expected sizes of at least 1, got {self.inputs}, {self.dim}, {self.hidden}")
+            raise ConfigurationError(
+                f"representer: expected sizes of at least 1, got {self.inputs}, {self.dim}, {self.hidden}"
+            )
         if not 0 < self.noise_floor <= min(self.input_noise, self.output_noise):
             raise ConfigurationError(
                 f"representer: expected 0 < noise floor <= initial noise, got {self.noise_floor}, {self.input_noise} and {self.output_noise}"
@@ -50,7 +53,8 @@ class RepresenterConfig:
 
 def bounded(vectors: Tensor) -> Tensor:
     """The vectors, drawn back to the unit ball where they lie outside."""
-    return vectors / vectors.norm(dim=-1, keepdim=True).clamp(min=1.0)
+    length: Tensor = vectors.norm(dim=-1, keepdim=True)
+    return vectors / length.clamp(min=1.0)
 
 
 class Representer(nn.Module):
@@ -64,12 +68,12 @@ class Representer(nn.Module):
         self.output = nn.Linear(2 * config.hidden, config.dim)
         self.output_noise = GaussianNoise(config.dim, initial=config.output_noise, floor=config.noise_floor)
 
-    def mean(self, vectors: Tensor, lengths: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    def mean(self, vectors: Tensor, lengths: Tensor, generator: NoiseSource | None = None) -> Tensor:
         """The representation ahead of its output noise, each token in the unit ball, `[batch, steps, dim]`."""
         hidden = self.encoder(self.input_noise(vectors, generator), lengths)
         return bounded(self.output(hidden))
 
-    def forward(self, vectors: Tensor, lengths: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    def forward(self, vectors: Tensor, lengths: Tensor, generator: NoiseSource | None = None) -> Tensor:
         """A fresh noisy representation.
 
         Args:
@@ -94,7 +98,7 @@ class Representer(nn.Module):
         The mean has norm at most 1; a Gaussian vector of d dimensions exceeds (sqrt(d) + 8) standard deviations with a
         chance of at most exp(-32) (concentration of Lipschitz functions of Gaussians).
         """
-        return 1.0 + float(self.output_noise.scale.max()) * (self.config.dim**0.5 + 8)
+        return 1.0 + float(self.output_noise.scale.max()) * (math.sqrt(self.config.dim) + 8)
 
     @torch.no_grad()
     def noise_scales(self) -> dict[str, list[float]]:

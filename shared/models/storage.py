@@ -63,33 +63,39 @@ def _save(model: nn.Module, description: dict[str, float], folder: Path, name: s
 
 def _load(folder: Path, name: str, describe: Callable[..., Config], build: Callable[[Config], Model]) -> Model:
     config = _description(folder / f"{name}.json", describe)
-    model = build(config)
     path = folder / f"{name}.safetensors"
     try:
         tensors = load_file(path)
     except FileNotFoundError as error:
-        raise ModelError(f"{path.name}: expected the weights of the {name} here, found no file; pull or train it again") from error
+        raise ModelError(
+            f"{path.name}: expected the weights of the {name} here, found no file; pull or train it again"
+        ) from error
     except (SafetensorError, OSError) as error:
         raise ModelError(f"{path.name}: expected safetensors, got a damaged file; pull or train it again") from error
-    expected = {key: (tensor.shape, tensor.dtype) for key, tensor in model.state_dict().items()}
+    # Without memory for its weights, so that a description of a network beyond all bounds is found out for free.
+    with torch.device("meta"):
+        expected = {key: (tensor.shape, tensor.dtype) for key, tensor in build(config).state_dict().items()}
     if {key: (tensor.shape, tensor.dtype) for key, tensor in tensors.items()} != expected:
         raise ModelError(f"{path.name}: its tensors are not those that {name}.json describes; pull or train it again")
     if not all(bool(torch.isfinite(tensor).all()) for tensor in tensors.values()):
         raise ModelError(f"{path.name}: expected finite weights, got NaN or infinity; pull or train it again")
+    model = build(config)
     model.load_state_dict(tensors)
     for parameter in model.parameters():
         parameter.requires_grad_(False)
     return model.eval()
 
 
-# A description that asks for a network beyond these sizes would exhaust the memory before its weights are read.
+# No number of a description is larger.
 _MAX_SIZE = 8192
 
 
 def _description(path: Path, describe: Callable[..., Config]) -> Config:
+    if not path.is_file():
+        raise ModelError(f"{path.name}: expected a description of the model here, found no file; pull or train it again")
     try:
         values = json.loads(read_text(path))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ModelError(f"{path.name}: expected JSON; pull or train it again") from error
     try:
         names = {field.name: field.type for field in fields(describe)}  # type: ignore[arg-type]
@@ -97,8 +103,11 @@ def _description(path: Path, describe: Callable[..., Config]) -> Config:
             raise ConfigurationError("unknown or missing settings")
         for name, kind in names.items():
             whole = isinstance(values[name], int) and not isinstance(values[name], bool)
-            if (kind == "int" and not (whole and values[name] <= _MAX_SIZE)) or not (whole or isinstance(values[name], float)):
+            number = whole or (kind == "float" and isinstance(values[name], float))
+            if not (number and values[name] <= _MAX_SIZE):
                 raise ConfigurationError(f"{name} is no {kind} within bounds")
         return describe(**values)
     except (ConfigurationError, TypeError) as error:
-        raise ModelError(f"{path.name}: expected the settings of this model; pull or train it again ({error})") from error
+        raise ModelError(
+            f"{path.name}: expected the settings of this model; pull or train it again ({error})"
+        ) from error

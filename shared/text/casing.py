@@ -6,7 +6,6 @@ A casing class travels beside the representation, so it is part of what an attac
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,9 @@ from numpy.typing import NDArray
 CASING_CLASSES = ("numeric", "mainly numeric", "all lower", "all upper", "initial upper", "contains digit", "other")
 
 
-@lru_cache(maxsize=1 << 17)
+_MEMORY_WORDS = 1 << 17
+
+
 def casing_class(word: str) -> int:
     """Index into CASING_CLASSES; the first class that matches, in their order.
 
@@ -37,6 +38,19 @@ def casing_class(word: str) -> int:
     return 6
 
 
+class _Memory(dict[str, int]):
+    """Classes of words seen before; emptied when full, since a text may be all different words."""
+
+    def __missing__(self, word: str) -> int:
+        if len(self) >= _MEMORY_WORDS:
+            self.clear()
+        found = self[word] = casing_class(word)
+        return found
+
+
+_MEMORY = _Memory()
+
+
 def casing_classes(words: Iterable[str]) -> NDArray[np.uint8]:
     """Casing class of each word, uint8 `[words]`."""
-    return np.fromiter(map(casing_class, words), dtype=np.uint8)
+    return np.fromiter(map(_MEMORY.__getitem__, words), dtype=np.uint8)

@@ -86,7 +86,7 @@ class RaggedSentences:
     @cached_property
     def starts(self) -> NDArray[np.int64]:
         """Index of each sentence's first token, int64 `[sentences]`."""
-        return np.concatenate([np.zeros(1, np.int64), np.cumsum(self.lengths)[:-1]])
+        return np.cumsum(self.lengths, dtype=np.int64) - self.lengths
 
     def batches(self, size: int, generator: np.random.Generator | None = None) -> Iterator[Batch]:
         """See SentenceSource."""
@@ -112,7 +112,7 @@ class RaggedSentences:
         """A copy of some sentences, in the order given."""
         lengths = self.lengths[rows]
         starts = self.starts[rows]
-        index = np.repeat(starts - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths) + np.arange(lengths.sum())
+        index = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
         if self.ids is None:
             return RaggedSentences(self.values[index], self.casing[index], self.tags[index], lengths)
         return RaggedSentences(self.values, self.casing[index], self.tags[index], lengths, self.ids[index])

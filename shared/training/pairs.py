@@ -58,7 +58,9 @@ def neighbour_table(
     """
     assert source.ids is not None
     if pseudonyms.n < 2:
-        raise ConfigurationError(f"neighbours: expected at least 2, the word itself included, got {pseudonyms.n}; choose more")
+        raise ConfigurationError(
+            f"neighbours: expected at least 2, the word itself included, got {pseudonyms.n}; choose more"
+        )
     ids = [row for row in np.unique(source.ids[source.tags > 0]).tolist() if not is_punctuation(words[row])]
     if not ids:
         raise TrainingError("expected PHI words to train the adversaries on, got none; check the labels of the corpus")
@@ -70,7 +72,11 @@ def neighbour_table(
         found = nearest.get(words[row])
         others = pseudonyms.candidates(words[row]) if found is None else found
         others = others[others != row]
-        lines[line] = others[: pseudonyms.n - 1] if found is not None else generator.choice(others, pseudonyms.n - 1, replace=len(others) < pseudonyms.n - 1)
+        lines[line] = (
+            others[: pseudonyms.n - 1]
+            if found is not None
+            else generator.choice(others, pseudonyms.n - 1, replace=len(others) < pseudonyms.n - 1)
+        )
     position = np.full(len(words), -1, dtype=np.int32)
     position[ids] = np.arange(len(ids))
     return NeighbourTable(lines, position)
@@ -85,7 +91,9 @@ def replaceable(source: RaggedSentences, table: NeighbourTable) -> NDArray[np.bo
 
 def sentences_with_phi(source: RaggedSentences, table: NeighbourTable) -> NDArray[np.int64]:
     """Rows of the sentences that have a false twin."""
-    return np.flatnonzero(np.add.reduceat(replaceable(source, table), source.starts) > 0)
+    if not source.sentences:
+        return np.zeros(0, dtype=np.int64)
+    return np.flatnonzero(np.logical_or.reduceat(replaceable(source, table), source.starts))
 
 
 def false_twins(

@@ -39,16 +39,18 @@ class TaggingConfig:
         seed: of initialisation, dropout and order.
     """
 
-    epochs: int = 12
+    epochs: int = 20
     batch: int = 32
     learning_rate: float = 2e-3
     clip: float = 1.0
-    decay: float = 0.5
+    decay: float = 0.6
     seed: int = 0
 
     def __post_init__(self) -> None:
         if self.epochs < 1 or self.batch < 1 or self.learning_rate <= 0 or self.clip <= 0 or not 0 <= self.decay <= 1:
-            raise ConfigurationError("tagging: expected epochs, batch, learning rate and clip above 0 and decay in [0, 1]")
+            raise ConfigurationError(
+                "tagging: expected epochs, batch, learning rate and clip above 0 and decay in [0, 1]"
+            )
 
 
 def train_tagger(
@@ -72,7 +74,9 @@ def train_tagger(
         TrainingError: no sentences, or the loss is not finite any more.
     """
     if source.sentences == 0:
-        raise TrainingError("expected at least one labelled sentence to train on, got none; check the corpus or the pool")
+        raise TrainingError(
+            "expected at least one labelled sentence to train on, got none; check the corpus or the pool"
+        )
     generator = np.random.default_rng(config.seed)
     torch.manual_seed(config.seed)
     tagger = Tagger(shape or TaggerConfig(source.dim, tags))
@@ -86,9 +90,11 @@ def train_tagger(
         for batch in source.batches(config.batch, generator):
             loss = tagger.loss(batch.inputs, batch.casing, batch.tags, batch.lengths).mean()
             if not bool(torch.isfinite(loss)):
-                raise TrainingError(f"the tagger's loss is not finite at step {done}; lower the learning rate or check the inputs")
+                raise TrainingError(
+                    f"the tagger's loss is not finite at step {done}; lower the learning rate or check the inputs"
+                )
             optimizer.zero_grad(set_to_none=True)
-            loss.backward()
+            torch.autograd.backward(loss)
             nn.utils.clip_grad_norm_(tagger.parameters(), config.clip)
             optimizer.step()
             schedule.step()
@@ -97,7 +103,9 @@ def train_tagger(
     return tagger.eval()
 
 
-def predict(tagger: Tagger, source: SentenceSource, batch: int = 128) -> Iterator[tuple[NDArray[np.int64], list[NDArray[np.uint8]]]]:
+def predict(
+    tagger: Tagger, source: SentenceSource, batch: int = 128
+) -> Iterator[tuple[NDArray[np.int64], list[NDArray[np.uint8]]]]:
     """Predicted tags of every sentence, batch by batch.
 
     Yields:
@@ -107,4 +115,3 @@ def predict(tagger: Tagger, source: SentenceSource, batch: int = 128) -> Iterato
     for piece in source.batches(batch):
         tags = tagger.predict(piece.inputs, piece.casing, piece.lengths).numpy().astype(np.uint8)
         yield piece.rows, [line[:length] for line, length in zip(tags, piece.lengths.tolist(), strict=True)]
-

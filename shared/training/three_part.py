@@ -95,6 +95,10 @@ class _Trainer:
         self.source, self.table, self.config, self.progress = source, table, config, progress
         self.generator = np.random.default_rng(config.seed)
         self.with_phi = sentences_with_phi(source, table)
+        if not len(self.with_phi):
+            raise TrainingError(
+                "expected sentences with PHI to train the adversaries on, got none; check the labels of the corpus"
+            )
         self.representer = Representer(shape)
         self.tagger = Tagger(TaggerConfig(shape.dim, tags))
         self.adversaries = nn.ModuleList(
@@ -103,7 +107,9 @@ class _Trainer:
                 RepresentationAdversary(shape.dim, config.adversary_hidden),
             ]
         )
-        self.task = torch.optim.NAdam([*self.representer.parameters(), *self.tagger.parameters()], lr=config.learning_rate)
+        self.task = torch.optim.NAdam(
+            [*self.representer.parameters(), *self.tagger.parameters()], lr=config.learning_rate
+        )
         self.attack = torch.optim.NAdam(self.adversaries.parameters(), lr=config.learning_rate)
         self.record = TrainingRecord()
         steps = -(-source.sentences // config.batch)
@@ -128,7 +134,9 @@ class _Trainer:
                 chosen = rows[begin : begin + size]
                 yield chosen[np.argsort(-self.source.lengths[chosen], kind="stable")]
 
-    def adversary_logits(self, rows: NDArray[np.int64], starts: NDArray[np.int64], *, frozen: bool) -> tuple[Tensor, Tensor]:
+    def adversary_logits(
+        self, rows: NDArray[np.int64], starts: NDArray[np.int64], *, frozen: bool
+    ) -> tuple[Tensor, Tensor]:
         """Logit of both adversaries' mean for the true pairs and for the false ones, `[rows]` each.
 
         Args:
@@ -159,9 +167,11 @@ class _Trainer:
 
     def step(self, loss: Tensor, optimizer: torch.optim.Optimizer, parameters: list[nn.Parameter]) -> None:
         if not bool(torch.isfinite(loss)):
-            raise TrainingError(f"the loss is not finite at step {self.done} of {self.total}; lower the learning rate or the weight")
+            raise TrainingError(
+                f"the loss is not finite at step {self.done} of {self.total}; lower the learning rate or the weight"
+            )
         optimizer.zero_grad(set_to_none=True)
-        loss.backward()
+        torch.autograd.backward(loss)
         nn.utils.clip_grad_norm_(parameters, self.config.clip)
         optimizer.step()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -32,11 +32,17 @@ def make_block(lengths: Sequence[int], *, dim: int = DIM, seed: int = 0) -> Sent
 
 def replaced(block: SentenceBlock, **arrays: object) -> SentenceBlock:
     """`block` with some of its arrays exchanged, and checked again."""
-    return SentenceBlock(**{**{name: getattr(block, name) for name in ("values", "tags", "casing", "lengths")}, **arrays})
+    return SentenceBlock(
+        **{**{name: getattr(block, name) for name in ("values", "tags", "casing", "lengths")}, **arrays}
+    )
 
 
-def write_payload(path: Path, blocks: Sequence[SentenceBlock]) -> Path:
-    with create_payload(path, dim=blocks[0].dim) as writer:
+def write_payload(path: Path, blocks: Iterable[SentenceBlock], *, dim: int | None = None) -> Path:
+    """Writes a payload; `dim` is that of the first block if it is not given."""
+    if dim is None:
+        blocks = list(blocks)
+        dim = blocks[0].dim
+    with create_payload(path, dim=dim) as writer:
         for block in blocks:
             writer.append(block)
     return path
@@ -45,6 +51,12 @@ def write_payload(path: Path, blocks: Sequence[SentenceBlock]) -> Path:
 def assert_same(left: SentenceBlock, right: SentenceBlock) -> None:
     for name in ("values", "tags", "casing", "lengths"):
         np.testing.assert_array_equal(getattr(left, name), getattr(right, name))
+
+
+def rewrite(path: Path, data: bytes) -> None:
+    """Writes a new file in the place of the old one; truncating makes some file systems wait for the disk."""
+    path.unlink()
+    path.write_bytes(data)
 
 
 @contextmanager

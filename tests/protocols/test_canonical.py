@@ -37,7 +37,9 @@ def test_round_trip(value: Json) -> None:
 
 @given(VALUES, st.data())
 def test_any_other_spelling_is_refused(value: Json, data: st.DataObject) -> None:
-    spelled = json.dumps(value, indent=data.draw(st.sampled_from([None, 1])), ensure_ascii=data.draw(st.booleans())).encode()
+    spelled = json.dumps(
+        value, indent=data.draw(st.sampled_from([None, 1])), ensure_ascii=data.draw(st.booleans())
+    ).encode()
     if spelled != canonical_bytes(value):
         with pytest.raises(SchemaError):
             parse_canonical(spelled, max_bytes=1 << 20)
@@ -117,7 +119,8 @@ def test_decimals_round_trip(number: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "-", "1.", ".5", "1.50", "01", "+1", "1e3", "-0", " 1", "NaN", "Infinity", "٣", "0." + "3" * 40, 1, None]
+    "text",
+    ["", "-", "1.", ".5", "1.50", "01", "+1", "1e3", "-0", " 1", "NaN", "Infinity", "٣", "0." + "3" * 40, 1, None],
 )
 def test_other_spellings_of_decimals_are_refused(text: Json) -> None:
     with pytest.raises(SchemaError):

@@ -12,6 +12,7 @@ import pytest
 
 from protocols.errors import BoundsError, ProtocolError, SchemaError, VersionError
 from protocols.payload import open_payload
+from protocols.payload_hdf5 import Extent, Hdf5PayloadReader
 from tests.protocols.blocks import DIM, make_block, write_payload
 from tests.protocols.payload_contract import PayloadContract
 
@@ -29,11 +30,17 @@ class TestHdf5Payload(PayloadContract):
     suffix = ".h5"
 
 
-def write(path: Path, *, spoil: Callable[[h5py.File], None] | None = None, skip: str = "", **arrays: Any) -> Path:
+def write(
+    path: Path,
+    arrays: dict[str, Any] | None = None,
+    *,
+    spoil: Callable[[h5py.File], None] | None = None,
+    skip: str = "",
+) -> Path:
     """An HDF5 file as a stranger would write it."""
-    with h5py.File(path, "w") as file:
+    with h5py.File(path, "w", libver=("v108", "v110")) as file:
         file.attrs.create("format_version", 1, dtype="<i4")
-        for name, array in {**SOUND, **arrays}.items():
+        for name, array in {**SOUND, **(arrays or {})}.items():
             if name != skip:
                 plain(file, name, array)
         if spoil:
@@ -99,7 +106,9 @@ def test_links_and_virtual_datasets_are_refused(tmp_path: Path, kind: str) -> No
 
 def test_a_small_file_that_claims_gigabytes_is_refused(tmp_path: Path) -> None:
     def spoil(file: h5py.File) -> None:
-        file.create_dataset("values", shape=(2**31, DIM), maxshape=(None, DIM), chunks=(4096, DIM), dtype="<f2", fletcher32=True)
+        file.create_dataset(
+            "values", shape=(2**31, DIM), maxshape=(None, DIM), chunks=(4096, DIM), dtype="<f2", fletcher32=True
+        )
 
     path = write(tmp_path / "share", skip="values", spoil=spoil)
     assert path.stat().st_size < 100_000
@@ -124,7 +133,6 @@ def test_rows_without_stored_chunks_are_refused(tmp_path: Path) -> None:
         {"compression": "lzf"},
         {"shuffle": True},
         {"fletcher32": False},
-        {"scaleoffset": 3, "fletcher32": False},
         {"chunks": None, "fletcher32": False, "maxshape": None},
         {"dtype": "<f4"},
         {"dtype": ">f2"},
@@ -132,7 +140,9 @@ def test_rows_without_stored_chunks_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_other_storage_is_refused(tmp_path: Path, options: dict[str, Any]) -> None:
-    refused(write(tmp_path / "share", skip="values", spoil=lambda file: plain(file, "values", SOUND["values"], **options)))
+    refused(
+        write(tmp_path / "share", skip="values", spoil=lambda file: plain(file, "values", SOUND["values"], **options))
+    )
 
 
 def test_a_compact_dataset_is_refused(tmp_path: Path) -> None:
@@ -176,7 +186,9 @@ def test_a_named_type_is_refused(tmp_path: Path) -> None:
         plan = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
         plan.set_chunk((4096,))
         plan.set_fletcher32()
-        dataset = h5py.h5d.create(file.id, b"tags", kind, h5py.h5s.create_simple((ROWS,)), dcpl=plan)
+        dataset = h5py.h5d.create(
+            file.id, b"tags", kind, h5py.h5s.create_simple((ROWS,), (h5py.h5s.UNLIMITED,)), dcpl=plan
+        )
         dataset.write(h5py.h5s.ALL, h5py.h5s.ALL, SOUND["tags"])
         file.id.unlink(b"kind")
 
@@ -207,15 +219,19 @@ def test_another_version_is_its_own_error(tmp_path: Path) -> None:
     ],
 )
 def test_offsets_that_contradict_each_other_are_refused(tmp_path: Path, arrays: dict[str, list[int]]) -> None:
-    path = write(tmp_path / "share", **{name: np.array(array, dtype="<i8") for name, array in arrays.items()})
+    path = write(tmp_path / "share", {name: np.array(array, dtype="<i8") for name, array in arrays.items()})
     with pytest.raises((SchemaError, BoundsError)):
         open_payload(path)
 
 
 def test_a_sentence_that_is_too_long_is_refused(tmp_path: Path) -> None:
-    arrays = {"values": np.zeros((513, DIM), "<f2"), "tags": np.zeros(513, "u1"), "casing": np.zeros(513, "u1")}
+    arrays: dict[str, Any] = {
+        "values": np.zeros((513, DIM), "<f2"),
+        "tags": np.zeros(513, "u1"),
+        "casing": np.zeros(513, "u1"),
+    }
     offsets, blocks = np.array([0, 513], "<i8"), np.array([0, 1], "<i8")
-    refused(write(tmp_path / "share", **arrays, offsets=offsets, blocks=blocks), BoundsError)
+    refused(write(tmp_path / "share", {**arrays, "offsets": offsets, "blocks": blocks}), BoundsError)
 
 
 def test_a_flipped_byte_of_a_value_fails_its_checksum(tmp_path: Path) -> None:
@@ -227,24 +243,48 @@ def test_a_flipped_byte_of_a_value_fails_its_checksum(tmp_path: Path) -> None:
     refused(path)
 
 
-def test_bytes_hidden_before_or_within_the_file_are_refused(tmp_path: Path) -> None:
-    with h5py.File(tmp_path / "share", "w", userblock_size=512) as file:
+def test_bytes_before_the_file_are_refused(tmp_path: Path) -> None:
+    data = write(tmp_path / "sound").read_bytes()
+    (tmp_path / "share").write_bytes(bytes(512) + data)
+    assert h5py.is_hdf5(tmp_path / "share")
+    refused(tmp_path / "share")
+
+
+def test_the_old_superblock_is_refused(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "share", "w", libver="earliest") as file:
         file.attrs.create("format_version", 1, dtype="<i4")
         for name, array in SOUND.items():
             plain(file, name, array)
-    sound = write(tmp_path / "sound")
-    data = (tmp_path / "share").read_bytes()
-    (tmp_path / "share").write_bytes(sound.read_bytes()[:4] + data[4:])
-    with pytest.raises(ProtocolError):
-        PayloadContract.read_all(tmp_path / "share")
+    refused(tmp_path / "share")
 
+
+def test_bytes_hidden_within_the_file_are_refused(tmp_path: Path) -> None:
     def spoil(file: h5py.File) -> None:
         file.create_dataset("hidden", data=np.ones(200_000, dtype="u1"))
+        file.flush()
+        plain(file, "tags", SOUND["tags"])
+        file.flush()
         del file["hidden"]
 
-    path = write(tmp_path / "within")
-    with h5py.File(path, "a") as file:
-        spoil(file)
-        file.flush()
-    if path.stat().st_size > sound.stat().st_size + 100_000:
-        refused(path)
+    path = write(tmp_path / "share", skip="tags", spoil=spoil)
+    assert path.stat().st_size > 300_000
+    refused(path)
+
+
+def test_overlapping_chunks_are_refused(tmp_path: Path) -> None:
+    rows = 4096 * 3
+    arrays: dict[str, Any] = {
+        "values": np.zeros((rows, 1), "<f2"),
+        "tags": np.zeros(rows, "u1"),
+        "casing": np.zeros(rows, "u1"),
+    }
+    offsets, blocks = np.arange(0, rows + 1, 8, dtype="<i8"), np.array([0, rows // 8], "<i8")
+    path = write(tmp_path / "share", {**arrays, "offsets": offsets, "blocks": blocks})
+    PayloadContract.read_all(path)
+    with open_payload(path) as reader:
+        assert isinstance(reader, Hdf5PayloadReader)
+        extents = [Extent(4000, 12_000), Extent(11_999, 20_000)]
+        with pytest.raises(SchemaError, match="overlap"):
+            reader.check_extents(extents)
+        with pytest.raises(SchemaError, match="behind"):
+            reader.check_extents([Extent(reader.file_bytes - 1, reader.file_bytes + 1)])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -14,7 +14,7 @@ import pytest
 from protocols.errors import BoundsError, ProtocolError, SchemaError, VersionError
 from protocols.parquet_pages import ColumnChunk, plain_bytes
 from protocols.payload import PayloadLimits, open_payload
-from tests.protocols.blocks import DIM, make_block, write_payload
+from tests.protocols.blocks import DIM, make_block, rewrite, write_payload
 from tests.protocols.payload_contract import PayloadContract
 
 OURS: dict[str, Any] = {
@@ -95,7 +95,7 @@ def test_a_compressed_bomb_is_refused_without_expanding_it(tmp_path: Path) -> No
     lengths = [500] * 400
     path = write(tmp_path / "share", columns(lengths), compression="zstd")
     assert path.stat().st_size < sum(lengths) * DIM * 2 / 100
-    with pytest.raises(SchemaError, match="plain|encod"):
+    with pytest.raises(SchemaError, match="plain"):
         open_payload(path)
 
 
@@ -134,7 +134,7 @@ def test_every_flipped_byte_of_a_page_header_is_refused_or_harmless(tmp_path: Pa
     refused = 0
     for offset in range(start, start + 17):
         for flip in (1, 0x40, 0xFF):
-            path.write_bytes(data[:offset] + bytes([data[offset] ^ flip]) + data[offset + 1 :])
+            rewrite(path, data[:offset] + bytes([data[offset] ^ flip]) + data[offset + 1 :])
             try:
                 PayloadContract.read_all(path)
             except ProtocolError:
@@ -213,12 +213,15 @@ def test_a_row_group_beyond_the_limit_is_refused_before_it_is_read(tmp_path: Pat
         open_payload(path, PayloadLimits(max_block_bytes=100_000))
 
 
-def test_any_flipped_byte_of_the_file_raises_only_our_errors(tmp_path: Path) -> None:
+def test_no_flipped_byte_of_the_file_raises_anything_but_our_errors(tmp_path: Path) -> None:
+    # pyarrow alone ends the process on some of these footers.
     path = write_payload(tmp_path / "share.parquet", [make_block([3, 4]), make_block([2])])
     data = path.read_bytes()
-    for offset in np.random.default_rng(1).permutation(len(data))[:300].tolist():
-        path.write_bytes(data[:offset] + bytes([data[offset] ^ 0x55]) + data[offset + 1 :])
-        try:
+    refused = 0
+    for offset in range(len(data)):
+        rewrite(path, data[:offset] + bytes([data[offset] ^ 0x55]) + data[offset + 1 :])
+        with suppress(SchemaError, BoundsError):
             PayloadContract.read_all(path)
-        except ProtocolError as error:
-            assert "\n" not in str(error)
+            continue
+        refused += 1
+    assert refused > len(data) / 2

@@ -65,7 +65,8 @@ def test_every_flipped_bit_of_a_signature_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"value": "AB" * 64}, {"value": "ab" * 63}, {"algorithm": "rsa"}, {"key": "x"}, {"context": 1}, {"more": 1}]
+    "change",
+    [{"value": "AB" * 64}, {"value": "ab" * 63}, {"algorithm": "rsa"}, {"key": "x"}, {"context": 1}, {"more": 1}],
 )
 def test_other_shapes_of_a_signature_are_refused(change: dict[str, object]) -> None:
     with pytest.raises(SchemaError):

@@ -81,7 +81,12 @@ def test_two_spans_in_one_token_are_both_hidden() -> None:
 @pytest.mark.parametrize("name", scheme_names())
 def test_bundled_mappings_are_complete_and_stay_in_their_target(name: str) -> None:
     source = load_scheme(name)
-    targets = {"i2b2_2006": ["hipaa", "i2b2_2014"], "i2b2_2014": ["hipaa", "i2b2_2006"], "meddocan": ["hipaa", "i2b2_2014"], "hipaa": []}
+    targets = {
+        "i2b2_2006": ["hipaa", "i2b2_2014"],
+        "i2b2_2014": ["hipaa", "i2b2_2006"],
+        "meddocan": ["hipaa", "i2b2_2014"],
+        "hipaa": [],
+    }
     for target in targets[name]:
         mapping = load_mapping(name, target)
         assert set(mapping) == set(source.categories)

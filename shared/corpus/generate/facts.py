@@ -22,6 +22,18 @@ from shared.errors import ConfigurationError
 
 _FIRST_YEAR, _LAST_YEAR = 2003, 2023
 _LETTERS = "ABCDEFGHJKLMNPRSTUVWXYZ"
+_DAYS_AGO = {"recent": (1, 60), "past": (30, 900), "old": (900, 9000)}
+_GROWN_UP = 18
+
+# In Spanish, words of kinship are PHI and therefore slots.
+_KINSHIP_WORDS = frozenset({"kin1", "kin2", "kin3", "kin4"})
+_ADDRESS_PARTS = frozenset({"first_ascii", "last_ascii", "doctor_login", "doctor_ascii", "code_letters", "birth_digits"})
+
+
+def word_names(language: str) -> frozenset[str]:
+    """Every name that `NoteFacts.word` knows."""
+    kinships = _KINSHIP_WORDS if language == "en" else frozenset()
+    return frozenset(gendered_words(language, True, Random(0))) | _ADDRESS_PARTS | kinships | {"surname", "later"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +61,17 @@ class NoteFacts:
         self.patient = self._draw_patient()
         self._doctors = random.sample(setting.roster, min(4, len(setting.roster)))
         self._memory: dict[str, object] = {"patient": self.patient.person}
+        self._minute = random.randrange(24 * 60)
         self._words = gendered_words(self._language, self.patient.person.female, random)
         self._words |= self._address_parts()
 
     def word(self, name: str) -> str | None:
         if name == "surname":
             return self._setting.people.surname(self._random)
-        if name[:3] == "kin" and name not in self._setting.grammar:
+        if name == "later":
+            self._minute += self._random.randint(2, 45)
+            return f"{self._minute // 60 % 24:02}:{self._minute % 60:02}"
+        if name in _KINSHIP_WORDS and self._language == "en":
             return self._relative(name).kinship
         return self._words.get(name)
 
@@ -79,7 +95,10 @@ class NoteFacts:
         }
         if base in special:
             return special[base]()
-        return self._remember(name, f"{base}_{form}" if form else base, self._filled)
+        rule = name if f"@{name}" in self._setting.grammar else base
+        if name == "profession" and self.patient.age < _GROWN_UP:
+            rule = "profession_young"
+        return self._remember(name, f"{rule}_{form}" if form else rule, self._filled)
 
     def _remember(self, name: str, rule: str, draw: Callable[[str], str]) -> str:
         if name.endswith("*"):
@@ -140,9 +159,12 @@ class NoteFacts:
         draw, admission, discharge = self._random, self.patient.admission, self.patient.discharge
         if base == "stay":
             return admission + timedelta(days=draw.randint(0, (discharge - admission).days))
-        offsets = {"recent": (-60, -1), "past": (-900, -30), "old": (-9000, -900), "next": (3, 120)}
-        if base in offsets:
-            return (discharge if base == "next" else admission) + timedelta(days=draw.randint(*offsets[base]))
+        if base == "next":
+            return discharge + timedelta(days=draw.randint(3, 120))
+        if base in _DAYS_AGO:
+            latest, earliest = _DAYS_AGO[base]
+            lived = (admission - self.patient.person.birth).days
+            return admission - timedelta(days=draw.randint(latest, min(earliest, lived)))
         return {"admit": admission, "discharge": discharge, "birth": self.patient.person.birth}[base]
 
     def _draw_patient(self) -> Patient:
@@ -160,8 +182,7 @@ class NoteFacts:
             "last_ascii": ascii_letters(person.family[0]).lower(),
             "doctor_login": doctor.form("login"),
             "doctor_ascii": ascii_letters(doctor.family[0]).lower(),
-            "birth_year": str(person.birth.year),
-            "birth_yy": f"{person.birth:%y%m%d}",
+            "birth_digits": f"{person.birth.year % 100:02}{person.birth:%m%d}",
             "code_letters": (ascii_letters("".join(person.family))[:3] + ascii_letters(person.given)[:1]).upper(),
         }
 

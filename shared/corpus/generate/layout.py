@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import replace
 from random import Random
 
 from shared.corpus.generate.grammar import Piece
@@ -25,6 +26,8 @@ def lay_out(identifier: str, pieces: list[Piece], layout: Layout, random: Random
         layout: the habits.
         random: source of chance.
     """
+    if layout.case != "kept" and random.random() >= layout.case_rate:
+        layout = replace(layout, case="kept")
     written = [_written(piece, layout, random) for piece in _joined(pieces)]
     if layout.glue_rate:
         written = _glued(written, layout.glue_rate, random)

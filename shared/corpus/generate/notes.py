@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import date
-from functools import lru_cache
+from functools import cache
 from random import Random
 
 from shared.corpus.generate.english import ENGLISH
-from shared.corpus.generate.facts import NoteFacts, Setting
+from shared.corpus.generate.facts import NoteFacts, Setting, word_names
 from shared.corpus.generate.grammar import Grammar, Rules
 from shared.corpus.generate.layout import lay_out
 from shared.corpus.generate.person import AMBIGUOUS, People, draw_birth
@@ -115,7 +115,7 @@ def _setting(profile: SiteProfile) -> Setting:
     return Setting(profile, grammar, people, roster)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _grammar(site: str) -> Grammar:
     profile = PROFILES[site]
-    return Grammar({**_RULES[profile.language], **profile.rules}, words=WORDS[profile.language])
+    return Grammar({**_RULES[profile.language], **profile.rules}, words=word_names(profile.language))

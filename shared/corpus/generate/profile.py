@@ -18,7 +18,8 @@ class Layout:
 
     Args:
         wrap: column at which lines break, in characters; 0 never breaks them. A span is never cut.
-        case: whether the whole note is printed in one case.
+        case: whether whole notes are printed in one case.
+        case_rate: for each note, whether it is one of those.
         plain_letters: whether accents are left out.
         typo_rate: for each word that is not PHI, whether two of its letters are swapped or one is lost.
         name_typo_rate: the same for each span that is a name.
@@ -28,6 +29,7 @@ class Layout:
 
     wrap: int = 0
     case: Literal["kept", "upper", "lower"] = "kept"
+    case_rate: float = 1.0
     plain_letters: bool = False
     typo_rate: float = 0.0
     name_typo_rate: float = 0.0
@@ -36,7 +38,7 @@ class Layout:
     name_lower_rate: float = 0.0
 
     def __post_init__(self) -> None:
-        rates = (self.typo_rate, self.name_typo_rate, self.glue_rate, self.name_upper_rate, self.name_lower_rate)
+        rates = (self.case_rate, self.typo_rate, self.name_typo_rate, self.glue_rate, self.name_upper_rate, self.name_lower_rate)
         if self.wrap < 0 or not all(0 <= rate <= 1 for rate in rates):
             raise ConfigurationError("expected a wrap of 0 or more and rates between 0 and 1 in a layout; correct it")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 import torch
@@ -13,7 +13,9 @@ from torchcrf import CRF as PeerCRF
 from shared.models.crf import ConditionalRandomField, _log_space, bio_constraints
 
 
-def make(tags: int, lengths: list[int], seed: int, spread: float = 1.0) -> tuple[ConditionalRandomField, torch.Tensor, torch.Tensor, torch.Tensor]:
+def make(
+    tags: int, lengths: list[int], seed: int, spread: float = 1.0
+) -> tuple[ConditionalRandomField, torch.Tensor, torch.Tensor, torch.Tensor]:
     """A CRF in double precision with parameters of some spread, emissions, gold tags and lengths."""
     generator = torch.Generator().manual_seed(seed)
     crf = ConditionalRandomField(tags).double()
@@ -31,7 +33,7 @@ def score(crf: ConditionalRandomField, emissions: torch.Tensor, path: tuple[int,
     start, end, transitions = crf.start.detach(), crf.end.detach(), crf.transitions.detach()
     total = float(start[path[0]] + end[path[-1]])
     total += sum(float(emissions[step, tag]) for step, tag in enumerate(path))
-    return total + sum(float(transitions[a, b]) for a, b in zip(path, path[1:], strict=False))
+    return total + sum(float(transitions[a, b]) for a, b in pairwise(path))
 
 
 lengths = st.lists(st.integers(1, 5), min_size=1, max_size=4)
@@ -44,7 +46,9 @@ def test_likelihood_equals_full_enumeration(lengths: list[int], seed: int, sprea
     losses = crf.negative_log_likelihood(emissions, gold, ordered)
     for row, length in enumerate(ordered.tolist()):
         paths = [score(crf, emissions[row], path) for path in product(range(3), repeat=length)]
-        expected = torch.logsumexp(torch.tensor(paths, dtype=torch.float64), 0) - score(crf, emissions[row], tuple(gold[row, :length].tolist()))
+        expected = torch.logsumexp(torch.tensor(paths, dtype=torch.float64), 0) - score(
+            crf, emissions[row], tuple(gold[row, :length].tolist())
+        )
         torch.testing.assert_close(losses[row], expected, rtol=1e-9, atol=1e-9)
 
 
@@ -54,12 +58,17 @@ def test_gradient_equals_finite_differences(lengths: list[int], seed: int) -> No
     crf, emissions, gold, ordered = make(5, lengths, seed)
     weight = torch.rand(len(lengths), dtype=torch.float64)
 
-    def loss(emissions: torch.Tensor, transitions: torch.Tensor, start: torch.Tensor, end: torch.Tensor) -> torch.Tensor:
+    def loss(
+        emissions: torch.Tensor, transitions: torch.Tensor, start: torch.Tensor, end: torch.Tensor
+    ) -> torch.Tensor:
         from shared.models.crf import _NegativeLogLikelihood
 
         return (_NegativeLogLikelihood.apply(emissions, gold, ordered, transitions, start, end) * weight).sum()
 
-    inputs = [emissions.requires_grad_(), *(parameter.detach().clone().requires_grad_() for parameter in crf.parameters())]
+    inputs = [
+        emissions.requires_grad_(),
+        *(parameter.detach().clone().requires_grad_() for parameter in crf.parameters()),
+    ]
     assert torch.autograd.gradcheck(loss, inputs, eps=1e-6, atol=1e-6)
 
 
@@ -103,7 +112,7 @@ def test_decoding_finds_the_best_path_that_bio_allows(lengths: list[int], seed: 
         legal = [
             path
             for path in product(range(5), repeat=length)
-            if may_start[path[0]] and all(may_follow[a, b] for a, b in zip(path, path[1:], strict=False))
+            if may_start[path[0]] and all(may_follow[a, b] for a, b in pairwise(path))
         ]
         best = max(legal, key=lambda path: score(crf, emissions[row], path))
         assert decoded[row, :length].tolist() == list(best)

@@ -62,7 +62,10 @@ def test_words(text: str, words: list[str]) -> None:
         ("He left. She stayed.", ["He left .", "She stayed ."]),
         ("Dr. Smith saw J. Doe. Plan made.", ["Dr . Smith saw J . Doe .", "Plan made ."]),
         ("PLAN\nrest", ["PLAN", "rest"]),
-        ("a wrapped line that goes on for more than fifty-five characters\nand ends here.", ["a wrapped line that goes on for more than fifty - five characters and ends here ."]),
+        (
+            "a wrapped line that goes on for more than fifty-five characters\nand ends here.",
+            ["a wrapped line that goes on for more than fifty - five characters and ends here ."],
+        ),
         ("one\n\n\ntwo", ["one", "two"]),
         ("Meds:\n- aspirin\n- iron", ["Meds :", "- aspirin", "- iron"]),
         ("Temp 3.5 today", ["Temp 3 . 5 today"]),
@@ -83,9 +86,17 @@ def test_a_note_of_five_megabytes_in_one_line_has_bounded_sentences() -> None:
 @pytest.mark.parametrize(
     ("word", "name"),
     [
-        ("2019", "numeric"), ("12a", "mainly numeric"), ("fever", "all lower"), ("MRI", "all upper"),
-        ("Ana", "initial upper"), ("Ab12", "initial upper"), ("aB1", "contains digit"), ("iPhone", "other"), (",", "other"),
-        ("١٢", "numeric"), ("b2b2b", "all lower"),
+        ("2019", "numeric"),
+        ("12a", "mainly numeric"),
+        ("fever", "all lower"),
+        ("MRI", "all upper"),
+        ("Ana", "initial upper"),
+        ("Ab12", "initial upper"),
+        ("aB1", "contains digit"),
+        ("iPhone", "other"),
+        (",", "other"),
+        ("١٢", "numeric"),
+        ("b2b2b", "all lower"),
     ],
 )
 def test_casing(word: str, name: str) -> None:

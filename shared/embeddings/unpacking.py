@@ -1,13 +1,11 @@
-"""Reading files that may be gzipped, writing files so that nothing half-written stays."""
+"""Reading files that may be gzipped."""
 
 from __future__ import annotations
 
 import gzip
-import os
-import secrets
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
@@ -45,25 +43,3 @@ def opened(path: Path, *, unpack: bool = True) -> Iterator[IO[bytes]]:
         raise StorageError(
             f"{path.name}: can't be read ({error.strerror or type(error).__name__}); check the path and its rights"
         ) from error
-
-
-@contextmanager
-def replaced(path: Path) -> Iterator[Path]:
-    """A temporary name beside `path`; what is written there takes the place of `path` at the end, or nothing does.
-
-    Raises:
-        StorageError: the file can't be written, such as on a full disk.
-    """
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        yield draft
-        with draft.open("rb") as written:
-            os.fsync(written.fileno())
-        draft.replace(path)
-    except OSError as error:
-        raise StorageError(
-            f"{path.name}: can't be written ({error.strerror or type(error).__name__}); check free space and rights"
-        ) from error
-    finally:
-        with suppress(OSError):
-            draft.unlink()

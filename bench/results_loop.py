@@ -1,0 +1,297 @@
+"""Measures the figures of docs/results/loop.json that need a training: `python -m bench.results_loop [PART...]`.
+
+Each part leaves what it has measured in bench/.runs, so that a run that was cut goes on where it stopped; remove the folder to
+measure afresh. One torch thread; parts may run side by side in processes of their own.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from aggregator import releases, shares, sites, train_head, train_repr, workspace
+from bench import corpora
+from bench.results import Entry, record
+from protocols.enrolment import write_request
+from shared.document import Document
+from shared.embeddings.artefact import load_vectors, save_vectors
+from shared.embeddings.training import FastTextSettings, train_fasttext
+from shared.embeddings.vectors import WordVectors
+from shared.evaluation import binary_token_scores, bootstrap_f1, match_corpora, strict_entity
+from shared.evaluation.scores import Scores
+from shared.files import new_folder, write_text
+from shared.labels import load_scheme
+from shared.pipeline import Pipeline, load_pipeline
+from shared.raw_model import train_raw_model
+from shared.training.tagging import TaggingConfig
+from site_client import pull as site_pull
+from site_client import workspace as site_workspace
+from site_client.encode import encode
+
+RUNS = Path(__file__).parent / ".runs"
+SEEDS = (1, 2, 3)
+COMMAND = "make results-loop"
+SPANISH = FastTextSettings(dim=200, epochs=12)
+ENGLISH = FastTextSettings(dim=100, epochs=8)
+# Sites are compared with one another, each under the same budget.
+SITE_EPOCHS = 12
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """F1 of one model on one split, with counts by document for the bootstrap.
+
+    Args:
+        tokens: [tp, fp, fn] of each document, token-binary.
+        entities: the same for entities, exact in span and category.
+    """
+
+    tokens: list[list[int]]
+    entities: list[list[int]]
+
+    @property
+    def token_f1(self) -> float:
+        return _f1(self.tokens)
+
+    @property
+    def entity_f1(self) -> float:
+        return _f1(self.entities)
+
+
+def _f1(counts: Sequence[Sequence[int]]) -> float:
+    hits, extra, missed = np.sum(counts, axis=0).tolist()
+    return float(2 * hits / (2 * hits + extra + missed))
+
+
+def kept(name: str, measure: Callable[[], dict[str, object]]) -> dict[str, object]:
+    """The result of a measurement, from bench/.runs where it is there already."""
+    path = RUNS / f"{name}.json"
+    if path.exists():
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    began = time.monotonic()
+    result = measure()
+    RUNS.mkdir(exist_ok=True)
+    write_text(path, json.dumps(result))
+    print(f"{name}: {time.monotonic() - began:.0f} s", flush=True)
+    return result
+
+
+def outcome(name: str, measure: Callable[[], Outcome]) -> Outcome:
+    """`kept` for an Outcome."""
+    found = kept(name, lambda: asdict(measure()))
+    result = Outcome(**found)  # type: ignore[arg-type]
+    print(f"{name}: token-binary {result.token_f1:.4f}, strict {result.entity_f1:.4f}", flush=True)
+    return result
+
+
+def vectors(name: str, texts: Callable[[], object], settings: FastTextSettings) -> WordVectors:
+    """Word vectors, trained once."""
+    folder = RUNS / f"vectors-{name}"
+    if not folder.exists():
+        RUNS.mkdir(exist_ok=True)
+        with new_folder(folder) as staged:
+            save_vectors(train_fasttext(texts(), settings, seed=1), staged)  # type: ignore[arg-type]
+    return load_vectors(folder)
+
+
+def judged(pipeline: Pipeline, gold: list[Document]) -> Outcome:
+    """How a pipeline does on labelled notes."""
+    pairs = match_corpora(gold, pipeline.annotate(gold))
+
+    def counts(scores: Scores) -> list[list[int]]:
+        return [[int(number) for number in row] for row in scores.by_document]
+
+    return Outcome(counts(binary_token_scores(pairs)), counts(strict_entity(pairs)))
+
+
+def private_pipeline(
+    public: list[Document],
+    shared: dict[str, list[Document]],
+    words: WordVectors,
+    scheme: str,
+    seed: int,
+    epochs: int,
+) -> Pipeline:
+    """The whole loop: provider with public notes, sites with notes to share, pool, release.
+
+    Args:
+        public: the provider's notes.
+        shared: the notes of each site.
+        words: word vectors.
+        scheme: name of the label scheme.
+        seed: of representer and head.
+        epochs: passes of the head over the pool.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        provider = workspace.create(root / "provider", "bench", scheme)
+        train_repr.train(provider, public, words, train_repr.RepresenterOptions(100, 50, "standard", seed))
+        release = releases.publish_representer(provider)
+        for site, notes in shared.items():
+            client = site_workspace.create(root / site, site)
+            request = write_request(
+                root / f"{site}.json", client.key(), site=site, contact="", created=release.manifest.created
+            )
+            sites.enrol(provider, root / f"{site}.json", request.fingerprint)
+            client, _ = site_pull.pull(client, release.folder, provider.key().public_key)
+            encode(client, notes, root / f"{site}.parquet")
+            shares.ingest(provider, root / f"{site}.parquet")
+        train_head.train(provider, TaggingConfig(epochs=epochs, seed=seed))
+        return load_pipeline(releases.publish_pipeline(provider).folder)
+
+
+def meddocan_raw() -> None:
+    """Non-private tagger on MEDDOCAN."""
+    words = vectors("es", corpora.meddocan_texts, SPANISH)
+    train, dev = corpora.meddocan("train"), corpora.meddocan("dev")
+    scheme = load_scheme("meddocan")
+    runs = [
+        outcome(
+            f"meddocan-raw-{seed}",
+            lambda seed=seed: judged(train_raw_model(train, words, scheme, TaggingConfig(seed=seed)), dev),
+        )  # type: ignore[misc]
+        for seed in SEEDS
+    ]
+    note = "fastText 200d on train + background, casing, 20 epochs"
+    record("loop", [
+        _entry("MEDDOCAN dev, token-binary F1, non-private tagger", [run.tokens for run in runs], 0.987, "meddocan/dev", note),
+        _entry("MEDDOCAN dev, strict entity F1, non-private tagger", [run.entities for run in runs], 0.956, "meddocan/dev", note),
+    ])  # fmt: skip
+
+
+def meddocan_private() -> None:
+    """Private pipeline on MEDDOCAN, N = 100, d = 50."""
+    words = vectors("es", corpora.meddocan_texts, SPANISH)
+    train, dev = corpora.meddocan("train"), corpora.meddocan("dev")
+    runs = [
+        outcome(
+            f"meddocan-private-{seed}",
+            lambda seed=seed: judged(private_pipeline(train, {}, words, "meddocan", seed, 20), dev),
+        )  # type: ignore[misc]
+        for seed in SEEDS
+    ]
+    note = "three-part training, preset standard; head on one noisy draw, inference in-house without noise"
+    record("loop", [
+        _entry("MEDDOCAN dev, token-binary F1, private pipeline N=100 d=50", [run.tokens for run in runs], 0.978, "meddocan/dev", note),
+        _entry("MEDDOCAN dev, strict entity F1, private pipeline N=100 d=50", [run.entities for run in runs], None, "meddocan/dev", note),
+    ])  # fmt: skip
+
+
+def en_sites() -> None:
+    """One site alone against the pooled pipeline, on every site of `en_sites`."""
+    words = vectors("en", corpora.english_texts, ENGLISH)
+    scheme = load_scheme("i2b2_2014")
+    train = {site: corpora.en_site(site, "train") for site in corpora.SITES}
+    test = {site: corpora.en_site(site, "test") for site in corpora.SITES}
+    entries = []
+
+    def measured(name: str, label: str, build: Callable[[], Pipeline], note: str) -> None:
+        def measure() -> dict[str, object]:
+            model = build()
+            return {site: asdict(judged(model, test[site])) for site in corpora.SITES}
+
+        found = kept(name, measure)
+        for site, one in found.items():
+            assert isinstance(one, dict)
+            run = Outcome(**one)
+            print(f"{label} -> {site}: {run.token_f1:.3f} / {run.entity_f1:.3f}", flush=True)
+            for kind, counts in (("token-binary", run.tokens), ("strict entity", run.entities)):
+                entries.append(
+                    _entry(
+                        f"en_sites, {label}, tested on {site.upper()}, {kind} F1",
+                        [counts],
+                        None,
+                        f"en_sites/site_{site}/test",
+                        note,
+                    )
+                )
+
+    for site in corpora.SITES:
+        measured(
+            f"en-raw-{site}",
+            f"raw notes of {site.upper()} alone",
+            lambda site=site: train_raw_model(train[site], words, scheme, TaggingConfig(epochs=SITE_EPOCHS, seed=1)),  # type: ignore[misc]
+            f"fastText 100d on public text and site A, {SITE_EPOCHS} epochs",
+        )
+    for name, sharing in (("A-E", "bcde"), ("A-D", "bcd")):
+        measured(
+            f"en-private-{name}",
+            f"pooled private pipeline {name}",
+            lambda sharing=sharing: private_pipeline(  # type: ignore[misc]
+                train["a"], {f"site-{site}": train[site] for site in sharing}, words, "i2b2_2014", 1, SITE_EPOCHS
+            ),
+            f"provider holds A and trains the representer (N=100, d=50, standard); the others share; {SITE_EPOCHS} epochs",
+        )
+    measured(
+        "en-raw-all",
+        "raw notes of A-E pooled, the unreachable ideal,",
+        lambda: train_raw_model(
+            [note for notes in train.values() for note in notes],
+            words,
+            scheme,
+            TaggingConfig(epochs=SITE_EPOCHS, seed=1),
+        ),
+        f"fastText 100d on public text and site A, {SITE_EPOCHS} epochs",
+    )
+    record("loop", entries)
+
+
+def times() -> None:
+    """How long the demonstration and the tests take, as a person would start them."""
+    entries = []
+    for name, command, limit in (
+        ("make demo, after installation", [sys.executable, "-m", "aggregator", "demo"], 600.0),
+        ("make test", [sys.executable, "-m", "pytest", "-q", "-n", "2"], 600.0),
+    ):
+        with tempfile.TemporaryDirectory() as folder:
+            extra = [f"{folder}/demo"] if "demo" in name else []
+            began = time.monotonic()
+            subprocess.run([*command, *extra], check=True, stdout=subprocess.DEVNULL, cwd=Path(__file__).parent.parent)
+            seconds = time.monotonic() - began
+        entries.append(
+            Entry(name, round(seconds), limit, "<=", "s", None, 1, "generated notes", COMMAND, "wall clock on 2 cores")
+        )
+    record("loop", entries)
+
+
+def _entry(measure: str, runs: Sequence[Sequence[Sequence[int]]], target: float | None, data: str, note: str) -> Entry:
+    """The mean of the seeds, with a bootstrap interval over documents of all seeds' counts together."""
+    value = statistics.fmean(_f1(counts) for counts in runs)
+    low, high = bootstrap_f1(np.sum(np.array(runs, dtype=np.int64), axis=0), np.random.default_rng(0))
+    if len(runs) > 1:
+        note += "; seeds " + ", ".join(f"{_f1(counts):.4f}" for counts in runs)
+    return Entry(
+        measure,
+        round(value, 4),
+        target,
+        ">=" if target is not None else "",
+        "F1",
+        (round(low, 4), round(high, 4)),
+        len(runs),
+        data,
+        COMMAND,
+        note,
+    )
+
+
+PARTS = {"meddocan-raw": meddocan_raw, "meddocan-private": meddocan_private, "en-sites": en_sites, "times": times}
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    for part in sys.argv[1:] or PARTS:
+        PARTS[part]()
+
+
+if __name__ == "__main__":
+    main()

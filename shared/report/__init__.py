@@ -1,0 +1,1 @@
+"""Report pages: plots and tables in one HTML file that needs no network and no script."""
