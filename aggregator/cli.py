@@ -20,8 +20,8 @@ from shared.embeddings.artefact import save_vectors
 from shared.embeddings.fasttext_format import save_bin
 from shared.embeddings.read import read_vectors
 from shared.embeddings.training import FastTextSettings, train_fasttext
+from shared.evaluation import HEADLINES, as_table, count_sentences, evaluate_all, match_corpora
 from shared.evaluation import as_json as evaluation_json
-from shared.evaluation import as_table, evaluate_all, match_corpora
 from shared.files import new_folder
 from shared.training.tagging import TaggingConfig
 
@@ -310,16 +310,21 @@ def train_pool_head(epochs: int, only: tuple[str, ...], public: bool, root: Path
     is_flag=True,
     help="Repeat the slips of the official scripts, to compare with published numbers.",
 )
+@click.option(
+    "--all", "everything", is_flag=True, help="Show every block of the official evaluations, not only the usual ones."
+)
 @seed_option("the bootstrap")
 @json_option
 @notes_options
-def evaluate(gold: Path, system: Path, official_slips: bool, seed: int, as_json: bool, **reading: Any) -> None:
+def evaluate(
+    gold: Path, system: Path, official_slips: bool, everything: bool, seed: int, as_json: bool, **reading: Any
+) -> None:
     """Every block of the i2b2 and MEDDOCAN evaluations, and what stays in clear."""
     read = Notes(gold, _reading(reading))
     pairs = match_corpora(read, Notes(system, NotesOptions()))
-    result = evaluate_all(pairs, rng=np.random.default_rng(seed), slips=official_slips)
+    result = evaluate_all(pairs, rng=np.random.default_rng(seed), sentences=count_sentences, slips=official_slips)
     values = {**evaluation_json(result), "quarantined": read.quarantined}
-    report(values, [*read.lines(), as_table(result)], as_json=as_json)
+    report(values, [*read.lines(), as_table(result, blocks=None if everything else HEADLINES)], as_json=as_json)
 
 
 @main.command(epilog=examples("aggregator demo", "aggregator demo /tmp/somewhere --language es"))

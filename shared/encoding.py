@@ -21,10 +21,12 @@ from shared.models.noise import NoiseSource
 from shared.models.representer import Representer
 from shared.text.casing import casing_classes
 from shared.text.tokens import Tokens, tokenise
-from shared.training.batches import RaggedSentences, padded_positions
+from shared.training.batches import RaggedSentences
 
-CHUNK_TOKENS = 1 << 15
-_BATCH_TOKENS = 1 << 13
+CHUNK_TOKENS = 1 << 16
+# Enough to keep the processor's matrix units busy, little enough to stay in its cache.
+_BATCH_CELLS = 1 << 13
+_SMALL_BATCH_CELLS = 1 << 10
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -66,24 +68,28 @@ def tokenised_chunks(
     """
     words: list[str] = []
     tags: list[NDArray[np.uint8]] = []
-    lengths: list[int] = []
+    lengths: list[NDArray[np.int32]] = []
     for document, tokens in documents:
         if scheme is None:
             marked = np.zeros(len(tokens), dtype=np.uint8)
         else:
             marked = _restarted(encode_tags(tokens.spans, document, scheme), tokens.sentence_starts)
         first = 0
-        for start, end in tokens.sentences():
-            lengths.append(end - start)
-            if len(words) + end - first >= chunk_tokens:
-                words += tokens.words[first:end]
-                tags.append(marked[first:end])
-                yield TokenisedSentences(words, np.concatenate(tags), np.array(lengths, dtype=np.int64))
-                words, tags, lengths, first = [], [], [], end
+        ends = tokens.sentence_ends()
+        while len(ends) and len(words) + int(ends[-1]) - first >= chunk_tokens:
+            last = int(np.searchsorted(ends, chunk_tokens - len(words) + first))
+            end = int(ends[last])
+            words += tokens.words[first:end]
+            tags.append(marked[first:end])
+            lengths.append(np.diff(ends[: last + 1], prepend=first))
+            yield TokenisedSentences(words, np.concatenate(tags), np.concatenate(lengths, dtype=np.int64))
+            words, tags, lengths = [], [], []
+            ends, first = ends[last + 1 :], end
         words += tokens.words[first:]
         tags.append(marked[first:])
-    if lengths:
-        yield TokenisedSentences(words, np.concatenate(tags), np.array(lengths, dtype=np.int64))
+        lengths.append(np.diff(ends, prepend=first))
+    if words:
+        yield TokenisedSentences(words, np.concatenate(tags), np.concatenate(lengths, dtype=np.int64))
 
 
 def _restarted(tags: NDArray[np.uint8], starts: NDArray[np.int32]) -> NDArray[np.uint8]:
@@ -162,23 +168,24 @@ def represented(
         the same sentences in the same order, values float16 `[tokens, dim]`. Rounding comes after the noise.
     """
     out = np.empty((sentences.tokens, representer.config.dim), dtype=np.float16)
-    starts = sentences.starts
     for rows in _batches_of_tokens(sentences.lengths):
-        batch = sentences.batch(rows, starts)
-        if generator is None:
-            shown = representer.noise_free(batch.inputs, batch.lengths)
-        else:
-            shown = representer(batch.inputs, batch.lengths, generator)
-        position, inside = padded_positions(starts[rows], sentences.lengths[rows])
-        out[position[inside]] = shown.numpy()[inside].astype(np.float16)
+        tokens = sentences.tokens_of(rows)
+        vectors, lengths = torch.from_numpy(sentences.vectors(tokens)), torch.from_numpy(sentences.lengths[rows])
+        # Rounding to float16 happens on assignment.
+        out[tokens] = representer.end_to_end(vectors, lengths, generator).numpy()
     return RaggedSentences(out, sentences.casing, sentences.tags, sentences.lengths)
 
 
 def _batches_of_tokens(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Rows in order of falling length, cut so that a padded batch holds about _BATCH_TOKENS cells."""
+    """Rows in order of falling length, cut so that a padded batch holds about _BATCH_CELLS cells and little padding."""
     order = np.argsort(-lengths, kind="stable")
+    falling = lengths[order]
     begin = 0
     while begin < len(order):
-        size = max(1, _BATCH_TOKENS // int(lengths[order[begin]]))
+        longest = int(falling[begin])
+        # A new batch pays where sentences are shorter by an eighth, unless this one is still small.
+        similar = int(np.searchsorted(-falling, -(longest * 7 / 8)))
+        size = min(max(similar - begin, _SMALL_BATCH_CELLS // longest), _BATCH_CELLS // longest)
+        size = max(size, 1)
         yield order[begin : begin + size]
         begin += size

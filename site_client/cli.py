@@ -14,8 +14,8 @@ from command_line.commands import Program, examples, json_option, report, seed_o
 from command_line.notes import Notes, NotesOptions, notes_options
 from command_line.progress import progress_bar
 from protocols.enrolment import write_request
+from shared.evaluation import HEADLINES, as_table, count_sentences, evaluate_all, match_corpora
 from shared.evaluation import as_json as evaluation_json
-from shared.evaluation import as_table, evaluate_all, match_corpora
 from shared.pipeline import load_pipeline, load_scheme_file
 from site_client import deidentify, workspace
 from site_client.encode import encode
@@ -187,19 +187,22 @@ def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading
 @main.command(epilog=examples("site-client evaluate labelled-notes/"))
 @click.argument("notes", type=existing_path)
 @folder_option
+@click.option(
+    "--all", "everything", is_flag=True, help="Show every block of the official evaluations, not only the usual ones."
+)
 @seed_option("the bootstrap")
 @json_option
 @notes_options
-def evaluate(notes: Path, root: Path, seed: int, as_json: bool, **reading: Any) -> None:
+def evaluate(notes: Path, root: Path, everything: bool, seed: int, as_json: bool, **reading: Any) -> None:
     """Hold the pipeline against your own labelled notes."""
     opened = workspace.open_workspace(root)
     folder = _pipeline(opened)
     read = Notes(notes, _reading(reading), load_scheme_file(folder))
     gold = list(read)
     pairs = match_corpora(gold, load_pipeline(folder).annotate(gold))
-    result = evaluate_all(pairs, rng=np.random.default_rng(seed))
+    result = evaluate_all(pairs, rng=np.random.default_rng(seed), sentences=count_sentences)
     values = {**evaluation_json(result), "quarantined": read.quarantined}
-    report(values, [*read.lines(), as_table(result)], as_json=as_json)
+    report(values, [*read.lines(), as_table(result, blocks=None if everything else HEADLINES)], as_json=as_json)
 
 
 def _pipeline(opened: workspace.Workspace) -> Path:

@@ -8,10 +8,11 @@ from shared.evaluation.i2b2 import evaluate_i2b2
 from shared.evaluation.intervals import bootstrap_f1, clopper_pearson
 from shared.evaluation.meddocan import MeddocanScores, count_sentences, evaluate_meddocan
 from shared.evaluation.pairs import match_corpora
-from shared.evaluation.report import Evaluation, as_json, as_table, evaluate_all
+from shared.evaluation.report import HEADLINES, Evaluation, as_json, as_table, evaluate_all
 from shared.evaluation.scores import Scores
 
 __all__ = [
+    "HEADLINES",
     "Evaluation",
     "HospitalReport",
     "MeddocanScores",

@@ -26,6 +26,7 @@ from shared.document import Annotation, Document
 from shared.errors import EvaluationError
 from shared.evaluation.pairs import Pair, checked
 from shared.evaluation.scores import Scores, Tally, ratio
+from shared.text.tokens import tokenise
 
 SEVERAL = "(several)"  # category of a joined span whose parts disagree
 
@@ -61,8 +62,6 @@ class MeddocanScores:
 
 def count_sentences(document: Document) -> int:
     """Sentences by our own splitting, for corpora that come without a count."""
-    from shared.text.tokens import tokenise
-
     return len(tokenise(document.text).sentence_starts)
 
 

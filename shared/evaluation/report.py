@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -133,17 +133,35 @@ def scores_as_json(scores: Scores) -> dict[str, object]:
     return values
 
 
-def as_table(evaluation: Evaluation) -> str:
-    """The evaluation for people; "-" where there was nothing to measure."""
+HEADLINES = (
+    "Token binary",
+    "Strict entity",
+    "i2b2 Strict",
+    "i2b2 Binary HIPAA Token",
+    "MEDDOCAN SubTrack 1 [NER]",
+    "MEDDOCAN SubTrack 2 [strict]",
+    "MEDDOCAN SubTrack 2 [merged]",
+)
+"""The blocks that papers quote; i2b2's "Binary HIPAA Token" is the one of Friedrich et al. 2019."""
+
+
+def as_table(evaluation: Evaluation, *, blocks: Container[str] | None = None) -> str:
+    """The evaluation for people; "-" where there was nothing to measure.
+
+    Args:
+        evaluation: what to show.
+        blocks: labels of the blocks to show, such as HEADLINES; None for all.
+    """
     header = ("block", "P", "R", "F1", "macro P", "macro R", "macro F1", "TP", "FP", "FN")
-    rows = [header, *(_row(label, scores) for label, scores in evaluation.blocks.items())]
+    shown = (label for label in evaluation.blocks if blocks is None or label in blocks)
+    rows = [header, *(_row(label, evaluation.blocks[label]) for label in shown)]
     parts = [_columns(rows), *evaluation.notes]
     parts += [
         f"{label}: F1 {evaluation.blocks[label].f1:.4f}, 95% interval over documents {low:.4f} to {high:.4f}"
         for label, (low, high) in evaluation.f1_intervals.items()
     ]
-    leak = evaluation.meddocan.leak
-    parts.append(f"MEDDOCAN leak: {'NA' if leak is None else f'{leak:.4f}'} misses per sentence")
+    if evaluation.meddocan.leak is not None:
+        parts.append(f"MEDDOCAN leak: {evaluation.meddocan.leak:.4f} misses per sentence")
     return "\n".join([*parts, "", _hospital_table(evaluation.hospital)]) + "\n"
 
 

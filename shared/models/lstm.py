@@ -7,19 +7,26 @@ use, and the backward direction starts at each sentence's own last token.
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 
 import torch
 from torch import Tensor, nn
 
 
+@cache
 def _fast_bfloat16() -> bool:
     """Whether this processor multiplies bfloat16 in hardware; elsewhere it would be slower than float32."""
-    return bool(torch.cpu._is_avx512_bf16_supported())
+    return torch.backends.mkldnn.is_available() and bool(torch.cpu._is_avx512_bf16_supported())
 
 
 def lstm_precision() -> AbstractContextManager[object]:
     """Autocast of the LSTM to bfloat16 where the processor gains by it; noise, output layers and CRF stay float32."""
     return torch.autocast("cpu", torch.bfloat16) if _fast_bfloat16() else nullcontext()
+
+
+def _narrowed(inputs: Tensor) -> Tensor:
+    """The inputs as the LSTM will take them: copies made behind this are half as large."""
+    return inputs.bfloat16() if _fast_bfloat16() else inputs
 
 
 def reversal(lengths: Tensor, steps: int) -> Tensor:
@@ -44,12 +51,39 @@ class BiLSTM(nn.Module):
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:
         """Args: inputs float32 `[batch, steps, inputs]`; lengths int64 `[batch]`. Returns float32 `[batch, steps, 2 * hidden]`."""
-        rows = torch.arange(len(lengths))[:, None]
-        order = reversal(lengths, inputs.shape[1])
+        order = _cells(reversal(lengths, inputs.shape[1]))
+        inputs = _narrowed(inputs)
         with lstm_precision():
             ahead, _ = self.forwards(inputs)
-            back, _ = self.backwards(inputs[rows, order])
-        return torch.cat([ahead, back[rows, order]], 2).float()
+            back, _ = self.backwards(_picked(inputs, order))
+        return torch.cat([ahead, _picked(back, order)], 2).float()
+
+    def end_to_end(self, inputs: Tensor, lengths: Tensor) -> Tensor:
+        """The same for sentences laid end to end, for inference: padding is neither made ahead nor carried on.
+
+        Args:
+            inputs: float32 `[tokens, inputs]`.
+            lengths: int64 `[batch]`, falling, their sum the number of tokens.
+
+        Returns:
+            float32 `[tokens, 2 * hidden]`.
+        """
+        batch, steps = len(lengths), int(lengths[0])
+        starts = torch.cumsum(lengths, 0) - lengths
+        # One column a sentence, which is the order in which the LSTM works; padding repeats a token of the sentence.
+        step = torch.arange(steps)[:, None]
+        last = lengths - 1
+        forth = (starts + torch.minimum(step, last)).flatten()
+        turned = (starts + (last - step).clamp(min=0)).flatten()
+        sentence = torch.repeat_interleave(torch.arange(batch), lengths)
+        place = torch.arange(len(inputs)) - starts[sentence]
+        inputs = _narrowed(inputs)
+        hidden = []
+        for layer, fetch, at in ((self.forwards, forth, place), (self.backwards, turned, last[sentence] - place)):
+            with lstm_precision():
+                states, _ = layer(inputs.index_select(0, fetch).view(steps, batch, -1).transpose(0, 1))
+            hidden.append(states.transpose(0, 1).reshape(steps * batch, -1).index_select(0, at * batch + sentence))
+        return torch.cat(hidden, 1).float()
 
     def last_states(self, inputs: Tensor, lengths: Tensor) -> Tensor:
         """The final state of both directions, float32 `[batch, 2 * hidden]`."""
@@ -60,6 +94,16 @@ class BiLSTM(nn.Module):
             back, _ = self.backwards(inputs[rows[:, None], order])
         last = lengths - 1
         return torch.cat([ahead[rows, last], back[rows, last]], 1).float()
+
+
+def _cells(order: Tensor) -> Tensor:
+    """Steps within each sentence, `[batch, steps]`, as rows of the batch laid end to end."""
+    return (order + torch.arange(len(order))[:, None] * order.shape[1]).flatten()
+
+
+def _picked(batch: Tensor, cells: Tensor) -> Tensor:
+    # On rows laid end to end this is a plain copy of rows, and its gradient a plain sum of rows.
+    return batch.reshape(-1, batch.shape[2]).index_select(0, cells).view_as(batch)
 
 
 class LockedDropout(nn.Module):

@@ -91,6 +91,24 @@ class Representer(nn.Module):
         """The representation without any noise, for inference inside one house. It must never leave it."""
         return bounded(self.output(self.encoder(vectors, lengths)))
 
+    @torch.no_grad()
+    def end_to_end(self, vectors: Tensor, lengths: Tensor, generator: torch.Generator | None) -> Tensor:
+        """The representation of sentences laid end to end, at the speed that inference needs.
+
+        Args:
+            vectors: word vectors of length 1, float32 `[tokens, inputs]`.
+            lengths: int64 `[batch]`, falling, their sum the number of tokens.
+            generator: source of all noise; None for no noise at all, as in `noise_free`.
+
+        Returns:
+            float32 `[tokens, dim]`.
+        """
+        if generator is None:
+            return bounded(self.output(self.encoder.end_to_end(vectors, lengths)))
+        mean = bounded(self.output(self.encoder.end_to_end(self.input_noise(vectors, generator), lengths)))
+        noisy: Tensor = self.output_noise(mean, generator)
+        return noisy
+
     @property
     def value_bound(self) -> float:
         """L2 norm that no token's noisy representation exceeds, but with a chance below 1e-13.

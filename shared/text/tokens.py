@@ -93,6 +93,13 @@ class Tokens:
     def __repr__(self) -> str:
         return f"Tokens({len(self.words)} tokens, {len(self.sentence_starts)} sentences)"
 
+    def sentence_ends(self) -> NDArray[np.int32]:
+        """One past each sentence's last token, int32 `[sentences]`."""
+        ends = np.empty_like(self.sentence_starts)
+        ends[:-1] = self.sentence_starts[1:]
+        ends[-1:] = len(self.words)
+        return ends
+
     def sentences(self) -> list[tuple[int, int]]:
         """Half-open ranges of token indices, one a sentence."""
         bounds = [*self.sentence_starts.tolist(), len(self.words)]

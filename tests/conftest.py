@@ -1,0 +1,25 @@
+"""What all tests share: one thread, since two that share a busy core run several times slower; and one small loop."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.loop import Loop, build
+
+torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def built_loop(tmp_path_factory: pytest.TempPathFactory) -> Loop:
+    """A whole small loop, for tests that change nothing of it."""
+    return build(tmp_path_factory.mktemp("loop"))
+
+
+@pytest.fixture
+def loop(built_loop: Loop, tmp_path: Path) -> Loop:
+    """A copy of the small loop that the test may change."""
+    return Loop(Path(shutil.copytree(built_loop.root, tmp_path / "copied" / "loop")))

@@ -1,0 +1,345 @@
+"""The whole loop by the ordinary commands, over files; and every way in which it must refuse."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from aggregator import train_repr
+from protocols import errors
+from protocols.payload import open_payload
+from protocols.share import manifest_path
+from shared.corpus import read_corpus
+from tests.loop import TINY, Loop, done, enrol, hospital, provider, refused, share, snapshot, values
+from tests.tiny_notes import phi_strings
+
+UNKNOWN_KEY = "0000-0000-0000-0000-0000-0000-0000-0000"
+
+
+def at_provider(loop: Loop) -> tuple[str, Path]:
+    return ("--workspace", loop.provider)
+
+
+def at_site(loop: Loop, name: str) -> tuple[str, Path]:
+    return ("--workspace", loop.site(name))
+
+
+def flip(path: Path, place: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[place] ^= 0x10
+    path.write_bytes(data)
+
+
+class TestTheLoop:
+    def test_the_pipeline_finds_phi_of_a_hospital_that_shared_nothing(self, built_loop: Loop) -> None:
+        found = values(
+            hospital("evaluate", built_loop.notes("fourth"), "--json", *at_site(built_loop, "fourth"))
+        )
+        assert found["blocks"]["Token binary"]["f1"] > 0.9
+        assert found["quarantined"] == 0
+
+    def test_the_pool_holds_every_site_and_the_public_notes(self, built_loop: Loop) -> None:
+        record = json.loads((built_loop.provider / "head" / "training.json").read_text())
+        assert [row["site"] for row in record["sites"]] == ["(public notes)", "north", "south"]
+        assert record["left_out"] == 0
+        shares = values(provider("shares", "list", "--json", *at_provider(built_loop)))["shares"]
+        assert [(row["site"], row["sequence"]) for row in shares] == [("north", 1), ("south", 1)]
+        sizes = {row["site"]: row["tokens"] for row in shares}
+        with open_payload(built_loop.provider / "representer" / "public.parquet") as public:
+            total = sum(sizes.values()) + public.tokens
+        scored = sum(row["tokens"] for row in record["sites"])
+        assert record["tokens"] + scored == total
+        assert 0.05 < scored / total < 0.2
+
+    def test_every_record_is_strict_json(self, built_loop: Loop) -> None:
+        for path in built_loop.provider.rglob("*.json"):
+            json.loads(path.read_text(), parse_constant=lambda name: pytest.fail(f"{name} in a JSON file"))
+
+    @pytest.mark.parametrize("form", ["brat", "txt"])
+    def test_redacted_notes_hold_no_phi_of_labelled_notes(self, form: str, built_loop: Loop, tmp_path: Path) -> None:
+        gold = list(read_corpus(built_loop.notes("fourth")))
+        out = tmp_path / "safe"
+        done(hospital("deid", built_loop.notes("fourth"), "--out", out, *at_site(built_loop, "fourth")))
+        files = sorted(out.iterdir())
+        assert [path.stem for path in files] == [document.identifier for document in gold]
+        for path, document in zip(files, gold, strict=True):
+            text = path.read_text()
+            assert not [word for word in phi_strings([document]) if word in text]
+            assert "[PATIENT]" in text
+            assert "advised rest" in text
+
+    def test_tagged_notes_keep_their_text(self, built_loop: Loop, tmp_path: Path) -> None:
+        out = tmp_path / "tagged"
+        done(hospital("deid", built_loop.notes("fourth"), "--out", out, "--mode", "tag", *at_site(built_loop, "fourth")))
+        tagged, gold = read_corpus(out), read_corpus(built_loop.notes("fourth"))
+        texts = {document.identifier: document.text for document in gold}
+        found = list(tagged)
+        assert {document.identifier: document.text for document in found} == texts
+        assert sum(len(document.annotations) for document in found) > 4 * len(found)
+
+    def test_workspaces_may_be_moved_and_copied(self, loop: Loop, tmp_path: Path) -> None:
+        moved = Loop(tmp_path / "elsewhere")
+        shutil.move(loop.root, moved.root)
+        done(provider("shares", "list", *at_provider(moved)))
+        done(provider("train-head", "--epochs", 1, *at_provider(moved)))
+        done(provider("release", *at_provider(moved)))
+        done(hospital("pull", moved.provider / "releases" / "0003-pipeline", *at_site(moved, "north")))
+        done(hospital("deid", moved.notes("north"), "--out", tmp_path / "safe", *at_site(moved, "north")))
+        share(moved, "south")
+
+    def test_a_head_of_one_site_alone(self, loop: Loop) -> None:
+        summary = values(
+            provider(
+                "train-head", "--epochs", 1, "--site", "north", "--no-public", "--json", *at_provider(loop)
+            )
+        )
+        assert [row["site"] for row in summary["sites"]] == ["north"]
+        refused(provider("train-head", "--site", "nowhere", *at_provider(loop)), 21, "nowhere")
+
+    def test_the_share_is_verified_and_searched(self, built_loop: Loop) -> None:
+        found = values(
+            hospital(
+                "inspect", built_loop.root / "north.parquet", "--notes", built_loop.notes("north"), "--json",
+                *at_site(built_loop, "north"),
+            )
+        )  # fmt: skip
+        gold = list(read_corpus(built_loop.notes("north")))
+        assert set(found["phi_tokens"]) == {span.category for note in gold for span in note.annotations}
+        assert found["words_searched"] > 10
+
+
+class TestShares:
+    def test_a_replay_is_refused(self, loop: Loop) -> None:
+        before = snapshot(loop.provider)
+        refused(provider("ingest", loop.submitted("north"), *at_provider(loop)), 14, "accepted before")
+        assert snapshot(loop.provider) == before
+
+    def test_a_sequence_number_used_twice_is_refused(self, loop: Loop) -> None:
+        settings = loop.site("north") / "site.json"
+        settings.write_text(settings.read_text().replace('"sequence": 1', '"sequence": 0'))
+        loop.submitted("north").unlink()
+        again = share(loop, "north")
+        refused(provider("ingest", again, *at_provider(loop)), 14, "sequence")
+
+    def test_the_first_bad_share_stops_it_and_those_before_it_stay(self, loop: Loop) -> None:
+        good = share(loop, "south")
+        refused(provider("ingest", good, loop.submitted("north"), *at_provider(loop)), 14)
+        shares = values(provider("shares", "list", "--json", *at_provider(loop)))["shares"]
+        assert [(row["site"], row["sequence"]) for row in shares] == [("north", 1), ("south", 1), ("south", 2)]
+
+    def test_a_share_of_a_revoked_site_is_refused(self, loop: Loop) -> None:
+        fresh = share(loop, "north")
+        done(provider("site", "revoke", "north", "--reason", "key lost", *at_provider(loop)))
+        before = snapshot(loop.provider)
+        refused(provider("ingest", fresh, *at_provider(loop)), 12, "unknown site")
+        assert snapshot(loop.provider) == before
+        rows = values(provider("site", "list", "--json", *at_provider(loop)))["sites"]
+        assert [(row["site"], row["revoked"]) for row in rows] == [("north", "key lost"), ("south", None)]
+
+    def test_a_share_of_an_unknown_site_is_refused(self, loop: Loop) -> None:
+        fresh = share(loop, "north")
+        (loop.provider / "sites" / "north.request.json").unlink()
+        refused(provider("ingest", fresh, *at_provider(loop)), 12, "unknown site")
+
+    def test_a_share_signed_by_another_site_is_refused(self, loop: Loop) -> None:
+        fresh = share(loop, "north")
+        manifest = manifest_path(fresh)
+        manifest.write_text(manifest.read_text().replace('"site":"north"', '"site":"south"'))
+        refused(provider("ingest", fresh, *at_provider(loop)), 12)
+
+    def test_a_truncated_share_is_refused(self, loop: Loop) -> None:
+        fresh = share(loop, "north")
+        fresh.write_bytes(fresh.read_bytes()[:-100])
+        before = snapshot(loop.provider)
+        refused(provider("ingest", fresh, *at_provider(loop)), 13, "bytes")
+        assert snapshot(loop.provider) == before
+
+    @pytest.mark.parametrize("place", [0, 5, 100, 1000, -1, -20])
+    def test_one_flipped_bit_is_refused(self, place: int, loop: Loop) -> None:
+        fresh = share(loop, "north")
+        flip(fresh, place)
+        before = snapshot(loop.provider)
+        refused(provider("ingest", fresh, *at_provider(loop)), 13)
+        assert snapshot(loop.provider) == before
+
+    @pytest.mark.parametrize("place", range(30, 900, 150))
+    def test_one_flipped_bit_of_the_manifest_is_refused(self, place: int, loop: Loop) -> None:
+        fresh = share(loop, "north")
+        flip(manifest_path(fresh), place)
+        before = snapshot(loop.provider)
+        result = provider("ingest", fresh, *at_provider(loop))
+        assert result.exit_code in (9, 10, 11, 12, 13, 14)
+        refused(result, result.exit_code)
+        assert snapshot(loop.provider) == before
+
+    def test_a_share_without_its_manifest_is_refused(self, loop: Loop) -> None:
+        fresh = share(loop, "north")
+        manifest_path(fresh).unlink()
+        refused(provider("ingest", fresh, *at_provider(loop)), errors.StorageError.exit_code)
+
+    def test_a_share_made_with_another_release_is_refused(self, loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+        fresh = share(loop, "north")
+        monkeypatch.setitem(train_repr.PRESETS, "quick", TINY)
+        done(
+            provider(
+                "train-repr", "--corpus", loop.notes("public"), "--preset", "quick", "--neighbours", 8, "--dim", 8,
+                "--seed", 1, *at_provider(loop),
+            )
+        )  # fmt: skip
+        done(provider("publish", *at_provider(loop)))
+        before = snapshot(loop.provider)
+        refused(provider("ingest", fresh, *at_provider(loop)), 10, "release")
+        assert snapshot(loop.provider) == before
+        # What came in with the representer before has no place in the pool of this one, though its size is the same.
+        summary = values(provider("train-head", "--epochs", 1, "--json", *at_provider(loop)))
+        assert summary["left_out"] == 2
+        assert [row["site"] for row in summary["sites"]] == ["(public notes)"]
+        refused(provider("train-head", "--site", "north", *at_provider(loop)), 21)
+
+    def test_the_head_of_another_representer_is_not_released(
+        self, loop: Loop, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(train_repr.PRESETS, "quick", TINY)
+        done(
+            provider(
+                "train-repr", "--corpus", loop.notes("public"), "--preset", "quick", "--neighbours", 8, "--dim", 8,
+                "--seed", 2, *at_provider(loop),
+            )
+        )  # fmt: skip
+        before = snapshot(loop.provider)
+        refused(provider("release", *at_provider(loop)), 20, "another representer")
+        assert snapshot(loop.provider) == before
+
+    def test_a_share_is_submitted_once_under_its_number(self, loop: Loop) -> None:
+        before = snapshot(loop.stick)
+        result = hospital(
+            "submit", loop.root / "north.parquet", "--to-folder", loop.stick, *at_site(loop, "north")
+        )
+        refused(result, 30, "submitted before")
+        assert snapshot(loop.stick) == before
+
+    def test_a_site_submits_its_own_shares_only(self, loop: Loop, tmp_path: Path) -> None:
+        result = hospital(
+            "submit", loop.root / "north.parquet", "--to-folder", tmp_path / "stick", *at_site(loop, "south")
+        )
+        refused(result, 12)
+        assert not (tmp_path / "stick").exists()
+
+
+class TestReleases:
+    def test_the_first_pull_needs_the_right_fingerprint(self, loop: Loop) -> None:
+        done(hospital("init", loop.site("fifth"), "--site", "fifth"))
+        before = snapshot(loop.site("fifth"))
+        pull = ("pull", loop.pipeline_release, *at_site(loop, "fifth"))
+        refused(hospital(*pull), 30, "fingerprint", "none")
+        refused(hospital(*pull, "--fingerprint", UNKNOWN_KEY), 30, "fingerprint", "another")
+        assert snapshot(loop.site("fifth")) == before
+        done(hospital(*pull, "--fingerprint", loop.fingerprint))
+
+    def test_a_later_pull_keeps_to_the_pinned_key(self, loop: Loop, tmp_path: Path) -> None:
+        before = snapshot(loop.site("north"))
+        refused(
+            hospital("pull", loop.pipeline_release, "--fingerprint", UNKNOWN_KEY, *at_site(loop, "north")), 30
+        )
+        other = Loop(tmp_path / "other")
+        shutil.copytree(loop.root, other.root)
+        shutil.rmtree(other.provider / "keys")
+        stranger = values(provider("init", tmp_path / "stranger", "--json"))["fingerprint"]
+        shutil.copytree(tmp_path / "stranger" / "keys", other.provider / "keys")
+        shutil.rmtree(other.provider / "releases")
+        (other.provider / "releases").mkdir()
+        done(provider("release", *at_provider(other)))
+        forged = other.provider / "releases" / "0001-pipeline"
+        refused(hospital("pull", forged, *at_site(loop, "north")), 12)
+        refused(hospital("pull", forged, "--fingerprint", stranger, *at_site(loop, "north")), 30)
+        assert snapshot(loop.site("north")) == before
+
+    @pytest.mark.parametrize(
+        "name", ["representer.safetensors", "head.safetensors", "scheme.json", "vocabulary.json", "release.json"]
+    )
+    def test_a_tampered_release_is_refused(self, name: str, loop: Loop) -> None:
+        flip(loop.pipeline_release / name, -3)
+        before = snapshot(loop.site("north"))
+        result = hospital("pull", loop.pipeline_release, *at_site(loop, "north"))
+        refused(result, 12 if name == "release.json" else 13)
+        assert snapshot(loop.site("north")) == before
+
+    def test_a_release_with_a_file_too_many_is_refused(self, loop: Loop) -> None:
+        (loop.pipeline_release / "more.json").write_text("{}")
+        before = snapshot(loop.site("north"))
+        refused(hospital("pull", loop.pipeline_release, *at_site(loop, "north")), 10, "unlisted")
+        assert snapshot(loop.site("north")) == before
+
+    def test_an_older_release_is_refused(self, loop: Loop) -> None:
+        before = snapshot(loop.site("fourth"))
+        refused(hospital("pull", loop.representer_release, *at_site(loop, "fourth")), 30, "later")
+        assert snapshot(loop.site("fourth")) == before
+
+    def test_a_second_release_of_the_same_number_is_refused(self, loop: Loop) -> None:
+        done(provider("train-head", "--epochs", 1, "--seed", 5, *at_provider(loop)))
+        shutil.rmtree(loop.pipeline_release)
+        done(provider("release", *at_provider(loop)))
+        other = loop.pipeline_release.rename(loop.pipeline_release.with_name("0002-again"))
+        before = snapshot(loop.site("fourth"))
+        refused(hospital("pull", other, *at_site(loop, "fourth")), 30, "second")
+        assert snapshot(loop.site("fourth")) == before
+
+    def test_a_release_that_changed_in_the_workspace_is_not_used(self, loop: Loop, tmp_path: Path) -> None:
+        flip(loop.site("fourth") / "releases" / "0002-pipeline" / "head.safetensors", -3)
+        result = hospital("deid", loop.notes("fourth"), "--out", tmp_path / "safe", *at_site(loop, "fourth"))
+        refused(result, 13)
+        assert not (tmp_path / "safe").exists()
+
+    def test_pulling_twice_changes_nothing(self, loop: Loop) -> None:
+        before = snapshot(loop.site("fourth"))
+        done(hospital("pull", loop.pipeline_release, *at_site(loop, "fourth")))
+        assert snapshot(loop.site("fourth")) == before
+
+    def test_a_representer_alone_does_not_deidentify(self, built_loop: Loop, tmp_path: Path) -> None:
+        result = hospital(
+            "deid", built_loop.notes("north"), "--out", tmp_path / "safe", *at_site(built_loop, "north")
+        )
+        refused(result, 30, "representer")
+        assert not (tmp_path / "safe").exists()
+
+
+class TestSites:
+    def test_a_wrong_fingerprint_is_refused(self, loop: Loop) -> None:
+        done(hospital("init", loop.site("fifth"), "--site", "fifth"))
+        request = loop.root / "fifth.request.json"
+        done(hospital("enrol", "--out", request, *at_site(loop, "fifth")))
+        before = snapshot(loop.provider)
+        refused(provider("site", "add", request, "--fingerprint", UNKNOWN_KEY, *at_provider(loop)), 21)
+        assert snapshot(loop.provider) == before
+
+    def test_a_name_is_given_once(self, loop: Loop) -> None:
+        before = snapshot(loop.provider)
+        done(hospital("init", loop.root / "imposter", "--site", "north"))
+        request = loop.root / "imposter.request.json"
+        found = values(hospital("enrol", "--out", request, "--workspace", loop.root / "imposter", "--json"))
+        refused(
+            provider("site", "add", request, "--fingerprint", found["spoken"], *at_provider(loop)), 21, "already"
+        )
+        assert snapshot(loop.provider) == before
+
+    def test_a_changed_request_is_refused(self, loop: Loop) -> None:
+        done(hospital("init", loop.site("fifth"), "--site", "fifth"))
+        request = loop.root / "fifth.request.json"
+        found = values(hospital("enrol", "--out", request, "--json", *at_site(loop, "fifth")))
+        request.write_text(request.read_text().replace('"site":"fifth"', '"site":"sixth"'))
+        refused(
+            provider("site", "add", request, "--fingerprint", found["fingerprint"], *at_provider(loop)), 12
+        )
+
+    def test_an_enrolled_site_can_share(self, loop: Loop) -> None:
+        shutil.copytree(loop.notes("fourth"), loop.notes("fifth"))
+        enrol(loop, "fifth")
+        done(provider("ingest", share(loop, "fifth"), *at_provider(loop)))
+        rows = values(provider("shares", "list", "--json", *at_provider(loop)))["shares"]
+        assert "fifth" in {row["site"] for row in rows}
+
+    def test_an_unknown_site_is_not_revoked(self, loop: Loop) -> None:
+        refused(provider("site", "revoke", "nowhere", "--reason", "x", *at_provider(loop)), 21)

@@ -1,0 +1,161 @@
+"""A whole small loop on the disk, made by the ordinary commands, for the tests of the two programs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import aggregator.cli
+import site_client.cli
+from aggregator import train_repr
+from shared.training.three_part import ThreePartConfig
+from tests.tiny_notes import tiny_notes, write_notes
+
+TINY = ThreePartConfig(task_epochs=2, adversary_epochs=1, joint_epochs=1, adversary_hidden=8)
+
+
+def provider(*arguments: object) -> Result:
+    """Run `aggregator` in this process."""
+    return CliRunner().invoke(aggregator.cli.main, [str(argument) for argument in arguments])
+
+
+def hospital(*arguments: object) -> Result:
+    """Run `site-client` in this process."""
+    return CliRunner().invoke(site_client.cli.main, [str(argument) for argument in arguments])
+
+
+def done(result: Result) -> Result:
+    """The result, if the command ended well and said nothing on standard error."""
+    assert result.exit_code == 0, (result.exit_code, result.stderr, result.exception)
+    assert not result.stderr
+    return result
+
+
+def values(result: Result) -> Any:
+    """What a command printed with --json."""
+    return json.loads(done(result).stdout, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
+
+
+def refused(result: Result, code: int, *parts: str) -> str:
+    """The one line on standard error of a command that failed with `code`; it holds every part."""
+    assert result.exit_code == code, (result.exit_code, result.stderr, result.exception)
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.endswith("\n")
+    for part in parts:
+        assert part in result.stderr
+    assert "Traceback" not in result.output
+    return result.stderr
+
+
+def snapshot(*folders: Path) -> dict[str, str]:
+    """Every file and folder below, hidden ones too, with the digest of its bytes."""
+    found = {}
+    for folder in folders:
+        for path in sorted(folder.rglob("*")):
+            digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "folder"
+            found[str(path)] = digest
+    return found
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Folders of a loop; all lie below one root, and may be changed by the test that holds them.
+
+    provider      workspace with representer, head and two releases; the shares of north and south are in
+    north, south  workspaces of hospitals that shared; release 1 is in use
+    fourth        workspace of a hospital that shared nothing; release 2, the pipeline, is in use
+    """
+
+    root: Path
+
+    @property
+    def provider(self) -> Path:
+        return self.root / "provider"
+
+    @property
+    def stick(self) -> Path:
+        """Submitted shares."""
+        return self.root / "stick"
+
+    def site(self, name: str) -> Path:
+        return self.root / name
+
+    def notes(self, name: str) -> Path:
+        return self.root / "notes" / name
+
+    @property
+    def representer_release(self) -> Path:
+        return self.provider / "releases" / "0001-representer"
+
+    @property
+    def pipeline_release(self) -> Path:
+        return self.provider / "releases" / "0002-pipeline"
+
+    @property
+    def fingerprint(self) -> str:
+        return (self.root / "fingerprint").read_text()
+
+    def submitted(self, name: str) -> Path:
+        return next(self.stick.glob(f"{name}-*.parquet"))
+
+
+def enrol(loop: Loop, name: str) -> None:
+    """Make a hospital, let the provider take it in, and pull the representer."""
+    workspace = loop.site(name)
+    request = loop.root / f"{name}.request.json"
+    done(hospital("init", workspace, "--site", name))
+    fingerprint = values(hospital("enrol", "--out", request, "--workspace", workspace, "--json"))["fingerprint"]
+    done(provider("site", "add", request, "--fingerprint", fingerprint, "--workspace", loop.provider))
+    done(
+        hospital(
+            "pull", loop.representer_release, "--fingerprint", loop.fingerprint, "--workspace", workspace
+        )
+    )
+
+
+def share(loop: Loop, name: str) -> Path:
+    """Encode a hospital's notes and submit them; returns the submitted payload."""
+    out = loop.root / f"{name}.parquet"
+    done(hospital("encode", loop.notes(name), "--out", out, "--workspace", loop.site(name)))
+    paths = values(hospital("submit", out, "--to-folder", loop.stick, "--workspace", loop.site(name), "--json"))
+    return Path(paths["payload"])
+
+
+def build(root: Path) -> Loop:
+    """The whole loop, by the ordinary commands, with trainings of seconds."""
+    loop = Loop(root)
+    for seed, name in enumerate(("public", "north", "south", "fourth")):
+        (root / "notes").mkdir(exist_ok=True)
+        write_notes(loop.notes(name), list(tiny_notes(24, seed, name)))
+    at = ("--workspace", loop.provider)
+    made = values(provider("init", loop.provider, "--json"))
+    (root / "fingerprint").write_text(made["fingerprint"])
+    done(provider("train-embeddings", loop.notes("public"), "--dim", 12, "--epochs", 2, "--min-count", 1, *at))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(train_repr.PRESETS, "quick", TINY)
+        done(
+            provider(
+                "train-repr", "--corpus", loop.notes("public"), "--preset", "quick", "--neighbours", 8, "--dim", 8, *at
+            )
+        )
+    done(provider("publish", *at))
+    for name in ("north", "south"):
+        enrol(loop, name)
+        share(loop, name)
+    done(provider("ingest", *sorted(loop.stick.glob("*.parquet")), *at))
+    done(provider("train-head", "--epochs", 4, *at))
+    done(provider("release", *at))
+    done(hospital("init", loop.site("fourth"), "--site", "fourth"))
+    done(
+        hospital(
+            "pull", loop.pipeline_release, "--fingerprint", loop.fingerprint, "--workspace", loop.site("fourth")
+        )
+    )
+    return loop
