@@ -12,7 +12,7 @@ from __future__ import annotations
 import secrets
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
@@ -28,7 +28,7 @@ from protocols.storage import storage_error
 BUCKETS = 64
 BLOCK_TOKENS = 1 << 14
 # A spool stays in memory up to this size.
-_IN_MEMORY = 1 << 20
+_IN_MEMORY = 1 << 17
 
 
 class ShuffledWriter:
@@ -55,10 +55,10 @@ class ShuffledWriter:
         with ExitStack() as stack:
             stack.enter_context(self._writer)
             try:
-                self._spools = [
-                    stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(self.path.parent)))
-                    for _ in range(BUCKETS)
-                ]
+                for _ in range(BUCKETS):
+                    spool = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(self.path.parent))
+                    stack.callback(_let_go, spool)
+                    self._spools.append(spool)
             except OSError as error:
                 raise storage_error(error, self.path) from error
             self._stack = stack.pop_all()
@@ -121,6 +121,12 @@ class ShuffledWriter:
             first = last
 
 
+def _let_go(spool: IO[bytes]) -> None:
+    """Close a spool; what its buffer holds may not fit the disk any more, and nobody needs it."""
+    with suppress(OSError):
+        spool.close()
+
+
 def joined(blocks: list[SentenceBlock]) -> SentenceBlock:
     """One block of the sentences of all, in order."""
     if len(blocks) == 1:
@@ -138,7 +144,7 @@ def permuted(block: SentenceBlock, order: NDArray[np.int64]) -> SentenceBlock:
     lengths = block.lengths[order]
     ends = np.cumsum(lengths, dtype=np.int64)
     tokens = np.repeat(block.offsets[order] - (ends - lengths), lengths) + np.arange(block.tokens)
-    return SentenceBlock(block.values[tokens], block.tags[tokens], block.casing[tokens], lengths)
+    return SentenceBlock(np.take(block.values, tokens, axis=0), block.tags[tokens], block.casing[tokens], lengths)
 
 
 def _slice(block: SentenceBlock, first: int, last: int) -> SentenceBlock:

@@ -153,9 +153,7 @@ def private_generator() -> np.random.Generator:
 
 
 @torch.no_grad()
-def represented(
-    sentences: RaggedSentences, representer: Representer, generator: NoiseSource | None
-) -> RaggedSentences:
+def represented(sentences: RaggedSentences, representer: Representer, generator: NoiseSource | None) -> RaggedSentences:
     """The representation of word vectors.
 
     Args:
@@ -168,15 +166,14 @@ def represented(
         the same sentences in the same order, values float16 `[tokens, dim]`. Rounding comes after the noise.
     """
     out = np.empty((sentences.tokens, representer.config.dim), dtype=np.float16)
-    for rows in _batches_of_tokens(sentences.lengths):
+    for rows in token_batches(sentences.lengths):
         tokens = sentences.tokens_of(rows)
         vectors, lengths = torch.from_numpy(sentences.vectors(tokens)), torch.from_numpy(sentences.lengths[rows])
-        # Rounding to float16 happens on assignment.
-        out[tokens] = representer.end_to_end(vectors, lengths, generator).numpy()
+        out[tokens] = representer.end_to_end(vectors, lengths, generator).half().numpy()
     return RaggedSentences(out, sentences.casing, sentences.tags, sentences.lengths)
 
 
-def _batches_of_tokens(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+def token_batches(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
     """Rows in order of falling length, cut so that a padded batch holds about _BATCH_CELLS cells and little padding."""
     order = np.argsort(-lengths, kind="stable")
     falling = lengths[order]

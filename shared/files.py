@@ -51,7 +51,7 @@ def replaced(path: Path) -> Iterator[Path]:
         with draft.open("rb") as written:
             os.fsync(written.fileno())
         draft.replace(path)
-        _sync_folder(path.parent)
+        _sync(path.parent)
     except OSError as error:
         raise storage_error(path, error) from error
     finally:
@@ -80,9 +80,9 @@ def write_bytes(path: Path, content: bytes) -> None:
         stream.write(content)
 
 
-def _sync_folder(folder: Path) -> None:
-    # Without this the rename itself may be lost with the power.
-    handle = os.open(folder, os.O_RDONLY)
+def _sync(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk: a rename may survive a loss of power that they do not."""
+    handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:
@@ -113,7 +113,8 @@ def new_folder(path: Path, *, replace: bool = True) -> Iterator[Path]:
         raise storage_error(path, error) from error
     try:
         yield staged
-        _flush(staged)
+        for made in (*staged.rglob("*"), staged):
+            _sync(made)
         if replace and path.exists():
             _exchange(staged, path)
         else:
@@ -164,13 +165,3 @@ def _exchange(staged: Path, path: Path) -> None:
         os.rename(old, path)
         raise
     shutil.rmtree(old, ignore_errors=True)
-
-
-def _flush(folder: Path) -> None:
-    """Wait until every file of a folder is on the disk: a rename may survive a loss of power that its files do not."""
-    for path in (*folder.rglob("*"), folder):
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -17,7 +17,7 @@ from aggregator import train_repr
 from shared.training.three_part import ThreePartConfig
 from tests.tiny_notes import tiny_notes, write_notes
 
-TINY = ThreePartConfig(task_epochs=2, adversary_epochs=1, joint_epochs=1, adversary_hidden=8)
+TINY = ThreePartConfig(task_epochs=8, adversary_epochs=1, joint_epochs=2, batch=8, adversary_hidden=8)
 
 
 def provider(*arguments: object) -> Result:
@@ -113,11 +113,7 @@ def enrol(loop: Loop, name: str) -> None:
     done(hospital("init", workspace, "--site", name))
     fingerprint = values(hospital("enrol", "--out", request, "--workspace", workspace, "--json"))["fingerprint"]
     done(provider("site", "add", request, "--fingerprint", fingerprint, "--workspace", loop.provider))
-    done(
-        hospital(
-            "pull", loop.representer_release, "--fingerprint", loop.fingerprint, "--workspace", workspace
-        )
-    )
+    done(hospital("pull", loop.representer_release, "--fingerprint", loop.fingerprint, "--workspace", workspace))
 
 
 def share(loop: Loop, name: str) -> Path:
@@ -150,12 +146,8 @@ def build(root: Path) -> Loop:
         enrol(loop, name)
         share(loop, name)
     done(provider("ingest", *sorted(loop.stick.glob("*.parquet")), *at))
-    done(provider("train-head", "--epochs", 4, *at))
+    done(provider("train-head", "--epochs", 25, *at))
     done(provider("release", *at))
     done(hospital("init", loop.site("fourth"), "--site", "fourth"))
-    done(
-        hospital(
-            "pull", loop.pipeline_release, "--fingerprint", loop.fingerprint, "--workspace", loop.site("fourth")
-        )
-    )
+    done(hospital("pull", loop.pipeline_release, "--fingerprint", loop.fingerprint, "--workspace", loop.site("fourth")))
     return loop

@@ -16,7 +16,8 @@ from torch import Tensor, nn
 @cache
 def _fast_bfloat16() -> bool:
     """Whether this processor multiplies bfloat16 in hardware; elsewhere it would be slower than float32."""
-    return torch.backends.mkldnn.is_available() and bool(torch.cpu._is_avx512_bf16_supported())
+    onednn = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    return bool(onednn and torch.cpu._is_avx512_bf16_supported())
 
 
 def lstm_precision() -> AbstractContextManager[object]:

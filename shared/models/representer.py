@@ -92,7 +92,7 @@ class Representer(nn.Module):
         return bounded(self.output(self.encoder(vectors, lengths)))
 
     @torch.no_grad()
-    def end_to_end(self, vectors: Tensor, lengths: Tensor, generator: torch.Generator | None) -> Tensor:
+    def end_to_end(self, vectors: Tensor, lengths: Tensor, generator: NoiseSource | None) -> Tensor:
         """The representation of sentences laid end to end, at the speed that inference needs.
 
         Args:

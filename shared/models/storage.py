@@ -18,7 +18,7 @@ from safetensors.torch import load_file, save
 from torch import nn
 
 from shared.errors import ConfigurationError, ModelError
-from shared.files import read_text, write_bytes, write_text
+from shared.files import storage_error, write_bytes, write_text
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.tagger import Tagger, TaggerConfig
 
@@ -91,10 +91,14 @@ _MAX_SIZE = 8192
 
 
 def _description(path: Path, describe: Callable[..., Config]) -> Config:
-    if not path.is_file():
-        raise ModelError(f"{path.name}: expected a description of the model here, found no file; pull or train it again")
     try:
-        values = json.loads(read_text(path))
+        values = json.loads(path.read_bytes())
+    except FileNotFoundError as error:
+        raise ModelError(
+            f"{path.name}: expected a description of the model here, found no file; pull or train it again"
+        ) from error
+    except OSError as error:
+        raise storage_error(path, error) from error
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{path.name}: expected JSON; pull or train it again") from error
     try:

@@ -17,23 +17,27 @@ from shared.corpus.generate.kinship import Relative, draw_relative
 from shared.corpus.generate.person import Patient, People, Person, ascii_letters, draw_birth
 from shared.corpus.generate.profile import SiteProfile
 from shared.corpus.generate.slots import CATEGORIES, DATE_SLOTS
-from shared.corpus.generate.wording import gendered_words
+from shared.corpus.generate.wording import SEXES, gendered_words
 from shared.errors import ConfigurationError
 
 _FIRST_YEAR, _LAST_YEAR = 2003, 2023
 _LETTERS = "ABCDEFGHJKLMNPRSTUVWXYZ"
 _DAYS_AGO = {"recent": (1, 60), "past": (30, 900), "old": (900, 9000)}
 _GROWN_UP = 18
+_CHILD = 14
 
 # In Spanish, words of kinship are PHI and therefore slots.
 _KINSHIP_WORDS = frozenset({"kin1", "kin2", "kin3", "kin4"})
-_ADDRESS_PARTS = frozenset({"first_ascii", "last_ascii", "doctor_login", "doctor_ascii", "code_letters", "birth_digits"})
+_DOCTOR_TITLES = frozenset(f"{title}{number}" for title in ("dr", "eldr") for number in range(1, 5))
+_ADDRESS_PARTS = frozenset(
+    {"first_ascii", "last_ascii", "doctor_login", "doctor_ascii", "code_letters", "birth_digits"}
+)
 
 
 def word_names(language: str) -> frozenset[str]:
     """Every name that `NoteFacts.word` knows."""
-    kinships = _KINSHIP_WORDS if language == "en" else frozenset()
-    return frozenset(gendered_words(language, True, Random(0))) | _ADDRESS_PARTS | kinships | {"surname", "later"}
+    extra = _KINSHIP_WORDS if language == "en" else _DOCTOR_TITLES
+    return frozenset(gendered_words(language, True, Random(0))) | _ADDRESS_PARTS | extra | {"surname", "later"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,10 @@ class Setting:
     grammar: Grammar
     people: People
     roster: tuple[Person, ...]
+
+
+def _cased(word: str, form: str) -> str:
+    return word.capitalize() if form == "cap" else word
 
 
 class NoteFacts:
@@ -60,10 +68,14 @@ class NoteFacts:
         self._language = setting.profile.language
         self.patient = self._draw_patient()
         self._doctors = random.sample(setting.roster, min(4, len(setting.roster)))
-        self._memory: dict[str, object] = {"patient": self.patient.person}
+        self._values: dict[str, str] = {}
+        self._days: dict[str, date] = {}
+        self._relatives: dict[str, Relative] = {}
         self._minute = random.randrange(24 * 60)
         self._words = gendered_words(self._language, self.patient.person.female, random)
         self._words |= self._address_parts()
+        if self._language == "es":
+            self._words |= self._doctor_titles()
 
     def word(self, name: str) -> str | None:
         if name == "surname":
@@ -79,7 +91,8 @@ class NoteFacts:
         base = name.rstrip("0123456789*")
         category = CATEGORIES[self._language].get(base)
         if category is None:
-            raise ConfigurationError(f"expected a slot of language {self._language}, got {name}; known are {', '.join(CATEGORIES[self._language])}")
+            known = ", ".join(CATEGORIES[self._language])
+            raise ConfigurationError(f"expected a slot of language {self._language}, got {name}; known are {known}")
         return Piece(self._value(name, base, form), category)
 
     def _value(self, name: str, base: str, form: str) -> str:
@@ -89,7 +102,8 @@ class NoteFacts:
             "patient": lambda: self.patient.person.form(form),
             "doctor": lambda: self._doctor(name).form(form),
             "relative": lambda: self._relative(name).person.form(form),
-            "kin": lambda: self._relative(name).kinship,
+            "kin": lambda: _cased(self._relative(name).kinship, form),
+            "sex": lambda: self._sex(form),
             "age": lambda: self._age(self.patient.age, form),
             "kinage": lambda: self._age(self._relative("kin1").person.age_on(self.patient.admission), form),
         }
@@ -98,23 +112,25 @@ class NoteFacts:
         rule = name if f"@{name}" in self._setting.grammar else base
         if name == "profession" and self.patient.age < _GROWN_UP:
             rule = "profession_young"
-        return self._remember(name, f"{rule}_{form}" if form else rule, self._filled)
+        return self._remembered(name, f"{rule}_{form}" if form else rule)
 
-    def _remember(self, name: str, rule: str, draw: Callable[[str], str]) -> str:
+    def _remembered(self, name: str, rule: str) -> str:
         if name.endswith("*"):
-            return draw(rule)
+            return self._filled(rule)
         key = f"{name}:{rule}"
-        if key not in self._memory:
-            self._memory[key] = draw(rule)
-        value = self._memory[key]
-        assert isinstance(value, str)
-        return value
+        if key not in self._values:
+            self._values[key] = self._filled(rule)
+        return self._values[key]
 
     def _filled(self, rule: str) -> str:
         pieces = self._setting.grammar.expand(f"@{rule}", self, self._random)
         pattern = "".join(piece.text for piece in pieces)
         draw = self._random
-        fill = {"#": lambda: str(draw.randrange(10)), "%": lambda: str(draw.randint(1, 9)), "~": lambda: draw.choice(_LETTERS)}
+        fill = {
+            "#": lambda: str(draw.randrange(10)),
+            "%": lambda: str(draw.randint(1, 9)),
+            "~": lambda: draw.choice(_LETTERS),
+        }
         return "".join(fill[character]() if character in fill else character for character in pattern)
 
     def _doctor(self, name: str) -> Person:
@@ -126,34 +142,43 @@ class NoteFacts:
     def _relative(self, name: str) -> Relative:
         """The relative behind "kin1" and "relative1", which is one person; "kin*" is someone new each time."""
         number = name.removeprefix("kin").removeprefix("relative") or "1"
-        known = self._memory.get(f"kin{number}")
-        if number != "*" and isinstance(known, Relative):
-            return known
-        taken = {value.kinship for value in self._memory.values() if isinstance(value, Relative)}
+        if number in self._relatives:
+            return self._relatives[number]
+        taken = {relative.kinship for relative in self._relatives.values()}
         relative = draw_relative(self._random, self._setting.people, self.patient, self._language, taken)
         if number != "*":
-            self._memory[f"kin{number}"] = relative
+            self._relatives[number] = relative
         return relative
+
+    def _sex(self, form: str) -> str:
+        person = self.patient.person
+        if form in ("", "cap"):
+            child = self.patient.age < _CHILD and self._random.random() < 0.8
+            words = ("niña", "niño") if child else ("mujer", self._random.choice(("varón", "hombre")))
+            return _cased(words[not person.female], form)
+        return SEXES[form][not person.female]
 
     def _age(self, age: int, form: str) -> str:
         age = max(age, 1)
         unit = " años" if self._language == "es" else ""
-        return {
+        forms = {
             "": f"{age}{unit}",
             "number": str(age),
             "words": f"{number_in_words(min(age, 99), self._language)}{unit}",
             "decade": f"{age // 10 * 10}s",
-            "glued": f"{age}a" if self._language == "es" else f"{age}",
-        }[form]
+            "glued": f"{age}a",
+        }
+        if form not in forms:
+            raise ConfigurationError(f"expected a form of an age, got {form}; known are {', '.join(forms)}")
+        return forms[form]
 
     def _date(self, name: str, base: str, form: str) -> str:
-        day = self._memory.get(name)
-        if not isinstance(day, date) or name.endswith("*"):
-            day = self._memory[name] = self._day(base)
-        patterns = self._setting.profile.dates.get(form)
-        if patterns is None:
-            raise ConfigurationError(f"expected a form of dates at {self._setting.profile.name}, got {form}; add it to its profile")
-        return self._random.choice(patterns).format(**fields(day, self._language))
+        profile = self._setting.profile
+        if form not in profile.dates:
+            raise ConfigurationError(f"expected a form of dates at {profile.name}, got {form}; add it to its profile")
+        if name not in self._days or name.endswith("*"):
+            self._days[name] = self._day(base)
+        return self._random.choice(profile.dates[form]).format(**fields(self._days[name], self._language))
 
     def _day(self, base: str) -> date:
         draw, admission, discharge = self._random, self.patient.admission, self.patient.discharge
@@ -174,6 +199,13 @@ class NoteFacts:
         person = self._setting.people.draw(draw, birth)
         return Patient(person, admission, admission + timedelta(days=draw.randint(1, 15)))
 
+    def _doctor_titles(self) -> dict[str, str]:
+        titles: dict[str, str] = {}
+        for number, doctor in enumerate(self._doctors, start=1):
+            titles[f"dr{number}"] = "Dra." if doctor.female else "Dr."
+            titles[f"eldr{number}"] = "la Dra." if doctor.female else "el Dr."
+        return titles
+
     def _address_parts(self) -> dict[str, str]:
         """Parts of electronic addresses, which only the values of slots use."""
         person, doctor = self.patient.person, self._doctors[0]
@@ -185,4 +217,3 @@ class NoteFacts:
             "birth_digits": f"{person.birth.year % 100:02}{person.birth:%m%d}",
             "code_letters": (ascii_letters("".join(person.family))[:3] + ascii_letters(person.given)[:1]).upper(),
         }
-

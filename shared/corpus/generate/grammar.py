@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"<(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)>")
 _REPEAT = re.compile(r"(\^?)([\w@]+)(?:\*(\d+)-(\d+)(?:;(.*))?)?", re.DOTALL)
 _WORD = re.compile(r"[^\W\d_]+")
 _MAX_DEPTH = 60
-_MAX_REDRAWS = 6
+_MAX_REDRAWS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +130,22 @@ class Grammar:
         _Expansion(self._choices, facts, random).rule(rule, pieces, 0)
         return pieces
 
-    def slots(self) -> frozenset[str]:
-        """Names of the slots in all rules."""
-        return frozenset(node.name for choice in self._choices.values() for node in _walk(choice) if isinstance(node, _Slot))
+    def slots(self) -> frozenset[tuple[str, str]]:
+        """Name and form of every slot in the rules."""
+        nodes = (node for choice in self._choices.values() for node in _walk(choice))
+        return frozenset((node.name, node.form) for node in nodes if isinstance(node, _Slot))
+
+    def reachable(self, start: str) -> frozenset[str]:
+        """The rules that an expansion of `start` can come to by itself, without those that give the values of slots."""
+        found: set[str] = set()
+        waiting = [start]
+        while waiting:
+            name = waiting.pop()
+            if name in found or name not in self._choices:
+                continue
+            found.add(name)
+            waiting.extend(node.name for node in _walk(self._choices[name]) if isinstance(node, _Reference))
+        return frozenset(found)
 
 
 class _Expansion:
@@ -143,7 +156,7 @@ class _Expansion:
 
     def rule(self, name: str, pieces: list[Piece], depth: int) -> None:
         if depth > _MAX_DEPTH:
-            raise ConfigurationError(f"expected rules that end, but {name} recurs more than {_MAX_DEPTH} deep; lower its weight")
+            raise ConfigurationError(f"expected rules that end, but {name} recurs {_MAX_DEPTH} deep; lower its weight")
         word = self._facts.word(name)
         if word is None:
             self._choose(self._choices[name], pieces, depth)
@@ -258,7 +271,7 @@ def _braces(rule: str, body: str) -> _Node:
         return _compile_rule(rule, tuple(parts))
     match = _REPEAT.fullmatch(body)
     if match is None:
-        raise ConfigurationError(f"expected the name of a rule between braces in a template of rule {rule}; write {{name}} or {{one|two}}")
+        raise ConfigurationError(f"expected {{name}} or {{one|two}} in a template of rule {rule}; correct its braces")
     capital, name, least, most, separator = match.groups()
     return _Reference(name, bool(capital), int(least or 1), int(most or 1), ", " if separator is None else separator)
 

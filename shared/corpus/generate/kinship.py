@@ -19,7 +19,7 @@ class Relative:
 
 @dataclass(frozen=True, slots=True)
 class _Kinship:
-    """A word, whether it means a woman, her or his age less the patient's in years, and whether the surname is shared."""
+    """A word, whether it means a woman, years older than the patient, and whether the surname is shared."""
 
     word: str
     female: bool
@@ -30,19 +30,23 @@ class _Kinship:
 _KINSHIPS = {
     "en": (
         _Kinship("mother", True, 28, True), _Kinship("father", False, 30, True), _Kinship("sister", True, 3, False),
-        _Kinship("brother", False, -2, True), _Kinship("daughter", True, -29, True), _Kinship("son", False, -27, True),
-        _Kinship("wife", True, -2, True), _Kinship("husband", False, 2, True), _Kinship("aunt", True, 24, False),
-        _Kinship("uncle", False, 25, True), _Kinship("niece", True, -24, False), _Kinship("nephew", False, -25, True),
-        _Kinship("cousin", True, 4, False), _Kinship("granddaughter", True, -52, False), _Kinship("grandson", False, -50, True),
-        _Kinship("partner", False, 1, False), _Kinship("grandmother", True, 54, False), _Kinship("ex-husband", False, 3, False),
+        _Kinship("brother", False, -2, True), _Kinship("daughter", True, -29, True),
+        _Kinship("son", False, -27, True), _Kinship("wife", True, -2, True), _Kinship("husband", False, 2, True),
+        _Kinship("aunt", True, 24, False), _Kinship("uncle", False, 25, True), _Kinship("niece", True, -24, False),
+        _Kinship("nephew", False, -25, True), _Kinship("cousin", True, 4, False),
+        _Kinship("granddaughter", True, -52, False), _Kinship("grandson", False, -50, True),
+        _Kinship("partner", False, 1, False), _Kinship("grandmother", True, 54, False),
+        _Kinship("ex-husband", False, 3, False),
     ),
     "es": (
         _Kinship("madre", True, 28, False), _Kinship("padre", False, 30, True), _Kinship("hermana", True, 3, True),
-        _Kinship("hermano", False, -2, True), _Kinship("hija", True, -29, False), _Kinship("hijo", False, -27, False),
-        _Kinship("esposa", True, -2, False), _Kinship("marido", False, 2, False), _Kinship("tía", True, 24, False),
-        _Kinship("tío", False, 25, False), _Kinship("sobrina", True, -24, False), _Kinship("sobrino", False, -25, False),
+        _Kinship("hermano", False, -2, True), _Kinship("hija", True, -29, False),
+        _Kinship("hijo", False, -27, False), _Kinship("esposa", True, -2, False),
+        _Kinship("marido", False, 2, False), _Kinship("tía", True, 24, False), _Kinship("tío", False, 25, False),
+        _Kinship("sobrina", True, -24, False), _Kinship("sobrino", False, -25, False),
         _Kinship("prima", True, 4, False), _Kinship("nieta", True, -52, False), _Kinship("nieto", False, -50, False),
-        _Kinship("cuñado", False, 1, False), _Kinship("abuela", True, 54, False), _Kinship("suegra", True, 24, False),
+        _Kinship("cuñado", False, 1, False), _Kinship("abuela", True, 54, False),
+        _Kinship("suegra", True, 24, False),
     ),
 }  # fmt: skip
 _SPOUSES = frozenset({"wife", "husband", "partner", "ex-husband", "esposa", "marido", "suegra", "cuñado"})

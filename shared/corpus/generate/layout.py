@@ -1,4 +1,4 @@
-"""From pieces to a note: typing errors, lost spaces, case, line breaks; spans stay exact, since each step knows its piece."""
+"""From pieces to a note: typing errors, lost spaces, case, line breaks; spans stay exact, as each step knows its piece."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _written(piece: Piece, layout: Layout, random: Random) -> Piece:
     if piece.category in NAME_CATEGORIES:
         text = _written_name(text, layout, random)
     elif not piece.category and layout.typo_rate:
-        text = _LONG_WORD.sub(lambda match: _mistyped(match.group(), random) if random.random() < layout.typo_rate else match.group(), text)
+        text = _LONG_WORD.sub(lambda match: _perhaps_mistyped(match.group(), layout.typo_rate, random), text)
     if layout.plain_letters:
         text = unicodedata.normalize("NFC", _COMBINING.sub("", unicodedata.normalize("NFD", text)))
     if layout.case != "kept":
@@ -68,6 +68,10 @@ def _written_name(text: str, layout: Layout, random: Random) -> str:
     if chance < layout.name_upper_rate:
         return text.upper()
     return text.lower() if chance > 1 - layout.name_lower_rate else text
+
+
+def _perhaps_mistyped(word: str, rate: float, random: Random) -> str:
+    return _mistyped(word, random) if random.random() < rate else word
 
 
 def _mistyped(word: str, random: Random) -> str:
@@ -89,8 +93,8 @@ def _glued(pieces: list[Piece], rate: float, random: Random) -> list[Piece]:
         if before.endswith(": ") and random.random() < rate:
             glued[place - 1] = Piece(before[:-1])
         behind = glued[place + 1] if place + 1 < len(glued) else Piece("")
-        loose = not behind.category and behind.text[:1] == " " and behind.text[1:2].isalpha() and piece.text[-1].isdigit()
-        if loose and random.random() < rate:
+        word_behind = not behind.category and behind.text[:1] == " " and behind.text[1:2].isalpha()
+        if word_behind and piece.text[-1].isdigit() and random.random() < rate:
             glued[place + 1] = Piece(behind.text[1:])
     return glued
 

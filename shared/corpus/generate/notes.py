@@ -1,4 +1,4 @@
-"""Notes of a fictional hospital, one after the other, each from the hospital's name, the seed and its own number alone."""
+"""Notes of a fictional hospital, each made from the hospital's name, the seed and its own number alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from shared.corpus.generate.english import ENGLISH
 from shared.corpus.generate.facts import NoteFacts, Setting, word_names
 from shared.corpus.generate.grammar import Grammar, Rules
 from shared.corpus.generate.layout import lay_out
-from shared.corpus.generate.person import AMBIGUOUS, People, draw_birth
+from shared.corpus.generate.names import AMBIGUOUS
+from shared.corpus.generate.person import People, draw_birth
 from shared.corpus.generate.profile import SiteProfile
 from shared.corpus.generate.sites import PROFILES, PUBLIC
 from shared.corpus.generate.spanish import SPANISH
@@ -32,7 +33,8 @@ def site_names(language: str | None = None) -> tuple[str, ...]:
     Args:
         language: "en" or "es"; None for all.
     """
-    return tuple(name for name, profile in PROFILES.items() if language in (None, profile.language) and name not in PUBLIC.values())
+    hospitals = (profile for name, profile in PROFILES.items() if name not in PUBLIC.values())
+    return tuple(profile.name for profile in hospitals if language in (None, profile.language))
 
 
 def public_site(language: str) -> str:
@@ -101,7 +103,8 @@ def _note(setting: Setting, identifier: str, random: Random) -> Document:
         document = lay_out(identifier, pieces, setting.profile.layout, random)
         if MIN_TOKENS <= len(tokenise(document.text)) <= MAX_TOKENS:
             return document
-    raise ConfigurationError(f"expected notes of {MIN_TOKENS} to {MAX_TOKENS} tokens at {setting.profile.name}, got none; correct its rules")
+    wanted = f"{MIN_TOKENS} to {MAX_TOKENS} tokens"
+    raise ConfigurationError(f"expected notes of {wanted} at {setting.profile.name}, got none; correct its rules")
 
 
 def _setting(profile: SiteProfile) -> Setting:

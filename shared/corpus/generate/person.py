@@ -11,44 +11,10 @@ from random import Random
 from faker import Faker
 
 from shared.corpus.generate.dates import age_on
+from shared.corpus.generate.names import AMBIGUOUS, AMBIGUOUS_MEN, AMBIGUOUS_WOMEN, SHORT
 from shared.errors import ConfigurationError
 
 _MAX_REDRAWS = 500
-
-# Surnames that are also everyday or clinical words, or eponyms. A name is drawn from here on purpose; any other name
-# that stands in a site's own texts is drawn again.
-AMBIGUOUS = {
-    "en": (
-        "Bell Best Bird Bishop Black Bone Brown Case Church Cook Cross Crohn Cushing Day Drew Field Foley Fields Frost Gray Graves Green "
-        "Hand Hart Head Hodgkin Holiday Hope Little Long Love Marsh Martin May Miles Murphy Page Pain Parkinson Peak Pope Post Price Rest "
-        "Rich Rose Sharp Short Small Stone Strong Summers Turner Walker Wall Ward White Will Winter Wise Wood Young"
-    ).split(),
-    "es": (
-        "Abad Alegre Barriga Blanco Bravo Bueno Cabeza Calle Campos Casas Cano Castillo Cordero Costa Crespo Cuello Cuesta Delgado Fuentes "
-        "Gallego Hierro Huesos Iglesias León Leal Llanos Luna Manso Moreno Nieves Parra Paz Peña Piedra Pardo Prado Ramos Rey Ríos Robles "
-        "Rojo Rosales Rubio Sano Seco Serrano Sierra Sordo Toro Valle Vega Vientos Villa"
-    ).split(),
-}
-# Given names that are words or months as well.
-_AMBIGUOUS_GIVEN = {
-    ("en", True): "April August Dawn Faith Grace Hope Ivy Joy June May Olive Patience Rose Sky Summer Violet".split(),
-    ("en", False): "Art August Bill Chase Drew Frank Grant Jack Mark Miles Pat Rob Rusty Will".split(),
-    ("es", True): "Abril Alba Ángeles Aurora Blanca Clara Consuelo Dolores Flor Luz Mercedes Paz Pilar Rosa Rosario Soledad".split(),
-    ("es", False): "Ángel Bienvenido Cruz Domingo Fidel Franco Justo León Máximo Modesto Plácido Primitivo Salvador Santos".split(),
-}
-_SHORT = {
-    "en": {
-        "A": "Andy Abby Ally", "B": "Bobby Becky Benny", "C": "Chuck Cathy Charlie", "D": "Danny Debbie Dot", "E": "Eddie Ellie Betty",
-        "F": "Frankie Fran", "G": "Gus Ginny", "H": "Hank Hattie", "I": "Izzy Ike", "J": "Jimmy Jenny Jojo", "K": "Katie Kenny",
-        "L": "Lenny Liz Lottie", "M": "Mickey Maggie Mo", "N": "Nell Nate", "O": "Ollie", "P": "Patty Pete", "R": "Ricky Ronnie",
-        "S": "Sammy Sue Sal", "T": "Tommy Terry Tess", "V": "Vinnie Val", "W": "Wally Winnie", "Y": "Yaya", "Z": "Zee",
-    },
-    "es": {
-        "A": "Toño Anita Alex", "B": "Beto Belu", "C": "Charo Curro Carlitos", "D": "Dani Lola", "E": "Quique Eli", "F": "Paco Fina",
-        "G": "Guille Lupe", "H": "Nando", "I": "Nacho Isa", "J": "Pepe Juanito Javi", "L": "Lucho Luli", "M": "Manolo Mari Maruja",
-        "N": "Nico Nati", "O": "Osqui", "P": "Perico Pili", "R": "Rafa Rosi", "S": "Santi Susi", "T": "Teo Tere", "V": "Vero Vicente",
-    },
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +103,13 @@ class People:
         ambiguous_rate: share of people with an ambiguous surname.
     """
 
-    def __init__(self, language: str, locales: tuple[tuple[float, str], ...], avoided: frozenset[str], ambiguous_rate: float) -> None:
+    def __init__(
+        self, language: str, locales: tuple[tuple[float, str], ...], avoided: frozenset[str], ambiguous_rate: float
+    ) -> None:
         self._language = language
         self._weights = [weight for weight, _ in locales]
-        self._fakers = [Faker(locale, use_weighting=False, providers=["faker.providers.person"]) for _, locale in locales]
+        providers = ["faker.providers.person"]
+        self._fakers = [Faker(locale, use_weighting=False, providers=providers) for _, locale in locales]
         self._avoided = avoided
         self._ambiguous_rate = ambiguous_rate
 
@@ -173,7 +142,7 @@ class People:
 
     def _given(self, faker: Faker, random: Random, female: bool) -> str:
         if random.random() < self._ambiguous_rate / 2:
-            return random.choice(_AMBIGUOUS_GIVEN[self._language, female])
+            return random.choice((AMBIGUOUS_WOMEN if female else AMBIGUOUS_MEN)[self._language])
         return self._clean(faker.first_name_female if female else faker.first_name_male)
 
     def _surname(self, faker: Faker, random: Random) -> str:
@@ -187,11 +156,11 @@ class People:
             name = draw()
             if not any(part.lower() in self._avoided for part in name.replace("-", " ").replace("'", " ").split()):
                 return name
-        raise ConfigurationError(f"expected a name that is no word of the site's texts, got none in {_MAX_REDRAWS} draws; add a locale")
+        raise ConfigurationError(f"expected a name that no text here holds, got none in {_MAX_REDRAWS}; add a locale")
 
     def _nickname(self, random: Random, given: str) -> str:
         initial = ascii_letters(given[:1]).upper()
-        return random.choice(_SHORT[self._language].get(initial, given).split())
+        return random.choice(SHORT[self._language].get(initial, given).split())
 
 
 def ascii_letters(text: str) -> str:

@@ -38,9 +38,16 @@ class Layout:
     name_lower_rate: float = 0.0
 
     def __post_init__(self) -> None:
-        rates = (self.case_rate, self.typo_rate, self.name_typo_rate, self.glue_rate, self.name_upper_rate, self.name_lower_rate)
+        rates = (
+            self.case_rate,
+            self.typo_rate,
+            self.name_typo_rate,
+            self.glue_rate,
+            self.name_upper_rate,
+            self.name_lower_rate,
+        )
         if self.wrap < 0 or not all(0 <= rate <= 1 for rate in rates):
-            raise ConfigurationError("expected a wrap of 0 or more and rates between 0 and 1 in a layout; correct it")
+            raise ConfigurationError("expected a wrap of 0 or more and rates between 0 and 1; correct the layout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,4 +83,6 @@ class SiteProfile:
         if "note" not in self.rules:
             raise ConfigurationError(f"expected a rule 'note' in the rules of {self.name}; add it")
         if self.staff < 1 or not 0 <= self.ambiguous_rate <= 1:
-            raise ConfigurationError(f"expected at least one doctor and a rate between 0 and 1 at {self.name}; correct it")
+            raise ConfigurationError(
+                f"expected at least one doctor and a rate between 0 and 1 at {self.name}; correct it"
+            )

@@ -4,6 +4,36 @@ from __future__ import annotations
 
 from random import Random
 
+# form -> the sex of a woman and of a man, as Spanish forms print it
+SEXES = {
+    "letter": ("M", "H"),
+    "letter_f": ("F", "M"),
+    "letter_v": ("M", "V"),
+    "long": ("Femenino", "Masculino"),
+    "varon": ("mujer", "varón"),
+}
+
+# Name in templates -> the word for a woman and for a man.
+_ENGLISH = {
+    "he": ("she", "he"),
+    "his": ("her", "his"),
+    "him": ("her", "him"),
+    "man": ("woman", "man"),
+    "male": ("female", "male"),
+    "M": ("F", "M"),
+    "sir": ("lady", "gentleman"),
+}
+_SPANISH = {
+    "o": ("a", "o"),
+    "el": ("la", "el"),
+    "al": ("a la", "al"),
+    "sr": ("Sra.", "Sr."),
+    "senor": ("señora", "señor"),
+    "dona": ("doña", "don"),
+    "ella": ("ella", "él"),
+    "curp_sex": ("M", "H"),
+}
+
 
 def gendered_words(language: str, female: bool, random: Random) -> dict[str, str]:
     """Name in templates -> word.
@@ -19,13 +49,10 @@ def gendered_words(language: str, female: bool, random: Random) -> dict[str, str
 
 
 def _english(female: bool, random: Random) -> dict[str, str]:
-    if female:
-        title = random.choice(("Mrs.", "Ms.", "Ms.", "Miss"))
-        return {"he": "she", "his": "her", "him": "her", "man": "woman", "male": "female", "M": "F", "mr": title, "mr_": title.rstrip("."), "sir": "lady"}
-    return {"he": "he", "his": "his", "him": "him", "man": "man", "male": "male", "M": "M", "mr": "Mr.", "mr_": "Mr", "sir": "gentleman"}
+    title = random.choice(("Mrs.", "Ms.", "Ms.", "Miss")) if female else "Mr."
+    words = {"mr": title, "mr_": title.rstrip(".")}
+    return words | {name: pair[not female] for name, pair in _ENGLISH.items()}
 
 
 def _spanish(female: bool) -> dict[str, str]:
-    if female:
-        return {"o": "a", "el": "la", "del": "de la", "al": "a la", "un": "una", "sr": "Sra.", "don": "Dña.", "dona": "doña", "senor": "señora", "ella": "ella", "este": "esta", "sexrule": "f"}
-    return {"o": "o", "el": "el", "del": "del", "al": "al", "un": "un", "sr": "Sr.", "don": "D.", "dona": "don", "senor": "señor", "ella": "él", "este": "este", "sexrule": "m"}
+    return {name: pair[not female] for name, pair in _SPANISH.items()}

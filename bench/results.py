@@ -1,0 +1,169 @@
+"""What was measured, in `docs/results/<topic>.json` and rendered beside it; DESIGN, section Results, gives the form.
+
+Figures come from the commands that measure them, never from a hand. Entries are known by their measure: a second command
+adds its own to a topic, and measuring again replaces. An entry that misses its target stays, with its true value.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from shared.errors import ConfigurationError
+from shared.files import read_text, write_text
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "docs" / "results"
+TOPICS = ("loop", "privacy", "trust", "workbench", "federated", "generalise", "show")
+_HOLDS: dict[str, Callable[[float, float], bool]] = {
+    ">=": lambda value, target: value >= target,
+    "<=": lambda value, target: value <= target,
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One figure.
+
+    Args:
+        measure: what was measured, in words that no other figure of the topic has.
+        value: the figure.
+        target: what an issue asks for; None where it asks for none.
+        direction: ">=" or "<=", the side of the target that is good; "" without a target.
+        unit: "F1", "times", "s"...
+        interval: what `note` says it is, as lower and upper end; None where there is none.
+        seeds: independent runs that the value rests on.
+        data: what it was measured on.
+        command: what anyone can type to measure it again.
+        note: what a reader must know besides.
+        commit: state of the code; `record` fills it in.
+
+    Raises:
+        ConfigurationError: a figure that is not finite, or a target without a direction.
+    """
+
+    measure: str
+    value: float
+    target: float | None
+    direction: str
+    unit: str
+    interval: tuple[float, float] | None
+    seeds: int
+    data: str
+    command: str
+    note: str = ""
+    commit: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.measure or self.direction not in (("",) if self.target is None else tuple(_HOLDS)):
+            raise ConfigurationError(
+                f"entry {self.measure!r}: expected a measure, and >= or <= exactly where there is a target; correct it"
+            )
+        figures = [self.value, *(self.interval or ()), *(() if self.target is None else (self.target,))]
+        if not all(math.isfinite(figure) for figure in figures):
+            raise ConfigurationError(f"entry {self.measure!r}: expected finite figures, got others; measure again")
+
+    @property
+    def reached(self) -> bool | None:
+        """Whether the target is reached; None without a target."""
+        return None if self.target is None else _HOLDS[self.direction](self.value, self.target)
+
+
+def record(topic: str, entries: Sequence[Entry], folder: Path = RESULTS) -> None:
+    """Put entries into a topic, in the place of those of the same measure, and render it.
+
+    Args:
+        topic: one of TOPICS.
+        entries: each gets the commit that is checked out, with "+dirty" where tracked files differ from it.
+        folder: where the results lie.
+
+    Raises:
+        ConfigurationError: no such topic, one measure twice, or a file that is not in the form of the results.
+        StorageError: the file can't be written.
+    """
+    if topic not in TOPICS or len({entry.measure for entry in entries}) != len(entries):
+        raise ConfigurationError(f"{topic}: expected a topic among {', '.join(TOPICS)}, and each measure once")
+    path = folder / f"{topic}.json"
+    kept = {entry.measure: entry for entry in read(topic, folder)} if path.exists() else {}
+    state = commit()
+    kept |= {entry.measure: replace(entry, commit=state) for entry in entries}
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(path, json.dumps([_as_json(entry) for entry in kept.values()], indent=1, ensure_ascii=False) + "\n")
+    write_text(folder / f"{topic}.md", render(topic, folder))
+
+
+def read(topic: str, folder: Path = RESULTS) -> list[Entry]:
+    """The entries of a topic.
+
+    Raises:
+        ConfigurationError: the file is not in the form of the results.
+    """
+    path = folder / f"{topic}.json"
+    try:
+        items = json.loads(read_text(path))
+        return [
+            Entry(**{**item, "interval": None if item["interval"] is None else tuple(item["interval"])})
+            for item in items
+        ]
+    except (ValueError, TypeError, KeyError) as error:
+        raise ConfigurationError(f"{path.name}: expected a list of entries; restore the file from git") from error
+
+
+def render(topic: str, folder: Path = RESULTS) -> str:
+    """The topic as Markdown: how many targets are reached, and a table."""
+    entries = read(topic, folder)
+    aimed = [entry for entry in entries if entry.target is not None]
+    missed = [entry.measure for entry in aimed if not entry.reached]
+    lines = [
+        f"# Results: {topic}",
+        "",
+        f"Written by the commands in the table; do not edit. {len(aimed) - len(missed)} of {len(aimed)} targets are reached"
+        + (f"; missed: {'; '.join(missed)}." if missed else "."),
+        "",
+        "| measure | value | target | interval | seeds | data | command | commit | note |",
+        "|---|---|---|---|---|---|---|---|---|",
+        *(_row(entry) for entry in entries),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _row(entry: Entry) -> str:
+    interval = "" if entry.interval is None else f"{entry.interval[0]:g} to {entry.interval[1]:g}"
+    target = (
+        ""
+        if entry.target is None
+        else f"{entry.direction} {entry.target:g}, {'reached' if entry.reached else 'MISSED'}"
+    )
+    cells = (
+        entry.measure, f"{entry.value:g} {entry.unit}", target, interval, str(entry.seeds), entry.data,
+        f"`{entry.command}`", entry.commit, entry.note,
+    )  # fmt: skip
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def commit() -> str:
+    """The commit that is checked out, short, with "+dirty" where tracked files differ from it; "unknown" without git."""
+    try:
+        head = _git("rev-parse", "--short", "HEAD")
+        # The results themselves change with every measurement.
+        dirty = _git("status", "--porcelain", "--untracked-files=no", "--", ".", ":(exclude)docs/results")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return head + "+dirty" * bool(dirty)
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(("git", *arguments), cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def _as_json(entry: Entry) -> dict[str, object]:
+    """The entry with its keys in the order that DESIGN gives."""
+    values = asdict(entry)
+    note = values.pop("note")
+    return {**values, "note": note}

@@ -1,0 +1,76 @@
+"""A training step of the tagger against the bare two-layer bidirectional LSTM, forward and backward, on the same batches."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+
+from bench.results import Entry
+from bench.speed_material import DATA
+from bench.speed_ratio import ratio, seconds_by_turns
+from shared.labels import load_scheme
+from shared.models.lstm import lstm_precision
+from shared.models.tagger import Tagger, TaggerConfig
+from shared.text.casing import CASING_CLASSES
+from shared.training.batches import Batch, RaggedSentences
+from shared.training.tagging import TaggingConfig
+
+SCHEME = "i2b2_2014"
+TURNS = 11
+_BATCHES = 20
+
+
+def measure(sentences: RaggedSentences, command: str) -> list[Entry]:
+    """Time of our step over that of the bare LSTM, in float32 and in the precision that ours runs in."""
+    torch.manual_seed(0)
+    recipe = TaggingConfig()
+    tagger = Tagger(TaggerConfig(sentences.dim, len(load_scheme(SCHEME).tags))).train()
+    optimizer = torch.optim.NAdam(tagger.parameters(), lr=recipe.learning_rate)
+    bare = nn.LSTM(
+        sentences.dim + len(CASING_CLASSES), tagger.config.hidden, num_layers=2, bidirectional=True, batch_first=True
+    )
+    batches = list(sentences.batches(recipe.batch, np.random.default_rng(0)))[:_BATCHES]
+
+    def our_steps() -> None:
+        for batch in batches:
+            loss = tagger.loss(batch.inputs, batch.casing, batch.tags, batch.lengths).mean()
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()  # type: ignore[no-untyped-call]
+            nn.utils.clip_grad_norm_(tagger.parameters(), recipe.clip)
+            optimizer.step()
+
+    def bare_passes() -> None:
+        for batch in batches:
+            bare.zero_grad(set_to_none=True)
+            bare(_vectors(batch))[0].sum().backward()
+
+    def bare_passes_in_our_precision() -> None:
+        for batch in batches:
+            bare.zero_grad(set_to_none=True)
+            with lstm_precision():
+                states = bare(_vectors(batch))[0]
+            states.float().sum().backward()
+
+    taken = seconds_by_turns({"ours": our_steps, "float32": bare_passes, "same": bare_passes_in_our_precision}, TURNS)
+    with lstm_precision():
+        precision = "bfloat16" if torch.is_autocast_enabled("cpu") else "float32"
+    note = (
+        f"our step: forward, loss, backward, clipping, Nadam, its LSTM in {precision}; batch {recipe.batch}, padded alike, casing "
+        f"in both, one thread; interval: bootstrap over {TURNS} turns"
+    )
+    entries = []
+    for name, against, target in (
+        ("float32", "nn.LSTM in float32, torch's default", 1.4),
+        ("same", f"nn.LSTM in the precision of ours ({precision})", None),
+    ):
+        found = ratio(taken["ours"], taken[name])
+        measure = f"time of a training step of the tagger, over forward and backward of the bare two-layer {against}"
+        direction, interval = "<=" if target else "", (found.low, found.high)
+        entries.append(Entry(measure, found.value, target, direction, "times", interval, TURNS, DATA, command, note))
+    return entries
+
+
+def _vectors(batch: Batch) -> torch.Tensor:
+    return torch.cat([batch.inputs, functional.one_hot(batch.casing, len(CASING_CLASSES)).float()], 2)

@@ -1,0 +1,121 @@
+"""The files of docs/results: merged by measure, in the agreed form, and never without the truth about a target."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bench import results
+from bench.results import Entry, read, record, render
+from shared.errors import ConfigurationError
+
+ENTRY = Entry("speed of a|b", 3.5, 2.5, ">=", "times", (3.0, 4.0), 1, "generated notes", "make bench", "one thread")
+
+
+def test_an_entry_has_the_keys_of_the_agreed_form_in_their_order(tmp_path: Path) -> None:
+    record("loop", [ENTRY], tmp_path)
+    (item,) = json.loads((tmp_path / "loop.json").read_text(encoding="utf-8"))
+    commit = item.pop("commit")
+    assert commit
+    assert list(item) == [
+        "measure",
+        "value",
+        "target",
+        "direction",
+        "unit",
+        "interval",
+        "seeds",
+        "data",
+        "command",
+        "note",
+    ]
+    assert list(item.values()) == [
+        "speed of a|b",
+        3.5,
+        2.5,
+        ">=",
+        "times",
+        [3.0, 4.0],
+        1,
+        "generated notes",
+        "make bench",
+        "one thread",
+    ]
+
+
+def test_a_second_command_adds_and_measuring_again_replaces_in_place(tmp_path: Path) -> None:
+    record("loop", [ENTRY, replace(ENTRY, measure="other", target=None, direction="", interval=None)], tmp_path)
+    record("loop", [replace(ENTRY, measure="third", value=1.0), replace(ENTRY, value=2.0)], tmp_path)
+    assert [(entry.measure, entry.value) for entry in read("loop", tmp_path)] == [
+        ("speed of a|b", 2.0),
+        ("other", 3.5),
+        ("third", 1.0),
+    ]
+    assert read("loop", tmp_path)[1].interval is None
+
+
+@pytest.mark.parametrize(
+    ("value", "direction", "reached"), [(2.5, ">=", True), (2.4, ">=", False), (2.5, "<=", True), (2.6, "<=", False)]
+)
+def test_a_target_is_reached_on_its_good_side_only(value: float, direction: str, reached: bool) -> None:
+    assert replace(ENTRY, value=value, direction=direction).reached is reached
+
+
+def test_the_page_names_what_is_missed_and_keeps_its_table_whole(tmp_path: Path) -> None:
+    record("loop", [ENTRY, replace(ENTRY, measure="slow part", value=1.0)], tmp_path)
+    page = (tmp_path / "loop.md").read_text(encoding="utf-8")
+    assert page == render("loop", tmp_path)
+    assert "1 of 2 targets are reached; missed: slow part." in page
+    rows = [line.replace("\\|", "") for line in page.splitlines() if line.startswith("|")]
+    assert len(rows) == 4
+    assert {row.count("|") for row in rows} == {10}
+
+
+def test_the_commit_says_when_the_code_differs_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = {"rev-parse": "abc1234", "status": ""}
+    monkeypatch.setattr(results, "_git", lambda verb, *rest: answers[verb])
+    assert results.commit() == "abc1234"
+    answers["status"] = " M shared/errors.py"
+    assert results.commit() == "abc1234+dirty"
+
+
+def test_a_checkout_without_git_records_an_unknown_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "ROOT", tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert results.commit() == "unknown"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"value": float("nan")},
+        {"interval": (0.0, float("inf"))},
+        {"direction": ""},
+        {"target": None},
+        {"direction": "<"},
+        {"measure": ""},
+    ],
+)
+def test_an_entry_that_says_nothing_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ConfigurationError):
+        replace(ENTRY, **wrong)
+
+
+def test_one_measure_twice_and_an_unknown_topic_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError):
+        record("loop", [ENTRY, ENTRY], tmp_path)
+    with pytest.raises(ConfigurationError):
+        record("lop", [ENTRY], tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("content", ["{", '[{"measure": "x"}]', "[1]", '{"a": 1}'])
+def test_a_damaged_file_is_refused_and_left_as_it_is(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "loop.json"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(ConfigurationError):
+        record("loop", [ENTRY], tmp_path)
+    assert path.read_text(encoding="utf-8") == content

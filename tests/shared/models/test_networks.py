@@ -1,0 +1,239 @@
+"""LSTM, tagger, noise, representer and adversaries: shapes, padding, bounds."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from shared.errors import ConfigurationError
+from shared.models import lstm
+from shared.models.adversaries import InputAdversary, RepresentationAdversary
+from shared.models.lstm import BiLSTM, LockedDropout, reversal
+from shared.models.noise import GaussianNoise
+from shared.models.representer import Representer, RepresenterConfig, bounded
+from shared.models.tagger import Tagger, TaggerConfig
+
+LENGTHS = torch.tensor([6, 4, 4, 1])
+
+
+@pytest.fixture(params=[False, True], ids=["float32", "bfloat16"])
+def tolerance(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> float:
+    """Both precisions of the LSTM, whatever this processor prefers, and what to tolerate in them."""
+    monkeypatch.setattr(lstm, "_fast_bfloat16", lambda: request.param)
+    return 2e-2 if request.param else 1e-5
+
+
+def padded(dim: int, fill: float) -> Tensor:
+    """A random batch with `fill` on its padding."""
+    inputs = torch.randn(len(LENGTHS), 6, dim, generator=torch.Generator().manual_seed(1))
+    inputs[torch.arange(6)[None, :] >= LENGTHS[:, None]] = fill
+    return inputs
+
+
+class TestBiLSTM:
+    def test_a_sentence_alone_is_the_sentence_in_a_batch(self, tolerance: float) -> None:
+        network, inputs = BiLSTM(5, 7).eval(), padded(5, 0.0)
+        together, last = network(inputs, LENGTHS), network.last_states(inputs, LENGTHS)
+        assert together.dtype == last.dtype == torch.float32
+        for row, length in enumerate(LENGTHS.tolist()):
+            alone = network(inputs[row : row + 1, :length], LENGTHS[row : row + 1])
+            torch.testing.assert_close(together[row, :length], alone[0], atol=tolerance, rtol=0)
+            ends = torch.cat([alone[0, -1, :7], alone[0, 0, 7:]])
+            torch.testing.assert_close(last[row], ends, atol=tolerance, rtol=0)
+
+    def test_padding_changes_nothing(self, tolerance: float) -> None:
+        network, inside = BiLSTM(5, 7).eval(), torch.arange(6)[None, :] < LENGTHS[:, None]
+        clean, dirty = (network(padded(5, fill), LENGTHS) for fill in (0.0, 1e3))
+        torch.testing.assert_close(clean[inside], dirty[inside], atol=tolerance, rtol=0)
+
+    def test_it_is_the_bidirectional_layer_of_torch(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(lstm, "_fast_bfloat16", lambda: False)
+        ours, theirs = BiLSTM(5, 7), torch.nn.LSTM(5, 7, batch_first=True, bidirectional=True)
+        weights = dict(ours.forwards.state_dict())
+        weights |= {f"{name}_reverse": value for name, value in ours.backwards.state_dict().items()}
+        theirs.load_state_dict(weights)
+        inputs = padded(5, 0.0)
+        packed = torch.nn.utils.rnn.pack_padded_sequence(inputs, LENGTHS, batch_first=True)
+        expected, _ = torch.nn.utils.rnn.pad_packed_sequence(theirs(packed)[0], batch_first=True)
+        inside = torch.arange(6)[None, :] < LENGTHS[:, None]
+        torch.testing.assert_close(ours(inputs, LENGTHS)[inside], expected[inside])
+
+    def test_sentences_laid_end_to_end_are_those_of_a_padded_batch(self, tolerance: float) -> None:
+        network, inside = BiLSTM(5, 7).eval(), torch.arange(6)[None, :] < LENGTHS[:, None]
+        inputs = padded(5, 0.0)
+        with torch.no_grad():
+            laid = network.end_to_end(inputs[inside], LENGTHS)
+            assert laid.dtype == torch.float32
+            torch.testing.assert_close(laid, network(inputs, LENGTHS)[inside], atol=tolerance, rtol=0)
+
+    def test_reversal_is_its_own_inverse_and_leaves_padding(self) -> None:
+        order = reversal(LENGTHS, 6)
+        assert order[1].tolist() == [3, 2, 1, 0, 4, 5]
+        assert torch.equal(torch.gather(order, 1, order), torch.arange(6).expand(4, 6))
+
+
+class TestLockedDropout:
+    def test_one_mask_serves_every_step(self) -> None:
+        dropped = LockedDropout(0.5).train()(torch.ones(8, 5, 40))
+        assert set(dropped.unique().tolist()) == {0.0, 2.0}
+        assert torch.equal(dropped, dropped[:, :1].expand_as(dropped))
+        assert not torch.equal(dropped[0], dropped[1])
+
+    def test_nothing_is_dropped_at_inference(self) -> None:
+        ones = torch.ones(2, 3, 4)
+        assert torch.equal(LockedDropout(0.5).eval()(ones), ones)
+
+
+class TestNoise:
+    @given(st.floats(1e-3, 1e3), st.floats(1e-3, 1.0))
+    def test_it_starts_at_its_initial_scale_and_never_below_the_floor(self, initial: float, share: float) -> None:
+        floor = initial * share
+        scale = GaussianNoise(3, initial=initial, floor=floor).scale
+        assert torch.all(scale >= floor)
+        expected = max(initial, floor + 1e-4)
+        torch.testing.assert_close(scale, torch.full((3,), expected), rtol=1e-3, atol=0)
+
+    @pytest.mark.parametrize("raw", [-1e6, -50.0, 0.0, 30.0])
+    def test_no_training_can_push_it_below_the_floor(self, raw: float) -> None:
+        noise = GaussianNoise(3, initial=0.05, floor=0.01)
+        with torch.no_grad():
+            noise.raw.fill_(raw)
+        assert torch.all(noise.scale >= 0.01)
+
+    @pytest.mark.parametrize("source", [np.random.default_rng(0), torch.Generator().manual_seed(0), None])
+    def test_it_has_the_scale_that_it_states(self, source: object) -> None:
+        torch.manual_seed(0)
+        noise = GaussianNoise(2, initial=0.3, floor=0.01)
+        with torch.no_grad():
+            noise.raw[1] += 2
+            drawn = noise(torch.zeros(100, 300, 2), source).reshape(-1, 2)
+        torch.testing.assert_close(drawn.std(0), noise.scale.detach(), rtol=0.03, atol=0)
+        assert drawn.mean(0).abs().max() < 0.03
+        assert drawn.dtype == torch.float32
+
+    def test_it_is_drawn_in_training_and_at_inference(self) -> None:
+        noise = GaussianNoise(4, initial=0.3, floor=0.01).eval()
+        zeros = torch.zeros(2, 3, 4)
+        assert not torch.equal(noise(zeros), noise(zeros))
+
+
+class TestRepresenter:
+    CONFIG = RepresenterConfig(5, dim=4, hidden=6, output_noise=0.5)
+
+    @settings(deadline=None, max_examples=20)
+    @given(st.floats(1e-3, 1e4), st.integers(0, 99))
+    def test_the_representation_lies_in_the_unit_ball_ahead_of_its_noise(self, scale: float, seed: int) -> None:
+        torch.manual_seed(seed)
+        representer = Representer(self.CONFIG).eval()
+        with torch.no_grad():
+            representer.output.weight.mul_(scale)
+            inputs = scale * padded(5, 0.0)
+            for shown in (representer.mean(inputs, LENGTHS), representer.noise_free(inputs, LENGTHS)):
+                assert shown.shape == (4, 6, 4)
+                assert shown.norm(dim=-1).max() <= 1 + 1e-6
+
+    def test_what_lies_inside_the_ball_stays(self) -> None:
+        vectors = torch.tensor([[0.3, 0.4], [3.0, 4.0], [0.0, 0.0]])
+        torch.testing.assert_close(bounded(vectors), torch.tensor([[0.3, 0.4], [0.6, 0.8], [0.0, 0.0]]))
+
+    @torch.no_grad()
+    def test_no_representation_exceeds_the_value_bound(self) -> None:
+        representer = Representer(self.CONFIG).eval()
+        representer.output.weight.mul_(100)
+        inputs = torch.randn(200, 50, 5)
+        lengths = torch.full((200,), 50)
+        norms = representer(inputs, lengths, np.random.default_rng(0)).norm(dim=-1)
+        assert norms.max() <= representer.value_bound
+        # And the bound is not idle: noise alone exceeds the unit ball.
+        assert norms.max() > 1.5
+        assert representer.value_bound == pytest.approx(1 + 0.5 * (math.sqrt(4) + 8), rel=1e-5)
+
+    @torch.no_grad()
+    def test_noise_is_fresh_with_every_call_and_decided_by_its_source_alone(self) -> None:
+        representer, inputs = Representer(self.CONFIG).eval(), padded(5, 0.0)
+        source = np.random.default_rng(3)
+        first, second = (representer(inputs, LENGTHS, source) for _ in range(2))
+        assert not torch.equal(first, second)
+        again = representer(inputs, LENGTHS, np.random.default_rng(3))
+        assert torch.equal(first, again)
+        assert torch.equal(representer.noise_free(inputs, LENGTHS), representer.noise_free(inputs, LENGTHS))
+
+    @torch.no_grad()
+    def test_sentences_laid_end_to_end_get_the_same_mean_and_as_much_noise(self) -> None:
+        representer, inputs = Representer(self.CONFIG).eval(), padded(5, 0.0)
+        inside = torch.arange(6)[None, :] < LENGTHS[:, None]
+        mean = representer.noise_free(inputs, LENGTHS)[inside]
+        torch.testing.assert_close(representer.end_to_end(inputs[inside], LENGTHS, None), mean, atol=2e-2, rtol=0)
+        source = np.random.default_rng(0)
+        away = torch.stack([representer.end_to_end(inputs[inside], LENGTHS, source) - mean for _ in range(300)])
+        torch.testing.assert_close(away.std(0), torch.full_like(mean, 0.5), rtol=0.2, atol=0)
+
+    def test_the_published_scales_are_those_in_use(self) -> None:
+        scales = Representer(self.CONFIG).noise_scales()
+        assert scales["input"] == pytest.approx([0.02] * 5, rel=1e-4)
+        assert scales["output"] == pytest.approx([0.5] * 4, rel=1e-4)
+
+    @pytest.mark.parametrize(
+        "setting",
+        [
+            {"inputs": 0}, {"dim": 0}, {"hidden": -1}, {"noise_floor": 0.0}, {"noise_floor": 0.03},
+            {"output_noise": 0.001}, {"noise_floor": math.nan}, {"input_noise": math.nan},
+        ],
+    )  # fmt: skip
+    def test_a_shape_that_cannot_work_is_refused(self, setting: dict[str, float]) -> None:
+        with pytest.raises(ConfigurationError):
+            RepresenterConfig(**({"inputs": 5} | setting))  # type: ignore[arg-type]
+
+
+class TestAdversaries:
+    def test_each_decides_once_a_sentence_whatever_the_padding(self, tolerance: float) -> None:
+        first, second = InputAdversary(5, 4, 6), RepresentationAdversary(4, 6)
+        said = []
+        for fill in (0.0, 50.0):
+            vectors, shown, again = padded(5, fill), padded(4, fill), padded(4, -fill)
+            said.append((first(vectors, shown, LENGTHS), second(shown, again, LENGTHS)))
+        for one, other in zip(*said, strict=True):
+            assert one.shape == (4,)
+            torch.testing.assert_close(one, other, atol=tolerance, rtol=0)
+
+    def test_a_representation_of_zeros_gives_a_finite_decision(self) -> None:
+        zeros = torch.zeros(4, 6, 4)
+        assert torch.isfinite(RepresentationAdversary(4, 6)(zeros, zeros, LENGTHS)).all()
+
+
+class TestTagger:
+    CONFIG = TaggerConfig(5, 7, hidden=6)
+
+    def test_a_sentence_alone_is_the_sentence_in_a_batch(self, tolerance: float) -> None:
+        tagger, inputs = Tagger(self.CONFIG).eval(), padded(5, 0.0)
+        casing = torch.randint(0, 7, (4, 6), generator=torch.Generator().manual_seed(2))
+        scores = tagger.emissions(inputs, casing, LENGTHS)
+        assert scores.shape == (4, 6, 7)
+        losses = tagger.loss(inputs, casing, torch.zeros(4, 6, dtype=torch.int64), LENGTHS)
+        for row, length in enumerate(LENGTHS.tolist()):
+            one = (inputs[row : row + 1, :length], casing[row : row + 1, :length])
+            alone = tagger.emissions(*one, LENGTHS[row : row + 1])
+            torch.testing.assert_close(scores[row, :length], alone[0], atol=tolerance, rtol=0)
+            tags = torch.zeros(1, length, dtype=torch.int64)
+            loss = tagger.loss(*one, tags, LENGTHS[row : row + 1])
+            torch.testing.assert_close(losses[row], loss[0], atol=10 * tolerance, rtol=1e-2)
+
+    def test_predictions_are_tags_and_o_on_padding(self) -> None:
+        tagger, inputs = Tagger(self.CONFIG).eval(), padded(5, 7.0)
+        said = tagger.predict(inputs, torch.zeros(4, 6, dtype=torch.int64), LENGTHS)
+        assert said.dtype == torch.int64
+        assert int(said.max()) < 7
+        assert not said[torch.arange(6)[None, :] >= LENGTHS[:, None]].any()
+
+    @pytest.mark.parametrize(
+        "setting", [{"inputs": 0}, {"tags": 1}, {"tags": 4}, {"hidden": 0}, {"dropout": 1.0}, {"dropout": math.nan}]
+    )
+    def test_a_shape_that_cannot_work_is_refused(self, setting: dict[str, float]) -> None:
+        with pytest.raises(ConfigurationError):
+            TaggerConfig(**({"inputs": 5, "tags": 7} | setting))  # type: ignore[arg-type]

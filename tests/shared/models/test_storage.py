@@ -1,0 +1,127 @@
+"""Weights that a stranger published: whatever is not exactly the described model is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from shared.errors import ModelError, StorageError
+from shared.models.representer import Representer, RepresenterConfig
+from shared.models.storage import load_head, load_representer, save_head, save_representer
+from shared.models.tagger import Tagger, TaggerConfig
+from tests.protocols.blocks import full_disk
+
+WEIGHTS, DESCRIPTION = "representer.safetensors", "representer.json"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    save_representer(Representer(RepresenterConfig(5, dim=4, hidden=6)), tmp_path)
+    return tmp_path
+
+
+def described(folder: Path, **settings: object) -> None:
+    path = folder / DESCRIPTION
+    path.write_text(json.dumps(json.loads(path.read_text()) | settings))
+
+
+def weighted(folder: Path, change: Callable[[dict[str, torch.Tensor]], None]) -> None:
+    tensors = load_file(folder / WEIGHTS)
+    change(tensors)
+    save_file(tensors, folder / WEIGHTS)
+
+
+def test_what_is_saved_is_loaded_frozen(tmp_path: Path) -> None:
+    representer = Representer(RepresenterConfig(5, dim=4, hidden=6, output_noise=0.07))
+    head = Tagger(TaggerConfig(4, 5, hidden=6))
+    save_representer(representer, tmp_path / "both")
+    save_head(head, tmp_path / "both")
+    for saved, loaded in ((representer, load_representer(tmp_path / "both")), (head, load_head(tmp_path / "both"))):
+        assert loaded.config == saved.config
+        assert not loaded.training
+        assert not any(parameter.requires_grad for parameter in loaded.parameters())
+        for name, tensor in saved.state_dict().items():
+            assert torch.equal(tensor, loaded.state_dict()[name])
+
+
+def test_a_head_decodes_the_same_after_its_way_over_the_disk(tmp_path: Path) -> None:
+    head = Tagger(TaggerConfig(4, 5, hidden=6)).eval()
+    save_head(head, tmp_path)
+    batch = (torch.randn(3, 5, 4), torch.zeros(3, 5, dtype=torch.int64), torch.tensor([5, 3, 1]))
+    assert torch.equal(head.predict(*batch), load_head(tmp_path).predict(*batch))
+
+
+@pytest.mark.parametrize("name", [WEIGHTS, DESCRIPTION])
+@pytest.mark.parametrize("damage", ["missing", "empty", "cut", "noise"])
+def test_a_damaged_file_is_refused(name: str, damage: str, folder: Path) -> None:
+    path = folder / name
+    data = path.read_bytes()
+    path.write_bytes({"missing": b"", "empty": b"", "cut": data[:-7], "noise": b"\x93NUMPY" + data[6:]}[damage])
+    if damage == "missing":
+        path.unlink()
+    with pytest.raises(ModelError):
+        load_representer(folder)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_a_weight_that_is_not_finite_is_refused(value: float, folder: Path) -> None:
+    def spoil(tensors: dict[str, torch.Tensor]) -> None:
+        tensors["output.weight"][0, 0] = value
+
+    weighted(folder, spoil)
+    with pytest.raises(ModelError, match="finite"):
+        load_representer(folder)
+
+
+@pytest.mark.parametrize("change", [
+    lambda tensors: tensors.update({"output.weight": torch.zeros(5, 12)}),
+    lambda tensors: tensors.update({"output.weight": tensors["output.weight"].double()}),
+    lambda tensors: tensors.update({"output.weight": tensors["output.weight"].half()}),
+    lambda tensors: tensors.pop("output.bias"),
+    lambda tensors: tensors.update({"one.more": torch.zeros(1)}),
+])  # fmt: skip
+def test_other_tensors_than_described_are_refused(
+    change: Callable[[dict[str, torch.Tensor]], None], folder: Path
+) -> None:
+    weighted(folder, change)
+    with pytest.raises(ModelError, match="tensors"):
+        load_representer(folder)
+
+
+@pytest.mark.parametrize("settings", [
+    {"dim": 5}, {"dim": 0}, {"dim": 4.0}, {"dim": True}, {"dim": "4"}, {"dim": 10**9}, {"dim": 10**400},
+    {"hidden": 8192, "inputs": 8192, "dim": 8192}, {"noise_floor": 0}, {"noise_floor": "nan"}, {"noise_floor": None},
+    {"input_noise": float("nan")}, {"output_noise": 1e300}, {"output_noise": float("inf")}, {"input_noise": 10**400},
+    {"unknown": 1}, {"noise_floor": -0.01},
+])  # fmt: skip
+def test_a_description_of_another_or_impossible_model_is_refused(settings: dict[str, object], folder: Path) -> None:
+    described(folder, **settings)
+    with pytest.raises(ModelError):
+        load_representer(folder)
+
+
+@pytest.mark.parametrize("text", ["[]", "3", "null", '"inputs"', "[" * 100_000, '["dim", "hidden"]', "{}"])
+def test_a_description_that_is_no_object_is_refused(text: str, folder: Path) -> None:
+    (folder / DESCRIPTION).write_text(text)
+    with pytest.raises(ModelError):
+        load_representer(folder)
+
+
+def test_a_head_is_no_representer(tmp_path: Path) -> None:
+    save_head(Tagger(TaggerConfig(4, 5, hidden=6)), tmp_path)
+    for name in ("safetensors", "json"):
+        (tmp_path / f"head.{name}").rename(tmp_path / f"representer.{name}")
+    with pytest.raises(ModelError):
+        load_representer(tmp_path)
+
+
+def test_a_full_disk_leaves_the_old_weights(folder: Path) -> None:
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with full_disk(1000), pytest.raises(StorageError):
+        save_representer(Representer(RepresenterConfig(5, dim=40, hidden=60)), folder)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

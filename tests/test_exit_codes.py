@@ -1,0 +1,158 @@
+"""docs/exit-codes.md against the error classes, and what the command line makes of any error at all."""
+
+from __future__ import annotations
+
+import errno
+import re
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import aggregator.errors
+import protocols.errors
+import shared.errors
+import site_client.errors
+from command_line.commands import Program
+from tests.loop import hospital, provider, refused
+
+TABLE = {
+    int(code): meaning
+    for code, meaning in re.findall(
+        r"^\| (\d+) \| (.+) \|$", (Path(__file__).parent.parent / "docs" / "exit-codes.md").read_text(), re.MULTILINE
+    )
+}
+
+
+def kinds(root: type[BaseException]) -> list[type[BaseException]]:
+    return [root, *(kind for child in root.__subclasses__() for kind in kinds(child))]
+
+
+ERRORS = sorted(
+    {*kinds(shared.errors.DeidError), *kinds(protocols.errors.ProtocolError)}, key=lambda kind: kind.__qualname__
+)
+
+# Where each code of the table comes from; a code that nothing makes, or an error without a line, fails the test.
+MEANINGS = {
+    0: "done",
+    1: "fault in the program",
+    2: "command line or a setting",
+    3: "notes or annotations",
+    4: "word vectors",
+    5: "weights",
+    6: "training",
+    7: "compared",
+    8: "storage",
+    9: "exchange: any other",
+    10: "schema",
+    11: "bounds",
+    12: "signature",
+    13: "digest",
+    14: "there already",
+    20: "provider's workspace",
+    21: "site or share",
+    30: "hospital's workspace",
+    130: "interrupted",
+}
+CODES = {
+    shared.errors.ConfigurationError: 2,
+    shared.errors.CorpusError: 3,
+    shared.errors.EmbeddingError: 4,
+    shared.errors.ModelError: 5,
+    shared.errors.TrainingError: 6,
+    shared.errors.EvaluationError: 7,
+    shared.errors.StorageError: 8,
+    protocols.errors.ProtocolError: 9,
+    protocols.errors.SchemaError: 10,
+    protocols.errors.BoundsError: 11,
+    protocols.errors.SignatureError: 12,
+    protocols.errors.DigestError: 13,
+    protocols.errors.DuplicateError: 14,
+    aggregator.errors.WorkspaceError: 20,
+    aggregator.errors.RegistryError: 21,
+    site_client.errors.WorkspaceError: 30,
+}
+
+
+def made_by(error: BaseException) -> click.Group:
+    """A program with one command, which raises."""
+
+    @click.group(cls=Program)
+    def program() -> None:
+        pass
+
+    @program.command()
+    def work() -> None:
+        raise error
+
+    return program
+
+
+def test_the_table_has_every_code_with_its_meaning() -> None:
+    assert list(TABLE) == list(MEANINGS)
+    for code, meaning in MEANINGS.items():
+        assert meaning in TABLE[code]
+
+
+@pytest.mark.parametrize("kind", CODES, ids=lambda kind: f"{kind.__module__}.{kind.__name__}")
+def test_each_branch_has_the_code_of_the_table(kind: type[Exception]) -> None:
+    assert kind.exit_code == CODES[kind]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("kind", ERRORS, ids=lambda kind: f"{kind.__module__}.{kind.__name__}")
+def test_every_error_ends_in_one_line_and_a_code_of_the_table(kind: type[Exception]) -> None:
+    result = CliRunner().invoke(made_by(kind("a\nline\tof its own")), ["work"])
+    assert result.exit_code == kind.exit_code  # type: ignore[attr-defined]
+    assert result.exit_code in TABLE
+    assert re.fullmatch(r"error: .*a line of its own\n", result.stderr)
+    assert not result.stdout
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "notes.jsonl"), 8),
+        (PermissionError(errno.EACCES, "Permission denied"), 8),
+        (KeyboardInterrupt(), 130),
+        (ZeroDivisionError("Brunhilda"), 1),
+        (MemoryError(), 1),
+        (RecursionError("Brunhilda"), 1),
+        (UnicodeDecodeError("utf-8", b"Brunhilda\xff", 9, 10, "Brunhilda"), 1),
+        (KeyError("Brunhilda"), 1),
+    ],
+    ids=lambda value: getattr(type(value), "__name__", ""),
+)
+def test_whatever_else_happens_is_one_line_without_its_text(error: BaseException, code: int) -> None:
+    line = refused(CliRunner().invoke(made_by(error), ["work"]), code)
+    assert "Brunhilda" not in line
+    if code == 1:
+        assert type(error).__name__ in line
+
+
+def test_debugging_shows_the_error_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DEID_COMMONS_DEBUG", "1")
+    result = CliRunner().invoke(made_by(ZeroDivisionError("x")), ["work"])
+    assert isinstance(result.exception, ZeroDivisionError)
+
+
+@pytest.mark.parametrize("run", [provider, hospital])
+@pytest.mark.parametrize("arguments", [["--none"], ["nothing"], ["evaluate", "--none"], ["init"]])
+def test_a_wrong_command_line_is_one_line_too(run: object, arguments: list[str]) -> None:
+    line = refused(run(*arguments), 2, "--help")  # type: ignore[operator]
+    assert line.count("error") == 1
+
+
+def test_a_path_that_is_not_there_is_a_wrong_command_line(tmp_path: Path) -> None:
+    refused(hospital("deid", tmp_path / "none", "--out", tmp_path / "out"), 2, "none")
+
+
+@pytest.mark.parametrize("run", [provider, hospital])
+def test_help_and_version_are_no_errors(run: object) -> None:
+    for arguments in (["--help"], ["-h"], ["--version"], ["init", "--help"]):
+        result = run(*arguments)  # type: ignore[operator]
+        assert (result.exit_code, result.stderr) == (0, "")
+        assert result.stdout
+    bare = run()  # type: ignore[operator]
+    assert bare.exit_code == 2
+    assert "Usage" in bare.output
