@@ -16,9 +16,10 @@ from shared.augment.pseudonyms import Pseudonymiser
 from shared.document import Document
 from shared.embeddings.neighbours import Neighbours
 from shared.embeddings.vectors import WordVectors
-from shared.encoding import embedded_corpus, private_generator, represented
+from shared.encoding import embedded_corpus, represented
 from shared.errors import ConfigurationError, TrainingError
 from shared.files import new_folder, write_text
+from shared.models.noise_source import PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
 from shared.pipeline import Encoder, save_encoder
 from shared.training.batches import RaggedSentences
@@ -126,10 +127,11 @@ def write_public_share(source: RaggedSentences, representer: Representer, path: 
 
     They are public, but the head must see one kind of input: noisy representations, from every source.
     """
+    noise = PrivateNoise()
     with ShuffledWriter(path, dim=representer.config.dim) as writer:
         for begin in range(0, source.sentences, _SENTENCES):
             piece = source.select(np.arange(begin, min(begin + _SENTENCES, source.sentences)))
-            shown = represented(piece, representer, private_generator())
+            shown = represented(piece, representer, noise)
             writer.append(
                 SentenceBlock(
                     shown.values.astype("<f2", copy=False), shown.tags, shown.casing, shown.lengths.astype("<i4")

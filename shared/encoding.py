@@ -6,7 +6,6 @@ longer than that is handed on in several chunks, cut between sentences.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -144,14 +143,6 @@ def embedded_corpus(
     return sentences, (*vectors.words, *extra)
 
 
-def private_generator() -> np.random.Generator:
-    """A source of noise that nobody can seed again: 128 bits of the operating system's entropy, kept nowhere.
-
-    Not a torch.Generator: see `NoiseSource`.
-    """
-    return np.random.Generator(np.random.Philox(key=secrets.randbits(128)))
-
-
 @torch.no_grad()
 def represented(sentences: RaggedSentences, representer: Representer, generator: NoiseSource | None) -> RaggedSentences:
     """The representation of word vectors.
@@ -159,7 +150,7 @@ def represented(sentences: RaggedSentences, representer: Representer, generator:
     Args:
         sentences: word vectors.
         representer: the frozen representer.
-        generator: source of the noise, from `private_generator` for whatever may leave; None for no noise at all,
+        generator: source of the noise, a PrivateNoise for whatever may leave; None for no noise at all,
             which is for inference in-house only.
 
     Returns:

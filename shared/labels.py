@@ -162,23 +162,31 @@ def encode_tags(spans: NDArray[np.int32], document: Document, scheme: LabelSchem
         LabelError: a category is not in the scheme.
     """
     tags = np.zeros(len(spans), dtype=np.uint8)
-    starts, ends = spans[:, 0], spans[:, 1]
-    free = 0
-    for span in document.annotations:
-        category = scheme.category_index.get(span.category)
-        if category is None:
-            raise LabelError(
-                f"label {span.category!r} is not in scheme {scheme.name}; map it with --labels FILE",
-                document=document.identifier,
-                place=f"characters {span.start}-{span.end}",
-            )
-        first = max(int(np.searchsorted(ends, span.start, side="right")), free)
-        last = int(np.searchsorted(starts, span.end, side="left"))
-        if first < last:
-            tags[first:last] = 2 * category + 2
-            tags[first] = 2 * category + 1
-            free = last
+    if not document.annotations:
+        return tags
+    categories = np.array([_category(span, document, scheme) for span in document.annotations], dtype=np.uint8)
+    edges = np.array([(span.start, span.end) for span in document.annotations], dtype=np.int64)
+    last = np.searchsorted(spans[:, 0], edges[:, 1], side="left")
+    first = np.searchsorted(spans[:, 1], edges[:, 0], side="right")
+    # Annotations are sorted and do not overlap, so the one ahead is all that can hold a token of this one.
+    np.maximum(first[1:], last[:-1], out=first[1:])
+    lengths = np.maximum(last - first, 0)
+    inside = np.repeat(first - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
+    tags[inside] = np.repeat(2 * categories + 2, lengths)
+    touched = lengths > 0
+    tags[first[touched]] = 2 * categories[touched] + 1
     return tags
+
+
+def _category(span: Annotation, document: Document, scheme: LabelScheme) -> int:
+    category = scheme.category_index.get(span.category)
+    if category is None:
+        raise LabelError(
+            f"label {span.category!r} is not in scheme {scheme.name}; map it with --labels FILE",
+            document=document.identifier,
+            place=f"characters {span.start}-{span.end}",
+        )
+    return category
 
 
 def repair_tags(tags: NDArray[np.uint8]) -> NDArray[np.uint8]:

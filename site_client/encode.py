@@ -19,8 +19,9 @@ from protocols.sentence_block import SentenceBlock
 from protocols.share import manifest_path, seal_share
 from protocols.shuffled_writer import ShuffledWriter
 from shared.document import Document
-from shared.encoding import embedded, private_generator, represented, tokenised, tokenised_chunks
+from shared.encoding import embedded, represented, tokenised, tokenised_chunks
 from shared.errors import CorpusError
+from shared.models.noise_source import PrivateNoise
 from shared.models.representer import Representer
 from shared.pipeline import Encoder, load_encoder
 from shared.training.batches import RaggedSentences
@@ -36,9 +37,9 @@ def encoded_blocks(
     Raises:
         LabelError: a label is not in the scheme of the release.
     """
-    done = 0
+    done, noise = 0, PrivateNoise()
     for chunk in tokenised_chunks(tokenised(documents), encoder.scheme):
-        yield block_of(represented(embedded(chunk, encoder.vectors), encoder.representer, private_generator()))
+        yield block_of(represented(embedded(chunk, encoder.vectors), encoder.representer, noise))
         done += len(chunk.words)
         progress("tokens", done, 0)
 

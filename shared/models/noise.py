@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-NoiseSource: TypeAlias = torch.Generator | np.random.Generator
-"""Where noise is drawn from. A torch.Generator takes only 32 bits of its seed, so that whoever has a share could try
-all of them and subtract the noise: it serves for training only. What leaves is drawn from numpy's, with 128 bits."""
+from shared.models.noise_source import PrivateNoise
+
+NoiseSource: TypeAlias = torch.Generator | PrivateNoise
+"""Where noise is drawn from: a torch.Generator in training, a PrivateNoise for whatever leaves a hospital."""
 
 
 class GaussianNoise(nn.Module):
@@ -43,11 +43,10 @@ class GaussianNoise(nn.Module):
 
         Args:
             vectors: float32 `[batch, steps, dim]`.
-            generator: source of the noise; None is torch's global one, for training. What leaves a hospital is drawn
-                from `encoding.private_generator`.
+            generator: source of the noise; None is torch's global one, for training.
         """
-        if isinstance(generator, np.random.Generator):
-            noise = torch.from_numpy(generator.standard_normal(tuple(vectors.shape), dtype=np.float32))
+        if isinstance(generator, PrivateNoise):
+            noise = torch.from_numpy(generator.standard_normal(tuple(vectors.shape)))
         else:
             noise = torch.empty_like(vectors).normal_(generator=generator)
         return vectors + noise * self.scale

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import secrets
-
 import numpy as np
 import pytest
 import torch
@@ -13,13 +11,13 @@ from shared.document import Annotation, Document
 from shared.encoding import (
     embedded,
     embedded_corpus,
-    private_generator,
     represented,
     tokenised,
     tokenised_chunks,
 )
 from shared.errors import LabelError
 from shared.labels import LabelScheme
+from shared.models.noise_source import PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
 from shared.text.casing import casing_classes
 from shared.text.tokens import tokenise
@@ -131,7 +129,7 @@ class TestRepresented:
     def test_with_noise_it_is_that_up_to_the_noise(self) -> None:
         sentences, model = self.sentences(), representer(noise=0.05)
         clean = represented(sentences, model, None).values.astype(np.float64)
-        away = represented(sentences, model, private_generator()).values - clean
+        away = represented(sentences, model, PrivateNoise()).values - clean
         # The output noise alone has 0.05; the input noise passes through the network and adds a little.
         assert 0.045 < away.std() < 0.08
         assert abs(away.mean()) < 0.005
@@ -148,20 +146,6 @@ class TestRepresented:
     def test_noise_is_fresh_for_every_token_and_every_call(self) -> None:
         sentences, model = self.sentences(), representer()
         clean = represented(sentences, model, None).values.astype(np.float32)
-        first, second = (represented(sentences, model, private_generator()).values - clean for _ in range(2))
+        first, second = (represented(sentences, model, PrivateNoise()).values - clean for _ in range(2))
         assert abs(np.corrcoef(first.ravel(), second.ravel())[0, 1]) < 0.05
         assert len(np.unique(first, axis=0)) == len(first)
-
-
-class TestPrivateGenerator:
-    def test_all_128_bits_of_its_entropy_count(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        # A torch.Generator takes the lowest 32 bits of its seed: noise that can be found by trying all of them.
-        streams = set()
-        for bit in (None, 0, 31, 32, 62, 63, 64, 127):
-            key = 0 if bit is None else 1 << bit
-            monkeypatch.setattr(secrets, "randbits", lambda bits, key=key: key % (1 << bits))
-            streams.add(private_generator().standard_normal(4).tobytes())
-        assert len(streams) == 8
-
-    def test_no_two_are_alike(self) -> None:
-        assert private_generator().random() != private_generator().random()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -16,6 +15,7 @@ from shared.models import lstm
 from shared.models.adversaries import InputAdversary, RepresentationAdversary
 from shared.models.lstm import BiLSTM, LockedDropout, reversal
 from shared.models.noise import GaussianNoise
+from shared.models.noise_source import PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig, bounded
 from shared.models.tagger import Tagger, TaggerConfig
 
@@ -106,7 +106,7 @@ class TestNoise:
             noise.raw.fill_(raw)
         assert torch.all(noise.scale >= 0.01)
 
-    @pytest.mark.parametrize("source", [np.random.default_rng(0), torch.Generator().manual_seed(0), None])
+    @pytest.mark.parametrize("source", [PrivateNoise(), torch.Generator().manual_seed(0), None])
     def test_it_has_the_scale_that_it_states(self, source: object) -> None:
         torch.manual_seed(0)
         noise = GaussianNoise(2, initial=0.3, floor=0.01)
@@ -148,7 +148,7 @@ class TestRepresenter:
         representer.output.weight.mul_(100)
         inputs = torch.randn(200, 50, 5)
         lengths = torch.full((200,), 50)
-        norms = representer(inputs, lengths, np.random.default_rng(0)).norm(dim=-1)
+        norms = representer(inputs, lengths, PrivateNoise()).norm(dim=-1)
         assert norms.max() <= representer.value_bound
         # And the bound is not idle: noise alone exceeds the unit ball.
         assert norms.max() > 1.5
@@ -157,10 +157,10 @@ class TestRepresenter:
     @torch.no_grad()
     def test_noise_is_fresh_with_every_call_and_decided_by_its_source_alone(self) -> None:
         representer, inputs = Representer(self.CONFIG).eval(), padded(5, 0.0)
-        source = np.random.default_rng(3)
+        source = torch.Generator().manual_seed(3)
         first, second = (representer(inputs, LENGTHS, source) for _ in range(2))
         assert not torch.equal(first, second)
-        again = representer(inputs, LENGTHS, np.random.default_rng(3))
+        again = representer(inputs, LENGTHS, torch.Generator().manual_seed(3))
         assert torch.equal(first, again)
         assert torch.equal(representer.noise_free(inputs, LENGTHS), representer.noise_free(inputs, LENGTHS))
 
@@ -170,8 +170,8 @@ class TestRepresenter:
         inside = torch.arange(6)[None, :] < LENGTHS[:, None]
         mean = representer.noise_free(inputs, LENGTHS)[inside]
         torch.testing.assert_close(representer.end_to_end(inputs[inside], LENGTHS, None), mean, atol=2e-2, rtol=0)
-        source = np.random.default_rng(0)
-        away = torch.stack([representer.end_to_end(inputs[inside], LENGTHS, source) - mean for _ in range(300)])
+        source = PrivateNoise()
+        away = torch.stack([representer.end_to_end(inputs[inside], LENGTHS, source) - mean for _ in range(1000)])
         torch.testing.assert_close(away.std(0), torch.full_like(mean, 0.5), rtol=0.2, atol=0)
 
     def test_the_published_scales_are_those_in_use(self) -> None:
