@@ -1,8 +1,9 @@
 """Sentences of a whole share in random order, at any size and in little memory.
 
-A share must not tell which sentences come from one note. Each sentence goes to a random one of BUCKETS spools; at the end
-each spool is read back and shuffled. A uniform choice of the spool and a uniform order within it make a uniform
-permutation of the whole (Rao 1961), while memory holds one spool: a share of 6.4 GB needs 100 MB.
+A share must not tell which sentences come from one note. A small share is held in memory and permuted. In a larger one
+each sentence goes to a random one of BUCKETS spools on the disk; at the end each spool is read back and permuted. A uniform choice
+of the spool and a uniform order within it make a uniform permutation of the whole (Rao 1961), while memory holds one
+spool: a share of 6.4 GB needs 100 MB.
 
 The spools have no name on the disk, so nothing stays when the program is killed.
 """
@@ -26,9 +27,9 @@ from protocols.sentence_block import CLASS_TYPE, LENGTH_TYPE, VALUE_TYPE, Senten
 from protocols.storage import storage_error
 
 BUCKETS = 64
-BLOCK_TOKENS = 1 << 14
-# A spool stays in memory up to this size.
-_IN_MEMORY = 1 << 17
+BLOCK_TOKENS = 1 << 16
+# Bytes of representations that are held before they go to the spools.
+_IN_MEMORY = 32 << 20
 
 
 class ShuffledWriter:
@@ -49,40 +50,52 @@ class ShuffledWriter:
         self._random = np.random.default_rng(secrets.randbits(128))
         self._stack = ExitStack()
         self._spools: list[IO[bytes]] = []
+        self._held: list[SentenceBlock] = []
+        self._held_bytes = 0
         self.sentences = 0
 
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             stack.enter_context(self._writer)
-            try:
-                for _ in range(BUCKETS):
-                    spool = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(self.path.parent))
-                    stack.callback(_let_go, spool)
-                    self._spools.append(spool)
-            except OSError as error:
-                raise storage_error(error, self.path) from error
             self._stack = stack.pop_all()
         return self
 
     def append(self, block: SentenceBlock) -> None:
-        """Spools the sentences of a block.
+        """Takes the sentences of a block, whose arrays must not change afterwards.
 
         Raises:
             StorageError: the disk is full.
         """
         self.sentences += block.sentences
+        self._held.append(block)
+        self._held_bytes += block.values.nbytes
+        if self._held_bytes > _IN_MEMORY:
+            self._spill()
+
+    def _spill(self) -> None:
+        """Deal what is held out to the spools."""
+        block = joined(self._held)
+        self._held, self._held_bytes = [], 0
         bucket = self._random.integers(BUCKETS, size=block.sentences)
         order = np.argsort(bucket, kind="stable")
         moved = permuted(block, order)
         ends = np.searchsorted(bucket[order], np.arange(BUCKETS), side="right").tolist()
         start = 0
         try:
+            if not self._spools:
+                self._open_spools()
             for spool, end in zip(self._spools, ends, strict=True):
                 if start < end:
                     _write(spool, moved, start, end)
                 start = end
         except OSError as error:
             raise storage_error(error, self.path) from error
+
+    def _open_spools(self) -> None:
+        for _ in range(BUCKETS):
+            spool = tempfile.TemporaryFile(dir=self.path.parent)  # noqa: SIM115 - closed by the stack
+            self._stack.callback(_let_go, spool)
+            self._spools.append(spool)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -95,24 +108,28 @@ class ShuffledWriter:
             self._drain()
 
     def _drain(self) -> None:
+        if not self._spools:
+            self._emit(self._held)
+            return
+        if self._held:
+            self._spill()
         held: list[SentenceBlock] = []
         try:
             for spool in self._spools:
-                blocks = list(_read(spool, self.dim))
-                if blocks:
-                    whole = joined(blocks)
-                    held.append(permuted(whole, self._random.permutation(whole.sentences)))
+                held += _read(spool, self.dim)
                 if sum(block.tokens for block in held) >= BLOCK_TOKENS:
                     self._emit(held)
                     held = []
         except OSError as error:
             raise storage_error(error, self.path) from error
-        if held:
-            self._emit(held)
+        self._emit(held)
 
     def _emit(self, held: list[SentenceBlock]) -> None:
-        """Write what is held in blocks of about BLOCK_TOKENS tokens."""
+        """Write whole spools, permuted, in blocks of about BLOCK_TOKENS tokens."""
+        if not held:
+            return
         whole = joined(held)
+        whole = permuted(whole, self._random.permutation(whole.sentences))
         first = 0
         while first < whole.sentences:
             last = int(np.searchsorted(whole.offsets, whole.offsets[first] + BLOCK_TOKENS, side="left"))

@@ -67,7 +67,7 @@ class BiLSTM(nn.Module):
             lengths: int64 `[batch]`, falling, their sum the number of tokens.
 
         Returns:
-            float32 `[tokens, 2 * hidden]`.
+            `[tokens, 2 * hidden]`, in the precision of the LSTM.
         """
         batch, steps = len(lengths), int(lengths[0])
         starts = torch.cumsum(lengths, 0) - lengths
@@ -84,7 +84,7 @@ class BiLSTM(nn.Module):
             with lstm_precision():
                 states, _ = layer(inputs.index_select(0, fetch).view(steps, batch, -1).transpose(0, 1))
             hidden.append(states.transpose(0, 1).reshape(steps * batch, -1).index_select(0, at * batch + sentence))
-        return torch.cat(hidden, 1).float()
+        return torch.cat(hidden, 1)
 
     def last_states(self, inputs: Tensor, lengths: Tensor) -> Tensor:
         """The final state of both directions, float32 `[batch, 2 * hidden]`."""

@@ -49,7 +49,9 @@ class GaussianNoise(nn.Module):
             noise = torch.from_numpy(generator.standard_normal(tuple(vectors.shape)))
         else:
             noise = torch.empty_like(vectors).normal_(generator=generator)
-        return vectors + noise * self.scale
+        if torch.is_grad_enabled():
+            return vectors + noise * self.scale
+        return noise.mul_(self.scale).add_(vectors)
 
 
 def _unsoftplus(scale: Tensor) -> Tensor:

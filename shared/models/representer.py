@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from shared.errors import ConfigurationError
-from shared.models.lstm import BiLSTM
+from shared.models.lstm import BiLSTM, lstm_precision
 from shared.models.noise import GaussianNoise, NoiseSource
 
 
@@ -103,11 +103,12 @@ class Representer(nn.Module):
         Returns:
             float32 `[tokens, dim]`.
         """
-        if generator is None:
-            return bounded(self.output(self.encoder.end_to_end(vectors, lengths)))
-        mean = bounded(self.output(self.encoder.end_to_end(self.input_noise(vectors, generator), lengths)))
-        noisy: Tensor = self.output_noise(mean, generator)
-        return noisy
+        noisy = vectors if generator is None else self.input_noise(vectors, generator)
+        with lstm_precision():
+            hidden = self.output(self.encoder.end_to_end(noisy, lengths))
+        # Bounded in float32, so that the bound holds exactly where the noise needs it.
+        mean = bounded(hidden.float())
+        return mean if generator is None else self.output_noise(mean, generator)
 
     @property
     def value_bound(self) -> float:

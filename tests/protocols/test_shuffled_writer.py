@@ -46,17 +46,26 @@ def test_every_sentence_comes_out_once_and_in_another_order(suffix: str, tmp_pat
 
 
 @settings(deadline=None, max_examples=25)
-@given(st.lists(st.lists(st.integers(1, 5), min_size=1, max_size=12), min_size=1, max_size=5), st.integers(1, 30))
+@given(st.lists(st.lists(st.integers(1, 5), min_size=1, max_size=12), min_size=1, max_size=5), st.integers(1, 30), st.sampled_from([0, 200, 1 << 20]))
 def test_blocks_of_any_size_lose_nothing(
-    tmp_path_factory: pytest.TempPathFactory, shapes: list[list[int]], block_tokens: int
+    tmp_path_factory: pytest.TempPathFactory, shapes: list[list[int]], block_tokens: int, in_memory: int
 ) -> None:
     blocks = [make_block(lengths, seed=seed) for seed, lengths in enumerate(shapes)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shuffled_writer, "BLOCK_TOKENS", block_tokens)
+        patch.setattr(shuffled_writer, "_IN_MEMORY", in_memory)
         after = written(tmp_path_factory.mktemp("share") / "a.h5", blocks)
     assert Counter(after) == Counter(sentence for block in blocks for sentence in sentences(block))
 
 
+@pytest.fixture(params=["held", "spooled"])
+def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs a test with shares that stay in memory and with shares that go to the spools."""
+    if request.param == "spooled":
+        monkeypatch.setattr(shuffled_writer, "_IN_MEMORY", 0)
+
+
+@pytest.mark.usefixtures("place")
 def test_every_order_is_as_likely_as_any_other(tmp_path: Path) -> None:
     # Three sentences have six orders: 120 shares give 20 of each, with a standard deviation of 4.
     block = make_block([1, 2, 3])
@@ -66,6 +75,7 @@ def test_every_order_is_as_likely_as_any_other(tmp_path: Path) -> None:
     assert sum((count - 20) ** 2 / 20 for count in orders.values()) < 30  # chi-square, 5 degrees: p < 2e-5
 
 
+@pytest.mark.usefixtures("place")
 def test_neighbours_part(tmp_path: Path) -> None:
     # In a random order of n sentences about one pair of neighbours stays together, however long the notes were.
     block = make_block([1] * 2000)
@@ -85,6 +95,7 @@ def test_memory_holds_a_spool_and_not_the_share(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(shuffled_writer, "joined", watched)
     monkeypatch.setattr(shuffled_writer, "BLOCK_TOKENS", 200)
+    monkeypatch.setattr(shuffled_writer, "_IN_MEMORY", 0)
     blocks = [make_block([2] * 200, seed=seed) for seed in range(40)]
     written(tmp_path / "a.h5", blocks)
     total = sum(block.tokens for block in blocks)
