@@ -12,6 +12,8 @@ import torch
 
 from aggregator import releases
 from aggregator import workspace as provider
+from bench import corpora
+from shared.corpus import read_corpus
 from shared.corpus.generate import generate_notes
 from shared.document import Document
 from shared.embeddings.subwords import Subwords
@@ -29,7 +31,8 @@ SITES = ("en_harbor", "en_prairie", "en_moor")
 DATA = f"generated notes of {', '.join(SITES)}"
 SCHEME = "i2b2_2014"
 DIM = 100
-_VOCABULARY = 4000
+_VOCABULARY = 12_000
+_PUBLIC = "en_sites/site_a/train"
 _BUCKETS = 20_000
 
 
@@ -42,9 +45,15 @@ def notes(count: int, seed: int) -> Iterator[Document]:
 
 
 def word_vectors(seed: int = 0) -> WordVectors:
-    """fastText-like vectors of random direction for the most frequent words of other notes; n-grams for the rest."""
+    """fastText-like vectors of random direction for the most frequent words of other notes; n-grams for the rest.
+
+    Where the corpora are, the notes of one of their hospitals count too, as public text would for a real provider.
+    """
     words: Counter[str] = Counter()
-    for _, tokens in tokenised(notes(300, seed + 1000)):
+    public = list(notes(300, seed + 1000))
+    if (corpora.ROOT / _PUBLIC).exists():
+        public += read_corpus(corpora.ROOT / _PUBLIC)
+    for _, tokens in tokenised(public):
         words.update(tokens.words)
     generator = np.random.default_rng(seed)
     vocabulary = [word for word, _ in words.most_common(_VOCABULARY)]

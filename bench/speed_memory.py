@@ -1,4 +1,4 @@
-"""Peak memory of `site-client encode` on N notes and on 8 N, each in a process of its own.
+"""Peak memory of `site-client encode` on N notes and on 4 N, each in a process of its own.
 
 Run as a module it is that process: `python -m bench.speed_memory WORKSPACE NOTES OUT` prints its peak in KiB.
 """
@@ -17,9 +17,9 @@ from shared.corpus import read_corpus, write_corpus
 from site_client.encode import encode
 from site_client.workspace import Workspace, open_workspace
 
-# More than one chunk of `shared.encoding`, so that each buffer is full once.
-NOTES = 800
-TIMES = 8
+# Enough that every buffer and cache is full once and the share goes through the spools.
+NOTES = 3200
+TIMES = 4
 TARGET = 1.1
 
 

@@ -27,8 +27,8 @@ from shared.errors import EmbeddingError
 
 UNKNOWN_LENGTH = 1e-3
 
-# Rows kept for unknown words: 26 MB at 100 dimensions.
-CACHED_ROWS = 1 << 16
+# Rows kept for unknown words: 7 MB at 100 dimensions.
+CACHED_ROWS = 1 << 14
 
 _NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
 _DIGIT = re.compile(r"\d")

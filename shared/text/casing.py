@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 CASING_CLASSES = ("numeric", "mainly numeric", "all lower", "all upper", "initial upper", "contains digit", "other")
 
 
-_MEMORY_WORDS = 1 << 17
+_MEMORY_WORDS = 1 << 15
 
 
 def casing_class(word: str) -> int:
