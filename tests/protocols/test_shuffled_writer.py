@@ -46,7 +46,11 @@ def test_every_sentence_comes_out_once_and_in_another_order(suffix: str, tmp_pat
 
 
 @settings(deadline=None, max_examples=25)
-@given(st.lists(st.lists(st.integers(1, 5), min_size=1, max_size=12), min_size=1, max_size=5), st.integers(1, 30), st.sampled_from([0, 200, 1 << 20]))
+@given(
+    st.lists(st.lists(st.integers(1, 5), min_size=1, max_size=12), min_size=1, max_size=5),
+    st.integers(1, 30),
+    st.sampled_from([0, 200, 1 << 20]),
+)
 def test_blocks_of_any_size_lose_nothing(
     tmp_path_factory: pytest.TempPathFactory, shapes: list[list[int]], block_tokens: int, in_memory: int
 ) -> None:
