@@ -60,7 +60,8 @@ def enrol(workspace: Workspace, path: Path, fingerprint: str) -> SiteRequest:
     request = read_request(path)
     if fingerprint not in (request.fingerprint, request.spoken):
         raise RegistryError(
-            f"{request.site}: expected the fingerprint {request.fingerprint} of the request, got another; "
+            # Not telling the right one: whoever copied it from here would have compared nothing.
+            f"{request.site}: expected the fingerprint of the key in the request, got another; "
             "ask the site over a channel that you trust, and do not enrol it before both agree"
         )
     target = workspace.sites / f"{request.site}.request.json"

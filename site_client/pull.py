@@ -35,15 +35,17 @@ def provider_key(workspace: Workspace, source: Path, fingerprint: str | None) ->
     if pinned is not None:
         if fingerprint not in (None, pinned.key_id, pinned.spoken):
             raise SiteError(
-                f"expected the fingerprint {pinned.key_id} of the provider that this workspace knows, got another one; "
+                "expected the fingerprint of the provider that this workspace knows, got another one; "
                 "leave it out, or make a new workspace for another provider"
             )
         return pinned
     key = PublicKey.from_hex(read_text(source.resolve().parent / KEY_NAME).strip())
     if fingerprint not in (key.key_id, key.spoken):
         raise SiteError(
-            f"expected --fingerprint {key.key_id} as the provider told you over a channel that you trust, "
-            f"got {'another one' if fingerprint else 'none'}; ask for it, and pull only if both agree"
+            # Not telling the right one: whoever copied it from here would have compared nothing.
+            "expected --fingerprint as the provider told you over a channel that you trust, "
+            f"got {'another one than that of the key beside the release' if fingerprint else 'none'}; "
+            "ask the provider for it, and pull only if both agree"
         )
     return key
 

@@ -30,7 +30,8 @@ def kinds(root: type[BaseException]) -> list[type[BaseException]]:
 
 
 ERRORS = sorted(
-    {*kinds(shared.errors.DeidError), *kinds(protocols.errors.ProtocolError)}, key=lambda kind: kind.__qualname__
+    {*kinds(shared.errors.DeidError), *kinds(protocols.errors.ProtocolError)},
+    key=lambda kind: (kind.__qualname__, kind.__module__),
 )
 
 # Where each code of the table comes from; a code that nothing makes, or an error without a line, fails the test.
