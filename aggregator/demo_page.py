@@ -135,6 +135,7 @@ def _plots(result: DemoResult) -> dict[str, str]:
             x="epoch (task, adversaries, then both in turn)",
             y="accuracy",
             level=("chance", 0.5),
+            limits=(0.4, 1.0),
         ),
         "noise": plots.curves(
             {"smallest noise of the output": (plots.GREEN, record["noise"])},

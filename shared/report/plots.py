@@ -13,6 +13,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#E69F00", "#009E73", "#8a8f98"
 _STYLE: dict[Any, Any] = {
@@ -89,17 +90,22 @@ def curves(
     x: str,
     y: str,
     level: tuple[str, float] | None = None,
+    limits: tuple[float, float] | None = None,
 ) -> None:
     """Lines over epochs; NaN leaves a gap.
 
     Args:
         lines: colour and values of each line, by its name in the legend.
         level: name and height of a dashed line to compare with.
+        limits: of the y axis; by default those of the values, which makes noise look large.
     """
     for name, (colour, values) in lines.items():
         axes.plot(range(1, len(values) + 1), values, color=colour, marker="o", markersize=3, label=name)
     if level is not None:
         axes.axhline(level[1], color=GREY, linestyle="--", linewidth=1, label=level[0])
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if limits is not None:
+        axes.set_ylim(*limits)
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     axes.legend(frameon=False)
