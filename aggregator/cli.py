@@ -327,7 +327,7 @@ def evaluate(
     report(values, [*read.lines(), as_table(result, blocks=None if everything else HEADLINES)], as_json=as_json)
 
 
-@main.command(epilog=examples("aggregator demo", "aggregator demo /tmp/somewhere --language es"))
+@main.command(epilog=examples("aggregator demo", "aggregator demo elsewhere --language es"))
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("demo"))
 @click.option(
     "--language",

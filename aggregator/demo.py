@@ -44,6 +44,8 @@ _HOSPITALS = {
     "es": ("es_ribera", "es_altiplano", "es_pampa", "es_cenote"),
 }
 _EPOCHS = 20
+# For a fair comparison: few notes of one hospital alone would leave a model untrained in so many epochs.
+_LEAST_STEPS = 1000
 _FINGERPRINT = "fingerprint"
 _RECORD = "demo.json"
 
@@ -209,7 +211,9 @@ def _raw_score(label: str, folder: Path, sites: list[str], fourth: str, scale: S
     vectors = load_vectors(folder / "provider" / "embeddings")
     notes = [document for site in sites for document in read_corpus(_notes(folder, site))]
     scheme = load_scheme(_SCHEMES[scale.language])
-    model = train_raw_model(notes, vectors, scheme, TaggingConfig(epochs=_EPOCHS, seed=scale.seed))
+    model = train_raw_model(
+        notes, vectors, scheme, TaggingConfig(epochs=_EPOCHS, least_steps=_LEAST_STEPS, seed=scale.seed)
+    )
     gold = list(read_corpus(_notes(folder, fourth)))
     return _score(label, gold, model.annotate(gold))
 

@@ -25,8 +25,9 @@ from site_client.workspace import Workspace
 # Shorter words occur in random bytes by chance: a share of 1 GB holds every 4-byte string.
 _SEARCHED_BYTES = 8
 _PIECE_BYTES = 1 << 22
-# Name of a column: in every payload, and maybe in a note.
-_OWN_WORDS = frozenset({b"representation"})
+# What the formats write by themselves: names of columns and of the program. Parts of them may be words of a note, such
+# as the Spanish "presenta".
+_OWN_WORDS = (b"representation", b"deid-commons", b"format_version")
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def inspect(workspace: Workspace, path: Path, scheme: LabelScheme, documents: It
 def _search(path: Path, documents: Iterable[Document]) -> int:
     """How many words were looked for, none of them found."""
     words = {word.encode() for document in documents for word in tokenise(document.text).words}
-    words = {word for word in words if len(word) >= _SEARCHED_BYTES and word not in _OWN_WORDS}
+    words = {word for word in words if len(word) >= _SEARCHED_BYTES and not any(word in own for own in _OWN_WORDS)}
     alike: dict[bytes, list[bytes]] = {}
     for word in words:
         alike.setdefault(word[:_SEARCHED_BYTES], []).append(word)

@@ -32,6 +32,8 @@ class TaggingConfig:
 
     Args:
         epochs: passes over the source.
+        least_steps: where the epochs hold fewer steps, there are as many epochs as it takes: from a dozen notes a tagger
+            learns nothing in 20 passes.
         batch: sentences a step.
         learning_rate: of Nadam.
         clip: bound on the norm of the gradient.
@@ -40,6 +42,7 @@ class TaggingConfig:
     """
 
     epochs: int = 20
+    least_steps: int = 0
     batch: int = 32
     learning_rate: float = 2e-3
     clip: float = 1.0
@@ -47,7 +50,14 @@ class TaggingConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.epochs < 1 or self.batch < 1 or self.learning_rate <= 0 or self.clip <= 0 or not 0 <= self.decay <= 1:
+        if (
+            self.epochs < 1
+            or self.least_steps < 0
+            or self.batch < 1
+            or self.learning_rate <= 0
+            or self.clip <= 0
+            or not 0 <= self.decay <= 1
+        ):
             raise ConfigurationError(
                 "tagging: expected epochs, batch, learning rate and clip above 0 and decay in [0, 1]"
             )
@@ -82,11 +92,13 @@ def train_tagger(
     tagger = Tagger(shape or TaggerConfig(source.dim, tags))
     tagger.train()
     optimizer = torch.optim.NAdam(tagger.parameters(), lr=config.learning_rate)
-    total = config.epochs * -(-source.sentences // config.batch)
+    steps = -(-source.sentences // config.batch)
+    epochs = max(config.epochs, -(-config.least_steps // steps))
+    total = epochs * steps
     falling = max(int(total * config.decay), 1)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, max((total - step) / falling, 0.01)))
     done = 0
-    for _ in range(config.epochs):
+    for _ in range(epochs):
         for batch in source.batches(config.batch, generator):
             loss = tagger.loss(batch.inputs, batch.casing, batch.tags, batch.lengths).mean()
             if not bool(torch.isfinite(loss)):

@@ -15,7 +15,7 @@ from site_client.workspace import open_workspace
 from tests.loop import Loop
 from tests.tiny_notes import note, tiny_notes
 
-NOTE = note("n", "Dr Quillfeather and Ñandúquén saw 4471009300; a sequence, a representation, the cough.")
+NOTE = note("n", "Dr Quillfeather and Ñandúquén saw 4471009300; a sequence, a representation que presenta, the cough.")
 
 
 def payload(path: Path, content: bytes) -> Path:

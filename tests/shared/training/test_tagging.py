@@ -63,3 +63,10 @@ def test_a_loss_that_is_not_finite_is_an_error() -> None:
 def test_a_setting_that_cannot_work_is_refused(setting: dict[str, float]) -> None:
     with pytest.raises(ConfigurationError):
         TaggingConfig(**setting)  # type: ignore[arg-type]
+
+
+def test_few_sentences_get_more_epochs_where_steps_are_asked_for() -> None:
+    steps: list[tuple[str, int, int]] = []
+    config = TaggingConfig(epochs=1, least_steps=7)
+    train_tagger(toy(70), 3, config, shape=SHAPE, progress=lambda *step: steps.append(step))
+    assert len(steps) == 9  # three steps an epoch
