@@ -25,7 +25,7 @@ from shared.pipeline import Encoder, save_encoder
 from shared.training.batches import RaggedSentences
 from shared.training.pairs import neighbour_table
 from shared.training.tagging import Progress, silent
-from shared.training.three_part import ThreePartConfig, TrainingRecord, train_representer
+from shared.training.three_part import ThreePartConfig, train_representer
 
 _SENTENCES = 2048
 
@@ -62,30 +62,6 @@ class RepresenterOptions:
             raise ConfigurationError(f"expected at least 2 neighbours, the word itself included, got {self.neighbours}")
 
 
-def fit_representer(
-    source: RaggedSentences,
-    words: tuple[str, ...],
-    vectors: WordVectors,
-    tags: int,
-    options: RepresenterOptions,
-    progress: Progress = silent,
-) -> tuple[Representer, TrainingRecord]:
-    """The representer for a public corpus that is embedded already.
-
-    Args:
-        source: its sentences, as `embedded_corpus` gives them.
-        words: the word of each of their ids.
-        vectors: whose vocabulary the neighbours come from.
-        tags: number of tags of the label scheme.
-        options: what the provider chooses.
-        progress: called after every step.
-    """
-    pseudonyms = Pseudonymiser(Neighbours(vectors), options.neighbours)
-    table = neighbour_table(source, words, pseudonyms, np.random.default_rng(options.seed))
-    recipe = replace(PRESETS[options.preset], seed=options.seed)
-    return train_representer(source, table, tags, RepresenterConfig(vectors.dim, options.dim), recipe, progress)
-
-
 def train(
     workspace: Workspace,
     documents: Iterable[Document],
@@ -101,7 +77,13 @@ def train(
     source, words = embedded_corpus(documents, vectors, workspace.scheme)
     if not source.sentences:
         raise TrainingError("expected labelled public notes with at least one token, got none; check the corpus")
-    representer, record = fit_representer(source, words, vectors, len(workspace.scheme.tags), options, progress)
+    pseudonyms = Pseudonymiser(Neighbours(vectors), options.neighbours)
+    table = neighbour_table(
+        source, words, pseudonyms, np.random.default_rng(options.seed), cache=workspace.root / "cache"
+    )
+    recipe = replace(PRESETS[options.preset], seed=options.seed)
+    shape = RepresenterConfig(vectors.dim, options.dim)
+    representer, record = train_representer(source, table, len(workspace.scheme.tags), shape, recipe, progress)
     summary: dict[str, object] = {
         "options": asdict(options),
         "recipe": asdict(PRESETS[options.preset]),

@@ -7,6 +7,7 @@ representer/       the frozen representer, the record of its training, the provi
 sites/             one file for each enrolled hospital
 shares/            one folder for each accepted share, named by the digest of its payload
 head/              the head that the pool trained
+cache/             searches that a later training can use again; may be deleted
 releases/          one signed folder for each release, numbered
 """
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shared.augment.pseudonyms import Pseudonymiser, is_punctuation
+from shared.embeddings.neighbour_cache import cached_nearest
 from shared.errors import ConfigurationError, TrainingError
 from shared.training.batches import RaggedSentences
 
@@ -42,7 +44,12 @@ class NeighbourTable:
 
 
 def neighbour_table(
-    source: RaggedSentences, words: Sequence[str], pseudonyms: Pseudonymiser, generator: np.random.Generator
+    source: RaggedSentences,
+    words: Sequence[str],
+    pseudonyms: Pseudonymiser,
+    generator: np.random.Generator,
+    *,
+    cache: Path | None = None,
 ) -> NeighbourTable:
     """The table for the PHI words of a corpus; punctuation is left out, as it is never replaced.
 
@@ -51,6 +58,7 @@ def neighbour_table(
         words: the word of each id.
         pseudonyms: gives the candidates; n - 1 of them are kept, without the word itself.
         generator: chooses among the digit tokens, of which there may be more than n.
+        cache: folder that keeps the searches, for the next training on the same words; None searches anew.
 
     Raises:
         ConfigurationError: n is 1, which leaves no candidate but the word itself.
@@ -64,9 +72,13 @@ def neighbour_table(
     ids = [row for row in np.unique(source.ids[source.tags > 0]).tolist() if not is_punctuation(words[row])]
     if not ids:
         raise TrainingError("expected PHI words to train the adversaries on, got none; check the labels of the corpus")
-    # Filling the cache with one search for all words is what makes `candidates` cheap below.
+    # One search for all words that are no digits.
     plain = [words[row] for row in ids if not words[row].isdecimal()]
-    nearest = dict(zip(plain, pseudonyms.neighbours.nearest(plain, pseudonyms.n)[0], strict=True)) if plain else {}
+    if cache is None:
+        found_rows, _ = pseudonyms.neighbours.nearest(plain, pseudonyms.n)
+    else:
+        found_rows, _ = cached_nearest(pseudonyms.neighbours, plain, pseudonyms.n, cache)
+    nearest = dict(zip(plain, found_rows, strict=True))
     lines = np.empty((len(ids), pseudonyms.n - 1), dtype=np.int32)
     for line, row in enumerate(ids):
         found = nearest.get(words[row])
