@@ -40,7 +40,7 @@ class Entry:
         data: what it was measured on.
         command: what anyone can type to measure it again.
         note: what a reader must know besides.
-        commit: state of the code; `record` fills it in.
+        commit: state of the code that measured; `record` fills in that of now where it is empty.
 
     Raises:
         ConfigurationError: a figure that is not finite, or a target without a direction.
@@ -78,7 +78,7 @@ def record(topic: str, entries: Sequence[Entry], folder: Path = RESULTS) -> None
 
     Args:
         topic: one of TOPICS.
-        entries: each gets the commit that is checked out, with "+dirty" where tracked files differ from it.
+        entries: each without a commit gets the one that is checked out, with "+dirty" where tracked files differ from it.
         folder: where the results lie.
 
     Raises:
@@ -90,7 +90,7 @@ def record(topic: str, entries: Sequence[Entry], folder: Path = RESULTS) -> None
     path = folder / f"{topic}.json"
     kept = {entry.measure: entry for entry in read(topic, folder)} if path.exists() else {}
     state = commit()
-    kept |= {entry.measure: replace(entry, commit=state) for entry in entries}
+    kept |= {entry.measure: replace(entry, commit=entry.commit or state) for entry in entries}
     folder.mkdir(parents=True, exist_ok=True)
     write_text(path, json.dumps([_as_json(entry) for entry in kept.values()], indent=1, ensure_ascii=False) + "\n")
     write_text(folder / f"{topic}.md", render(topic, folder))

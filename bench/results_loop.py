@@ -21,7 +21,7 @@ import torch
 
 from aggregator import releases, shares, sites, train_head, train_repr, workspace
 from bench import corpora
-from bench.results import RESULTS, Entry, record
+from bench.results import RESULTS, Entry, commit, record
 from protocols.enrolment import write_request
 from shared.document import Document
 from shared.embeddings.artefact import load_vectors, save_vectors
@@ -54,10 +54,12 @@ class Outcome:
     Args:
         tokens: [tp, fp, fn] of each document, token-binary.
         entities: the same for entities, exact in span and category.
+        commit: state of the code that made it.
     """
 
     tokens: list[list[int]]
     entities: list[list[int]]
+    commit: str = ""
 
     @property
     def token_f1(self) -> float:
@@ -79,7 +81,9 @@ def kept(name: str, measure: Callable[[], dict[str, object]]) -> dict[str, objec
     if path.exists():
         return dict(json.loads(path.read_text(encoding="utf-8")))
     began = time.monotonic()
-    result = measure()
+    # A run may be recorded long after it was made: it keeps the state of the code that made it.
+    state = commit()
+    result = measure() | {"commit": state}
     RUNS.mkdir(exist_ok=True)
     write_text(path, json.dumps(result))
     print(f"{name}: {time.monotonic() - began:.0f} s", flush=True)
@@ -164,8 +168,8 @@ def meddocan_raw() -> None:
     ]
     note = "fastText 200d on train + background, casing, 20 epochs"
     record("loop", [
-        _entry("MEDDOCAN dev, token-binary F1, non-private tagger", [run.tokens for run in runs], 0.987, "meddocan/dev", note),
-        _entry("MEDDOCAN dev, strict entity F1, non-private tagger", [run.entities for run in runs], 0.956, "meddocan/dev", note),
+        _entry("MEDDOCAN dev, token-binary F1, non-private tagger", runs, "tokens", 0.987, "meddocan/dev", note),
+        _entry("MEDDOCAN dev, strict entity F1, non-private tagger", runs, "entities", 0.956, "meddocan/dev", note),
     ])  # fmt: skip
 
 
@@ -182,8 +186,8 @@ def meddocan_private() -> None:
     ]
     note = "three-part training, preset standard; head on one noisy draw, inference in-house without noise"
     record("loop", [
-        _entry("MEDDOCAN dev, token-binary F1, private pipeline N=100 d=50", [run.tokens for run in runs], 0.978, "meddocan/dev", note),
-        _entry("MEDDOCAN dev, strict entity F1, private pipeline N=100 d=50", [run.entities for run in runs], None, "meddocan/dev", note),
+        _entry("MEDDOCAN dev, token-binary F1, private pipeline N=100 d=50", runs, "tokens", 0.978, "meddocan/dev", note),
+        _entry("MEDDOCAN dev, strict entity F1, private pipeline N=100 d=50", runs, "entities", None, "meddocan/dev", note),
     ])  # fmt: skip
 
 
@@ -202,15 +206,17 @@ def en_sites() -> None:
             return {site: asdict(judged(model, test[site])) for site in corpora.SITES}
 
         found = kept(name, measure)
+        state = str(found.pop("commit"))
         for site, one in found.items():
             assert isinstance(one, dict)
-            run = table.setdefault(label, {})[site] = Outcome(**one)
+            run = table.setdefault(label, {})[site] = Outcome(**{**one, "commit": state})
             print(f"{label} -> {site}: {run.token_f1:.3f} / {run.entity_f1:.3f}", flush=True)
-            for kind, counts in (("token-binary", run.tokens), ("strict entity", run.entities)):
+            for kind, counts in (("token-binary", "tokens"), ("strict entity", "entities")):
                 entries.append(
                     _entry(
                         f"en_sites, {label}, tested on {site.upper()}, {kind} F1",
-                        [counts],
+                        [run],
+                        counts,
                         None,
                         f"en_sites/site_{site}/test",
                         note,
@@ -287,23 +293,33 @@ def times() -> None:
     record("loop", entries)
 
 
-def _entry(measure: str, runs: Sequence[Sequence[Sequence[int]]], target: float | None, data: str, note: str) -> Entry:
-    """The mean of the seeds, with a bootstrap interval over documents of all seeds' counts together."""
-    value = statistics.fmean(_f1(counts) for counts in runs)
+def _entry(measure: str, outcomes: Sequence[Outcome], kind: str, target: float | None, data: str, note: str) -> Entry:
+    """The mean of the seeds, with a bootstrap interval over documents of all seeds' counts together.
+
+    Args:
+        measure: its name.
+        outcomes: one a seed.
+        kind: "tokens" or "entities".
+        target: of the issue; None for none.
+        data: for the entry.
+        note: for the entry; the score of each seed is added.
+    """
+    runs = [getattr(outcome, kind) for outcome in outcomes]
     low, high = bootstrap_f1(np.sum(np.array(runs, dtype=np.int64), axis=0), np.random.default_rng(0))
     if len(runs) > 1:
         note += "; seeds " + ", ".join(f"{_f1(counts):.4f}" for counts in runs)
     return Entry(
-        measure,
-        round(value, 4),
-        target,
-        ">=" if target is not None else "",
-        "F1",
-        (round(low, 4), round(high, 4)),
-        len(runs),
-        data,
-        COMMAND,
-        note,
+        measure=measure,
+        value=round(statistics.fmean(map(_f1, runs)), 4),
+        target=target,
+        direction="" if target is None else ">=",
+        unit="F1",
+        interval=(round(low, 4), round(high, 4)),
+        seeds=len(runs),
+        data=data,
+        command=COMMAND,
+        note=note,
+        commit=", ".join(sorted({outcome.commit for outcome in outcomes})),
     )
 
 
