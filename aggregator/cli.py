@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,12 @@ from command_line.commands import Program, examples, json_option, report, seed_o
 from command_line.notes import Notes, NotesOptions, notes_options, texts
 from command_line.progress import progress_bar
 from protocols.release import VerifiedRelease
+from shared.anonymity.public_words import read_names
 from shared.embeddings.artefact import save_vectors
 from shared.embeddings.fasttext_format import save_bin
 from shared.embeddings.read import read_vectors
 from shared.embeddings.training import FastTextSettings, train_fasttext
-from shared.evaluation import HEADLINES, as_table, count_sentences, evaluate_all, match_corpora
+from shared.evaluation import HEADLINES, as_table, count_sentences, evaluate_all, match_corpora, sentence_files
 from shared.evaluation import as_json as evaluation_json
 from shared.files import new_folder
 from shared.training.tagging import TaggingConfig
@@ -100,7 +102,10 @@ def train_embeddings(
     report({"words": len(vectors), "dim": vectors.dim, "digest": vectors.digest}, lines, as_json=as_json)
 
 
-@main.command("train-repr", epilog=examples("aggregator train-repr --corpus public-notes/ --neighbours 100 --dim 50"))
+@main.command(
+    "train-repr",
+    epilog=examples("aggregator train-repr --corpus public-notes/ --public-text leaflets/ --names surnames.csv"),
+)
 @click.option("--corpus", required=True, type=existing_path, help="Public notes with PHI labels.")
 @click.option(
     "--embeddings",
@@ -108,28 +113,50 @@ def train_embeddings(
     help="fastText .bin or .vec, GloVe .txt (each also .gz); default: those of train-embeddings.",
 )
 @click.option(
+    "--procedure",
+    default="surrogates",
+    show_default=True,
+    type=click.Choice(train_repr.PROCEDURES),
+    help="How PHI is protected; see docs/privacy.md for what each guarantees.",
+)
+@click.option(
+    "--cluster-size",
+    default=1000,
+    show_default=True,
+    type=click.IntRange(2),
+    help="K: words that look alike, where a word is not public.",
+)
+@click.option(
+    "--public-text",
+    "public_texts",
+    multiple=True,
+    type=existing_path,
+    help="Further public text, without labels: its common words are shown as they are.",
+)
+@click.option(
+    "--names",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="List of names of people or places, one a line or the first column of a CSV file.",
+)
+@click.option(
     "--neighbours",
     default=100,
     show_default=True,
     type=click.IntRange(2),
-    help="N of the paper: candidates for every PHI word, itself included.",
+    help="N of the paper, for training against adversaries: candidates for every PHI word, itself included.",
 )
 @click.option(
     "--dim",
-    default=50,
-    show_default=True,
     type=click.IntRange(2, 1024),
-    help="d of the paper: size of the representation.",
-)
-@click.option(
-    "--procedure", default="three-part", show_default=True, type=click.Choice(["three-part"]), help="How it is trained."
+    help="d: size of the representation (default: 50 where it is learned, else that of the word vectors).",
 )
 @click.option(
     "--preset",
     default="standard",
     show_default=True,
-    type=click.Choice(list(train_repr.PRESETS)),
-    help="How long it is trained.",
+    type=click.Choice(train_repr.PRESETS),
+    help="How long it is trained, where it is.",
 )
 @folder_option
 @seed_option("the training")
@@ -138,34 +165,60 @@ def train_embeddings(
 def train_representer(
     corpus: Path,
     embeddings: Path | None,
-    neighbours: int,
-    dim: int,
     procedure: str,
+    cluster_size: int,
+    public_texts: tuple[Path, ...],
+    names: tuple[Path, ...],
+    neighbours: int,
+    dim: int | None,
     preset: str,
     root: Path,
     seed: int,
     as_json: bool,
     **reading: Any,
 ) -> None:
-    """Train the representer on public notes and freeze it."""
+    """Make the representer from public notes and freeze it."""
     target = workspace.open_workspace(root)
     vectors = read_vectors(embeddings or workspace.require(target.embeddings, "aggregator train-embeddings"))
     notes = Notes(corpus, _reading(reading), target.scheme)
-    options = train_repr.RepresenterOptions(neighbours, dim, preset, seed)
+    further = [Notes(source, _reading(reading)) for source in public_texts]
+    options = train_repr.RepresenterOptions(
+        procedure, neighbours=neighbours, cluster_size=cluster_size, dim=dim, preset=preset, seed=seed
+    )
+    listed = frozenset(name for path in names for name in read_names(path))
+    material = train_repr.PublicMaterial(notes, vectors, texts(further), listed)
     with progress_bar(quiet=as_json) as bar:
-        summary = train_repr.train(target, notes, vectors, options, bar)
-    record, noise = summary["record"], summary["noise"]
-    assert isinstance(record, dict)
-    assert isinstance(noise, dict)
+        summary = train_repr.train(target, material, options, bar)
     lines = [
         *notes.lines(),
         f"{summary['sentences']} sentences, {summary['tokens']} tokens, {summary['phi_tokens']} of them PHI",
-        f"adversaries in training decide {record['adversary_accuracy'][-1]:.1%} of pairs right (50% is chance); "
-        "that says nothing yet about an attacker who trains longer",
-        f"output noise {min(noise['output']):.4f} to {max(noise['output']):.4f} on vectors in the unit ball",
+        *_representer_lines(summary),
         f"representer in {target.representer}; next: aggregator publish",
     ]
     report(summary, lines, as_json=as_json)
+
+
+def _representer_lines(summary: dict[str, Any]) -> list[str]:
+    """What a construction shows, in words."""
+    lines = []
+    if "public_words" in summary:
+        lines.append(
+            f"{summary['public_words']} words are shown as they are; the others show one of {summary['clusters']} clusters "
+            f"of at least {summary['smallest_cluster']} words"
+        )
+    if summary["surrogate_spans"]:
+        lines.append(
+            f"labelled PHI is replaced by one of {summary['surrogate_spans']} public spans before anything is computed from it"
+        )
+    if "noise" in summary:
+        accuracy, noise = summary["record"]["adversary_accuracy"][-1], summary["noise"]["output"]
+        if accuracy is not None:
+            lines.append(
+                f"adversaries in training decide {accuracy:.1%} of pairs right (50% is chance); "
+                "that says nothing yet about an attacker who trains longer"
+            )
+        lines.append(f"output noise {min(noise):.4f} to {max(noise):.4f} on vectors in the unit ball")
+    return lines
 
 
 @main.command(epilog=examples("aggregator publish"))
@@ -313,18 +366,33 @@ def train_pool_head(epochs: int, only: tuple[str, ...], public: bool, root: Path
 @click.option(
     "--all", "everything", is_flag=True, help="Show every block of the official evaluations, not only the usual ones."
 )
+@click.option(
+    "--sentences",
+    type=click.Path(exists=True, path_type=Path, file_okay=False),
+    help="Folder with ID.ann for every note, one line a sentence, for MEDDOCAN's leak (default: our own sentences).",
+)
 @seed_option("the bootstrap")
 @json_option
 @notes_options
 def evaluate(
-    gold: Path, system: Path, official_slips: bool, everything: bool, seed: int, as_json: bool, **reading: Any
+    gold: Path,
+    system: Path,
+    official_slips: bool,
+    everything: bool,
+    sentences: Path | None,
+    seed: int,
+    as_json: bool,
+    **reading: Any,
 ) -> None:
-    """Every block of the i2b2 and MEDDOCAN evaluations, and what stays in clear."""
-    read = Notes(gold, _reading(reading))
-    pairs = match_corpora(read, Notes(system, NotesOptions()))
-    result = evaluate_all(pairs, rng=np.random.default_rng(seed), sentences=count_sentences, slips=official_slips)
+    """Every block of the i2b2 and MEDDOCAN evaluations, and what stays in clear. Spans may overlap."""
+    read = Notes(gold, replace(_reading(reading), official=official_slips))
+    answers = Notes(system, NotesOptions(official=official_slips))
+    pairs = match_corpora(read.to_evaluate(), answers.to_evaluate())
+    count = sentence_files(sentences) if sentences else count_sentences
+    result = evaluate_all(pairs, rng=np.random.default_rng(seed), sentences=count, slips=official_slips)
     values = {**evaluation_json(result), "quarantined": read.quarantined}
-    report(values, [*read.lines(), as_table(result, blocks=None if everything else HEADLINES)], as_json=as_json)
+    table = as_table(result, blocks=None if everything else HEADLINES)
+    report(values, [*read.lines(), *answers.lines(), table], as_json=as_json)
 
 
 @main.command(epilog=examples("aggregator demo", "aggregator demo elsewhere --language es"))

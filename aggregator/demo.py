@@ -43,6 +43,8 @@ _HOSPITALS = {
     "en": ("en_harbor", "en_prairie", "en_moor", "en_lagoon"),
     "es": ("es_ribera", "es_altiplano", "es_pampa", "es_cenote"),
 }
+# The vocabulary of a few hundred notes holds no thousand words for each cluster.
+_CLUSTER = 100
 _EPOCHS = 20
 # For a fair comparison: few notes of one hospital alone would leave a model untrained in so many epochs.
 _LEAST_STEPS = 1000
@@ -127,7 +129,7 @@ class _Loop:
         made = self.command("aggregator", "init", str(self.provider), "--scheme", _SCHEMES[self.scale.language])
         self.fingerprint = made[_FINGERPRINT]
         self.aggregator("train-embeddings", notes, "--seed", seed)
-        trained = self.aggregator("train-repr", "--corpus", notes, "--preset", "quick", "--seed", seed)
+        trained = self.aggregator("train-repr", "--corpus", notes, "--cluster-size", str(_CLUSTER), "--seed", seed)
         self.say(f"  {trained['sentences']} sentences, {trained['phi_tokens']} PHI tokens")
         self.aggregator("publish")
 

@@ -7,6 +7,7 @@ latest release has all it needs. Numbers only rise, so a site can refuse to go b
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import shutil
 from importlib.metadata import version
@@ -25,6 +26,8 @@ _ENCODER_FILES = (
     "representer.json",
     "scheme.json",
 )
+# Only some constructions have it.
+_SURROGATES = "surrogates.json"
 _HEAD_FILES = ("head.safetensors", "head.json")
 _RECORD = "training.json"
 
@@ -71,13 +74,22 @@ def releases(workspace: Workspace) -> list[VerifiedRelease]:
 
 
 def representer_digest(workspace: Workspace) -> str:
-    """SHA-256 of the weights of the representer in the workspace."""
-    return file_sha256(require(workspace.representer / "representer.safetensors", "aggregator train-repr"))
+    """SHA-256 over all files that decide a representation, in the workspace."""
+    require(workspace.representer / "representer.safetensors", "aggregator train-repr")
+    return _digest_of([file_sha256(workspace.representer / name) for name in _encoder_files(workspace.representer)])
 
 
 def release_representer(release: VerifiedRelease) -> str:
-    """SHA-256 of the weights of the representer in a release."""
-    return release.manifest.files["representer.safetensors"].sha256
+    """The same of a release."""
+    return _digest_of(_encoder_digests(release))
+
+
+def _digest_of(digests: list[str]) -> str:
+    return hashlib.sha256("".join(digests).encode("ascii")).hexdigest()
+
+
+def _encoder_files(folder: Path) -> tuple[str, ...]:
+    return (*_ENCODER_FILES, _SURROGATES) if (folder / _SURROGATES).exists() else _ENCODER_FILES
 
 
 def compatible_releases(workspace: Workspace) -> dict[str, VerifiedRelease]:
@@ -94,7 +106,8 @@ def compatible_releases(workspace: Workspace) -> dict[str, VerifiedRelease]:
 
 
 def _encoder_digests(release: VerifiedRelease) -> list[str]:
-    return [release.manifest.files[name].sha256 for name in _ENCODER_FILES]
+    files = release.manifest.files
+    return [files[name].sha256 for name in (*_ENCODER_FILES, _SURROGATES) if name in files]
 
 
 def _publish(workspace: Workspace, kind: str) -> VerifiedRelease:
@@ -103,7 +116,7 @@ def _publish(workspace: Workspace, kind: str) -> VerifiedRelease:
     target = workspace.releases / f"{sequence:04}-{kind}"
     key = workspace.key()
     with new_folder(target, replace=False) as folder:
-        _copy(workspace.representer, folder, _ENCODER_FILES)
+        _copy(workspace.representer, folder, _encoder_files(workspace.representer))
         _copy_as(workspace.representer / _RECORD, folder / "representer.training.json")
         if kind == "pipeline":
             _copy(workspace.head, folder, _HEAD_FILES)

@@ -1,42 +1,51 @@
-"""`aggregator train-repr`: the representer, trained on public notes and frozen (Friedrich et al. 2019, sections 4 and 5)."""
+"""`aggregator train-repr`: the representer, made from public notes and frozen.
+
+The constructions, from the paper's to ours; docs/privacy.md says what each guarantees:
+
+- "three-part", "dann": adversarial training as published (Friedrich et al. 2019, sections 4 and 5).
+- "invariance": the divergence that the best adversary lives on is made small in closed form.
+- "k-anonymous": words outside a public list show the cluster of at least K words that they belong to.
+- "k-anonymous-invariance": the one on top of the other.
+- "surrogates": a k-anonymous vocabulary, and labelled PHI is replaced by public PHI before anything is computed. The default.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
+import torch
 
 from aggregator.workspace import Workspace
 from protocols.sentence_block import SentenceBlock
 from protocols.shuffled_writer import ShuffledWriter
+from shared.anonymity.public_words import PublicRule, WordUse
+from shared.anonymity.surrogates import surrogate_bank
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.document import Document
+from shared.embeddings.generalised import GeneralisedVectors, folded, generalise
 from shared.embeddings.neighbours import Neighbours
 from shared.embeddings.vectors import WordVectors
-from shared.encoding import embedded_corpus, represented
+from shared.encoding import TokenisedSentences, indexed, represented, tokenised, tokenised_chunks
 from shared.errors import ConfigurationError, TrainingError
 from shared.files import new_folder, write_text
 from shared.models.noise_source import PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
+from shared.models.token_local import TokenLocal, token_local
 from shared.pipeline import Encoder, save_encoder
+from shared.training import procedures
 from shared.training.batches import RaggedSentences
 from shared.training.pairs import neighbour_table
 from shared.training.tagging import Progress, silent
-from shared.training.three_part import ThreePartConfig, train_representer
 
 _SENTENCES = 2048
 
-PRESETS = {
-    # Minutes on two cores for a few hundred short notes: for the demonstration and for trying things out.
-    "quick": ThreePartConfig(task_epochs=6, adversary_epochs=1, joint_epochs=4, adversary_hidden=48),
-    # MEDDOCAN's 500 notes in about a quarter of an hour on one core.
-    "standard": ThreePartConfig(task_epochs=6, adversary_epochs=2, joint_epochs=6, adversary_hidden=96),
-    # The paper's section 5.3: 20, 20 and 40 epochs against adversaries of 300 units.
-    "paper": ThreePartConfig(task_epochs=20, adversary_epochs=20, joint_epochs=40, adversary_hidden=300),
-}
+_K_ANONYMOUS = ("surrogates", "k-anonymous", "k-anonymous-invariance")
+PROCEDURES = (*_K_ANONYMOUS, *procedures.PROCEDURES)
+PRESETS = ("quick", "standard", "paper")
 
 
 @dataclass(frozen=True)
@@ -44,67 +53,144 @@ class RepresenterOptions:
     """What the provider chooses.
 
     Args:
-        neighbours: N, candidates among which an adversary should not find the true word, itself included.
-        dim: d, size of the representation.
-        preset: name of an entry of PRESETS.
+        procedure: one of PROCEDURES.
+        neighbours: N, candidates among which an adversary should not find the true word, itself included; only for the
+            procedures that are trained against adversaries.
+        cluster_size: K, words in a cluster; only for the procedures with a k-anonymous vocabulary.
+        dim: d, size of the representation; None for the paper's 50 where it is learned, else for that of the word vectors.
+        preset: one of PRESETS: how long a procedure is trained, where it is.
+        public: when a word may be shown as it is.
         seed: of the training.
     """
 
+    procedure: str = "surrogates"
     neighbours: int = 100
-    dim: int = 50
+    cluster_size: int = 1000
+    dim: int | None = None
     preset: str = "standard"
+    public: PublicRule = field(default_factory=PublicRule)
     seed: int = 0
 
     def __post_init__(self) -> None:
+        if self.procedure not in PROCEDURES:
+            raise ConfigurationError(f"expected a procedure among {', '.join(PROCEDURES)}, got {self.procedure!r}")
         if self.preset not in PRESETS:
             raise ConfigurationError(f"expected a preset among {', '.join(PRESETS)}, got {self.preset!r}")
         if self.neighbours < 2:
             raise ConfigurationError(f"expected at least 2 neighbours, the word itself included, got {self.neighbours}")
 
 
+@dataclass(frozen=True)
+class PublicMaterial:
+    """All that the provider may learn from; none of it is secret.
+
+    Args:
+        notes: with PHI labels.
+        vectors: of words.
+        texts: further public text without labels, which tells what words are common.
+        names: of people and places, which are never shown as they are.
+    """
+
+    notes: Iterable[Document]
+    vectors: WordVectors
+    texts: Iterable[str] = ()
+    names: frozenset[str] = frozenset()
+
+
 def train(
-    workspace: Workspace,
-    documents: Iterable[Document],
-    vectors: WordVectors,
-    options: RepresenterOptions,
-    progress: Progress = silent,
+    workspace: Workspace, material: PublicMaterial, options: RepresenterOptions, progress: Progress = silent
 ) -> dict[str, object]:
-    """Train on public notes and put the result into the workspace.
+    """Make the representer from public notes and put the result into the workspace.
 
     Returns:
-        what happened: sizes, settings, record of the training, noise scales; also written beside the weights.
+        what happened: sizes, settings, what is shown, record of a training; also written beside the weights.
+
+    Raises:
+        TrainingError: the notes have no token, or no PHI.
+        ConfigurationError: more words in a cluster than there are words.
     """
-    source, words = embedded_corpus(documents, vectors, workspace.scheme)
-    if not source.sentences:
+    chunks = list(tokenised_chunks(tokenised(material.notes), workspace.scheme))
+    if not chunks:
         raise TrainingError("expected labelled public notes with at least one token, got none; check the corpus")
+    vectors, record = material.vectors, dict[str, object]()
+    if options.procedure in _K_ANONYMOUS:
+        vectors = k_anonymous_vocabulary(material, chunks, options)
+        record |= {
+            "public_words": vectors.public_words,
+            "clusters": len(vectors.centres),
+            "smallest_cluster": vectors.k,
+        }
+    if options.procedure in ("surrogates", "k-anonymous"):
+        representer: Representer | TokenLocal = token_local(torch.tensor(vectors.matrix), options.dim or vectors.dim)
+    else:
+        representer, trained = _trained(workspace, vectors, chunks, options, progress)
+        record |= trained
+    bank = surrogate_bank(chunks) if options.procedure == "surrogates" else None
+    record["surrogate_spans"] = 0 if bank is None else len(bank.spans)
+    encoder = Encoder(vectors, representer, workspace.scheme, bank)
+    source, _ = indexed(chunks, encoder.vectors)
+    summary: dict[str, object] = {
+        "options": asdict(options),
+        "sentences": source.sentences,
+        "tokens": source.tokens,
+        "phi_tokens": int((source.tags > 0).sum()),
+        "embeddings": encoder.vectors.digest,
+        "dim": encoder.dim,
+        **record,
+    }
+    with new_folder(workspace.representer) as folder:
+        save_encoder(encoder, folder)
+        write_text(folder / "training.json", json.dumps(summary, indent=1))
+        write_public_share(source, encoder.representer, folder / "public.parquet")
+    return summary
+
+
+def _trained(
+    workspace: Workspace,
+    vectors: WordVectors,
+    chunks: list[TokenisedSentences],
+    options: RepresenterOptions,
+    progress: Progress,
+) -> tuple[Representer, dict[str, object]]:
+    """A representer that hides a word among its neighbours, and the record of its training."""
+    procedure = procedures.named(options.procedure.removeprefix("k-anonymous-"))
+    source, words = indexed(chunks, vectors)
     pseudonyms = Pseudonymiser(Neighbours(vectors), options.neighbours)
     table = neighbour_table(
         source, words, pseudonyms, np.random.default_rng(options.seed), cache=workspace.root / "cache"
     )
-    recipe = replace(PRESETS[options.preset], seed=options.seed)
-    shape = RepresenterConfig(vectors.dim, options.dim)
-    representer, record = train_representer(source, table, len(workspace.scheme.tags), shape, recipe, progress)
-    summary: dict[str, object] = {
-        "options": asdict(options),
-        "recipe": asdict(PRESETS[options.preset]),
-        "sentences": source.sentences,
-        "tokens": source.tokens,
-        "phi_tokens": int((source.tags > 0).sum()),
-        "embeddings": vectors.digest,
+    recipe = procedure.recipe(options.preset, options.seed)
+    shape = RepresenterConfig(vectors.dim, options.dim or 50)
+    representer, record = procedure.train(source, table, len(workspace.scheme.tags), shape, recipe, progress)
+    return representer, {
+        "recipe": asdict(recipe),
         # JSON has no NaN, which stands for what a part of the training does not measure.
         "record": {
             name: [None if value != value else value for value in values] for name, values in asdict(record).items()
         },
         "noise": representer.noise_scales(),
     }
-    with new_folder(workspace.representer) as folder:
-        save_encoder(Encoder(vectors, representer, workspace.scheme), folder)
-        write_text(folder / "training.json", json.dumps(summary, indent=1))
-        write_public_share(source, representer, folder / "public.parquet")
-    return summary
 
 
-def write_public_share(source: RaggedSentences, representer: Representer, path: Path) -> None:
+def k_anonymous_vocabulary(
+    material: PublicMaterial, chunks: list[TokenisedSentences], options: RepresenterOptions
+) -> GeneralisedVectors:
+    """Word vectors in which a word outside the public list shows its cluster only.
+
+    Args:
+        material: vectors, texts and names.
+        chunks: the labelled public notes.
+        options: the size of a cluster, and when a word is public.
+    """
+    vectors = folded(material.vectors, sorted(material.names))
+    use = WordUse(vectors.words)
+    for chunk in chunks:
+        use.add_labelled(chunk)
+    use.add_texts(material.texts)
+    return generalise(vectors, use.public(options.public, material.names), options.cluster_size)
+
+
+def write_public_share(source: RaggedSentences, representer: Representer | TokenLocal, path: Path) -> None:
     """The provider's own notes, encoded like a hospital's, so that they can join the pool.
 
     They are public, but the head must see one kind of input: noisy representations, from every source.

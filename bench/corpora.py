@@ -45,12 +45,17 @@ def en_site(site: str, split: str) -> list[Document]:
     return list(read_corpus(path(f"en_sites/site_{site}/{split}")))
 
 
-def english_texts() -> Iterator[str]:
-    """Public English text: medical transcriptions and dialogues, and the provider's own notes, those of site A."""
+def public_english_texts() -> Iterator[str]:
+    """Public English text: medical transcriptions and dialogues."""
     for document in read_corpus(path("mtsamples/mtsamples_dev.jsonl.gz"), text_column="transcription"):
         yield document.text
     with path("mts_dialog/MTS-Dialog-TrainingSet.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             yield row["section_text"]
+
+
+def english_texts() -> Iterator[str]:
+    """Public English text, and the provider's own notes, those of site A."""
+    yield from public_english_texts()
     for document in en_site("a", "train"):
         yield document.text

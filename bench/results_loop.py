@@ -63,14 +63,14 @@ class Outcome:
 
     @property
     def token_f1(self) -> float:
-        return _f1(self.tokens)
+        return f1(self.tokens)
 
     @property
     def entity_f1(self) -> float:
-        return _f1(self.entities)
+        return f1(self.entities)
 
 
-def _f1(counts: Sequence[Sequence[int]]) -> float:
+def f1(counts: Sequence[Sequence[int]]) -> float:
     hits, extra, missed = np.sum(counts, axis=0).tolist()
     return float(2 * hits / (2 * hits + extra + missed))
 
@@ -119,27 +119,25 @@ def judged(pipeline: Pipeline, gold: list[Document]) -> Outcome:
 
 
 def private_pipeline(
-    public: list[Document],
+    material: train_repr.PublicMaterial,
     shared: dict[str, list[Document]],
-    words: WordVectors,
     scheme: str,
-    seed: int,
-    epochs: int,
+    options: train_repr.RepresenterOptions,
+    config: TaggingConfig,
 ) -> Pipeline:
     """The whole loop: provider with public notes, sites with notes to share, pool, release.
 
     Args:
-        public: the provider's notes.
+        material: what the provider has.
         shared: the notes of each site.
-        words: word vectors.
         scheme: name of the label scheme.
-        seed: of representer and head.
-        epochs: passes of the head over the pool.
+        options: of the representer.
+        config: of the head.
     """
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         provider = workspace.create(root / "provider", "bench", scheme)
-        train_repr.train(provider, public, words, train_repr.RepresenterOptions(100, 50, "standard", seed))
+        train_repr.train(provider, material, options)
         release = releases.publish_representer(provider)
         for site, notes in shared.items():
             client = site_workspace.create(root / site, site)
@@ -150,8 +148,22 @@ def private_pipeline(
             client, _ = site_pull.pull(client, release.folder, provider.key().public_key)
             encode(client, notes, root / f"{site}.parquet")
             shares.ingest(provider, root / f"{site}.parquet")
-        train_head.train(provider, TaggingConfig(epochs=epochs, seed=seed))
+        train_head.train(provider, config)
         return load_pipeline(releases.publish_pipeline(provider).folder)
+
+
+def _three_part(
+    notes: list[Document],
+    shared: dict[str, list[Document]],
+    words: WordVectors,
+    scheme: str,
+    seed: int,
+    epochs: int,
+) -> Pipeline:
+    """The loop with the paper's training."""
+    options = train_repr.RepresenterOptions("three-part", neighbours=100, dim=50, seed=seed)
+    material = train_repr.PublicMaterial(notes, words)
+    return private_pipeline(material, shared, scheme, options, TaggingConfig(epochs=epochs, seed=seed))
 
 
 def meddocan_raw() -> None:
@@ -162,14 +174,14 @@ def meddocan_raw() -> None:
     runs = [
         outcome(
             f"meddocan-raw-{seed}",
-            lambda seed=seed: judged(train_raw_model(train, words, scheme, TaggingConfig(seed=seed)), dev),
-        )  # type: ignore[misc]
+            lambda seed=seed: judged(train_raw_model(train, words, scheme, TaggingConfig(seed=seed)), dev),  # type: ignore[misc]
+        )
         for seed in SEEDS
     ]
     note = "fastText 200d on train + background, casing, 20 epochs"
     record("loop", [
-        _entry("MEDDOCAN dev, token-binary F1, non-private tagger", runs, "tokens", 0.987, "meddocan/dev", note),
-        _entry("MEDDOCAN dev, strict entity F1, non-private tagger", runs, "entities", 0.956, "meddocan/dev", note),
+        f1_entry("MEDDOCAN dev, token-binary F1, non-private tagger", runs, "tokens", 0.987, "meddocan/dev", note),
+        f1_entry("MEDDOCAN dev, strict entity F1, non-private tagger", runs, "entities", 0.956, "meddocan/dev", note),
     ])  # fmt: skip
 
 
@@ -180,14 +192,14 @@ def meddocan_private() -> None:
     runs = [
         outcome(
             f"meddocan-private-{seed}",
-            lambda seed=seed: judged(private_pipeline(train, {}, words, "meddocan", seed, 20), dev),
-        )  # type: ignore[misc]
+            lambda seed=seed: judged(_three_part(train, {}, words, "meddocan", seed, 20), dev),  # type: ignore[misc]
+        )
         for seed in SEEDS
     ]
     note = "three-part training, preset standard; head on one noisy draw, inference in-house without noise"
     record("loop", [
-        _entry("MEDDOCAN dev, token-binary F1, private pipeline N=100 d=50", runs, "tokens", 0.978, "meddocan/dev", note),
-        _entry("MEDDOCAN dev, strict entity F1, private pipeline N=100 d=50", runs, "entities", None, "meddocan/dev", note),
+        f1_entry("MEDDOCAN dev, token-binary F1, private pipeline N=100 d=50", runs, "tokens", 0.978, "meddocan/dev", note),
+        f1_entry("MEDDOCAN dev, strict entity F1, private pipeline N=100 d=50", runs, "entities", None, "meddocan/dev", note),
     ])  # fmt: skip
 
 
@@ -213,7 +225,7 @@ def en_sites() -> None:
             print(f"{label} -> {site}: {run.token_f1:.3f} / {run.entity_f1:.3f}", flush=True)
             for kind, counts in (("token-binary", "tokens"), ("strict entity", "entities")):
                 entries.append(
-                    _entry(
+                    f1_entry(
                         f"en_sites, {label}, tested on {site.upper()}, {kind} F1",
                         [run],
                         counts,
@@ -234,7 +246,7 @@ def en_sites() -> None:
         measured(
             f"en-private-{name}",
             f"pooled private pipeline {name}",
-            lambda sharing=sharing: private_pipeline(  # type: ignore[misc]
+            lambda sharing=sharing: _three_part(  # type: ignore[misc]
                 train["a"], {f"site-{site}": train[site] for site in sharing}, words, "i2b2_2014", 1, SITE_EPOCHS
             ),
             f"provider holds A and trains the representer (N=100, d=50, standard); the others share; {SITE_EPOCHS} epochs",
@@ -293,7 +305,15 @@ def times() -> None:
     record("loop", entries)
 
 
-def _entry(measure: str, outcomes: Sequence[Outcome], kind: str, target: float | None, data: str, note: str) -> Entry:
+def f1_entry(
+    measure: str,
+    outcomes: Sequence[Outcome],
+    kind: str,
+    target: float | None,
+    data: str,
+    note: str,
+    command: str = COMMAND,
+) -> Entry:
     """The mean of the seeds, with a bootstrap interval over documents of all seeds' counts together.
 
     Args:
@@ -303,21 +323,22 @@ def _entry(measure: str, outcomes: Sequence[Outcome], kind: str, target: float |
         target: of the issue; None for none.
         data: for the entry.
         note: for the entry; the score of each seed is added.
+        command: for the entry.
     """
     runs = [getattr(outcome, kind) for outcome in outcomes]
     low, high = bootstrap_f1(np.sum(np.array(runs, dtype=np.int64), axis=0), np.random.default_rng(0))
     if len(runs) > 1:
-        note += "; seeds " + ", ".join(f"{_f1(counts):.4f}" for counts in runs)
+        note += "; seeds " + ", ".join(f"{f1(counts):.4f}" for counts in runs)
     return Entry(
         measure=measure,
-        value=round(statistics.fmean(map(_f1, runs)), 4),
+        value=round(statistics.fmean(map(f1, runs)), 4),
         target=target,
         direction="" if target is None else ">=",
         unit="F1",
         interval=(round(low, 4), round(high, 4)),
         seeds=len(runs),
         data=data,
-        command=COMMAND,
+        command=command,
         note=note,
         commit=", ".join(sorted({outcome.commit for outcome in outcomes})),
     )

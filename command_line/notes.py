@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from shared.corpus import Corpus, read_corpus
-from shared.document import Document
+from shared.document import AnnotatedText, Document
+from shared.evaluation.reading import OFFICIAL_READERS, as_it_stands, within_text
 from shared.labels import LabelScheme, load_mapping, load_mapping_file, map_document, scheme_names
+
+Note = TypeVar("Note", bound=AnnotatedText)
 
 
 @dataclass(frozen=True)
@@ -23,12 +26,14 @@ class NotesOptions:
         text_column: where the text stands in a table.
         quarantine: where bad documents go.
         labels: name of a bundled scheme that the notes use, or a file that maps their labels.
+        official: read as the official evaluation scripts read.
     """
 
     format: str = "auto"
     text_column: str = "text"
     quarantine: Path | None = None
     labels: str | None = None
+    official: bool = False
 
 
 class Notes:
@@ -56,16 +61,22 @@ class Notes:
             text_column=options.text_column,
             quarantine=options.quarantine,
             categories=known,
+            readers=OFFICIAL_READERS if options.official else None,
         )
+        self._official = options.official
 
     def __iter__(self) -> Iterator[Document]:
-        if self._mapping is None:
-            return iter(self.corpus)
-        return self._mapped(self._mapping)
+        return self._mapped(self.corpus)
 
-    def _mapped(self, mapping: dict[str, str]) -> Iterator[Document]:
-        for document in self.corpus:
-            yield map_document(document, mapping)
+    def to_evaluate(self) -> Iterator[AnnotatedText]:
+        """The same for evaluation, which takes spans that overlap."""
+        return self._mapped(self.corpus.documents(as_it_stands if self._official else within_text))
+
+    def _mapped(self, documents: Iterable[Note]) -> Iterator[Note]:
+        if self._mapping is None:
+            return iter(documents)
+        mapping = self._mapping
+        return (map_document(document, mapping) for document in documents)
 
     @property
     def quarantined(self) -> int:

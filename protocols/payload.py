@@ -28,8 +28,10 @@ _WRITERS: dict[str, type[PayloadWriter]] = {
 _READERS: dict[bytes, type[PayloadReader]] = {b"PAR1": ParquetPayloadReader, b"\x89HDF": Hdf5PayloadReader}
 
 
-def create_payload(path: Path, *, dim: int, limits: PayloadLimits | None = None) -> PayloadWriter:
-    """A writer of the format that the suffix of `path` names: .parquet, .h5 or .hdf5.
+def create_payload(
+    path: Path, *, dim: int, limits: PayloadLimits | None = None, rules: ValueRules | None = None
+) -> PayloadWriter:
+    """A writer of the format that the suffix of `path` names: .parquet, .h5 or .hdf5; its arguments are `PayloadWriter`'s.
 
     Raises:
         SchemaError: another suffix.
@@ -40,7 +42,7 @@ def create_payload(path: Path, *, dim: int, limits: PayloadLimits | None = None)
         raise SchemaError(
             "a name that ends in " + ", ".join(_WRITERS), received="another", advice="rename it", place=path.name
         )
-    return writer(path, dim=dim, limits=limits)
+    return writer(path, dim=dim, limits=limits, rules=rules)
 
 
 def open_payload(path: Path, limits: PayloadLimits | None = None) -> PayloadReader:

@@ -16,7 +16,7 @@ from typing import Self
 
 from protocols.errors import BoundsError, SchemaError
 from protocols.forgiving_file import ForgivingFile
-from protocols.sentence_block import MAX_DIM, SentenceBlock
+from protocols.sentence_block import MAX_DIM, CheckedValues, SentenceBlock, ValueRules
 from protocols.storage import mapped, regular_size, staged, storage_error
 
 
@@ -56,14 +56,21 @@ class PayloadWriter(ABC):
         path: file to write; one that exists is replaced at the end.
         dim: width of the representations.
         limits: what the readers will accept; a block beyond it is refused here already.
+        rules: what every value must keep to; None leaves the values to be checked by who reads them.
+
+    Attributes:
+        checked: what was found of the values under `rules`.
     """
 
-    def __init__(self, path: Path, *, dim: int, limits: PayloadLimits | None = None) -> None:
+    def __init__(
+        self, path: Path, *, dim: int, limits: PayloadLimits | None = None, rules: ValueRules | None = None
+    ) -> None:
         if not 1 <= dim <= MAX_DIM:
             raise BoundsError(f"1 to {MAX_DIM} dimensions", received=str(dim), place=path.name)
         self.path = path
         self.dim = dim
         self.limits = limits or PayloadLimits()
+        self.checked = CheckedValues(rules, path.name) if rules else None
         self.sentences = 0
         self.tokens = 0
         self.blocks = 0
@@ -91,7 +98,8 @@ class PayloadWriter(ABC):
 
         Raises:
             SchemaError: a block of another width.
-            BoundsError: a block, or all of them, beyond the limits.
+            BoundsError: a block, or all of them, beyond the limits; a value beyond the rules.
+            NonFiniteError: a value that the rules forbid, for it is no number.
             StorageError: the disk is full.
         """
         if block.dim != self.dim:
@@ -108,6 +116,8 @@ class PayloadWriter(ABC):
         self.blocks += 1
         if self.sentences > self.limits.max_sentences:
             raise BoundsError(f"{self.limits.max_sentences} sentences at most", received="more", place=self.path.name)
+        if self.checked:
+            self.checked.add(block)
         self._write(block)
         self._check_sink()
 

@@ -18,7 +18,9 @@ LENGTH_TYPE = np.dtype("<i4")
 CLASS_TYPE = np.dtype("u1")
 CASING_CLASSES = 7
 MAX_DIM = 4096
-_NORM_ROWS = 8192
+# Rows that stay in the processor's cache.
+_NORM_ROWS = 2048
+_INFINITE_BITS = 0x7C00
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,6 +99,31 @@ class ValueRules:
     value_bound: float
 
 
+class CheckedValues:
+    """Checks one block after the other, and counts the tokens of each tag.
+
+    Args:
+        rules: what every block must keep to.
+        place: the payload, for errors.
+    """
+
+    def __init__(self, rules: ValueRules, place: str) -> None:
+        self.rules = rules
+        self._place = place
+        self._blocks = 0
+        self._counts = np.zeros(rules.tags, dtype=np.int64)
+
+    def add(self, block: SentenceBlock) -> None:
+        """Raises what `check_block` raises."""
+        check_block(block, self.rules, f"{self._place}, block {self._blocks}")
+        self._blocks += 1
+        self._counts += np.bincount(block.tags, minlength=self.rules.tags)
+
+    @property
+    def tag_counts(self) -> tuple[int, ...]:
+        return tuple(self._counts.tolist())
+
+
 def check_block(block: SentenceBlock, rules: ValueRules, place: str = "block") -> None:
     """Returns if every value of `block` is one that `rules` allow.
 
@@ -127,12 +154,24 @@ def largest_norm(values: Array) -> float:
     """
     largest = 0.0
     for start in range(0, len(values), _NORM_ROWS):
-        rows = values[start : start + _NORM_ROWS].astype(np.float32)
-        squares = float(np.einsum("td,td->t", rows, rows).max())
-        if not np.isfinite(squares):
+        bits = values[start : start + _NORM_ROWS].view("<u2") & 0x7FFF
+        if int(bits.max()) >= _INFINITE_BITS:
             return float("inf")
-        largest = max(largest, squares)
+        rows = _widened(bits)
+        largest = max(largest, float(np.einsum("td,td->t", rows, rows).max()))
     return float(np.sqrt(largest))
+
+
+def _widened(bits: NDArray[np.uint16]) -> NDArray[np.float32]:
+    """Finite float16 without their signs as float32; numpy's own conversion takes four times as long.
+
+    In its place in a float32 the exponent, whose bias is smaller by 112, says 2^-112 times the value.
+    """
+    wide = bits.astype("<u4")
+    np.left_shift(wide, 13, out=wide)
+    rows = wide.view("<f4")
+    rows *= np.float32(2.0**112)
+    return rows
 
 
 def rounded_bound(bound: float, dim: int) -> float:

@@ -14,8 +14,6 @@ from collections.abc import Container, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
-
 from protocols.canonical import Json, canonical_bytes, parse_canonical
 from protocols.errors import (
     DigestError,
@@ -28,7 +26,8 @@ from protocols.errors import (
     UnsignedError,
 )
 from protocols.manifest import MAX_MANIFEST_BYTES, ShareFields, ShareManifest
-from protocols.payload import PayloadLimits, PayloadReader, ValueRules, check_block, open_payload
+from protocols.payload import PayloadLimits, PayloadReader, ValueRules, open_payload
+from protocols.sentence_block import CheckedValues
 from protocols.signing import SHARE_CONTEXT, PrivateKey, PublicKey, Signature
 from protocols.storage import file_sha256, read_bounded, regular_size, write_whole
 
@@ -81,7 +80,12 @@ def manifest_path(payload_path: Path) -> Path:
 
 
 def seal_share(
-    payload_path: Path, fields: ShareFields, key: PrivateKey, *, limits: PayloadLimits | None = None
+    payload_path: Path,
+    fields: ShareFields,
+    key: PrivateKey,
+    *,
+    limits: PayloadLimits | None = None,
+    checked: CheckedValues | None = None,
 ) -> ShareManifest:
     """Checks a payload, completes its manifest, signs it and writes it beside the payload.
 
@@ -90,18 +94,22 @@ def seal_share(
         fields: what the site states.
         key: the site's key.
         limits: the limits of the receiver.
+        checked: the values, if the writer of this payload checked them; None reads them all back and checks them.
 
     Raises:
         ProtocolError: the payload would not be accepted as what `fields` say, or the disk is full.
     """
     limits = limits or PayloadLimits()
     with open_payload(payload_path, limits) as reader:
+        checked = checked or _check_values(reader, fields)
+        if checked.rules != _rules(fields):
+            raise _mismatch("values checked for what the site states", "checked for something else", payload_path.name)
         manifest = ShareManifest(
             **vars(fields),
             dim=reader.dim,
             sentences=reader.sentences,
             tokens=reader.tokens,
-            tag_counts=_check_values(reader, fields),
+            tag_counts=checked.tag_counts,
             payload_format=reader.format,
             payload_bytes=reader.file_bytes,
             payload_sha256=file_sha256(payload_path),
@@ -153,7 +161,7 @@ def open_share(
             stated = getattr(manifest, "payload_format" if name == "format" else name)
             if getattr(reader, name) != stated:
                 raise _mismatch(f"{name} {stated}", str(getattr(reader, name)), payload_path.name)
-        if _check_values(reader, manifest) != manifest.tag_counts:
+        if _check_values(reader, manifest).tag_counts != manifest.tag_counts:
             raise _mismatch("the tag counts of the manifest", "others", payload_path.name)
     return VerifiedShare(manifest, payload_path, key, limits)
 
@@ -227,14 +235,16 @@ def _check_bytes(manifest: ShareManifest, payload_path: Path) -> None:
         )  # fmt: skip
 
 
-def _check_values(reader: PayloadReader, fields: ShareFields) -> tuple[int, ...]:
-    """Checks every block; returns the tokens of each tag."""
-    rules = ValueRules(tags=fields.tags, value_bound=fields.value_bound)
-    counts = np.zeros(fields.tags, dtype=np.int64)
-    for index, block in enumerate(reader):
-        check_block(block, rules, f"{reader.path.name}, block {index}")
-        counts += np.bincount(block.tags, minlength=fields.tags)
-    return tuple(counts.tolist())
+def _check_values(reader: PayloadReader, fields: ShareFields) -> CheckedValues:
+    """Checks every block."""
+    checked = CheckedValues(_rules(fields), reader.path.name)
+    for block in reader:
+        checked.add(block)
+    return checked
+
+
+def _rules(fields: ShareFields) -> ValueRules:
+    return ValueRules(tags=fields.tags, value_bound=fields.value_bound)
 
 
 def _mismatch(expected: str, received: str, place: str) -> MismatchError:

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from protocols.payload import create_payload
 from protocols.payload_base import PayloadLimits, PayloadWriter
-from protocols.sentence_block import CLASS_TYPE, LENGTH_TYPE, VALUE_TYPE, SentenceBlock
+from protocols.sentence_block import CLASS_TYPE, LENGTH_TYPE, VALUE_TYPE, CheckedValues, SentenceBlock, ValueRules
 from protocols.storage import storage_error
 
 BUCKETS = 64
@@ -41,12 +41,15 @@ class ShuffledWriter:
         path: payload to write; its suffix decides the format.
         dim: width of the representations.
         limits: what the readers will accept.
+        rules: what every value must keep to; None checks none.
     """
 
-    def __init__(self, path: Path, *, dim: int, limits: PayloadLimits | None = None) -> None:
+    def __init__(
+        self, path: Path, *, dim: int, limits: PayloadLimits | None = None, rules: ValueRules | None = None
+    ) -> None:
         self.path = path
         self.dim = dim
-        self._writer: PayloadWriter = create_payload(path, dim=dim, limits=limits)
+        self._writer: PayloadWriter = create_payload(path, dim=dim, limits=limits, rules=rules)
         self._random = np.random.default_rng(secrets.randbits(128))
         self._stack = ExitStack()
         self._spools: list[IO[bytes]] = []
@@ -59,6 +62,11 @@ class ShuffledWriter:
             stack.enter_context(self._writer)
             self._stack = stack.pop_all()
         return self
+
+    @property
+    def checked(self) -> CheckedValues | None:
+        """What was found of the values under `rules`; complete when the payload is."""
+        return self._writer.checked
 
     def append(self, block: SentenceBlock) -> None:
         """Takes the sentences of a block, whose arrays must not change afterwards.

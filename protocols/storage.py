@@ -18,7 +18,6 @@ from pathlib import Path
 
 from protocols.errors import BoundsError, StorageError
 
-_BUFFER_BYTES = 1 << 20
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -111,11 +110,8 @@ def file_sha256(path: Path) -> str:
     Raises:
         StorageError: the file can't be read.
     """
-    digest = hashlib.sha256()
     with mapped(path), path.open("rb", buffering=0) as file:
-        while chunk := file.read(_BUFFER_BYTES):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def flush(path: Path) -> None:

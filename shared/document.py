@@ -1,11 +1,12 @@
 """The values that every part of the project hands on: documents and their annotations.
 
-Invariants, checked at construction, so that no half-trusted document exists:
+Invariants of a `Document`, checked at construction, so that no half-trusted one exists:
 
 - offsets are half-open and count code points of the untouched text;
-- a document's annotations are sorted, lie inside its text, are not empty and do not overlap.
+- its annotations are sorted, lie inside its text, are not empty and do not overlap.
 
-Neither `repr` shows any text of a note.
+What learns, hides or shares takes a `Document`. An `AnnotatedText` is what somebody says of a text, before that is
+trusted; only evaluation, which must judge any answer, takes it as it is. No `repr` shows any text of a note.
 """
 
 from __future__ import annotations
@@ -39,21 +40,37 @@ class Annotation:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Document:
-    """A note and what is known to be PHI in it.
+class AnnotatedText:
+    """A note and spans of it as they were given: in any order, and any of them may overlap.
 
     Args:
         identifier: unique in its corpus; file stem or record id.
         text: the note, untouched.
-        annotations: spans in any order; stored sorted.
-
-    Raises:
-        AnnotationError: a span is empty, outside the text, or overlaps another.
+        annotations: spans in the order given.
     """
 
     identifier: str
     text: str
     annotations: tuple[Annotation, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.identifier!r}, {len(self.text)} characters, {len(self.annotations)} annotations)"
+
+    def covered(self, annotation: Annotation) -> str:
+        """The text under an annotation. This is PHI: never log it."""
+        return self.text[annotation.start : annotation.end]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Document(AnnotatedText):
+    """A note and what is known to be PHI in it.
+
+    Args:
+        annotations: spans in any order; stored sorted.
+
+    Raises:
+        AnnotationError: a span is empty, outside the text, or overlaps another.
+    """
 
     def __post_init__(self) -> None:
         ordered = tuple(sorted(self.annotations))
@@ -74,10 +91,3 @@ class Document:
                     place=place,
                 )
             previous_end = span.end
-
-    def __repr__(self) -> str:
-        return f"Document({self.identifier!r}, {len(self.text)} characters, {len(self.annotations)} annotations)"
-
-    def covered(self, annotation: Annotation) -> str:
-        """The text under an annotation. This is PHI: never log it."""
-        return self.text[annotation.start : annotation.end]

@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from shared.document import Document
 from shared.embeddings.vectors import WordVectors
 from shared.labels import LabelScheme, encode_tags, repair_tags
-from shared.models.noise import NoiseSource
+from shared.models.noise import NoiseSource, SharingNoise
+from shared.models.noise_source import MemoisedNoise, SentenceNoise
 from shared.models.representer import Representer
+from shared.models.token_local import TokenLocal
 from shared.text.casing import casing_classes
 from shared.text.tokens import Tokens, tokenise
 from shared.training.batches import RaggedSentences
@@ -107,7 +109,12 @@ def embedded(chunk: TokenisedSentences, vectors: WordVectors) -> RaggedSentences
 def embedded_corpus(
     documents: Iterable[Document], vectors: WordVectors, scheme: LabelScheme
 ) -> tuple[RaggedSentences, tuple[str, ...]]:
-    """A whole labelled corpus for training, as ids into one matrix, which starts with the vocabulary of the vectors.
+    """A whole labelled corpus for training; see `indexed`."""
+    return indexed(tokenised_chunks(tokenised(documents), scheme), vectors)
+
+
+def indexed(chunks: Iterable[TokenisedSentences], vectors: WordVectors) -> tuple[RaggedSentences, tuple[str, ...]]:
+    """Sentences as ids into one matrix, which starts with the vocabulary of the vectors.
 
     The vocabulary comes first so that its rows can stand in for one another as neighbours; each unknown word of the
     corpus gets one row behind it.
@@ -119,7 +126,7 @@ def embedded_corpus(
     pieces: list[TokenisedSentences] = []
     ids: list[NDArray[np.int64]] = []
     casing: list[NDArray[np.uint8]] = []
-    for chunk in tokenised_chunks(tokenised(documents), scheme):
+    for chunk in chunks:
         found = vectors.ids(chunk.words)
         for place in np.flatnonzero(found < 0).tolist():
             found[place] = len(vectors) + extra.setdefault(chunk.words[place], len(extra))
@@ -143,15 +150,34 @@ def embedded_corpus(
     return sentences, (*vectors.words, *extra)
 
 
+def noise_for(
+    chunk: TokenisedSentences, noise: SharingNoise, factors: NDArray[np.float64] | None = None
+) -> NoiseSource:
+    """The source of noise for a chunk, once its words are those that will be represented: behind any surrogates.
+
+    Args:
+        chunk: the sentences.
+        noise: of the share.
+        factors: as for `represented`, to which the same must be given.
+    """
+    return noise.for_sentences(chunk.words, chunk.lengths, factors) if isinstance(noise, MemoisedNoise) else noise
+
+
 @torch.no_grad()
-def represented(sentences: RaggedSentences, representer: Representer, generator: NoiseSource | None) -> RaggedSentences:
+def represented(
+    sentences: RaggedSentences,
+    representer: Representer | TokenLocal,
+    generator: NoiseSource | None,
+    factors: NDArray[np.float64] | None = None,
+) -> RaggedSentences:
     """The representation of word vectors.
 
     Args:
         sentences: word vectors.
         representer: the frozen representer.
-        generator: source of the noise, a PrivateNoise for whatever may leave; None for no noise at all,
-            which is for inference in-house only.
+        generator: source of the noise: for whatever may leave a PrivateNoise, or the SentenceNoise of these
+            sentences; None for no noise at all, which is for inference in-house only.
+        factors: how many times its scale the output noise of each sentence has, `[sentences]`; None for once.
 
     Returns:
         the same sentences in the same order, values float16 `[tokens, dim]`. Rounding comes after the noise.
@@ -160,7 +186,13 @@ def represented(sentences: RaggedSentences, representer: Representer, generator:
     for rows in token_batches(sentences.lengths):
         tokens = sentences.tokens_of(rows)
         vectors, lengths = torch.from_numpy(sentences.vectors(tokens)), torch.from_numpy(sentences.lengths[rows])
-        out[tokens] = representer.end_to_end(vectors, lengths, generator).half().numpy()
+        source = generator.of(rows) if isinstance(generator, SentenceNoise) else generator
+        if factors is None or isinstance(representer, TokenLocal):
+            shown = representer.end_to_end(vectors, lengths, source)
+        else:
+            raised = torch.from_numpy(np.repeat(factors[rows], sentences.lengths[rows]).astype(np.float32))
+            shown = representer.end_to_end(vectors, lengths, source, raised)
+        out[tokens] = shown.half().numpy()
     return RaggedSentences(out, sentences.casing, sentences.tags, sentences.lengths)
 
 

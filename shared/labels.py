@@ -14,12 +14,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.document import Annotation, Document
+from shared.document import AnnotatedText, Annotation, Document
 from shared.errors import ConfigurationError, LabelError, StorageError
+
+Note = TypeVar("Note", bound=AnnotatedText)
 
 MAX_CATEGORIES = 127  # tags travel as uint8: 1 + 2 * 127 = 255
 
@@ -128,7 +131,7 @@ def load_mapping_file(path: Path, target: LabelScheme) -> dict[str, str]:
     return dict(table)
 
 
-def map_document(document: Document, mapping: Mapping[str, str]) -> Document:
+def map_document(document: Note, mapping: Mapping[str, str]) -> Note:
     """The document in the words of another scheme; spans that map to "" are dropped, as the mapping says.
 
     Raises:
@@ -144,7 +147,7 @@ def map_document(document: Document, mapping: Mapping[str, str]) -> Document:
             )
         if mapping[span.category]:
             kept.append(replace(span, category=mapping[span.category]))
-    return Document(document.identifier, document.text, tuple(kept))
+    return replace(document, annotations=tuple(kept))
 
 
 def encode_tags(spans: NDArray[np.int32], document: Document, scheme: LabelScheme) -> NDArray[np.uint8]:

@@ -17,6 +17,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from shared.anonymity.surrogates import FILE as BANK_FILE
+from shared.anonymity.surrogates import SurrogateBank, load_bank, save_bank
 from shared.document import Annotation, Document
 from shared.embeddings.artefact import load_vectors, save_vectors
 from shared.embeddings.vectors import WordVectors
@@ -24,9 +26,11 @@ from shared.encoding import CHUNK_TOKENS, TokenisedSentences, embedded, represen
 from shared.errors import ConfigurationError, ModelError
 from shared.files import read_text, write_text
 from shared.labels import LabelScheme, decode_tags
+from shared.models.noise import NoiseSource
 from shared.models.representer import Representer
 from shared.models.storage import load_head, load_representer, save_representer
 from shared.models.tagger import Tagger
+from shared.models.token_local import TokenLocal
 from shared.text.tokens import Tokens
 from shared.training.batches import RaggedSentences
 from shared.training.tagging import predict
@@ -40,19 +44,33 @@ class Encoder:
         vectors: public word vectors.
         representer: frozen.
         scheme: the label scheme of the pool.
+        surrogates: public PHI that takes the place of a hospital's own in all that is shared; None where the
+            representer alone is to protect it.
 
     Raises:
         ModelError: the word vectors are not of the size that the representer was trained with.
     """
 
     vectors: WordVectors
-    representer: Representer
+    representer: Representer | TokenLocal
     scheme: LabelScheme
+    surrogates: SurrogateBank | None = None
 
     @property
     def dim(self) -> int:
         """Size of what the head gets for a token."""
         return self.representer.config.dim
+
+    def shared(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
+        """What a share holds of these sentences, in their order: the only thing that is ever shown to others.
+
+        Args:
+            chunk: labelled sentences.
+            noise: a PrivateNoise for whatever may leave.
+        """
+        if self.surrogates is not None:
+            chunk = self.surrogates.replaced(chunk, noise)
+        return represented(embedded(chunk, self.vectors), self.representer, noise)
 
     def inputs(self, chunk: TokenisedSentences) -> RaggedSentences:
         """What the head gets in-house: the representation without noise."""
@@ -107,10 +125,12 @@ def load_scheme_file(folder: Path) -> LabelScheme:
 
 
 def save_encoder(encoder: Encoder, folder: Path) -> None:
-    """Write word vectors, representer and scheme into a folder."""
+    """Write word vectors, representer, scheme and surrogates, if there are any, into a folder."""
     save_vectors(encoder.vectors, folder, dtype="float16")
     save_representer(encoder.representer, folder)
     save_scheme(encoder.scheme, folder)
+    if encoder.surrogates is not None:
+        save_bank(encoder.surrogates, folder)
 
 
 def load_encoder(folder: Path) -> Encoder:
@@ -119,7 +139,10 @@ def load_encoder(folder: Path) -> Encoder:
     Raises:
         EmbeddingError, ModelError: a file is missing, damaged, or does not fit the others.
     """
-    return Encoder(load_vectors(folder), load_representer(folder), load_scheme_file(folder))
+    scheme = load_scheme_file(folder)
+    # A release is signed as a whole, so nobody but the provider can have taken the bank away.
+    bank = load_bank(folder, len(scheme.categories)) if (folder / BANK_FILE).exists() else None
+    return Encoder(load_vectors(folder), load_representer(folder), scheme, bank)
 
 
 @dataclass(frozen=True)

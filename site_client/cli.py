@@ -14,6 +14,7 @@ from command_line.commands import Program, examples, json_option, report, seed_o
 from command_line.notes import Notes, NotesOptions, notes_options
 from command_line.progress import progress_bar
 from protocols.enrolment import write_request
+from shared.document import Document
 from shared.evaluation import HEADLINES, as_table, count_sentences, evaluate_all, match_corpora
 from shared.evaluation import as_json as evaluation_json
 from shared.pipeline import load_pipeline, load_scheme_file
@@ -198,8 +199,9 @@ def evaluate(notes: Path, root: Path, everything: bool, seed: int, as_json: bool
     opened = workspace.open_workspace(root)
     folder = _pipeline(opened)
     read = Notes(notes, _reading(reading), load_scheme_file(folder))
-    gold = list(read)
-    pairs = match_corpora(gold, load_pipeline(folder).annotate(gold))
+    gold = list(read.to_evaluate())
+    unlabelled = (Document(document.identifier, document.text) for document in gold)
+    pairs = match_corpora(gold, load_pipeline(folder).annotate(unlabelled))
     result = evaluate_all(pairs, rng=np.random.default_rng(seed), sentences=count_sentences)
     values = {**evaluation_json(result), "quarantined": read.quarantined}
     report(values, [*read.lines(), as_table(result, blocks=None if everything else HEADLINES)], as_json=as_json)

@@ -15,14 +15,14 @@ from pathlib import Path
 import numpy as np
 
 from protocols.manifest import ShareFields, ShareManifest
-from protocols.sentence_block import SentenceBlock
+from protocols.sentence_block import SentenceBlock, ValueRules
 from protocols.share import manifest_path, seal_share
 from protocols.shuffled_writer import ShuffledWriter
 from shared.document import Document
-from shared.encoding import embedded, represented, tokenised, tokenised_chunks
+from shared.embeddings.generalised import GeneralisedVectors
+from shared.encoding import tokenised, tokenised_chunks
 from shared.errors import CorpusError
 from shared.models.noise_source import PrivateNoise
-from shared.models.representer import Representer
 from shared.pipeline import Encoder, load_encoder
 from shared.training.batches import RaggedSentences
 from shared.training.tagging import Progress, silent
@@ -39,7 +39,7 @@ def encoded_blocks(
     """
     done, noise = 0, PrivateNoise()
     for chunk in tokenised_chunks(tokenised(documents), encoder.scheme):
-        yield block_of(represented(embedded(chunk, encoder.vectors), encoder.representer, noise))
+        yield block_of(encoder.shared(chunk, noise))
         done += len(chunk.words)
         progress("tokens", done, 0)
 
@@ -70,7 +70,8 @@ def encode(
     encoder = load_encoder(release.folder)
     key = workspace.key()
     labelled = False
-    with ShuffledWriter(out, dim=encoder.representer.config.dim) as writer:
+    rules = ValueRules(len(encoder.scheme.tags), encoder.representer.value_bound)
+    with ShuffledWriter(out, dim=encoder.representer.config.dim, rules=rules) as writer:
         for block in encoded_blocks(encoder, documents, progress):
             writer.append(block)
             labelled = labelled or bool(block.tags.any())
@@ -85,13 +86,13 @@ def encode(
             sequence=sequence,
             release=release.digest,
             label_scheme=encoder.scheme.name,
-            tags=len(encoder.scheme.tags),
-            value_bound=encoder.representer.value_bound,
+            tags=rules.tags,
+            value_bound=rules.value_bound,
             created=datetime.date.today(),
             software=f"deid-commons {version('deid-commons')}",
-            protection=protection(encoder.representer),
+            protection=protection(encoder),
         )
-        return seal_share(out, fields, key)
+        return seal_share(out, fields, key, checked=writer.checked)
     except BaseException:
         # A payload without its manifest is of no use to anybody, nor is the manifest of a payload that it replaced.
         for left in (out, manifest_path(out)):
@@ -100,16 +101,24 @@ def encode(
         raise
 
 
-def protection(representer: Representer) -> dict[str, float]:
-    """What the output noise guarantees by itself, whatever the attacker knows: see `mu_per_token`.
+def protection(encoder: Encoder) -> dict[str, float]:
+    """What protects a share, in numbers.
 
-    The representation of a token lies in the unit ball, so two of them are at most 2 apart. In Gaussian differential
-    privacy (Dong, Roth and Su 2022) noise of standard deviation s_i gives at worst mu = 2 / min(s_i) for one token. A word
-    moves every token of its sentence, and k tokens compose to mu * sqrt(k).
+    - "surrogates", 1 where labelled PHI is replaced by public PHI before anything is computed from it.
+    - "cluster_size", the least number of words that look alike, of those that are not public.
+    - With output noise of standard deviation s_i, its smallest and mean, and "mu_per_token": the representation of a token
+      lies in the unit ball, so two of them are at most 2 apart, and in Gaussian differential privacy (Dong, Roth and Su
+      2022) that gives at worst mu = 2 / min(s_i). A word moves every token of its sentence, and k tokens compose to
+      mu * sqrt(k).
     """
-    scales = np.array(representer.noise_scales()["output"])
-    return {
-        "noise_sigma_min": float(scales.min()),
-        "noise_sigma_mean": float(scales.mean()),
-        "mu_per_token": float(2 / scales.min()),
-    }
+    stated: dict[str, float] = {"surrogates": float(encoder.surrogates is not None)}
+    if isinstance(encoder.vectors, GeneralisedVectors):
+        stated["cluster_size"] = float(encoder.vectors.k)
+    scales = np.array(encoder.representer.noise_scales()["output"])
+    if scales.min() > 0:
+        stated |= {
+            "noise_sigma_min": float(scales.min()),
+            "noise_sigma_mean": float(scales.mean()),
+            "mu_per_token": float(2 / scales.min()),
+        }
+    return stated

@@ -2,7 +2,8 @@
 
 site.json       format, name of the site, sequence number of the last share, the provider's public key once it is pinned,
                 the release in use
-keys/           Ed25519 key of the site; the private half is readable by its owner only
+keys/           Ed25519 key of the site; the private half is readable by its owner only. noise.key is the secret of
+                the noise that is drawn once for each sentence; it is made on first use where it is missing
 releases/       the releases that were pulled, verified
 """
 
@@ -19,6 +20,7 @@ from protocols.signing import PrivateKey, PublicKey
 from shared.errors import ConfigurationError
 from shared.files import new_tree, read_text, write_text
 from site_client.errors import WorkspaceError
+from site_client.noise_secret import noise_secret
 
 FORMAT = 1
 _SETTINGS = "site.json"
@@ -65,6 +67,14 @@ class Workspace:
         """The site's signing key."""
         return PrivateKey.load(self.private_key)
 
+    def noise_secret(self) -> bytes:
+        """The site's secret for noise that is drawn once for each sentence.
+
+        Raises:
+            WorkspaceError, StorageError: the file is damaged, or others may read it.
+        """
+        return noise_secret(self.root / "keys" / "noise.key")
+
     def save(self) -> None:
         """Write the settings."""
         provider = None if self.provider is None else self.provider.hex
@@ -101,6 +111,7 @@ def create(root: Path, site: str) -> Workspace:
     with new_tree(root, ("keys", "releases")):
         (root / "keys").chmod(0o700)
         PrivateKey.generate().save(workspace.private_key)
+        workspace.noise_secret()
         workspace.save()
     return workspace
 

@@ -13,11 +13,7 @@ from click.testing import CliRunner, Result
 
 import aggregator.cli
 import site_client.cli
-from aggregator import train_repr
-from shared.training.three_part import ThreePartConfig
 from tests.tiny_notes import tiny_notes, write_notes
-
-TINY = ThreePartConfig(task_epochs=8, adversary_epochs=1, joint_epochs=2, batch=8, adversary_hidden=8)
 
 
 def provider(*arguments: object) -> Result:
@@ -134,13 +130,7 @@ def build(root: Path) -> Loop:
     made = values(provider("init", loop.provider, "--json"))
     (root / "fingerprint").write_text(made["fingerprint"])
     done(provider("train-embeddings", loop.notes("public"), "--dim", 12, "--epochs", 2, "--min-count", 1, *at))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(train_repr.PRESETS, "quick", TINY)
-        done(
-            provider(
-                "train-repr", "--corpus", loop.notes("public"), "--preset", "quick", "--neighbours", 8, "--dim", 8, *at
-            )
-        )
+    done(provider("train-repr", "--corpus", loop.notes("public"), "--cluster-size", 8, "--dim", 8, *at))
     done(provider("publish", *at))
     for name in ("north", "south"):
         enrol(loop, name)

@@ -23,7 +23,7 @@ from shared.corpus.decoding import decode_utf8
 from shared.corpus.format import Entry, Format, stem_of
 from shared.corpus.plain import text_bytes
 from shared.corpus.storage import read_bytes
-from shared.document import Annotation, Document
+from shared.document import AnnotatedText, Annotation, Document
 from shared.errors import AnnotationError, FormatError
 
 _HARMLESS = frozenset("REAMN*#")
@@ -47,14 +47,9 @@ class Brat(Format):
         parts = {path.suffix: read_bytes(path) for path in (text, spans) if path.exists()}
         yield Entry(stem, file.name, parts)
 
-    def parse(self, entry: Entry, notes: Counter[str]) -> Document:
+    def parse(self, entry: Entry, notes: Counter[str]) -> AnnotatedText:
         identifier = entry.identifier
-        for suffix in self.suffixes:
-            if suffix not in entry.parts:
-                raise FormatError(
-                    f"expected a {suffix} file beside the other one, got none; add it (an empty .ann means no PHI)",
-                    document=identifier,
-                )
+        self.require_both(entry)
         raw = entry.parts[".txt"]
         text = decode_utf8(raw, identifier)
         tags = _tags(decode_utf8(entry.parts[".ann"], identifier), text, identifier, notes)
@@ -65,7 +60,19 @@ class Brat(Format):
             annotations = align(text, tags, COUNTINGS, notes)
         if annotations is None:
             raise mismatch(text, tags, identifier)
-        return Document(identifier, text, annotations)
+        return AnnotatedText(identifier, text, annotations)
+
+    def require_both(self, entry: Entry) -> None:
+        """
+        Raises:
+            FormatError: the .txt or the .ann is missing.
+        """
+        for suffix in self.suffixes:
+            if suffix not in entry.parts:
+                raise FormatError(
+                    f"expected a {suffix} file beside the other one, got none; add it (an empty .ann means no PHI)",
+                    document=entry.identifier,
+                )
 
     def render(self, document: Document) -> dict[str, bytes]:
         keys = [span.identifier for span in document.annotations]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from shared.document import Document
+from shared.document import AnnotatedText
 from shared.errors import AnnotationError, FormatError
 
 # Control characters, and half surrogates, which no UTF-8 file can hold.
@@ -13,7 +13,7 @@ _ID_CHARACTERS = 200
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
-def check_document(document: Document) -> None:
+def check_document(document: AnnotatedText) -> None:
     """Refuse what no format can hold or no person can read.
 
     Raises:

@@ -12,7 +12,7 @@ from shared.corpus.alignment import Tag
 from shared.corpus.decoding import offset, text_value
 from shared.corpus.json_records import JsonRecords, Record, identifier_of
 from shared.corpus.jsonl import build, spans_of, tag_of
-from shared.document import Document
+from shared.document import AnnotatedText, Document
 from shared.errors import FormatError
 
 LABEL_KEYS = ("label", "labels", "entities")
@@ -22,7 +22,7 @@ class Doccano(JsonRecords):
     name = "doccano"
     title = "Doccano export (text and label triples)"
 
-    def from_record(self, record: Record, fallback: str, notes: Counter[str]) -> Document:
+    def from_record(self, record: Record, fallback: str, notes: Counter[str]) -> AnnotatedText:
         text = text_value(record.get("text", record.get("data")), "'text'", fallback)
         identifier = identifier_of(record, fallback)
         keys = [key for key in LABEL_KEYS if key in record]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from shared.corpus.storage import read_bytes
-from shared.document import Document
+from shared.document import AnnotatedText, Document
 from shared.errors import CorpusError, FormatError
 
 _GZIP = ".gz"
@@ -82,8 +82,8 @@ class Format(ABC):
         yield Entry(stem_of(file.name), file.name, {suffix_of(file.name): read_bytes(file)})
 
     @abstractmethod
-    def parse(self, entry: Entry, notes: Counter[str]) -> Document:
-        """Read one record.
+    def parse(self, entry: Entry, notes: Counter[str]) -> AnnotatedText:
+        """Read one record; whether its spans may overlap is decided by who reads the corpus.
 
         Args:
             entry: the record.
@@ -91,7 +91,7 @@ class Format(ABC):
 
         Raises:
             FormatError: it is not of this format.
-            AnnotationError: a span does not fit its text or another span.
+            AnnotationError: a span does not fit its text.
         """
 
     @abstractmethod

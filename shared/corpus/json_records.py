@@ -17,7 +17,7 @@ from typing import IO, Any, ClassVar
 from shared.corpus.decoding import decode_json
 from shared.corpus.format import Entry, Format, only_part, stem_of, suffix_of
 from shared.corpus.storage import open_bytes, reading
-from shared.document import Document
+from shared.document import AnnotatedText, Document
 from shared.errors import FormatError
 
 Record = dict[str, Any]
@@ -40,7 +40,7 @@ class JsonRecords(Format):
     def entries(self, file: Path) -> Iterator[Entry]:
         yield from json_entries(file)
 
-    def parse(self, entry: Entry, notes: Counter[str]) -> Document:
+    def parse(self, entry: Entry, notes: Counter[str]) -> AnnotatedText:
         record = decode_json(only_part(entry), entry.identifier)
         if not isinstance(record, dict):
             raise FormatError(
@@ -52,7 +52,7 @@ class JsonRecords(Format):
         return {".jsonl": json.dumps(self.to_record(document), ensure_ascii=False).encode()}
 
     @abstractmethod
-    def from_record(self, record: Record, fallback: str, notes: Counter[str]) -> Document:
+    def from_record(self, record: Record, fallback: str, notes: Counter[str]) -> AnnotatedText:
         """A parsed record as a document.
 
         The text comes first: a damaged record may have lost it to its id, and no error shall then show that id.

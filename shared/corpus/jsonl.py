@@ -12,7 +12,7 @@ from typing import Any
 from shared.corpus.alignment import COUNTINGS, Tag, align, mismatch
 from shared.corpus.decoding import offset, text_value
 from shared.corpus.json_records import JsonRecords, Record, identifier_of
-from shared.document import Annotation, Document
+from shared.document import AnnotatedText, Annotation, Document
 from shared.errors import AnnotationError, FormatError
 
 _OTHER_TOOLS = ("annotation", "spans", "label", "labels", "entities", "tags", "predictions", "result")
@@ -25,7 +25,7 @@ class PlainJsonl(JsonRecords):
     def __init__(self, text_column: str = "text") -> None:
         self.text_column = text_column
 
-    def from_record(self, record: Record, fallback: str, notes: Counter[str]) -> Document:
+    def from_record(self, record: Record, fallback: str, notes: Counter[str]) -> AnnotatedText:
         text = text_value(record.get(self.text_column), f"'{self.text_column}'", fallback)
         identifier = identifier_of(record, fallback)
         items = record.get("annotations")
@@ -76,7 +76,7 @@ def tag_of(item: object, start: str, end: str, category: str, surface: str, docu
     )
 
 
-def build(text: str, tags: list[Tag], identifier: str, notes: Counter[str]) -> Document:
+def build(text: str, tags: list[Tag], identifier: str, notes: Counter[str]) -> AnnotatedText:
     """A document of tags that are seen to fit their text.
 
     Raises:
@@ -90,7 +90,7 @@ def build(text: str, tags: list[Tag], identifier: str, notes: Counter[str]) -> D
     annotations = align(text, tags, COUNTINGS, notes)
     if annotations is None:
         raise mismatch(text, tags, identifier)
-    return Document(identifier, text, annotations)
+    return AnnotatedText(identifier, text, annotations)
 
 
 def _tag(item: object, document: str, index: int) -> Tag:

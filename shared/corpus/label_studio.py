@@ -17,7 +17,7 @@ from shared.corpus.alignment import Tag
 from shared.corpus.decoding import offset, text_value
 from shared.corpus.json_records import JsonRecords, Record, identifier_of
 from shared.corpus.jsonl import build, spans_of
-from shared.document import Annotation, Document
+from shared.document import AnnotatedText, Annotation, Document
 from shared.errors import AnnotationError, FormatError
 
 
@@ -29,7 +29,7 @@ class LabelStudio(JsonRecords):
     between: ClassVar[bytes] = b",\n"
     closing: ClassVar[bytes] = b"\n]\n"
 
-    def from_record(self, record: Record, fallback: str, notes: Counter[str]) -> Document:
+    def from_record(self, record: Record, fallback: str, notes: Counter[str]) -> AnnotatedText:
         data = record.get("data")
         text = text_value(data.get("text") if isinstance(data, dict) else None, "'text' in 'data'", fallback)
         identifier = identifier_of(record, fallback)

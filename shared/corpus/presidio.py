@@ -11,7 +11,7 @@ from typing import ClassVar
 from shared.corpus.decoding import text_value
 from shared.corpus.json_records import JsonRecords, Record, identifier_of
 from shared.corpus.jsonl import build, spans_of, tag_of
-from shared.document import Document
+from shared.document import AnnotatedText, Document
 
 
 class Presidio(JsonRecords):
@@ -22,7 +22,7 @@ class Presidio(JsonRecords):
     between: ClassVar[bytes] = b",\n"
     closing: ClassVar[bytes] = b"\n]\n"
 
-    def from_record(self, record: Record, fallback: str, notes: Counter[str]) -> Document:
+    def from_record(self, record: Record, fallback: str, notes: Counter[str]) -> AnnotatedText:
         text = text_value(record.get("full_text"), "'full_text'", fallback)
         identifier = identifier_of(record, fallback)
         items = spans_of(record.get("spans"), identifier)

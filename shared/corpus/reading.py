@@ -1,22 +1,25 @@
-"""A corpus as a stream of trusted documents: each is checked before it is handed on, and none is lost in silence."""
+"""A corpus as a stream of documents: each is checked before it is handed on, and none is lost in silence."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from shared.corpus.checks import check_document, presentable, printable
 from shared.corpus.detect import Detection, detect
-from shared.corpus.format import Entry, stem_of
+from shared.corpus.format import Entry, Format, stem_of
 from shared.corpus.formats import make_format
 from shared.corpus.quarantine import Quarantine
 from shared.corpus.report import Report
-from shared.document import Document
+from shared.document import AnnotatedText, Document
 from shared.errors import ConfigurationError, CorpusError, FormatError, LabelError
 
 _HASH_BYTES = 8
+
+Note = TypeVar("Note", bound=AnnotatedText)
 
 
 class Corpus:
@@ -27,6 +30,7 @@ class Corpus:
         text_column: where the text stands, in CSV and plain JSONL.
         quarantine: where bad documents go; None: the first one raises.
         categories: the labels that may occur; None: any.
+        readers: what reads a format in the place of its own reader, by the format's name.
 
     Attributes:
         format: name of the format.
@@ -41,22 +45,31 @@ class Corpus:
         text_column: str = "text",
         quarantine: Quarantine | None = None,
         categories: frozenset[str] | None = None,
+        readers: Mapping[str, Format] | None = None,
     ) -> None:
         self.format = detection.format
         self.detected = detection.why
         self.report = Report()
         self._detection = detection
-        self._reader = make_format(detection.format, text_column)
+        self._reader = (readers or {}).get(detection.format) or make_format(detection.format, text_column)
         self._quarantine = quarantine
         self._categories = categories
 
     def __iter__(self) -> Iterator[Document]:
+        return self.documents(trusted)
+
+    def documents(self, accept: Callable[[AnnotatedText], Note]) -> Iterator[Note]:
+        """The documents on other terms than `trusted`.
+
+        Args:
+            accept: makes of a document that was read the one that is handed on; its CorpusError refuses it.
+        """
         report = self.report = Report()
         if self._detection.passed_over:
             report.notes["files of another kind, passed over"] = self._detection.passed_over
         seen: set[int] = set()
         for entry in self._entries():
-            document, problem = self._trust(entry, seen, report)
+            document, problem = self._accept(entry, accept, seen, report)
             if document is not None:
                 report.read += 1
                 yield document
@@ -79,11 +92,13 @@ class Corpus:
         except CorpusError as error:
             yield Entry(stem_of(file.name), f"{file.name}, from there on", {}, error)
 
-    def _trust(self, entry: Entry, seen: set[int], report: Report) -> tuple[Document | None, CorpusError | None]:
+    def _accept(
+        self, entry: Entry, accept: Callable[[AnnotatedText], Note], seen: set[int], report: Report
+    ) -> tuple[Note | None, CorpusError | None]:
         try:
             if entry.damage is not None:
                 raise entry.damage
-            document = self._reader.parse(entry, report.notes)
+            document = accept(self._reader.parse(entry, report.notes))
             self._check(document)
             key = int.from_bytes(hashlib.blake2b(document.identifier.encode(), digest_size=_HASH_BYTES).digest(), "big")
             if key in seen:
@@ -95,7 +110,7 @@ class Corpus:
         seen.add(key)
         return document, None
 
-    def _check(self, document: Document) -> None:
+    def _check(self, document: AnnotatedText) -> None:
         check_document(document)
         if self._categories is None:
             return
@@ -115,6 +130,15 @@ class Corpus:
         report.reasons[type(problem).__name__] += 1
 
 
+def trusted(found: AnnotatedText) -> Document:
+    """A document of what was read.
+
+    Raises:
+        AnnotationError: a span is empty, outside the text, or overlaps another.
+    """
+    return found if isinstance(found, Document) else Document(found.identifier, found.text, found.annotations)
+
+
 def read_corpus(
     path: Path,
     *,
@@ -122,6 +146,7 @@ def read_corpus(
     text_column: str = "text",
     quarantine: Path | None = None,
     categories: frozenset[str] | None = None,
+    readers: Mapping[str, Format] | None = None,
 ) -> Corpus:
     """Open a corpus; the documents come when it is iterated.
 
@@ -131,6 +156,7 @@ def read_corpus(
         text_column: where the text stands, in CSV and plain JSONL.
         quarantine: a folder for bad documents; without it the first one raises.
         categories: the labels that may occur; None: any.
+        readers: as in `Corpus`.
 
     Raises:
         FormatError: now, when the path holds nothing readable; in the pass, for a damaged document.
@@ -144,7 +170,7 @@ def read_corpus(
         raise ConfigurationError("expected a quarantine apart from the corpus, got the same folder; name another")
     detection = detect(path, format, text_column, quarantine)
     aside = Quarantine(quarantine, path) if quarantine is not None else None
-    return Corpus(detection, text_column=text_column, quarantine=aside, categories=categories)
+    return Corpus(detection, text_column=text_column, quarantine=aside, categories=categories, readers=readers)
 
 
 def _located(error: CorpusError, entry: Entry) -> CorpusError:

@@ -17,7 +17,7 @@ from shared.corpus.alignment import COUNTINGS, Tag, align, mismatch
 from shared.corpus.decoding import offset
 from shared.corpus.format import Entry, Format, only_part
 from shared.corpus.safe_xml import cdata, new_parser, quote, require_xml_text, run_parser
-from shared.document import Annotation, Document
+from shared.document import AnnotatedText, Annotation, Document
 from shared.errors import AnnotationError, FormatError
 
 _ELEMENT_TYPES = {
@@ -48,7 +48,7 @@ class TaggedXml(Format):
         self.title = title
         self.root = root
 
-    def parse(self, entry: Entry, notes: Counter[str]) -> Document:
+    def parse(self, entry: Entry, notes: Counter[str]) -> AnnotatedText:
         identifier, data = entry.identifier, only_part(entry)
         walk = _Walk(self.root, identifier)
         walk.run(data)
@@ -159,9 +159,9 @@ class _Walk:
         )
 
 
-def _fit(text: str, tags: list[Tag], identifier: str, notes: Counter[str]) -> Document | None:
+def _fit(text: str, tags: list[Tag], identifier: str, notes: Counter[str]) -> AnnotatedText | None:
     annotations = align(text, tags, COUNTINGS, notes)
-    return None if annotations is None else Document(identifier, text, annotations)
+    return None if annotations is None else AnnotatedText(identifier, text, annotations)
 
 
 def _text_with_returns(root: str, data: bytes, identifier: str) -> str:

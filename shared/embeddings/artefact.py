@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from shared.embeddings.generalised import GeneralisedVectors
 from shared.embeddings.subwords import Subwords
 from shared.embeddings.unpacking import opened
 from shared.embeddings.vectors import WordVectors, all_finite, unit_rows
@@ -51,6 +52,9 @@ def save_vectors(vectors: WordVectors, folder: Path, *, dtype: Literal["float16"
             "maxn": vectors.subwords.maxn,
             "buckets": len(vectors.subwords.buckets),
         }
+    if isinstance(vectors, GeneralisedVectors):
+        tensors["classes"] = vectors.classes
+        vocabulary["generalised"] = True
     with replaced(folder / TENSORS_NAME) as draft:
         try:
             save_file(tensors, draft)
@@ -71,11 +75,13 @@ def load_vectors(folder: Path) -> WordVectors:
     vocabulary = _vocabulary(folder / VOCABULARY_NAME)
     tensors = _tensors(folder / TENSORS_NAME, vocabulary)
     matrix = _loaded(tensors["matrix"])
-    if "buckets" not in tensors:
-        return WordVectors(vocabulary["words"], matrix)
-    # The buckets of float16 stay as they came: only the direction of their sum counts.
-    buckets = tensors["buckets"].astype(np.float32)
-    return WordVectors(vocabulary["words"], matrix, Subwords(vocabulary["minn"], vocabulary["maxn"], buckets))
+    subwords = None
+    if "buckets" in tensors:
+        # The buckets of float16 stay as they came: only the direction of their sum counts.
+        subwords = Subwords(vocabulary["minn"], vocabulary["maxn"], tensors["buckets"].astype(np.float32))
+    if "classes" in tensors:
+        return GeneralisedVectors(vocabulary["words"], matrix, tensors["classes"], subwords)
+    return WordVectors(vocabulary["words"], matrix, subwords)
 
 
 def _stored(matrix: NDArray[np.float32], dtype: str) -> NDArray[Any]:
@@ -134,12 +140,15 @@ def _tensors(path: Path, vocabulary: dict[str, Any]) -> dict[str, NDArray[Any]]:
         raise EmbeddingError(
             f"{path.name}: expected safetensors, got something else; fetch the release again"
         ) from error
-    expected = {"matrix": (len(vocabulary["words"]), vocabulary["dim"])}
+    expected: dict[str, tuple[int, ...]] = {"matrix": (len(vocabulary["words"]), vocabulary["dim"])}
     if vocabulary["kind"] == "subwords":
         expected["buckets"] = (vocabulary["buckets"], vocabulary["dim"])
+    if vocabulary.get("generalised") is True:
+        expected["classes"] = (len(vocabulary["words"]),)
     came = {name: tensor.shape for name, tensor in tensors.items()}
-    if came != expected or any(tensor.dtype not in (np.float16, np.float32) for tensor in tensors.values()):
+    kinds = {name: (np.int32,) if name == "classes" else (np.float16, np.float32) for name in tensors}
+    if came != expected or any(tensor.dtype not in kinds[name] for name, tensor in tensors.items()):
         raise EmbeddingError(
-            f"{path.name}: expected float16 or float32 tensors {expected}, got {came}; fetch the release again"
+            f"{path.name}: expected tensors {expected} of their types, got {came}; fetch the release again"
         )
     return tensors

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from shared.document import Annotation
 from shared.evaluation.pairs import Pair, checked
 from shared.evaluation.scores import Scores, Tally
+from shared.evaluation.spans import hiding
 
 TokenSpans = Callable[[str], NDArray[np.int32]]
 
@@ -32,7 +33,7 @@ def token_owners(spans: NDArray[np.int32], annotations: Sequence[Annotation]) ->
 
     Args:
         spans: int32 `[tokens, 2]`, ascending.
-        annotations: sorted, not overlapping.
+        annotations: not empty, inside the text, in any order; they may overlap.
 
     Returns:
         int64 `[tokens]`, index of the first annotation that touches the token, -1 for none.
@@ -40,7 +41,7 @@ def token_owners(spans: NDArray[np.int32], annotations: Sequence[Annotation]) ->
     owners = np.full(len(spans), -1, dtype=np.int64)
     firsts = np.searchsorted(spans[:, 1], [span.start for span in annotations], side="right")
     lasts = np.searchsorted(spans[:, 0], [span.end for span in annotations], side="left")
-    # Backwards, so that the earlier of two that touch one token is written last and has it.
+    # Backwards, so that the first of those that touch one token is written last and has it.
     for index in range(len(annotations) - 1, -1, -1):
         owners[firsts[index] : lasts[index]] = index
     return owners
@@ -59,11 +60,11 @@ def binary_token_scores(pairs: Iterable[Pair], *, spans: TokenSpans = token_span
     tally = Tally()
     for gold, system in checked(pairs):
         tokens = spans(gold.text)
-        expected = token_owners(tokens, gold.annotations)
-        given = token_owners(tokens, system.annotations)
-        found = Counter(gold.annotations[index].category for index in expected[(expected >= 0) & (given >= 0)].tolist())
-        missed = Counter(gold.annotations[index].category for index in expected[(expected >= 0) & (given < 0)].tolist())
-        false = Counter(system.annotations[index].category for index in given[(expected < 0) & (given >= 0)].tolist())
+        gold_spans, system_spans = hiding(gold), hiding(system)
+        expected, given = token_owners(tokens, gold_spans), token_owners(tokens, system_spans)
+        found = Counter(gold_spans[index].category for index in expected[(expected >= 0) & (given >= 0)].tolist())
+        missed = Counter(gold_spans[index].category for index in expected[(expected >= 0) & (given < 0)].tolist())
+        false = Counter(system_spans[index].category for index in given[(expected < 0) & (given >= 0)].tolist())
         categories = found.keys() | missed.keys() | false.keys()
         tally.add_counts({name: (found[name], false[name], missed[name]) for name in categories})
     return tally.scores()

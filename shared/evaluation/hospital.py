@@ -2,7 +2,7 @@
 
 Type and exact edges don't matter here, only what stays in clear. A character counts when it is a letter or a digit; in
 a span without any, every visible character counts. A span or token is found when all its characters that count are
-hidden.
+hidden. Where gold spans overlap, each is asked for by itself, but a character that leaks is one.
 Nothing in a report is text of a note: a miss is a document id, offsets and a category.
 """
 
@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.document import Annotation, Document
+from shared.document import AnnotatedText, Annotation
 from shared.evaluation.entities import TokenSpans, token_spans
 from shared.evaluation.intervals import clopper_pearson
 from shared.evaluation.pairs import Pair, checked
 from shared.evaluation.scores import ratio
+from shared.evaluation.spans import hiding
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,17 +121,18 @@ def evaluate_hospital(pairs: Iterable[Pair], *, spans: TokenSpans = token_spans)
     """
     counts: dict[str, _Count] = {}
     misses: list[Miss] = []
-    documents = with_miss = needless = 0
+    documents = with_miss = leaked = needless = 0
     for gold, system in checked(pairs):
         hidden = _hidden(system)
         token_starts = spans(gold.text)[:, 0]
-        before = len(misses)
-        for span in gold.annotations:
-            miss = _judge(gold, span, hidden, token_starts, counts.setdefault(span.category, _Count()))
+        before, clear = len(misses), np.zeros(len(gold.text), dtype=np.bool_)
+        for span in hiding(gold):
+            miss = _judge(gold, span, hidden, token_starts, counts.setdefault(span.category, _Count()), clear)
             misses += [miss] if miss else []
         documents += 1
         with_miss += len(misses) > before
-        needless += _needless(gold, system)
+        leaked += int(clear.sum())
+        needless += _needless(gold, hidden)
     everything = _Count()
     for count in counts.values():
         everything.add(count.found, count.total)
@@ -139,23 +141,30 @@ def evaluate_hospital(pairs: Iterable[Pair], *, spans: TokenSpans = token_spans)
         {category: counts[category].recall() for category in sorted(counts)},
         Rate(with_miss, documents),
         tuple(misses),
-        sum(miss.leaked_characters for miss in misses),
+        leaked,
         needless,
     )
 
 
-def _hidden(document: Document) -> NDArray[np.bool_]:
+def _hidden(document: AnnotatedText) -> NDArray[np.bool_]:
     hidden = np.zeros(len(document.text), dtype=np.bool_)
-    for span in document.annotations:
+    for span in hiding(document):
         hidden[span.start : span.end] = True
     return hidden
 
 
 def _judge(
-    document: Document, span: Annotation, hidden: NDArray[np.bool_], token_starts: NDArray[np.int32], count: _Count
+    document: AnnotatedText,
+    span: Annotation,
+    hidden: NDArray[np.bool_],
+    token_starts: NDArray[np.int32],
+    count: _Count,
+    clear: NDArray[np.bool_],
 ) -> Miss | None:
+    """Add one gold span to the count of its category, and what leaks of it to `clear`, bool `[characters]`."""
     positions = _positions_that_count(document, span)
     leaked = positions[~hidden[positions]]
+    clear[leaked] = True
     tokens = np.unique(np.searchsorted(token_starts, positions, side="right"))
     leaking = np.unique(np.searchsorted(token_starts, leaked, side="right"))
     count.add(
@@ -168,7 +177,7 @@ def _judge(
     return Miss(document.identifier, span.start, span.end, span.category, len(leaked), in_part)
 
 
-def _positions_that_count(document: Document, span: Annotation) -> NDArray[np.int64]:
+def _positions_that_count(document: AnnotatedText, span: Annotation) -> NDArray[np.int64]:
     covered = document.covered(span)
     chosen = [index for index, character in enumerate(covered) if character.isalnum()]
     chosen = chosen or [index for index, character in enumerate(covered) if not character.isspace()]
@@ -176,10 +185,5 @@ def _positions_that_count(document: Document, span: Annotation) -> NDArray[np.in
     return span.start + np.array(chosen, dtype=np.int64)
 
 
-def _needless(gold: Document, system: Document) -> int:
-    is_phi = _hidden(gold)
-    return sum(
-        gold.text[position].isalnum()
-        for span in system.annotations
-        for position in (span.start + np.flatnonzero(~is_phi[span.start : span.end])).tolist()
-    )
+def _needless(gold: AnnotatedText, hidden: NDArray[np.bool_]) -> int:
+    return sum(gold.text[position].isalnum() for position in np.flatnonzero(hidden & ~_hidden(gold)).tolist())

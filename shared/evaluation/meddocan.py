@@ -9,11 +9,17 @@ What it gets wrong, and `slips=True` repeats:
 1. Merged: a hit is every span that both sides have before OR after joining, so two adjacent spans that were found count
    as three hits (each of them, and their union), while misses and false alarms count single spans and forgive those
    inside a hit. Here both sides are joined first, and joined spans are compared.
-2. The leak score of documents without sentences is 0, whatever leaked. Here that is an error.
-3. Documents that one side lacks are skipped: see `match_corpora`, which has an option of the same name.
+2. A span joined with one that lies inside it ends where that one ends. Here it keeps its end.
+3. The leak score of documents without sentences is 0, whatever leaked. Here that is an error.
+4. Documents that one side lacks are skipped: see `match_corpora`, which has an option of the same name.
+5. In XML the name of an element must be equal besides its TYPE for subtask 1. Here the TYPE says all.
+6. Offsets are believed whatever stands there: see `shared.evaluation.reading`.
+
+Not repeated: sides that differ in their text are compared all the same.
 
 The official script reads the number of sentences from files that come with the corpus, one line a sentence; here the
-caller says how many there are. Where that is unknown there is no leak score ("NA" in the official output).
+caller says how many there are, for example by `sentence_files`. Where that is unknown there is no leak score ("NA" in
+the official output).
 """
 
 from __future__ import annotations
@@ -22,10 +28,11 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from shared.document import Annotation, Document
+from shared.document import AnnotatedText
 from shared.errors import EvaluationError
 from shared.evaluation.pairs import Pair, checked
 from shared.evaluation.scores import Scores, Tally, ratio
+from shared.evaluation.spans import element_of
 from shared.text.tokens import tokenise
 
 SEVERAL = "(several)"  # category of a joined span whose parts disagree
@@ -60,13 +67,13 @@ class MeddocanScores:
         }
 
 
-def count_sentences(document: Document) -> int:
+def count_sentences(document: AnnotatedText) -> int:
     """Sentences by our own splitting, for corpora that come without a count."""
     return len(tokenise(document.text).sentence_starts)
 
 
 def evaluate_meddocan(
-    pairs: Iterable[Pair], *, sentences: Callable[[Document], int] | None = None, slips: bool = False
+    pairs: Iterable[Pair], *, sentences: Callable[[AnnotatedText], int] | None = None, slips: bool = False
 ) -> MeddocanScores:
     """Every block of the official evaluation.
 
@@ -95,31 +102,30 @@ def evaluate_meddocan(
     return MeddocanScores(scores, strict.scores(), merged.scores(), total if sentences else None, leak)
 
 
-def _typed(document: Document) -> dict[tuple[str, int, int], str]:
-    return {(span.category, span.start, span.end): span.category for span in document.annotations}
+def _typed(document: AnnotatedText) -> dict[tuple[str, str, int, int], str]:
+    return {(element_of(span), span.category, span.start, span.end): span.category for span in document.annotations}
 
 
-def _spans(document: Document) -> Spans:
+def _spans(document: AnnotatedText) -> Spans:
     return {(span.start, span.end): span.category for span in document.annotations}
 
 
-def _merged(document: Document) -> Spans:
+def _merged(document: AnnotatedText, *, slips: bool = False) -> Spans:
     """Spans joined with the one before where no letter or digit stands between."""
-    joined: list[Annotation] = []
-    for span in document.annotations:
-        if joined and not any(character.isalnum() for character in document.text[joined[-1].end : span.start]):
-            before = joined.pop()
-            category = span.category if span.category == before.category else SEVERAL
-            joined.append(Annotation(before.start, span.end, category))
+    joined: list[tuple[int, int, str]] = []
+    for start, end, category in sorted((span.start, span.end, span.category) for span in document.annotations):
+        if joined and not any(character.isalnum() for character in document.text[joined[-1][1] : start]):
+            first, last, before = joined.pop()
+            joined.append((first, end if slips else max(last, end), category if category == before else SEVERAL))
         else:
-            joined.append(span)
-    return {(span.start, span.end): span.category for span in joined}
+            joined.append((start, end, category))
+    return {(start, end): category for start, end, category in joined}
 
 
-def _official_merged(gold: Document, system: Document) -> dict[str, tuple[int, int, int]]:
+def _official_merged(gold: AnnotatedText, system: AnnotatedText) -> dict[str, tuple[int, int, int]]:
     """tp, fp, fn per category as `EvaluateSubtrack2merged` counts them (slip 1)."""
     gold_spans, system_spans = _spans(gold), _spans(system)
-    gold_merged, system_merged = _merged(gold), _merged(system)
+    gold_merged, system_merged = _merged(gold, slips=True), _merged(system, slips=True)
     hits = {span: category for span, category in gold_spans.items() if span in system_spans}
     hits |= {span: category for span, category in gold_merged.items() if span in system_merged and span not in hits}
     inside = _containment(hits)

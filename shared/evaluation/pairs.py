@@ -1,20 +1,20 @@
 """Gold and system documents side by side; nothing is compared that does not belong together.
 
 Invariant of everything that this module hands on: both documents of a pair have the same id and the same text, and no
-id comes twice.
+id comes twice. Their spans may overlap, on either side.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from shared.document import Document
+from shared.document import AnnotatedText
 from shared.errors import EvaluationError
 
-Pair = tuple[Document, Document]
+Pair = tuple[AnnotatedText, AnnotatedText]
 
 
-def match_corpora(gold: Iterable[Document], system: Iterable[Document], *, slips: bool = False) -> list[Pair]:
+def match_corpora(gold: Iterable[AnnotatedText], system: Iterable[AnnotatedText], *, slips: bool = False) -> list[Pair]:
     """Pair the documents of two corpora by their ids, in the order of the gold corpus.
 
     Args:
@@ -64,8 +64,8 @@ def checked(pairs: Iterable[Pair]) -> Iterator[Pair]:
         raise EvaluationError("expected at least one document to compare, got none; check both folders")
 
 
-def _by_identifier(documents: Iterable[Document], side: str) -> dict[str, Document]:
-    found: dict[str, Document] = {}
+def _by_identifier(documents: Iterable[AnnotatedText], side: str) -> dict[str, AnnotatedText]:
+    found: dict[str, AnnotatedText] = {}
     for document in documents:
         if document.identifier in found:
             raise EvaluationError(f"expected every {side} document once, got {document.identifier!r} twice; remove one")

@@ -12,10 +12,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from shared.models.noise_source import PrivateNoise
+from shared.models.noise_source import MemoisedNoise, PrivateNoise, SentenceNoise
 
-NoiseSource: TypeAlias = torch.Generator | PrivateNoise
-"""Where noise is drawn from: a torch.Generator in training, a PrivateNoise for whatever leaves a hospital."""
+NoiseSource: TypeAlias = torch.Generator | PrivateNoise | SentenceNoise
+"""Where noise is drawn from: a torch.Generator in training; for whatever leaves a hospital a PrivateNoise, or the
+SentenceNoise of the very sentences that are represented."""
+
+SharingNoise: TypeAlias = NoiseSource | MemoisedNoise
+"""What an encoder takes for a share: it makes the SentenceNoise of a MemoisedNoise itself, see `noise_for`."""
 
 
 class GaussianNoise(nn.Module):
@@ -38,20 +42,21 @@ class GaussianNoise(nn.Module):
         """Standard deviation of each dimension, `[dim]`, in units of the vectors."""
         return self.floor + functional.softplus(self.raw)
 
-    def forward(self, vectors: Tensor, generator: NoiseSource | None = None) -> Tensor:
+    def forward(self, vectors: Tensor, generator: NoiseSource | None = None, factor: Tensor | float = 1.0) -> Tensor:
         """The vectors with fresh noise.
 
         Args:
             vectors: float32 `[batch, steps, dim]`.
             generator: source of the noise; None is torch's global one, for training.
+            factor: how many times its scale the noise has; of a shape that goes with `vectors`.
         """
-        if isinstance(generator, PrivateNoise):
+        if isinstance(generator, PrivateNoise | SentenceNoise):
             noise = torch.from_numpy(generator.standard_normal(tuple(vectors.shape)))
         else:
             noise = torch.empty_like(vectors).normal_(generator=generator)
         if torch.is_grad_enabled():
-            return vectors + noise * self.scale
-        return noise.mul_(self.scale).add_(vectors)
+            return vectors + noise * (self.scale * factor)
+        return noise.mul_(self.scale * factor).add_(vectors)
 
 
 def _unsoftplus(scale: Tensor) -> Tensor:

@@ -1,29 +1,46 @@
-"""Normal numbers that nobody can draw again, for the noise that protects what leaves a hospital.
+"""Normal numbers that nobody else can draw, for the noise that protects what leaves a hospital.
 
 A statistical generator will not do: torch.Generator takes only 32 bits of its seed, so that whoever has a share could try
 all of them and subtract the noise, and the state of any of them can be worked out from enough of its output. Here the
-bits are the keystream of AES-256 in counter mode under a key from the operating system, which is kept nowhere; who can
-predict them can break AES. Box and Muller (1958) make normal numbers of them, 32 bits each, so that none lies further out
-than 6.7 standard deviations: a chance of 3e-11 that is missing from the tails.
+bits are AES-256 in counter mode; who can predict them can break AES. Box and Muller (1958) make normal numbers of them,
+32 bits each, so that none lies further out than 6.7 standard deviations: a chance of 3e-11 that is missing from the
+tails.
+
+`PrivateNoise` is fresh: its key comes from the operating system and is kept nowhere. `MemoisedNoise` draws once for each
+sentence, ever: whoever gets the same sentence n times with fresh noise has sqrt(n) times less of it after averaging,
+also where a note was copied forward and its sentences come back in other notes.
 """
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import json
 import math
 import secrets
+from typing import Final
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
-from cryptography.hazmat.primitives.ciphers.modes import CTR
+from cryptography.hazmat.primitives.ciphers.modes import CTR, ECB
 from numpy.typing import NDArray
+
+from shared.errors import ConfigurationError
+
+SECRET_BYTES: Final = 32
 
 # Numbers made at a time: their scratch space stays in the processor's cache.
 _PIECE = 1 << 15
+_KEY_CONTEXT = b"deid-commons memoised noise key v1\x00"
+_NONCE_CONTEXT = b"deid-commons memoised noise sentence v1\x00"
+_NONCE_BYTES = 12
+# A block of AES is four numbers of 32 bits: three of nonce and one of counter going in, four of noise coming out.
+_BLOCK = 4
 
 
 class PrivateNoise:
-    """A source of standard normal numbers under a key of its own."""
+    """A source of random numbers under a key of its own."""
 
     def __init__(self) -> None:
         self._keystream = Cipher(AES(secrets.token_bytes(32)), CTR(bytes(16))).encryptor()
@@ -33,24 +50,186 @@ class PrivateNoise:
         normal = np.empty(math.prod(shape), dtype=np.float32)
         for start in range(0, len(normal), _PIECE):
             piece = normal[start : start + _PIECE]
-            piece[:] = self._piece(-(-len(piece) // 2))[: len(piece)]
+            pairs = -(-len(piece) // 2)
+            bits = np.frombuffer(self._keystream.update(bytes(8 * pairs)), dtype=np.uint32)
+            piece[:] = _normal(bits[:pairs], bits[pairs:])[: len(piece)]
         return normal.reshape(shape)
 
-    def _piece(self, pairs: int) -> NDArray[np.float32]:
-        bits = np.frombuffer(self._keystream.update(bytes(8 * pairs)), dtype=np.uint32)
-        # In (0, 1]: the logarithm of 0 would be a representation that is not finite.
-        radius = bits[:pairs].astype(np.float32)
-        radius += 1
-        radius *= 2.0**-32
-        np.log(radius, out=radius)
-        radius *= -2
-        np.sqrt(radius, out=radius)
-        angle = bits[pairs:].astype(np.float32)
-        angle *= 2 * math.pi / 2**32
-        return np.concatenate([np.cos(angle) * radius, np.sin(angle) * radius])
+    def random(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        """Fresh independent numbers, uniform in [0, 1), float64 of `shape`."""
+        bits = np.frombuffer(self._keystream.update(bytes(8 * math.prod(shape))), dtype=np.uint64)
+        return _uniform(bits).reshape(shape)
 
     def __repr__(self) -> str:
         return "PrivateNoise()"
 
     def __reduce__(self) -> str:
         raise TypeError("a source of private noise is never stored")
+
+
+class MemoisedNoise:
+    """Noise that is drawn once for a sentence, however often and in whatever company it is encoded.
+
+    A key comes from the secret and the context by HMAC-SHA256; a nonce of 96 bits from the key and the words, again by
+    HMAC-SHA256; the noise is AES-256 of the nonce beside a counter. Without the secret it is as good as fresh. What it
+    shows that fresh noise would hide: two equal sentences are shown as equal. So never draw from it, under the true
+    words, what is to make a share independent of these words, such as surrogates.
+
+    Args:
+        secret: of the site, SECRET_BYTES; it never leaves it. A new secret is fresh noise for all that was ever shared.
+        context: what else decides the noise: the digest of the release, so that another release draws anew.
+
+    Raises:
+        ConfigurationError: a secret of another length.
+    """
+
+    def __init__(self, secret: bytes, context: bytes) -> None:
+        if len(secret) != SECRET_BYTES:
+            raise ConfigurationError(
+                f"memoised noise: expected a secret of {SECRET_BYTES} bytes, got {len(secret)}; restore the site's key"
+            )
+        key = hmac.digest(secret, _KEY_CONTEXT + context, "sha256")
+        self._nonces = hmac.new(key, _NONCE_CONTEXT, hashlib.sha256)
+        self._cipher = Cipher(AES(hmac.digest(key, b"aes", "sha256")), ECB())
+
+    def for_sentences(
+        self, words: list[str], lengths: NDArray[np.integer], factors: NDArray[np.float64] | None = None
+    ) -> SentenceNoise:
+        """The source for some sentences.
+
+        Args:
+            words: their tokens, laid end to end.
+            lengths: of the sentences, int `[sentences]`.
+            factors: how many times its scale their noise will have, `[sentences]`; None for once. Another factor is
+                another draw: whoever sees one draw at two scales can solve for it, and take it off.
+        """
+        nonces = bytearray()
+        begin = 0
+        scales = [1.0] * len(lengths) if factors is None else factors.tolist()
+        for length, factor in zip(lengths.tolist(), scales, strict=True):
+            nonces += self._nonce(words[begin : begin + length], factor)
+            begin += length
+        return SentenceNoise(
+            self._cipher,
+            np.frombuffer(bytes(nonces), dtype="<u4").reshape(-1, _NONCE_BYTES // 4),
+            np.asarray(lengths, dtype=np.int64),
+            np.zeros(len(lengths), dtype=np.int64),
+            np.arange(len(lengths)),
+        )
+
+    def _nonce(self, words: list[str], factor: float = 1.0) -> bytes:
+        keyed = self._nonces.copy()
+        # JSON, so that no two sentences give the same bytes.
+        keyed.update(json.dumps(words if factor == 1.0 else [factor, words]).encode("ascii"))
+        return keyed.digest()[:_NONCE_BYTES]
+
+    def __repr__(self) -> str:
+        return "MemoisedNoise()"
+
+    def __reduce__(self) -> str:
+        raise TypeError("a source of private noise is never stored")
+
+
+class SentenceNoise:
+    """Noise of given sentences. A sentence's numbers depend on nothing but it and on what was drawn for it before.
+
+    Args:
+        cipher: under the key of the noise.
+        nonces: uint32 `[all sentences, 3]`.
+        lengths: int64 `[all sentences]`.
+        taken: blocks of each sentence's stream that were used, int64 `[all sentences]`; shared and moved on.
+        rows: the sentences that this source serves, each once, in their order, int64.
+    """
+
+    def __init__(
+        self,
+        cipher: Cipher[ECB],
+        nonces: NDArray[np.uint32],
+        lengths: NDArray[np.int64],
+        taken: NDArray[np.int64],
+        rows: NDArray[np.int64],
+    ) -> None:
+        self._cipher, self._nonces, self._lengths, self._taken, self._rows = cipher, nonces, lengths, taken, rows
+
+    def of(self, rows: NDArray[np.int64]) -> SentenceNoise:
+        """The source for some of the sentences, laid end to end in the order of `rows`."""
+        return SentenceNoise(self._cipher, self._nonces, self._lengths, self._taken, self._rows[rows])
+
+    def standard_normal(self, shape: tuple[int, ...]) -> NDArray[np.float32]:
+        """Normal numbers, float32 of `shape`, whose first axis is the tokens of all sentences served."""
+        numbers = math.prod(shape[1:])
+        half = -(-numbers // 2)
+        drawn = np.empty((self._tokens(shape), numbers), dtype=np.float32)
+        for start, bits in self._pieces(2 * half):
+            made = _normal(bits[:, :half], bits[:, half : 2 * half])
+            drawn[start : start + len(bits)] = made[:, :numbers]
+        return drawn.reshape(shape)
+
+    def random(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        """Numbers uniform in [0, 1), float64 of `shape`, whose first axis is the tokens of all sentences served."""
+        numbers = math.prod(shape[1:])
+        drawn = np.empty((self._tokens(shape), numbers))
+        for start, bits in self._pieces(2 * numbers):
+            drawn[start : start + len(bits)] = _uniform(bits.view(np.uint64)[:, :numbers])
+        return drawn.reshape(shape)
+
+    def _tokens(self, shape: tuple[int, ...]) -> int:
+        tokens = int(self._lengths[self._rows].sum())
+        if not shape or shape[0] != tokens:
+            raise ConfigurationError(
+                f"memoised noise: expected to draw for {tokens} tokens, got a shape of {list(shape)}; "
+                "lay the sentences end to end"
+            )
+        return tokens
+
+    def _pieces(self, numbers: int) -> list[tuple[int, NDArray[np.uint32]]]:
+        """At least as many numbers of 32 bits for each token, a few tokens at a time, and the first of these tokens."""
+        lengths = self._lengths[self._rows]
+        blocks = -(-numbers // _BLOCK)
+        starts = np.cumsum(lengths) - lengths
+        first = np.repeat(self._taken[self._rows] - starts * blocks, lengths)
+        first += np.arange(len(first)) * blocks
+        nonces = np.repeat(self._nonces[self._rows], lengths, axis=0)
+        self._taken[self._rows] += lengths * blocks
+        if len(first) and int(first.max()) + blocks > 1 << 32:
+            raise ConfigurationError("memoised noise: a sentence is too long for its stream; cut it")
+        step = max(1, _PIECE // max(1, numbers))
+        return [
+            (begin, self._bits(nonces[begin : begin + step], first[begin : begin + step], blocks))
+            for begin in range(0, len(first), step)
+        ]
+
+    def _bits(self, nonces: NDArray[np.uint32], first: NDArray[np.int64], blocks: int) -> NDArray[np.uint32]:
+        """The stream of each token, uint32 `[tokens, 4 * blocks]`."""
+        counters = np.empty((len(first), blocks, _BLOCK), dtype="<u4")
+        counters[:, :, : _BLOCK - 1] = nonces[:, None]
+        counters[:, :, _BLOCK - 1] = first[:, None] + np.arange(blocks)
+        stream = self._cipher.encryptor().update(counters.data.cast("B")) if counters.size else b""
+        return np.frombuffer(stream, dtype="<u4").reshape(len(first), blocks * _BLOCK)
+
+    def __repr__(self) -> str:
+        return f"SentenceNoise({len(self._rows)} sentences)"
+
+    def __reduce__(self) -> str:
+        raise TypeError("a source of private noise is never stored")
+
+
+def _normal(radius_bits: NDArray[np.uint32], angle_bits: NDArray[np.uint32]) -> NDArray[np.float32]:
+    """Twice as many normal numbers along the last axis, float32."""
+    # In (0, 1]: the logarithm of 0 would be a representation that is not finite.
+    radius = radius_bits.astype(np.float32)
+    radius += 1
+    radius *= 2.0**-32
+    np.log(radius, out=radius)
+    radius *= -2
+    np.sqrt(radius, out=radius)
+    angle = angle_bits.astype(np.float32)
+    angle *= 2 * math.pi / 2**32
+    return np.concatenate([np.cos(angle) * radius, np.sin(angle) * radius], axis=-1)
+
+
+def _uniform(bits: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """The first 53 of 64 bits as a number in [0, 1)."""
+    uniform = (bits >> np.uint64(11)).astype(np.float64)
+    uniform *= 2.0**-53
+    return uniform

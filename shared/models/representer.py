@@ -92,13 +92,16 @@ class Representer(nn.Module):
         return bounded(self.output(self.encoder(vectors, lengths)))
 
     @torch.no_grad()
-    def end_to_end(self, vectors: Tensor, lengths: Tensor, generator: NoiseSource | None) -> Tensor:
+    def end_to_end(
+        self, vectors: Tensor, lengths: Tensor, generator: NoiseSource | None, factors: Tensor | None = None
+    ) -> Tensor:
         """The representation of sentences laid end to end, at the speed that inference needs.
 
         Args:
             vectors: word vectors of length 1, float32 `[tokens, inputs]`.
             lengths: int64 `[batch]`, falling, their sum the number of tokens.
             generator: source of all noise; None for no noise at all, as in `noise_free`.
+            factors: how many times its scale the output noise of each token has, `[tokens]`; None for once.
 
         Returns:
             float32 `[tokens, dim]`.
@@ -108,7 +111,10 @@ class Representer(nn.Module):
             hidden = self.output(self.encoder.end_to_end(noisy, lengths))
         # Bounded in float32, so that the bound holds exactly where the noise needs it.
         mean = bounded(hidden.float())
-        return mean if generator is None else self.output_noise(mean, generator)
+        if generator is None:
+            return mean
+        shown: Tensor = self.output_noise(mean, generator, 1.0 if factors is None else factors[:, None])
+        return shown
 
     @property
     def value_bound(self) -> float:

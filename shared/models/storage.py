@@ -21,23 +21,34 @@ from shared.errors import ConfigurationError, ModelError
 from shared.files import storage_error, write_bytes, write_text
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.tagger import Tagger, TaggerConfig
+from shared.models.token_local import TokenLocal, TokenLocalConfig
 
-Model = TypeVar("Model", Representer, Tagger)
-Config = TypeVar("Config", RepresenterConfig, TaggerConfig)
+Model = TypeVar("Model", Representer, TokenLocal, Tagger)
+Config = TypeVar("Config", RepresenterConfig, TokenLocalConfig, TaggerConfig)
+
+_RECURRENT = "recurrent"
+_TOKEN_LOCAL = "token-local"
 
 
-def save_representer(representer: Representer, folder: Path) -> None:
+def save_representer(representer: Representer | TokenLocal, folder: Path) -> None:
     """Write representer.safetensors and representer.json into a folder."""
-    _save(representer, asdict(representer.config), folder, "representer")
+    kind = _TOKEN_LOCAL if isinstance(representer, TokenLocal) else _RECURRENT
+    _save(representer, asdict(representer.config) | {"kind": kind}, folder, "representer")
 
 
-def load_representer(folder: Path) -> Representer:
+def load_representer(folder: Path) -> Representer | TokenLocal:
     """The frozen representer of a folder.
 
     Raises:
         ModelError: a file is missing or damaged, or the two do not belong together.
     """
-    return _load(folder, "representer", RepresenterConfig, Representer)
+    description = _description(folder / "representer.json")
+    kind = description.pop("kind", None)
+    if kind == _TOKEN_LOCAL:
+        return _load(folder, "representer", description, TokenLocalConfig, TokenLocal)
+    if kind == _RECURRENT:
+        return _load(folder, "representer", description, RepresenterConfig, Representer)
+    raise ModelError("representer.json: expected a kind of representer that this version knows; update deid-commons")
 
 
 def save_head(head: Tagger, folder: Path) -> None:
@@ -51,18 +62,24 @@ def load_head(folder: Path) -> Tagger:
     Raises:
         ModelError: as for `load_representer`.
     """
-    return _load(folder, "head", TaggerConfig, Tagger)
+    return _load(folder, "head", _description(folder / "head.json"), TaggerConfig, Tagger)
 
 
-def _save(model: nn.Module, description: dict[str, float], folder: Path, name: str) -> None:
+def _save(model: nn.Module, description: dict[str, float | str], folder: Path, name: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     tensors = {key: tensor.detach().contiguous() for key, tensor in model.state_dict().items()}
     write_bytes(folder / f"{name}.safetensors", save(tensors))
     write_text(folder / f"{name}.json", json.dumps(description, indent=1, sort_keys=True))
 
 
-def _load(folder: Path, name: str, describe: Callable[..., Config], build: Callable[[Config], Model]) -> Model:
-    config = _description(folder / f"{name}.json", describe)
+def _load(
+    folder: Path,
+    name: str,
+    description: dict[str, object],
+    describe: Callable[..., Config],
+    build: Callable[[Config], Model],
+) -> Model:
+    config = _config(f"{name}.json", description, describe)
     path = folder / f"{name}.safetensors"
     try:
         tensors = load_file(path)
@@ -90,7 +107,8 @@ def _load(folder: Path, name: str, describe: Callable[..., Config], build: Calla
 _MAX_SIZE = 8192
 
 
-def _description(path: Path, describe: Callable[..., Config]) -> Config:
+def _description(path: Path) -> dict[str, object]:
+    """The JSON object in a file."""
     try:
         values = json.loads(path.read_bytes())
     except FileNotFoundError as error:
@@ -101,17 +119,23 @@ def _description(path: Path, describe: Callable[..., Config]) -> Config:
         raise storage_error(path, error) from error
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{path.name}: expected JSON; pull or train it again") from error
+    if not isinstance(values, dict):
+        raise ModelError(f"{path.name}: expected the settings of a model; pull or train it again")
+    return values
+
+
+def _config(name: str, values: dict[str, object], describe: Callable[..., Config]) -> Config:
+    """The settings of a model, each a number within bounds."""
     try:
-        names = {field.name: field.type for field in fields(describe)}  # type: ignore[arg-type]
-        if set(values) != set(names):
+        kinds = {field.name: field.type for field in fields(describe)}  # type: ignore[arg-type]
+        if set(values) != set(kinds):
             raise ConfigurationError("unknown or missing settings")
-        for name, kind in names.items():
-            whole = isinstance(values[name], int) and not isinstance(values[name], bool)
-            number = whole or (kind == "float" and isinstance(values[name], float))
-            if not (number and values[name] <= _MAX_SIZE):
-                raise ConfigurationError(f"{name} is no {kind} within bounds")
+        for setting, kind in kinds.items():
+            value = values[setting]
+            whole = isinstance(value, int) and not isinstance(value, bool)
+            number = whole or (kind == "float" and isinstance(value, float))
+            if not (number and value <= _MAX_SIZE):  # type: ignore[operator]
+                raise ConfigurationError(f"{setting} is no {kind} within bounds")
         return describe(**values)
     except (ConfigurationError, TypeError) as error:
-        raise ModelError(
-            f"{path.name}: expected the settings of this model; pull or train it again ({error})"
-        ) from error
+        raise ModelError(f"{name}: expected the settings of this model; pull or train it again ({error})") from error

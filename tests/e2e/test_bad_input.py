@@ -148,7 +148,7 @@ class TestNotesThatAreStrangeButGood:
         ]
         path = write_notes(tmp_path / "in", only)
         at = ("--workspace", loop.provider)
-        done(provider("train-repr", "--corpus", path, "--preset", "quick", "--neighbours", 8, "--dim", 8, *at))
+        done(provider("train-repr", "--corpus", path, "--cluster-size", 8, "--dim", 8, *at))
         found = values(encode(loop, path, tmp_path / "a.parquet", "--json"))
         assert sum(count > 0 for count in found["tag_counts"]) == 3
 
@@ -159,7 +159,7 @@ class TestNotesThatAreStrangeButGood:
             before = snapshot(tmp_path, built_loop.root)
             refused(encode(built_loop, path, tmp_path / "a.parquet"), 3, "label")
             at = ("--workspace", built_loop.provider)
-            refused(provider("train-repr", "--corpus", path, "--preset", "quick", "--neighbours", 8, *at), 6, "PHI")
+            refused(provider("train-repr", "--corpus", path, "--cluster-size", 8, *at), 6, "PHI")
             assert snapshot(tmp_path, built_loop.root) == before
 
     def test_a_label_that_the_release_does_not_know(self, built_loop: Loop, tmp_path: Path) -> None:
@@ -179,6 +179,12 @@ class TestNotesThatAreStrangeButGood:
             hospital("evaluate", path, "--quarantine", tmp_path / "again", "--json", "--workspace", loop.site("fourth"))
         )
         assert seen["quarantined"] == 1
+
+    def test_labels_that_overlap_are_good_for_evaluation_alone(self, built_loop: Loop, tmp_path: Path) -> None:
+        path = bad_notes(tmp_path / "notes")["overlapping spans"]
+        found = values(hospital("evaluate", path, "--json", "--workspace", built_loop.site("fourth")))
+        strict = found["blocks"]["i2b2 Strict"]
+        assert strict["tp"] + strict["fn"] == 2
 
 
 class TestOutputs:
@@ -275,8 +281,7 @@ class TestEmbeddings:
     def test_they_are_refused(self, kind: str, vectors: dict[str, Path], built_loop: Loop) -> None:
         before = snapshot(built_loop.root)
         result = provider(
-            "train-repr", "--corpus", built_loop.notes("public"), "--embeddings", vectors[kind], "--preset", "quick",
-            "--neighbours", 8, "--workspace", built_loop.provider,
+            "train-repr", "--corpus", built_loop.notes("public"), "--embeddings", vectors[kind], "--workspace", built_loop.provider,
         )  # fmt: skip
         refused(result, 4)
         assert snapshot(built_loop.root) == before
@@ -284,8 +289,8 @@ class TestEmbeddings:
     def test_more_neighbours_than_words_are_a_wrong_setting(self, built_loop: Loop) -> None:
         before = snapshot(built_loop.root)
         result = provider(
-            "train-repr", "--corpus", built_loop.notes("public"), "--neighbours", 100_000, "--preset", "quick",
-            "--workspace", built_loop.provider,
+            "train-repr", "--corpus", built_loop.notes("public"), "--neighbours", 100_000, "--procedure",
+            "three-part", "--workspace", built_loop.provider,
         )  # fmt: skip
         refused(result, 2, "neighbours")
         assert snapshot(built_loop.root) == before
@@ -413,7 +418,7 @@ class TestFullDisk:
             ("release",),
             ("train-head", "--epochs", 1, "--site", "north", "--no-public"),
             ("train-embeddings", loop.notes("public"), "--dim", 6, "--epochs", 1),
-            ("train-repr", "--corpus", loop.notes("fourth"), "--preset", "quick", "--neighbours", 8, "--dim", 8),
+            ("train-repr", "--corpus", loop.notes("fourth"), "--cluster-size", 8, "--dim", 8),
         ]
         for command in commands[: 5 if max_bytes == 1000 else 4]:
             with full_disk(max_bytes):

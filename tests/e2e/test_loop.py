@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from aggregator import train_repr
 from protocols.payload import open_payload
 from protocols.share import manifest_path
 from shared.corpus import read_corpus
-from tests.loop import TINY, Loop, done, enrol, hospital, provider, refused, share, snapshot, values
+from tests.loop import Loop, done, enrol, hospital, provider, refused, share, snapshot, values
 from tests.tiny_notes import phi_strings
 
 UNKNOWN_KEY = "0000-0000-0000-0000-0000-0000-0000-0000"
@@ -178,13 +176,11 @@ class TestShares:
         manifest_path(fresh).unlink()
         refused(provider("ingest", fresh, *at_provider(loop)), 8)
 
-    def test_a_share_made_with_another_release_is_refused(self, loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_share_made_with_another_release_is_refused(self, loop: Loop) -> None:
         fresh = share(loop, "north")
-        monkeypatch.setitem(train_repr.PRESETS, "quick", replace(TINY, task_epochs=1))
         done(
             provider(
-                "train-repr", "--corpus", loop.notes("public"), "--preset", "quick", "--neighbours", 8, "--dim", 8,
-                "--seed", 1, *at_provider(loop),
+                "train-repr", "--corpus", loop.notes("public"), "--cluster-size", 9, "--dim", 8, *at_provider(loop),
             )
         )  # fmt: skip
         done(provider("publish", *at_provider(loop)))
@@ -197,12 +193,10 @@ class TestShares:
         assert [row["site"] for row in summary["sites"]] == ["(public notes)"]
         refused(provider("train-head", "--site", "north", *at_provider(loop)), 21)
 
-    def test_the_head_of_another_representer_is_not_released(self, loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setitem(train_repr.PRESETS, "quick", replace(TINY, task_epochs=1))
+    def test_the_head_of_another_representer_is_not_released(self, loop: Loop) -> None:
         done(
             provider(
-                "train-repr", "--corpus", loop.notes("public"), "--preset", "quick", "--neighbours", 8, "--dim", 8,
-                "--seed", 2, *at_provider(loop),
+                "train-repr", "--corpus", loop.notes("public"), "--cluster-size", 10, "--dim", 8, *at_provider(loop),
             )
         )  # fmt: skip
         before = snapshot(loop.provider)

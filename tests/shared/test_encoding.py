@@ -149,3 +149,12 @@ class TestRepresented:
         first, second = (represented(sentences, model, PrivateNoise()).values - clean for _ in range(2))
         assert abs(np.corrcoef(first.ravel(), second.ravel())[0, 1]) < 0.05
         assert len(np.unique(first, axis=0)) == len(first)
+
+    def test_a_factor_raises_the_output_noise_of_its_sentence_alone(self) -> None:
+        sentences, model = self.sentences(), representer(noise=0.05)
+        factors = np.where(np.arange(sentences.sentences) % 2, 4.0, 1.0)
+        clean = represented(sentences, model, None).values.astype(np.float64)
+        away = represented(sentences, model, PrivateNoise(), factors).values - clean
+        raised = np.repeat(factors, sentences.lengths) > 1
+        assert 0.045 < away[~raised].std() < 0.08
+        assert 0.19 < away[raised].std() < 0.23

@@ -84,7 +84,7 @@ def test_notes_of_many_chunks_are_encoded_as_one(encoder: Encoder, monkeypatch: 
 def test_the_protection_is_that_of_the_noise(encoder: Encoder) -> None:
     with torch.no_grad():
         scale = encoder.representer.output_noise.scale.numpy()
-    stated = protection(encoder.representer)
+    stated = protection(encoder)
     assert stated["noise_sigma_min"] == pytest.approx(scale.min())
     assert stated["noise_sigma_mean"] == pytest.approx(scale.mean())
     assert stated["mu_per_token"] == pytest.approx(2 / scale.min())

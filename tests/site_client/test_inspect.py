@@ -69,7 +69,8 @@ def test_a_share_is_said_in_words_and_numbers(built_loop: Loop) -> None:
     found = inspect(opened, built_loop.root / "north.parquet", load_scheme("i2b2_2014"), tiny_notes(24, 1, "north"))
     assert found.manifest.site == "north"
     assert sum(found.categories.values()) == sum(found.manifest.tag_counts[1:])
-    assert found.manifest.protection["mu_per_token"] == pytest.approx(2 / found.manifest.protection["noise_sigma_min"])
+    assert found.manifest.protection["surrogates"] == 1
+    assert found.manifest.protection["cluster_size"] >= 8
     text = "\n".join(inspection_lines(found))
     for column, _, size in found.columns:
         assert column in text

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from shared.document import Annotation, Document
+from shared.document import AnnotatedText, Annotation, Document
 
 # A blank, punctuation, letters within and outside ASCII, a digit, an ideograph and a combining accent.
 ALPHABET = "aZ3é漢 ,_.\n\u0301"
@@ -46,4 +46,23 @@ def pairs(
             if draw(st.booleans()) and all(end <= other.start or other.end <= span.start for other in system):
                 system.append(Annotation(span.start, end, category))
         made.append((gold, Document(gold.identifier, text, tuple(system))))
+    return made
+
+
+@st.composite
+def overlapping_pairs(
+    draw: st.DrawFn, alphabet: str = ALPHABET, categories: tuple[str, ...] = CATEGORIES
+) -> list[tuple[AnnotatedText, AnnotatedText]]:
+    """One to three pairs of spans in any order: crossing, nested, doubled, empty, many from one start."""
+    made = []
+    for number in range(draw(st.integers(1, 3))):
+        text = draw(st.text(alphabet, max_size=12))
+        # Few starts and types, so that many spans of the two sides have them in common.
+        span = st.tuples(st.integers(0, len(text)), st.integers(0, 9), st.sampled_from(categories[:4]))
+        sides = []
+        for _ in range(2):
+            spans = draw(st.lists(span, max_size=9))
+            fitting = (Annotation(start, min(start + size, len(text)), category) for start, size, category in spans)
+            sides.append(AnnotatedText(f"{number}-01", text, tuple(fitting)))
+        made.append((sides[0], sides[1]))
     return made

@@ -5,12 +5,13 @@ import re
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from shared.document import Document
+from shared.document import AnnotatedText
 from shared.evaluation import Scores, binary_token_scores, strict_entity
 from shared.evaluation.entities import token_owners
-from tests.shared.evaluation.cases import document, pairs
+from tests.shared.evaluation.cases import document, overlapping_pairs, pairs
 
 
 def words(text: str) -> NDArray[np.int32]:
@@ -48,8 +49,8 @@ def test_strict_entity_asks_for_edges_and_type() -> None:
 
 
 @settings(deadline=None)
-@given(pairs())
-def test_token_binary_is_what_a_loop_over_characters_finds(made: list[tuple[Document, Document]]) -> None:
+@given(st.one_of(pairs(), overlapping_pairs()))
+def test_token_binary_is_what_a_loop_over_characters_finds(made: list[tuple[AnnotatedText, AnnotatedText]]) -> None:
     expected = [0, 0, 0]
     for gold, system in made:
         for start, end in words(gold.text).tolist():

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from shared.document import Document
+from shared.document import AnnotatedText
 from shared.evaluation import HospitalReport, clopper_pearson, evaluate_hospital
 from shared.evaluation.hospital import Miss, Rate
-from tests.shared.evaluation.cases import document, pairs
+from tests.shared.evaluation.cases import document, overlapping_pairs, pairs
 
 TEXT = "Zoe Quiros, 12/03/2014, ward 7, ***"
 GOLD = document(TEXT, (0, 10, "NAME"), (12, 22, "DATE"), (29, 30, "ROOM"), (32, 35, "OTHER"))
@@ -56,20 +57,24 @@ def test_nothing_in_the_report_is_text() -> None:
 
 
 @settings(deadline=None)
-@given(pairs())
-def test_leaks_are_what_a_loop_over_characters_finds(made: list[tuple[Document, Document]]) -> None:
+@given(st.one_of(pairs(), overlapping_pairs()))
+def test_leaks_are_what_a_loop_over_characters_finds(made: list[tuple[AnnotatedText, AnnotatedText]]) -> None:
     report = evaluate_hospital(made)
-    leaked = missed = documents = 0
+    leaked = missed = needless = documents = 0
     for gold, system in made:
         clear = set(range(len(gold.text))).difference(*(range(a.start, a.end) for a in system.annotations))
-        before = missed
+        before, seen, real = missed, set(), set()
         for span in gold.annotations:
             inside = range(span.start, span.end)
             visible = [position for position in inside if gold.text[position].strip()]
             judged = [position for position in visible if gold.text[position].isalnum()] or visible or inside
-            leaked += len(clear.intersection(judged))
+            seen |= clear.intersection(judged)
+            real |= set(inside)
             missed += bool(clear.intersection(judged))
         documents += missed > before
+        leaked += len(seen)
+        needless += sum(character.isalnum() for at, character in enumerate(gold.text) if at not in clear | real)
+    assert report.needless_characters == needless
     assert report.leaked_characters == leaked
     assert len(report.misses) == sum(report.missed_by_type.values()) == missed
     assert report.documents_with_miss == Rate(documents, len(made))

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.document import Document
+from shared.document import AnnotatedText, Annotation, Document
 from shared.errors import EvaluationError
 from shared.evaluation import MeddocanScores, Scores, count_sentences, evaluate_meddocan
-from tests.shared.evaluation.cases import document, pairs
+from tests.shared.evaluation.cases import document, overlapping_pairs, pairs
 
 Span = tuple[int, int]
 
@@ -84,23 +84,23 @@ def test_a_joined_span_of_several_types_says_so() -> None:
     assert set(evaluate_meddocan([(note, note)]).merged.per_type) == {"(several)"}
 
 
-# The restatement: a position belongs to a span, and two spans join when no letter or digit lies between them.
-def join(note: Document) -> list[Span]:
-    spans = [(span.start, span.end) for span in note.annotations]
+# The restatement: two spans join when no letter or digit lies between them.
+def join(note: AnnotatedText, slips: bool = False) -> set[Span]:
     groups: list[list[Span]] = []
-    for span in spans:
-        between = note.text[groups[-1][-1][1] : span[0]] if groups else "x"
+    for span in sorted((span.start, span.end) for span in note.annotations):
+        end = (groups[-1][-1][1] if slips else max(last for _, last in groups[-1])) if groups else 0
+        between = note.text[end : span[0]] if groups else "x"
         if all(not character.isalpha() and not character.isnumeric() for character in between):
             groups[-1].append(span)
         else:
             groups.append([span])
-    return [(group[0][0], group[-1][1]) for group in groups]
+    return {(group[0][0], group[-1][1] if slips else max(end for _, end in group)) for group in groups}
 
 
-def expected(gold: Document, system: Document, slips: bool) -> dict[str, tuple[int, int, int]]:
-    typed = [[(a.category, a.start, a.end) for a in note.annotations] for note in (gold, system)]
-    plain = [[(a.start, a.end) for a in note.annotations] for note in (gold, system)]
-    joined = [join(gold), join(system)]
+def expected(gold: AnnotatedText, system: AnnotatedText, slips: bool) -> dict[str, tuple[int, int, int]]:
+    typed = [{(a.category, a.start, a.end) for a in note.annotations} for note in (gold, system)]
+    plain = [{(a.start, a.end) for a in note.annotations} for note in (gold, system)]
+    joined = [join(gold, slips), join(system, slips)]
     hits = {span for span in plain[0] if span in plain[1]} | {span for span in joined[0] if span in joined[1]}
     outside = [[s for s in side if not any(h[0] <= s[0] and s[1] <= h[1] for h in hits)] for side in plain]
     return {
@@ -110,9 +110,28 @@ def expected(gold: Document, system: Document, slips: bool) -> dict[str, tuple[i
     }
 
 
-def _compare(gold: list, system: list) -> tuple[int, int, int]:  # type: ignore[type-arg]
+def _compare(gold: set, system: set) -> tuple[int, int, int]:  # type: ignore[type-arg]
     tp = sum(item in system for item in gold)
     return tp, len(system) - tp, len(gold) - tp
+
+
+@settings(deadline=None)
+@given(overlapping_pairs(), st.booleans())
+def test_equals_the_official_definitions_where_spans_overlap(
+    made: list[tuple[AnnotatedText, AnnotatedText]], slips: bool
+) -> None:
+    scores = evaluate_meddocan(made, slips=slips)
+    for index, (gold, system) in enumerate(made):
+        for label, numbers in expected(gold, system, slips).items():
+            assert tuple(getattr(scores, label).by_document[index].tolist()) == numbers, label
+
+
+def test_a_joined_span_ends_with_the_one_inside_it_with_slips() -> None:
+    gold = AnnotatedText("1", "Calle Mayor", (Annotation(0, 11, "CALLE"), Annotation(2, 4, "PAIS")))
+    system = document("Calle Mayor", (0, 11, "CALLE"), identifier="1")
+    assert counts(evaluate_meddocan([(gold, system)]).merged) == (1, 0, 0)
+    assert counts(evaluate_meddocan([(system, gold)], slips=True).strict) == (1, 1, 0)
+    assert counts(evaluate_meddocan([(gold, gold)], slips=True).merged) == (3, 0, 0)
 
 
 @settings(deadline=None)
@@ -132,7 +151,7 @@ def test_equals_the_official_definitions(made: list[tuple[Document, Document]], 
 def test_slips_change_the_merged_block_only(made: list[tuple[Document, Document]]) -> None:
     correct, slipped = evaluate_meddocan(made), evaluate_meddocan(made, slips=True)
     assert (correct.ner, correct.strict) == (slipped.ner, slipped.strict)
-    if all(join(note) == [(a.start, a.end) for a in note.annotations] for pair in made for note in pair):
+    if all(len(join(note)) == len(note.annotations) for pair in made for note in pair):
         assert counts(correct.merged) == counts(slipped.merged)
     else:
         assert slipped.merged.tp >= correct.merged.tp

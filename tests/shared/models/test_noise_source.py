@@ -6,10 +6,17 @@ import pickle
 
 import numpy as np
 import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
+from shared.encoding import TokenisedSentences, embedded, noise_for, represented
+from shared.errors import ConfigurationError
 from shared.models import noise_source
-from shared.models.noise_source import PrivateNoise
+from shared.models.noise_source import MemoisedNoise, PrivateNoise
+from shared.models.representer import Representer, RepresenterConfig
+from tests.shared.embeddings.made import table
 
 
 def test_the_numbers_are_standard_normal() -> None:
@@ -56,3 +63,147 @@ def test_every_bit_of_the_key_counts(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_source_is_never_stored() -> None:
     with pytest.raises(TypeError):
         pickle.dumps(PrivateNoise())
+
+
+def test_uniform_numbers_are_uniform_and_below_one() -> None:
+    numbers = PrivateNoise().random((300, 700))
+    assert numbers.dtype == np.float64
+    assert numbers.shape == (300, 700)
+    assert numbers.min() >= 0
+    assert numbers.max() < 1
+    assert stats.kstest(numbers.ravel(), "uniform").pvalue > 1e-9
+    assert len(np.unique(numbers)) > 0.999 * numbers.size
+
+
+SECRET = bytes(range(32))
+WORDS = "Ana came on Monday . Ana came on Monday . She left Ana".split()
+LENGTHS = np.array([5, 5, 2, 1])
+
+
+def drawn(words: list[str], lengths: list[int], secret: bytes = SECRET, context: bytes = b"release") -> list[bytes]:
+    """The noise of each sentence, drawn twice in different shapes, and uniform numbers behind it."""
+    source = MemoisedNoise(secret, context).for_sentences(words, np.array(lengths))
+    parts = [source.standard_normal((sum(lengths), 7)), source.standard_normal((sum(lengths), 3, 2))]
+    numbers = np.concatenate(
+        [part.reshape(sum(lengths), -1) for part in [*parts, source.random((sum(lengths), 3))]], axis=1
+    )
+    return [sentence.tobytes() for sentence in np.split(numbers, np.cumsum(lengths)[:-1])]
+
+
+class TestMemoisedNoise:
+    def test_a_sentence_gets_the_same_noise_in_whatever_company(self) -> None:
+        together = drawn(WORDS, [5, 5, 2, 1])
+        assert together[0] == together[1]
+        assert drawn(WORDS[5:], [5, 2, 1]) == together[1:]
+        assert drawn(["She", "left"], [2]) == [together[2]]
+
+    @pytest.mark.parametrize(
+        ("words", "secret", "context"),
+        [
+            (["She", "lefs"], SECRET, b"release"),
+            (["left", "She"], SECRET, b"release"),
+            (["She\x00", "left"], SECRET, b"release"),
+            (['She", "left', "x"], SECRET, b"release"),
+            (["She", "left"], SECRET[:-1] + b"\x20", b"release"),
+            (["She", "left"], SECRET, b"releasf"),
+            (["She", "left"], SECRET, b""),
+        ],
+    )
+    def test_another_sentence_key_or_release_gets_independent_noise(
+        self, words: list[str], secret: bytes, context: bytes
+    ) -> None:
+        first = MemoisedNoise(SECRET, b"release").for_sentences(["She", "left"], np.array([2]))
+        second = MemoisedNoise(secret, context).for_sentences(words, np.array([2]))
+        one, two = (source.standard_normal((2, 20_000)).ravel() for source in (first, second))
+        assert abs(np.corrcoef(one, two)[0, 1]) < 7 / np.sqrt(len(one))
+        assert abs(np.corrcoef(one**2, two**2)[0, 1]) < 7 / np.sqrt(len(one))
+
+    def test_no_two_lists_of_words_are_the_same_sentence(self) -> None:
+        tricky = [["a b"], ["a", "b"], ['a", "b'], ["a\x00b"], ["a,b"], ["ab"], ["ab", ""], ["", "ab"]]
+        nonces = {MemoisedNoise(SECRET, b"")._nonce(words) for words in tricky}
+        assert len(nonces) == len(tricky)
+
+    def test_the_numbers_are_standard_normal(self) -> None:
+        words = [f"word{number}" for number in range(4000)]
+        source = MemoisedNoise(SECRET, b"r").for_sentences(words, np.full(1000, 4))
+        numbers = source.standard_normal((4000, 101)).astype(np.float64)
+        assert stats.kstest(numbers.ravel(), "norm").pvalue > 1e-9
+        far = int((np.abs(numbers) > 4).sum())
+        assert stats.binomtest(far, numbers.size, 2 * stats.norm.sf(4)).pvalue > 1e-9
+        for first, second in ((numbers[:-1], numbers[1:]), (numbers[:, :50], numbers[:, 50:100])):
+            assert abs(np.corrcoef(first.ravel(), second.ravel())[0, 1]) < 7 / np.sqrt(first.size)
+        assert stats.kstest(source.random((4000, 50)).ravel(), "uniform").pvalue > 1e-9
+
+    @given(st.permutations(range(4)), st.integers(1, 4), st.integers(1, 40))
+    def test_batches_of_any_sentences_draw_what_the_whole_draws(self, order: list[int], cut: int, dim: int) -> None:
+        noise = MemoisedNoise(SECRET, b"r")
+        whole = noise.for_sentences(WORDS, LENGTHS)
+        first, second = whole.standard_normal((13, dim)), whole.random((13,))
+        parts = noise.for_sentences(WORDS, LENGTHS)
+        starts = np.cumsum(LENGTHS) - LENGTHS
+        for rows in (np.array(order[:cut]), np.array(order[cut:], dtype=np.int64)):
+            tokens = np.concatenate(
+                [np.arange(0), *(np.arange(starts[row], starts[row] + LENGTHS[row]) for row in rows)]
+            )
+            source = parts.of(rows)
+            np.testing.assert_array_equal(source.standard_normal((len(tokens), dim)), first[tokens])
+            np.testing.assert_array_equal(source.random((len(tokens),)), second[tokens])
+
+    def test_another_factor_is_another_draw(self) -> None:
+        # One draw at two scales could be solved for.
+        noise, ones = MemoisedNoise(SECRET, b"r"), np.ones(4)
+        plain, once, raised = (
+            noise.for_sentences(WORDS, LENGTHS, factors).standard_normal((13, 8))
+            for factors in (None, ones, np.array([1.0, 2.0, 1.0, 1.0]))
+        )
+        np.testing.assert_array_equal(plain, once)
+        np.testing.assert_array_equal(plain[:5], raised[:5])
+        assert not np.isin(plain[5:10], raised[5:10]).any()
+
+    def test_long_sentences_are_drawn_in_pieces(self) -> None:
+        source = MemoisedNoise(SECRET, b"r").for_sentences(["x"] * 900, np.array([900]))
+        numbers = source.standard_normal((900, 100))
+        assert len(np.unique(numbers, axis=0)) == 900
+        assert np.isfinite(numbers).all()
+
+    def test_what_is_drawn_once_is_not_drawn_again_by_the_same_source(self) -> None:
+        source = MemoisedNoise(SECRET, b"r").for_sentences(WORDS, LENGTHS)
+        rows = np.arange(4)
+        draws = [source.standard_normal((13, 8)), source.of(rows).standard_normal((13, 8))]
+        assert not np.isin(draws[0], draws[1]).any()
+
+    def test_a_shape_of_other_tokens_is_refused(self) -> None:
+        source = MemoisedNoise(SECRET, b"r").for_sentences(WORDS, LENGTHS)
+        for shape in ((12, 3), (4, 5, 3), ()):
+            with pytest.raises(ConfigurationError, match="13 tokens"):
+                source.standard_normal(shape)
+
+    @pytest.mark.parametrize("length", [0, 16, 31, 33])
+    def test_a_secret_of_another_length_is_refused(self, length: int) -> None:
+        with pytest.raises(ConfigurationError) as caught:
+            MemoisedNoise(b"s" * length, b"")
+        assert "ss" not in str(caught.value)
+
+    def test_no_source_is_stored_or_shows_its_secret(self) -> None:
+        noise = MemoisedNoise(SECRET, b"r")
+        for source in (noise, noise.for_sentences(WORDS, LENGTHS)):
+            with pytest.raises(TypeError):
+                pickle.dumps(source)
+            assert repr(source) in ("MemoisedNoise()", "SentenceNoise(4 sentences)")
+
+    def test_a_representation_is_the_same_again_in_another_share(self) -> None:
+        torch.manual_seed(0)
+        model = Representer(RepresenterConfig(8, dim=5, hidden=4)).eval().requires_grad_(False)
+        noise, vectors = MemoisedNoise(SECRET, b"r"), table(sorted(set(WORDS)))
+
+        def shown(words: list[str], lengths: list[int]) -> np.ndarray:
+            chunk = TokenisedSentences(words, np.zeros(len(words), dtype=np.uint8), np.array(lengths))
+            return represented(embedded(chunk, vectors), model, noise_for(chunk, noise)).values.astype(np.float32)
+
+        whole, alone = shown(WORDS, [5, 5, 2, 1]), shown(["She", "left"], [2])
+        np.testing.assert_allclose(whole[10:12], alone, atol=0.01)
+        assert np.abs(whole[:5] - whole[5:10]).max() < 0.01
+        fresh = represented(
+            embedded(TokenisedSentences(WORDS, np.zeros(13, dtype=np.uint8), LENGTHS), vectors), model, PrivateNoise()
+        )
+        assert np.abs(whole - fresh.values).max() > 0.05

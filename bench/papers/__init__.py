@@ -1,0 +1,1 @@
+"""Experiments that regenerate the tables and figures of papers."""

@@ -1,0 +1,272 @@
+"""What was found, beside what the paper reports: a table, two figures, and entries of docs/results/privacy.json."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.papers.friedrich2019_cells import BUDGETS, CONTROL_NEIGHBOURS, DIMS, NEIGHBOURS, Cell
+from bench.papers.friedrich2019_figures import Line, figure
+from bench.results import Entry, record
+from bench.results_loop import Outcome, f1_entry
+from shared.errors import ConfigurationError
+from shared.evaluation.intervals import clopper_pearson
+from shared.files import read_text, write_text
+from shared.report.plots import BLUE, GREEN, GREY, ORANGE
+
+COMMAND = "python -m bench.papers.friedrich2019"
+REPORTED = Path(__file__).with_name("friedrich2019_reported.json")
+DATA = "meddocan/dev"
+_ADVERSARIES = ("T1", "T2")
+_CONTROL = "positive control: clear word vectors"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a cell.
+
+    Args:
+        outcome: scores on dev.
+        right: right decisions of each fresh adversary; empty where nothing was attacked.
+        trials: decisions of each.
+        control: share of right decisions of each adversary on clear word vectors.
+        changed: share of PHI tokens that a pseudonym changed; None for other methods.
+    """
+
+    outcome: Outcome
+    right: dict[str, int]
+    trials: int
+    control: dict[str, float]
+    changed: float | None
+
+    @classmethod
+    def read(cls, path: Path) -> Run:
+        """A run that was kept.
+
+        Raises:
+            ConfigurationError: the file is not what this command writes.
+        """
+        try:
+            found = json.loads(read_text(path))
+            outcome = Outcome(found["tokens"], found["entities"], found["commit"])
+            findings = {finding["attack"]: finding for finding in found.get("findings", [])}
+            right = {
+                name: round(
+                    findings[f"fresh adversary {name}"]["value"] * findings[f"fresh adversary {name}"]["trials"]
+                )
+                for name in _ADVERSARIES
+                if findings
+            }
+            control = {name: findings[f"fresh adversary {name}, {_CONTROL}"]["value"] for name in right}
+            trials = findings["fresh adversary T1"]["trials"] if findings else 0
+        except (ValueError, KeyError, TypeError) as error:
+            raise ConfigurationError(f"{path.name}: expected a kept run; remove it to measure afresh") from error
+        return cls(outcome, right, trials, control, found.get("changed"))
+
+
+Runs = Mapping[Cell, Sequence[Run]]
+
+
+def write_report(parts: Mapping[str, Runs], budget: str, folder: Path) -> None:
+    """Write friedrich2019.md and its figures, and record the entries.
+
+    Args:
+        parts: the runs that are there, by part.
+        budget: their budget.
+        folder: docs/results, or where a quick run leaves its own.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    reported = json.loads(read_text(REPORTED))
+    figure5: Runs = {**parts["figure5"], **parts["ours"]}
+    for name, title, panels in (
+        (
+            "figure4",
+            "Figure 4: a tagger trained on pseudonyms",
+            {"token-binary F1": _pseudonym_lines(parts["figure4"], reported)},
+        ),
+        (
+            "figure5",
+            "Figure 5: a tagger trained on private representations",
+            {
+                "token-binary F1": _trained_lines(figure5, _token_f1, reported["figure5"]),
+                "better fresh adversary, right": _trained_lines(figure5, _best_adversary, {}),
+            },
+        ),
+    ):
+        write_text(folder / f"friedrich2019_{name}.svg", figure(title, panels, chance="better fresh adversary, right"))
+    write_text(folder / "friedrich2019.md", _page(parts, reported, budget))
+    entries = _entries({**parts["table2"], **parts["figure5"], **parts["ours"]}, budget)
+    if entries:
+        record("privacy", entries, folder)
+
+
+def _token_f1(run: Run) -> float:
+    return run.outcome.token_f1
+
+
+def _best_adversary(run: Run) -> float:
+    return max(run.right.values()) / run.trials
+
+
+def _points(runs: Runs, cells: Mapping[int, Cell], value: Callable[[Run], float]) -> dict[int, list[float]]:
+    """Value of every seed at each N that was run."""
+    return {n: [value(run) for run in runs[cell]] for n, cell in cells.items() if cell in runs}
+
+
+def _pseudonym_lines(runs: Runs, reported: Mapping[str, Mapping[str, Mapping[str, float]]]) -> list[Line]:
+    lines = []
+    for inputs, colour in (("fasttext", BLUE), ("glove-clinical", ORANGE)):
+        cells = {cell.neighbours: cell for cell in runs if cell.inputs == inputs}
+        lines.append(Line(inputs, colour, _points(runs, cells, _token_f1)))
+    return lines + _paper_lines(reported["figure4"])
+
+
+def _trained_lines(runs: Runs, value: Callable[[Run], float], paper: Mapping[str, Mapping[str, float]]) -> list[Line]:
+    kinds = [(f"three-part, d={dim}", "three-part", "fasttext", dim, colour, "o")
+             for dim, colour in zip(DIMS, (BLUE, ORANGE, GREEN), strict=True)]  # fmt: skip
+    kinds += [
+        ("three-part, d=50, glove-clinical", "three-part", "glove-clinical", DIMS[0], BLUE, "s"),
+        ("dann, d=50", "dann", "fasttext", DIMS[0], GREY, "^"),
+        ("invariance (ours), d=50", "invariance", "fasttext", DIMS[0], "#D55E00", "D"),
+    ]
+    lines = []
+    for label, method, inputs, dim, colour, marker in kinds:
+        cells = {n: Cell(method, inputs, True, n, dim) for n in NEIGHBOURS}
+        lines.append(Line(label, colour, _points(runs, cells, value), marker))
+    return lines + _paper_lines(paper)
+
+
+def _paper_lines(curves: Mapping[str, Mapping[str, float]]) -> list[Line]:
+    return [
+        Line(f"paper: {label}", GREY, {int(n): [value] for n, value in curve.items()}, "", dashed=True)
+        for label, curve in curves.items()
+    ]
+
+
+def _page(parts: Mapping[str, Runs], reported: Mapping[str, object], budget: str) -> str:
+    size = BUDGETS[budget]
+    head = "| method | word vectors | casing | N | d | token-binary F1 | strict F1 | fresh T1 | fresh T2 | same on clear vectors | runs |"
+    lines = [
+        "# Friedrich et al. 2019 on MEDDOCAN",
+        "",
+        f"Written by `{COMMAND}`; do not edit. Budget `{budget}`: {size.notes} training notes, {size.judged} dev notes, "
+        f"head {size.head_epochs} epochs, fresh adversaries {size.adversaries.epochs} epochs of {size.adversaries.pairs} pairs with "
+        f"{size.adversaries.hidden} units a direction. F1: mean of the runs, and their range. Adversaries: right decisions, with the "
+        "exact 95% interval of one run's sample; 50% is chance.",
+        "",
+        "Where this differs from the paper: Spanish notes; word vectors of 25 to 200 dimensions, of which the fastText ones are our own; "
+        "the output is bounded ahead of its noise and no noise falls below a floor; a twin never equals its original; the adversaries start "
+        "afresh instead of going on from those of the training; pseudonyms are drawn once and the raw sentence is never seen; "
+        "unknown words and stop words are replaced too; the head is used in-house without noise.",
+        "",
+        "## What the paper reports (i2b2 2014, English)",
+        "",
+        *_reported_lines(reported),
+    ]
+    for part, title in (
+        ("table2", "Table 2"),
+        ("figure4", "Figure 4: pseudonyms"),
+        ("figure5", "Figure 5: three-part training"),
+        ("ours", "DANN, and invariance in closed form"),
+    ):
+        lines += ["", f"## {title}", ""]
+        if part.startswith("figure"):
+            lines += [f"![{title}](friedrich2019_{part}.svg)", ""]
+        lines += [head, "|---" * head.count(" |") + "|", *(_row(cell, runs) for cell, runs in parts[part].items())]
+        if not parts[part]:
+            lines.append("No run yet.")
+    lines += [
+        "",
+        f"N = 1 of a trained method is a representer trained for the task alone, attacked with N = {CONTROL_NEIGHBOURS}: it must be broken.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _reported_lines(reported: Mapping[str, object]) -> list[str]:
+    table = reported["table2"]
+    assert isinstance(table, list)
+    rows = [f"| {row['label']} | {100 * row['token_f1']:.2f} | {row['from']} |" for row in table]
+    missing = [name for name in ("figure4", "figure5") if not reported[name]]
+    lines = [f"{reported['source']}.", "", "| model | F1 | where it stands |", "|---|---|---|", *rows]
+    if missing:
+        lines += [
+            "",
+            f"The points of the paper's {' and '.join(missing)} are not in {REPORTED.name}, so its curves are not drawn.",
+        ]
+    return lines
+
+
+def _row(cell: Cell, runs: Sequence[Run]) -> str:
+    method = cell.method if cell.neighbours > 1 or not cell.dim else "task only"
+    changed = [run.changed for run in runs if run.changed is not None]
+    if changed:
+        method += f" ({100 * statistics.fmean(changed):.0f}% of PHI tokens change)"
+    cells = [
+        method,
+        cell.inputs,
+        "yes" if cell.casing else "no",
+        str(cell.neighbours),
+        str(cell.dim or ""),
+        _spread([100 * run.outcome.token_f1 for run in runs]),
+        _spread([100 * run.outcome.entity_f1 for run in runs]),
+        *(_accuracy(runs, name) for name in _ADVERSARIES),
+        _spread([100 * value for run in runs for value in run.control.values()]),
+        str(len(runs)),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _spread(values: Sequence[float]) -> str:
+    if not values:
+        return ""
+    mean = f"{statistics.fmean(values):.1f}"
+    return mean if len(values) == 1 else f"{mean} ({min(values):.1f} to {max(values):.1f})"
+
+
+def _accuracy(runs: Sequence[Run], name: str) -> str:
+    if not runs[0].trials:
+        return ""
+    value, (low, high) = _mean_accuracy(runs, name)
+    return f"{100 * value:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+
+
+def _mean_accuracy(runs: Sequence[Run], name: str) -> tuple[float, tuple[float, float]]:
+    """Mean over runs, with the exact interval of one run: all are judged on the same sentences."""
+    right = statistics.fmean(run.right[name] for run in runs)
+    return right / runs[0].trials, clopper_pearson(round(right), runs[0].trials)
+
+
+def _entries(runs: Runs, budget: str) -> list[Entry]:
+    entries: list[Entry] = []
+    command = f"{COMMAND} --budget {budget}"
+    for cell, found in {cell.slug: (cell, found) for cell, found in runs.items()}.values():
+        name = f"Friedrich 2019, {cell.slug}"
+        outcomes = [run.outcome for run in found]
+        note = f"budget {budget}"
+        for kind, words in (("tokens", "token-binary"), ("entities", "strict entity")):
+            entries.append(f1_entry(f"{name}, {words} F1", outcomes, kind, None, DATA, note, command))
+        entries += [_accuracy_entry(name, adversary, found, note, command) for adversary in found[0].right]
+    return entries
+
+
+def _accuracy_entry(name: str, adversary: str, runs: Sequence[Run], note: str, command: str) -> Entry:
+    value, (low, high) = _mean_accuracy(runs, adversary)
+    each = ", ".join(f"{run.right[adversary] / run.trials:.3f}" for run in runs)
+    clear = statistics.fmean(run.control[adversary] for run in runs)
+    return Entry(
+        f"{name}, fresh adversary {adversary}",
+        round(value, 4),
+        None,
+        "",
+        "right decisions",
+        (round(low, 4), round(high, 4)),
+        len(runs),
+        DATA,
+        command,
+        f"{note}; chance 0.5; on clear word vectors {clear:.3f}; {runs[0].trials} decisions a run; runs {each}",
+        ", ".join(sorted({run.outcome.commit for run in runs})),
+    )

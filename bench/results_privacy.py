@@ -1,0 +1,292 @@
+"""Measures utility and worth of sharing for docs/results/privacy.json: `python -m bench.results_privacy [PART...]`.
+
+Like bench/results_loop.py: every run is kept in bench/.runs, one torch thread, parts may run side by side. The provider's
+word vectors never see a hospital's text: they are trained on public text, and on MEDDOCAN also on the provider's 50 notes.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import statistics
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+
+import numpy as np
+import torch
+from faker.providers.person import en_US as person
+from numpy.typing import NDArray
+
+from aggregator.train_repr import PublicMaterial, RepresenterOptions
+from bench import corpora
+from bench.results import Entry, record
+from bench.results_loop import RUNS, SEEDS, Outcome, f1, f1_entry, judged, kept, outcome, private_pipeline, vectors
+from shared.anonymity.public_words import read_names
+from shared.corpus import read_corpus
+from shared.document import Document
+from shared.embeddings.generalised import FoldedVectors, folded
+from shared.embeddings.training import FastTextSettings
+from shared.labels import load_scheme
+from shared.pipeline import Pipeline
+from shared.raw_model import train_raw_model
+from shared.training.tagging import TaggingConfig
+
+COMMAND = "make results-privacy"
+SETTINGS = FastTextSettings(dim=100, epochs=8)
+PROVIDER_NOTES = 50
+CLUSTERS = (1000, 100)
+# The same budget for every model of a comparison; the provider alone, with fewer notes, passes over them more often.
+MEDDOCAN_EPOCHS = 12
+SITE_EPOCHS = 6
+ALONE_TIMES = 3
+_RESAMPLES = 1000
+
+
+@cache
+def spanish() -> FoldedVectors:
+    """Vectors of the provider's public text."""
+    return folded(vectors("es-provider", lambda: _lower(_spanish_texts()), SETTINGS))
+
+
+@cache
+def english() -> FoldedVectors:
+    """Vectors of public English text, without any hospital's."""
+    return folded(vectors("en-public", lambda: _lower(corpora.public_english_texts()), SETTINGS))
+
+
+def _lower(texts: Iterator[str]) -> Iterator[str]:
+    # The k-anonymous vocabulary ignores casing, and the model that it is compared with shall have the same vectors.
+    return (text.lower() for text in texts)
+
+
+def _spanish_texts() -> Iterator[str]:
+    for document in corpora.meddocan("train")[:PROVIDER_NOTES]:
+        yield document.text
+    yield from background()
+
+
+def background() -> Iterator[str]:
+    """Public Spanish text without labels."""
+    for document in read_corpus(corpora.path("meddocan/background/background.jsonl.gz")):
+        yield document.text
+
+
+@cache
+def spanish_names() -> frozenset[str]:
+    """Given names and surnames of Spain."""
+    return frozenset().union(
+        *(read_names(corpora.path(f"lists_es/{name}.csv")) for name in ("hombres", "mujeres", "apellidos"))
+    )
+
+
+@cache
+def american_names() -> frozenset[str]:
+    """Frequent surnames and all cities of the United States, and Faker's given names."""
+    surnames = read_names(corpora.path("lists_us/surnames_census2000_top1000.csv"))
+    with corpora.path("lists_us/us_cities.csv").open(encoding="utf-8", newline="") as file:
+        cities = frozenset(word for row in csv.DictReader(file) for word in row["CITY"].split())
+    return surnames | cities | frozenset(person.Provider.first_names)
+
+
+def private(
+    material: PublicMaterial,
+    shared: dict[str, list[Document]],
+    scheme: str,
+    cluster_size: int,
+    config: TaggingConfig,
+) -> Pipeline:
+    """The released pipeline of a provider and the sites that share, by the default procedure."""
+    return private_pipeline(material, shared, scheme, RepresenterOptions(cluster_size=cluster_size), config)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What sharing is worth on one split: runs by seed, or by rotation.
+
+    Args:
+        alone: the provider's notes, raw.
+        ideal: the notes of all pooled, raw: the unreachable.
+        private: all pooled by shares.
+    """
+
+    alone: list[Outcome]
+    ideal: list[Outcome]
+    private: list[Outcome]
+
+    def gain(self, kind: str) -> tuple[float, tuple[float, float]]:
+        """(private - alone) / (ideal - alone) of the mean F1, with a bootstrap interval over documents.
+
+        Args:
+            kind: "tokens" or "entities".
+        """
+        runs = [
+            [np.array(getattr(one, kind), dtype=np.int64) for one in side]
+            for side in (self.alone, self.ideal, self.private)
+        ]
+        generator = np.random.default_rng(0)
+        drawn = [self._share(runs, generator) for _ in range(_RESAMPLES)]
+        low, high = np.quantile(drawn, [0.025, 0.975])
+        return self._share(runs, None), (float(low), float(high))
+
+    @staticmethod
+    def _share(runs: list[list[NDArray[np.int64]]], generator: np.random.Generator | None) -> float:
+        means = [0.0, 0.0, 0.0]
+        for index in range(len(runs[0])):
+            documents = len(runs[0][index])
+            # The same documents for the three models: they are compared on one test set.
+            chosen = np.arange(documents) if generator is None else generator.integers(documents, size=documents)
+            for side in range(3):
+                means[side] += f1(runs[side][index][chosen].tolist())
+        alone, ideal, private = means
+        return (private - alone) / (ideal - alone)
+
+
+def meddocan() -> None:
+    """Worth and utility on MEDDOCAN: the provider holds 50 notes, hospitals 450."""
+    train, dev = corpora.meddocan("train"), corpora.meddocan("dev")
+    provider, hospital = train[:PROVIDER_NOTES], train[PROVIDER_NOTES:]
+    scheme = load_scheme("meddocan")
+    found: dict[str, list[Outcome]] = {}
+    for seed in SEEDS:
+        config = TaggingConfig(epochs=MEDDOCAN_EPOCHS, seed=seed)
+        alone = TaggingConfig(epochs=ALONE_TIMES * MEDDOCAN_EPOCHS, seed=seed)
+        runs: dict[str, Callable[[], Pipeline]] = {
+            "ideal": lambda config=config: train_raw_model(train, spanish(), scheme, config),  # type: ignore[misc]
+            "alone": lambda alone=alone: train_raw_model(provider, spanish(), scheme, alone),  # type: ignore[misc]
+            "k1000": lambda config=config: private(  # type: ignore[misc]
+                PublicMaterial(provider, spanish(), background(), spanish_names()),
+                {"hospital": hospital}, "meddocan", 1000, config,
+            ),
+        }  # fmt: skip
+        for name, build in runs.items():
+            result = outcome(f"privacy-meddocan-{name}-{seed}", lambda build=build: judged(build(), dev))  # type: ignore[misc]
+            found.setdefault(name, []).append(result)
+    record("privacy", _meddocan_entries(found))
+
+
+def _meddocan_entries(found: dict[str, list[Outcome]]) -> list[Entry]:
+    compared = Comparison(found["alone"], found["ideal"], found["k1000"])
+    setting = f"provider {PROVIDER_NOTES} notes, hospitals 450; fastText 100d of public text, {MEDDOCAN_EPOCHS} epochs"
+    entries = []
+    for kind, words, lost, worth in (
+        ("tokens", "token-binary", 0.004, None),
+        ("entities", "strict entity", 0.015, 0.65),
+    ):
+        for name, label in (
+            ("ideal", "raw notes pooled"),
+            ("alone", "provider alone, raw"),
+            ("k1000", "default preset, K=1000"),
+        ):
+            entries.append(
+                f1_entry(
+                    f"MEDDOCAN 50+450, dev, {words} F1, {label}",
+                    found[name],
+                    kind,
+                    None,
+                    "meddocan/dev",
+                    setting,
+                    COMMAND,
+                )
+            )
+        gap = statistics.fmean(f1(getattr(one, kind)) for one in found["ideal"]) - statistics.fmean(
+            f1(getattr(one, kind)) for one in found["k1000"]
+        )
+        entries.append(
+            Entry(f"MEDDOCAN 50+450, dev, {words} F1 lost against raw pooling, default preset", round(gap, 4), lost, "<=",
+                  "F1", None, len(SEEDS), "meddocan/dev", COMMAND, setting)
+        )  # fmt: skip
+        gain, interval = compared.gain(kind)
+        entries.append(
+            Entry(f"MEDDOCAN 50+450, dev, worth of sharing, {words} F1, default preset", round(gain, 3), worth,
+                  ">=" if worth else "", "of the ideal gain", (round(interval[0], 3), round(interval[1], 3)),
+                  len(SEEDS), "meddocan/dev", COMMAND, setting)
+        )  # fmt: skip
+    state = ", ".join(sorted({one.commit for side in found.values() for one in side}))
+    return [replace(entry, commit=state) for entry in entries]
+
+
+def sites() -> None:
+    """Worth at hospitals: each site in turn is the provider, the next three share, the last is unseen."""
+    train = {site: corpora.en_site(site, "train") for site in corpora.SITES}
+    test = {site: corpora.en_site(site, "test") for site in corpora.SITES}
+    scheme = load_scheme("i2b2_2014")
+    config = TaggingConfig(epochs=SITE_EPOCHS, seed=1)
+    alone = TaggingConfig(epochs=ALONE_TIMES * SITE_EPOCHS, seed=1)
+    for turn in range(len(corpora.SITES)):
+        order = corpora.SITES[turn:] + corpora.SITES[:turn]
+        provider, sharing = order[0], order[1:4]
+        pooled = [note for site in order[:4] for note in train[site]]
+        runs: dict[str, Callable[[], Pipeline]] = {
+            "alone": lambda provider=provider: train_raw_model(train[provider], english(), scheme, alone),  # type: ignore[misc]
+            "ideal": lambda pooled=pooled: train_raw_model(pooled, english(), scheme, config),  # type: ignore[misc]
+        }
+        for size in CLUSTERS:
+            runs[f"k{size}"] = lambda provider=provider, sharing=sharing, size=size: private(  # type: ignore[misc]
+                PublicMaterial(train[provider], english(), corpora.public_english_texts(), american_names()),
+                {f"site-{site}": train[site] for site in sharing}, "i2b2_2014", size, config,
+            )  # fmt: skip
+        for name, build in runs.items():
+            kept(f"privacy-sites-{provider}-{name}", lambda build=build: _on_all(build(), test))  # type: ignore[misc]
+    sites_table()
+
+
+def _on_all(pipeline: Pipeline, test: dict[str, list[Document]]) -> dict[str, object]:
+    found = {site: judged(pipeline, notes) for site, notes in test.items()}
+    print({site: (round(one.token_f1, 4), round(one.entity_f1, 4)) for site, one in found.items()}, flush=True)
+    return {site: asdict(one) for site, one in found.items()}
+
+
+def sites_table() -> None:
+    """Record the rotations that are there."""
+    entries: list[Entry] = []
+    for size, unseen_target, sharing_target in ((1000, 0.5, 0.9), (100, 0.75, None)):
+        for where, target in (("unseen", unseen_target), ("sharing", sharing_target)):
+            compared, turns = _rotations(f"k{size}", where)
+            if not turns:
+                continue
+            for kind, words in (("tokens", "token-binary"), ("entities", "strict entity")):
+                gain, interval = compared.gain(kind)
+                aimed = target if kind == "tokens" else None
+                scores = [statistics.fmean(f1(getattr(one, kind)) for one in side)
+                          for side in (compared.alone, compared.ideal, compared.private)]  # fmt: skip
+                entries.append(
+                    Entry(f"en_sites, {where} sites, worth of sharing, {words} F1, K={size}", round(gain, 3), aimed,
+                          ">=" if aimed else "", "of the ideal gain", (round(interval[0], 3), round(interval[1], 3)),
+                          1, "en_sites/test", COMMAND,
+                          f"{turns} rotations; mean F1 provider alone {scores[0]:.4f}, raw pooled {scores[1]:.4f}, private {scores[2]:.4f}; "
+                          f"{SITE_EPOCHS} epochs, interval over documents only",
+                          ", ".join(sorted({one.commit for one in compared.private})))
+                )  # fmt: skip
+    record("privacy", entries)
+
+
+def _rotations(name: str, where: str) -> tuple[Comparison, int]:
+    """All rotations that were run, at the unseen site or at the sharing ones."""
+    compared = Comparison([], [], [])
+    turns = 0
+    for turn, provider in enumerate(corpora.SITES):
+        paths = [RUNS / f"privacy-sites-{provider}-{run}.json" for run in ("alone", "ideal", name)]
+        if not all(path.exists() for path in paths):
+            continue
+        turns += 1
+        order = corpora.SITES[turn:] + corpora.SITES[:turn]
+        for side, path in zip((compared.alone, compared.ideal, compared.private), paths, strict=True):
+            found = json.loads(path.read_text(encoding="utf-8"))
+            for site in order[4:] if where == "unseen" else order[1:4]:
+                side.append(Outcome(**{**found[site], "commit": found["commit"]}))
+    return compared, turns
+
+
+PARTS = {"meddocan": meddocan, "sites": sites, "sites-table": sites_table}
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    for part in sys.argv[1:] or ("meddocan", "sites"):
+        PARTS[part]()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,171 @@
+"""Public PHI in the place of a hospital's own, before anything is computed from it.
+
+A hospital that shares has labelled its notes, and the labels travel with the share. So every labelled span can be replaced
+by a span of public notes that is drawn by its category and its pattern alone: the casing classes and punctuation of
+its tokens. What follows is computed from the replaced sentence only.
+
+Guarantee: given labels, sentence lengths, casing and punctuation, a share is independent of the words that are labelled
+PHI. The mutual information is zero, so the best attacker is no better than one without the share, whatever it knows and
+however many shares it averages. The guarantee does not cover PHI that nobody labelled, which is shown as any other word.
+
+The idea of replacing PHI by automatic pseudonyms before training is that of Friedrich et al. 2019 (section 4.1), who
+draw them among the neighbours of the true word, so that they tell about it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from shared.augment.pseudonyms import is_punctuation
+from shared.encoding import TokenisedSentences
+from shared.errors import ModelError, TrainingError
+from shared.files import read_text, write_text
+from shared.models.noise import NoiseSource
+from shared.text.casing import casing_classes
+
+FILE = "surrogates.json"
+FORMAT = "deid-commons surrogates 1"
+# With fewer spans of a pattern, its tokens are drawn one by one: a head would learn the few by heart.
+_FEW = 3
+
+Pattern = tuple[int | str, ...]
+
+
+@dataclass(frozen=True)
+class SurrogateBank:
+    """Spans of public notes.
+
+    Args:
+        spans: category of each and its words.
+
+    Raises:
+        TrainingError: there are none.
+    """
+
+    spans: tuple[tuple[int, tuple[str, ...]], ...]
+
+    def __post_init__(self) -> None:
+        if not any(not is_punctuation(word) for _, words in self.spans for word in words):
+            raise TrainingError("expected PHI spans in the public notes to draw surrogates from, got none; label some")
+        whole: dict[tuple[int, Pattern], list[tuple[str, ...]]] = {}
+        single: dict[tuple[int, ...], list[str]] = {}
+        for category, words in self.spans:
+            pattern = _pattern(words)
+            whole.setdefault((category, pattern), []).append(words)
+            for place, (word, kind) in enumerate(zip(words, pattern, strict=True)):
+                if isinstance(kind, int):
+                    for key in ((category, int(place > 0), kind), (category, kind), (kind,), ()):
+                        single.setdefault(key, []).append(word)
+        object.__setattr__(self, "_whole", whole)
+        object.__setattr__(self, "_single", single)
+
+    def __repr__(self) -> str:
+        return f"SurrogateBank({len(self.spans)} spans)"
+
+    def replaced(self, chunk: TokenisedSentences, noise: NoiseSource) -> TokenisedSentences:
+        """The sentences with every labelled span replaced.
+
+        Args:
+            chunk: labelled sentences.
+            noise: the source of chance. Draws are used up by the tags alone, so that the words have no way to show in
+                what is drawn elsewhere.
+        """
+        words = list(chunk.words)
+        chances = _uniform(noise, len(words))
+        for start, end, category in _spans(chunk.tags):
+            words[start:end] = self._drawn(category, words[start:end], chances[start:end])
+        return TokenisedSentences(words, chunk.tags, chunk.lengths)
+
+    def _drawn(self, category: int, words: list[str], chances: list[float]) -> list[str]:
+        pattern = _pattern(words)
+        whole: dict[tuple[int, Pattern], list[tuple[str, ...]]] = self._whole  # type: ignore[attr-defined]
+        found = whole.get((category, pattern), [])
+        if len(found) >= _FEW:
+            return list(found[int(chances[0] * len(found))])
+        return [
+            kind if isinstance(kind, str) else self._token(category, place > 0, kind, chance)
+            for place, (kind, chance) in enumerate(zip(pattern, chances, strict=True))
+        ]
+
+    def _token(self, category: int, inside: bool, kind: int, chance: float) -> str:
+        single: dict[tuple[int, ...], list[str]] = self._single  # type: ignore[attr-defined]
+        for key in ((category, int(inside), kind), (category, kind), (kind,), ()):
+            found = single.get(key)
+            if found:
+                return found[int(chance * len(found))]
+        raise AssertionError("the bank has a word")
+
+
+def surrogate_bank(chunks: Iterable[TokenisedSentences]) -> SurrogateBank:
+    """The labelled spans of public notes.
+
+    Raises:
+        TrainingError: there are none.
+    """
+    return SurrogateBank(
+        tuple(
+            (category, tuple(chunk.words[start:end])) for chunk in chunks for start, end, category in _spans(chunk.tags)
+        )
+    )
+
+
+def save_bank(bank: SurrogateBank, folder: Path) -> None:
+    """Write surrogates.json."""
+    spans = [[category, *words] for category, words in bank.spans]
+    write_text(folder / FILE, json.dumps({"format": FORMAT, "spans": spans}, ensure_ascii=False))
+
+
+def load_bank(folder: Path, categories: int) -> SurrogateBank:
+    """What `save_bank` wrote.
+
+    Args:
+        folder: of the release.
+        categories: of its label scheme.
+
+    Raises:
+        ModelError: the file is damaged, or of other labels.
+    """
+    try:
+        data = json.loads(read_text(folder / FILE))
+        if data["format"] != FORMAT:
+            raise ValueError
+        spans = tuple((int(span[0]), tuple(map(str, span[1:]))) for span in data["spans"])
+        if not all(0 <= category < categories and words and all(words) for category, words in spans):
+            raise ValueError
+        return SurrogateBank(spans)
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError, TrainingError) as error:
+        raise ModelError(f"{FILE}: expected public spans of the labels of this release; pull it again") from error
+
+
+def _spans(tags: NDArray[np.uint8]) -> Iterator[tuple[int, int, int]]:
+    """Start, end and category of every span; tags are BIO and start anew with every sentence."""
+    marked = np.flatnonzero(tags)
+    if not len(marked):
+        return
+    kinds = (tags[marked].astype(np.int64) - 1) // 2
+    begins = (tags[marked] % 2 == 1) | (np.diff(marked, prepend=-2) > 1) | (np.diff(kinds, prepend=-1) != 0)
+    firsts = np.flatnonzero(begins)
+    lasts = np.append(firsts[1:], len(marked)) - 1
+    yield from zip(marked[firsts].tolist(), (marked[lasts] + 1).tolist(), kinds[firsts].tolist(), strict=True)
+
+
+def _pattern(words: Iterable[str]) -> Pattern:
+    """Casing class of each word, and punctuation as it is: what travels beside the representation anyway."""
+    listed = list(words)
+    casing = casing_classes(listed).tolist()
+    return tuple(word if is_punctuation(word) else kind for word, kind in zip(listed, casing, strict=True))
+
+
+def _uniform(noise: NoiseSource, count: int) -> list[float]:
+    """Independent numbers in [0, 1)."""
+    if isinstance(noise, torch.Generator):
+        return torch.rand(count, generator=noise, dtype=torch.float64).tolist()
+    drawn: list[float] = noise.random((count,)).tolist()
+    return drawn

@@ -1,0 +1,86 @@
+"""The representer of constructions that protect words before any network sees them: a rotation, token by token.
+
+It has no noise and looks at no other word, so a word can show at its own position only. What an attacker may learn is
+decided by the vocabulary (`GeneralisedVectors`) and by the surrogates ahead of it: what follows them is post-processing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from shared.errors import ConfigurationError
+from shared.models.noise import NoiseSource
+from shared.models.representer import bounded
+
+
+@dataclass(frozen=True)
+class TokenLocalConfig:
+    """Shape of a token-local representer.
+
+    Args:
+        inputs: size of the word vectors.
+        dim: size of the representation, at most `inputs`.
+    """
+
+    inputs: int
+    dim: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.dim <= self.inputs:
+            raise ConfigurationError(
+                f"token-local representer: expected a size from 1 to {self.inputs}, that of the word vectors, got {self.dim}"
+            )
+
+
+class TokenLocal(nn.Module):
+    """Projects word vectors onto their main directions; the result stays in the unit ball."""
+
+    def __init__(self, config: TokenLocalConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.projection = nn.Parameter(torch.eye(config.inputs, config.dim), requires_grad=False)
+
+    def forward(self, vectors: Tensor, lengths: Tensor, generator: NoiseSource | None = None) -> Tensor:
+        """The representation.
+
+        Args:
+            vectors: float32 `[batch, steps, inputs]`.
+            lengths: not used.
+            generator: not used: there is no noise.
+
+        Returns:
+            float32 `[batch, steps, dim]`.
+        """
+        return bounded(vectors @ self.projection)
+
+    @torch.no_grad()
+    def end_to_end(self, vectors: Tensor, lengths: Tensor, generator: NoiseSource | None) -> Tensor:
+        """The same for sentences laid end to end, `[tokens, inputs]` to `[tokens, dim]`."""
+        made: Tensor = self(vectors, lengths, generator)
+        return made
+
+    @property
+    def value_bound(self) -> float:
+        """L2 norm that no token's representation exceeds, after rounding to float16."""
+        return 1.001
+
+    def noise_scales(self) -> dict[str, list[float]]:
+        """No noise."""
+        return {"input": [0.0] * self.config.inputs, "output": [0.0] * self.config.dim}
+
+
+def token_local(matrix: Tensor, dim: int) -> TokenLocal:
+    """The projection that keeps most of some vectors (principal components about the origin).
+
+    Args:
+        matrix: float32 `[words, inputs]`, a row as often as it counts.
+        dim: how many directions stay.
+    """
+    made = TokenLocal(TokenLocalConfig(matrix.shape[1], dim))
+    if dim < matrix.shape[1]:
+        _, directions = torch.linalg.eigh((matrix.T @ matrix).double())
+        made.projection.copy_(directions.flip(1)[:, :dim].float())
+    return made.eval()

@@ -1,0 +1,289 @@
+"""Known-plaintext match: a sentence is known but for one PHI word, and so is a list of words that it may be.
+
+The attacker encodes the sentence with every candidate and asks which makes the observed share likeliest. Casing counts:
+a candidate takes the casing of the true word where it can. Averaging is the same attack on several independent shares of
+one sentence, as a hospital would hand out that encodes its notes anew.
+
+One target a sentence, so that targets are nearly independent. Punctuation inside PHI is no target: it names nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.augment.pseudonyms import Pseudonymiser, is_punctuation
+from shared.document import Document
+from shared.embeddings.neighbours import Neighbours
+from shared.encoding import tokenised, tokenised_chunks
+from shared.errors import ConfigurationError
+from shared.labels import LabelScheme
+from shared.privacy.attacks.release_model import Candidates, Floats, ReleaseModel
+from shared.privacy.attacks.resampling import mean_interval
+from shared.privacy.attacks.sharing import SharingEncoder
+from shared.privacy.finding import Finding, proportion
+from shared.text.casing import casing_class
+
+OwnSet = Callable[[str], Iterable[str]]
+"""The words that a construction claims can't be told from a word, the word itself among them or not."""
+
+# Two candidates whose log-likelihoods differ by less are tied.
+_TIE = 1e-6
+
+
+@dataclass(frozen=True)
+class MatchingSettings:
+    """How the attack is run.
+
+    Args:
+        targets: PHI words attacked.
+        candidates: how many words each may be, the true one among them; the vocabulary where that is smaller.
+        draws: shares that the attacker makes of each candidate.
+        shares: independent shares of a sentence that the attacker averages over, one entry an attack.
+        longest: sentences of more tokens are no targets.
+        seed: of targets, draws and ties.
+    """
+
+    targets: int = 400
+    candidates: int = 100
+    draws: int = 16
+    shares: tuple[int, ...] = (1, 10, 100)
+    longest: int = 100
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.targets, self.candidates - 1, self.draws, self.longest, *self.shares) < 1 or not self.shares:
+            raise ConfigurationError("matching: expected targets, draws, shares and length from 1, candidates from 2")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Target:
+    """One PHI word in its sentence.
+
+    Args:
+        words: of the sentence. These may be PHI: never log them.
+        tags: uint8 `[tokens]`.
+        place: of the PHI word.
+        category: of it.
+    """
+
+    words: tuple[str, ...]
+    tags: NDArray[np.uint8]
+    place: int
+    category: str
+
+    def __repr__(self) -> str:
+        return f"Target({self.category}, token {self.place} of {len(self.words)})"
+
+    @property
+    def word(self) -> str:
+        """The true word. This is PHI: never log it."""
+        return self.words[self.place]
+
+    def candidates(self, words: Iterable[str]) -> Candidates:
+        """The sentence with each of the words in the place of the true one."""
+        before, after = self.words[: self.place], self.words[self.place + 1 :]
+        return Candidates([(*before, word, *after) for word in words], self.tags)
+
+
+def matching(
+    encoder: SharingEncoder,
+    documents: Iterable[Document],
+    neighbours: Neighbours,
+    settings: MatchingSettings,
+    own_set: OwnSet | None = None,
+) -> list[Finding]:
+    """Attack PHI words among their nearest neighbours, and among the construction's own indistinguishability set.
+
+    Args:
+        encoder: the release.
+        documents: labelled notes whose PHI is attacked.
+        neighbours: public raw word vectors; the candidates are neighbours of the true word (for digits, digits).
+        settings: how many of everything.
+        own_set: None where the construction has no such set.
+
+    Returns:
+        For each kind of candidates and each number of shares: top-1 overall and per PHI type, and how far ahead of the
+        false candidates the true word comes.
+    """
+    generator = np.random.default_rng(settings.seed)
+    targets = phi_targets(documents, encoder.scheme, settings, generator)
+    model = ReleaseModel(encoder, draws=settings.draws, seed=settings.seed)
+    size = min(settings.candidates, len(neighbours.vectors))
+    near = _NearestWords(neighbours, size, generator)
+    found = _attacked(model, targets, near, settings, generator).findings("nearest neighbours", size, settings)
+    if own_set is not None:
+        own = _OwnWords(own_set, size, generator)
+        found += _attacked(model, targets, own, settings, generator).findings("own set", size, settings)
+    return found
+
+
+def phi_targets(
+    documents: Iterable[Document], scheme: LabelScheme, settings: MatchingSettings, generator: np.random.Generator
+) -> list[Target]:
+    """A random PHI word of each of some random sentences."""
+    found: list[Target] = []
+    for chunk in tokenised_chunks(tokenised(documents), scheme):
+        ends = np.cumsum(chunk.lengths).tolist()
+        for end, length in zip(ends, chunk.lengths.tolist(), strict=True):
+            if length > settings.longest:
+                continue
+            words, tags = tuple(chunk.words[end - length : end]), chunk.tags[end - length : end]
+            places = [place for place in np.flatnonzero(tags).tolist() if not is_punctuation(words[place])]
+            if places:
+                place = int(generator.choice(places))
+                found.append(Target(words, tags, place, scheme.categories[(int(tags[place]) - 1) // 2]))
+    chosen = generator.permutation(len(found))[: settings.targets]
+    return [found[index] for index in chosen.tolist()]
+
+
+def cased_like(word: str, model: str) -> str:
+    """The word in the casing class of another, where it can take it; the class of "A" is all upper."""
+    if model.islower():
+        return word.lower()
+    if model.isupper():
+        return word.upper()
+    if model[0].isupper():
+        return word[:1].upper() + word[1:].lower()
+    return word
+
+
+def true_rank(scores: Floats, truth: int, generator: np.random.Generator) -> int:
+    """Rank of the true candidate from 1; among equals, by chance."""
+    tie = _TIE + 1e-9 * abs(float(scores[truth]))
+    ahead = int((scores > scores[truth] + tie).sum())
+    equal = int((np.abs(scores - scores[truth]) <= tie).sum()) - 1
+    return 1 + ahead + int(generator.integers(equal + 1))
+
+
+class _NearestWords:
+    """The nearest words of the public vocabulary, at most `size` with the true word; digits among digits."""
+
+    def __init__(self, neighbours: Neighbours, size: int, generator: np.random.Generator) -> None:
+        vocabulary = len(neighbours.vectors)
+        # Some neighbours are one word in two casings, which are one candidate.
+        self._source = Pseudonymiser(neighbours, min(size + size // 2 + 2, vocabulary))
+        self._words = neighbours.vectors.words
+        self._size = size
+        self._generator = generator
+
+    def __call__(self, word: str) -> list[str]:
+        rows = self._source.candidates(word)
+        if word.isdecimal():
+            # Digits come in the order of the vocabulary, not by nearness.
+            rows = self._generator.permutation(rows)
+        return _others([self._words[row] for row in rows.tolist()], word, self._size)
+
+
+class _OwnWords:
+    """A random choice from the construction's own set, at most `size` with the true word."""
+
+    def __init__(self, own_set: OwnSet, size: int, generator: np.random.Generator) -> None:
+        self._own_set = own_set
+        self._size = size
+        self._generator = generator
+
+    def __call__(self, word: str) -> list[str]:
+        words = sorted(set(self._own_set(word)))
+        return _others([words[index] for index in self._generator.permutation(len(words))], word, self._size)
+
+
+def _others(words: Sequence[str], true: str, size: int) -> list[str]:
+    """The first candidates in the casing of the true word, each once and not the true word itself."""
+    cased = dict.fromkeys(cased_like(word, true) for word in words)
+    cased.pop(true, None)
+    return list(cased)[: size - 1]
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """Ranks of the true words.
+
+    Args:
+        ranks: int64 `[targets, attacks]`, from 1. sizes: int64 `[targets]`. categories: of each target.
+        alike: candidates of the true word's casing class, itself among them, int64 `[targets]`.
+        alone: further targets that had no other candidate: the list gives them away without any share.
+        knowledge: of the attacker.
+    """
+
+    ranks: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    categories: NDArray[np.str_]
+    alike: NDArray[np.int64]
+    alone: int
+    knowledge: str
+
+    def findings(self, kind: str, size: int, settings: MatchingSettings) -> list[Finding]:
+        rng = np.random.default_rng((settings.seed, 1))
+        every = np.ones(len(self.sizes), dtype=np.bool_)
+        groups = [("", every), *((f", {name}", self.categories == name) for name in np.unique(self.categories))]
+        found: list[Finding] = []
+        for column, shares in enumerate(settings.shares):
+            name = f"of {size}, {kind}, {shares} share{'s' if shares > 1 else ''}"
+            for suffix, chosen in groups:
+                hits = int((self.ranks[chosen, column] == 1).sum())
+                chance = float((1 / self.sizes[chosen]).mean()) if chosen.any() else None
+                measure = f"top-1 {name}{suffix}"
+                found.append(
+                    proportion("match", measure, hits, int(chosen.sum()), chance, self.knowledge, settings.seed)
+                )
+            behind = (self.sizes - self.ranks[:, column]) / (self.sizes - 1)
+            interval = mean_interval(behind, rng)
+            mean = float(behind.mean()) if len(behind) else 0.0
+            measure = f"false candidates behind the true one {name}"
+            found.append(Finding("match", measure, mean, 0.5, interval, len(behind), self.knowledge, settings.seed))
+        behind = 1 - (self.alike - 1) / 2 / (self.sizes - 1)
+        known = "the list, and the casing class of the true word"
+        for measure, values, chances in (
+            ("top-1", 1 / self.alike, 1 / self.sizes),
+            ("false candidates behind the true one", behind, np.full(len(behind), 0.5)),
+        ):
+            if len(values):
+                measure = f"expected {measure} of {size}, {kind}, by casing alone"
+                value, chance = float(values.mean()), float(chances.mean())
+                interval = mean_interval(values, rng)
+                found.append(Finding("match", measure, value, chance, interval, len(values), known, settings.seed))
+        if self.alone:
+            total = self.alone + len(self.sizes)
+            measure = f"alone in its {kind}"
+            found.append(proportion("match", measure, self.alone, total, 0.0, self.knowledge, settings.seed))
+        return found
+
+
+def _attacked(
+    model: ReleaseModel,
+    targets: Sequence[Target],
+    candidates: Callable[[str], list[str]],
+    settings: MatchingSettings,
+    generator: np.random.Generator,
+) -> _Outcome:
+    ranks: list[list[int]] = []
+    sizes: list[int] = []
+    categories: list[str] = []
+    alike: list[int] = []
+    alone = 0
+    for target in targets:
+        words = candidates(target.word)
+        if not words:
+            alone += 1
+            continue
+        truth = int(generator.integers(len(words) + 1))
+        words.insert(truth, target.word)
+        observed = model.show(target.candidates([target.word] * max(settings.shares)))
+        summed = np.cumsum(model.log_likelihoods(target.candidates(words), observed), axis=1)
+        ranks.append([true_rank(summed[:, shares - 1], truth, generator) for shares in settings.shares])
+        sizes.append(len(words))
+        categories.append(target.category)
+        alike.append(sum(casing_class(word) == casing_class(target.word) for word in words))
+    means = "exact means of the noise" if model.knows_means else f"{model.draws} own shares of each candidate"
+    return _Outcome(
+        np.array(ranks, dtype=np.int64).reshape(-1, len(settings.shares)),
+        np.array(sizes, dtype=np.int64),
+        np.array(categories, dtype=np.str_),
+        np.array(alike, dtype=np.int64),
+        alone,
+        f"release, the sentence but for one word, a list that holds it, casing; {means}",
+    )

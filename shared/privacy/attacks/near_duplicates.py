@@ -1,0 +1,87 @@
+"""Sentences and their false twins, as the fresh adversaries get them: a twin differs in one PHI word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from shared.augment.pseudonyms import Pseudonymiser
+from shared.embeddings.vectors import WordVectors
+from shared.encoding import TokenisedSentences
+from shared.privacy.attacks.sharing import chosen, starts
+from shared.text.casing import casing_classes
+from shared.training.batches import RaggedSentences, batch_rows
+from shared.training.pairs import NeighbourTable, false_twins, neighbour_table, sentences_with_phi
+
+
+@dataclass(frozen=True, repr=False)
+class Material:
+    """Sentences with their words as ids, and what may stand in each PHI word's place.
+
+    Args:
+        rows: sentences that have a twin.
+        words: the word of each id.
+    """
+
+    chunk: TokenisedSentences
+    source: RaggedSentences
+    words: tuple[str, ...]
+    table: NeighbourTable
+    rows: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        chunk: TokenisedSentences,
+        vectors: WordVectors,
+        pseudonyms: Pseudonymiser,
+        generator: np.random.Generator,
+        cache: Path | None,
+    ) -> Material:
+        ids = vectors.ids(chunk.words)
+        extra: dict[str, int] = {}
+        for place in np.flatnonzero(ids < 0).tolist():
+            ids[place] = len(vectors) + extra.setdefault(chunk.words[place], len(extra))
+        values = np.concatenate([vectors.matrix, vectors.rows(list(extra))]) if extra else vectors.matrix
+        casing = casing_classes(chunk.words)
+        source = RaggedSentences(values, casing, chunk.tags, chunk.lengths, ids.astype(np.int32))
+        words = (*vectors.words, *extra)
+        table = neighbour_table(source, words, pseudonyms, generator, cache=cache)
+        return cls(chunk, source, words, table, sentences_with_phi(source, table))
+
+    def twins(self, rows: NDArray[np.int64], generator: np.random.Generator) -> TokenisedSentences:
+        """These sentences, each with one PHI word replaced by a neighbour."""
+        offsets, replacements = false_twins(self.source, rows, self.table, generator)
+        twin = chosen(self.chunk, rows)
+        for place, row in zip((starts(twin) + offsets).tolist(), replacements.tolist(), strict=True):
+            twin.words[place] = self.words[row]
+        return twin
+
+
+@dataclass(frozen=True, repr=False)
+class Looks:
+    """What the adversaries may see of some sentences: float32 `[tokens, size]` each, laid end to end."""
+
+    vectors: NDArray[np.float32]
+    again: NDArray[np.float32]
+    real: NDArray[np.float32]
+    twin: NDArray[np.float32]
+    lengths: NDArray[np.int64]
+
+    def batches(
+        self, size: int, generator: np.random.Generator | None
+    ) -> Iterator[tuple[list[Tensor], Tensor, NDArray[np.int64]]]:
+        """Padded vectors, second look, share and twin of some sentences, their lengths and rows."""
+        nothing = np.zeros(int(self.lengths.sum()), dtype=np.uint8)
+        kinds = [
+            RaggedSentences(values, nothing, nothing, self.lengths)
+            for values in (self.vectors, self.again, self.real, self.twin)
+        ]
+        for rows in batch_rows(self.lengths, size, generator):
+            found = [kind.batch(rows, kind.starts) for kind in kinds]
+            yield [batch.inputs for batch in found], found[0].lengths, rows

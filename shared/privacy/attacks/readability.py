@@ -1,0 +1,241 @@
+"""Readability: which words that are not PHI does an attacker read off a share?
+
+They are shown so that a tagger can learn from them; still a diagnosis, a village or a trade that few people have may
+tell who it is. So the figure that counts is that of the RARE words. Three ways to read, of which the attacker takes the
+one that did best on sentences of their own:
+
+- look-up: where the release gives a word the same row wherever it stands, the rows of all public words are made by
+  encoding each as a sentence of one word; a row of the share then names the words that give it, and the attacker says
+  the most frequent of them;
+- network: the word guesser of token inversion, which uses the context;
+- both: the network chooses among the words that give the row.
+
+A word that the attacker has never seen and that the public vocabulary does not hold counts as not read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from shared.augment.pseudonyms import is_punctuation
+from shared.embeddings.vectors import WordVectors
+from shared.encoding import TokenisedSentences
+from shared.errors import ConfigurationError, EvaluationError, TrainingError
+from shared.privacy.attacks.sharing import SharingEncoder, chosen, shown, spread
+from shared.privacy.attacks.word_guesser import Candidates, GuesserSettings, Sight
+from shared.privacy.attacks.word_ranking import ranks
+from shared.privacy.attacks.word_training import fit
+from shared.privacy.finding import Finding, proportion
+from shared.training.batches import RaggedSentences
+from shared.training.tagging import Progress, silent
+
+ATTACK = "readability"
+_KNOWLEDGE = "the release; labelled notes of the attacker's own and the frequencies of their words; the share"
+_VALIDATION_SHARE = 0.1
+_VALIDATION_SENTENCES = 150
+_BLOCK_WORDS = 1 << 15
+
+
+@dataclass(frozen=True)
+class ReadabilitySettings:
+    """How hard the attacker tries, and which words are told apart.
+
+    Args:
+        guesser: of the network, with the seed of the attack.
+        judged: sentences of the test, at most.
+        bands: lower ends of the bands of public frequency, ascending from 0.
+        rare: a word of lower public frequency is rare.
+    """
+
+    guesser: GuesserSettings = field(default_factory=lambda: GuesserSettings(epochs=4, vocabulary=8000))
+    judged: int = 1000
+    bands: tuple[int, ...] = (0, 1, 5, 20, 100, 1000)
+    rare: int = 5
+
+    def __post_init__(self) -> None:
+        ascending = all(low < high for low, high in pairwise(self.bands))
+        if self.judged < 1 or self.rare < 1 or self.bands[:1] != (0,) or not ascending:
+            raise ConfigurationError("readability: expected judged and rare of at least 1 and bands ascending from 0")
+
+
+def readability(
+    encoder: SharingEncoder,
+    vectors: WordVectors,
+    known: TokenisedSentences,
+    target: TokenisedSentences,
+    settings: ReadabilitySettings,
+    *,
+    public: Mapping[str, int] | None = None,
+    progress: Progress = silent,
+) -> list[Finding]:
+    """Learn to read words that are not PHI on the attacker's notes, and read those of others.
+
+    Args:
+        encoder: what is attacked.
+        vectors: public word vectors; their words can be guessed too.
+        known: the attacker's labelled sentences.
+        target: sentences of other documents.
+        settings: how hard to try.
+        public: how often each word occurs in public text; by default in the attacker's notes.
+        progress: called after every epoch.
+
+    Returns:
+        the share that is read of all words, of rare words and of each band of public frequency, beside the share that
+        an attacker gets who always says the commonest word; then the share of rows that name a single word.
+
+    Raises:
+        TrainingError, EvaluationError: no words to learn from, or to judge on.
+    """
+    generator = np.random.default_rng(settings.guesser.seed)
+    if len(known.lengths) < 2:
+        raise TrainingError(f"expected sentences to learn from, got {len(known.lengths)}; give more notes")
+    held = max(1, min(int(len(known.lengths) * _VALIDATION_SHARE), _VALIDATION_SENTENCES))
+    rows = generator.permutation(len(known.lengths) - held)[: settings.guesser.sentences]
+    learning = chosen(known, np.sort(rows))
+    validation = chosen(known, np.arange(len(known.lengths) - held, len(known.lengths)))
+    judged = chosen(target, np.sort(generator.permutation(len(target.lengths))[: settings.judged]))
+    if not len(_targets(learning)) or not len(_targets(judged)):
+        raise EvaluationError("expected words that are no PHI to learn from and to judge on, got none; give more notes")
+    frequency = Counter(known.words) if public is None else public
+    reader = _Reader(encoder, vectors, learning, validation, frequency, settings.guesser, progress)
+    return _findings(judged, reader, frequency, settings)
+
+
+def _targets(chunk: TokenisedSentences) -> NDArray[np.int64]:
+    """Indices of the tokens that are neither PHI nor punctuation."""
+    places = [place for place in np.flatnonzero(chunk.tags == 0).tolist() if not is_punctuation(chunk.words[place])]
+    return np.array(places, dtype=np.int64)
+
+
+class _Reader:
+    """All that the attacker has learned, and the way to read that did best."""
+
+    def __init__(
+        self,
+        encoder: SharingEncoder,
+        vectors: WordVectors,
+        learning: TokenisedSentences,
+        validation: TokenisedSentences,
+        frequency: Mapping[str, int],
+        settings: GuesserSettings,
+        progress: Progress,
+    ) -> None:
+        self.encoder = encoder
+        self.noise = torch.Generator().manual_seed(settings.seed)
+        seen = [learning.words[place] for place in _targets(learning).tolist()]
+        self.candidates = Candidates.of(seen, vectors, settings.vocabulary)
+        self.scale = spread(shown(encoder, learning, self.noise).values)
+        counts = np.array([frequency.get(word, 0) for word in self.candidates.words])
+        self.groups, self.table = _rows(encoder, self.candidates.words, self.noise)
+        self.commonest = _commonest(self.groups, counts)
+        self.network = fit(
+            lambda: [self.look(learning)[0]],
+            [self.look(validation)[0]],
+            len(encoder.scheme.tags),
+            self.candidates,
+            settings,
+            progress,
+        )
+        read = self.read(validation)
+        # The first of the best: the simplest.
+        self.way = max(read, key=lambda way: int(read[way].sum()))
+
+    def look(self, chunk: TokenisedSentences) -> tuple[Sight, NDArray[np.int64]]:
+        """The sentences as the network gets them, and the group of words that each target's row names, -1 for none."""
+        share = shown(self.encoder, chunk, self.noise)
+        targets = _targets(chunk)
+        answers = self.candidates.ids([chunk.words[place] for place in targets.tolist()])
+        keys = _keys(share.values[targets], share.casing[targets])
+        named = np.array([self.table.get(key, -1) for key in keys], dtype=np.int64)
+        values = share.values.astype(np.float32) / self.scale
+        return Sight(RaggedSentences(values, share.casing, chunk.tags, share.lengths), targets, answers), named
+
+    def read(self, chunk: TokenisedSentences) -> dict[str, NDArray[np.bool_]]:
+        """Which targets are read, in each way."""
+        sight, named = self.look(chunk)
+        network = ranks(self.network, [sight], self.candidates) < 2
+        if not self.table:
+            return {"network": network}
+        guess = np.where(named >= 0, self.commonest[named], -2)
+        both = ranks(self.network, [sight], self.candidates, groups=(self.groups, named)) < 2
+        return {"look-up": guess == sight.answers, "network": network, "look-up and network": both}
+
+
+def _keys(values: NDArray[np.floating], casing: NDArray[np.uint8]) -> list[bytes]:
+    """What a share shows of each token, as a key; adding zero turns -0 into 0."""
+    whole = np.concatenate([values.astype(np.float16) + np.float16(0), casing[:, None].astype(np.float16)], axis=1)
+    return [row.tobytes() for row in whole]
+
+
+def _rows(
+    encoder: SharingEncoder, words: tuple[str, ...], noise: torch.Generator
+) -> tuple[NDArray[np.int64], dict[bytes, int]]:
+    """The group of each word, of those that give the same row, and the group of each row.
+
+    The table is empty where the release does not give a word the same row twice.
+    """
+    groups = np.empty(len(words), dtype=np.int64)
+    table: dict[bytes, int] = {}
+    for begin in range(0, len(words), _BLOCK_WORDS):
+        part = list(words[begin : begin + _BLOCK_WORDS])
+        chunk = TokenisedSentences(part, np.zeros(len(part), np.uint8), np.ones(len(part), np.int64))
+        once, again = shown(encoder, chunk, noise), shown(encoder, chunk, noise)
+        if not np.array_equal(once.values, again.values):
+            return np.zeros(len(words), dtype=np.int64), {}
+        keys = _keys(once.values, once.casing)
+        groups[begin : begin + len(part)] = [table.setdefault(key, len(table)) for key in keys]
+    return groups, table
+
+
+def _commonest(groups: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The most frequent word of each group; the first among equals."""
+    order = np.lexsort((np.arange(len(groups)), -counts, groups))
+    _, first = np.unique(groups[order], return_index=True)
+    return order[first]
+
+
+def _findings(
+    judged: TokenisedSentences, reader: _Reader, frequency: Mapping[str, int], settings: ReadabilitySettings
+) -> list[Finding]:
+    words = [judged.words[place] for place in _targets(judged).tolist()]
+    count = np.array([frequency.get(word, 0) for word in words])
+    read = reader.read(judged)
+    commonest = max(
+        (word for word in frequency if not is_punctuation(word)), key=lambda word: frequency[word], default=""
+    )
+    guessed = np.array([word == commonest for word in words])
+    seed = settings.guesser.seed
+    every = np.ones(len(words), dtype=np.bool_)
+    parts = {"all words": every, f"rare words, public frequency below {settings.rare}": count < settings.rare}
+    for low, high in pairwise((*settings.bands, None)):
+        name = f"public frequency from {low}" + ("" if high is None else f" to {high - 1}")
+        parts[name] = (count >= low) & (every if high is None else count < high)
+    findings = []
+    for name, part in parts.items():
+        size, chance = int(part.sum()), float(guessed[part].mean()) if part.any() else 0.0
+        hits = int(read[reader.way][part].sum())
+        findings.append(proportion(ATTACK, f"top-1 by {reader.way}, {name}", hits, size, chance, _KNOWLEDGE, seed))
+    for way, hit in read.items():
+        if way != reader.way:
+            chance = float(guessed.mean())
+            findings.append(
+                proportion(ATTACK, f"top-1 by {way}, all words", int(hit.sum()), len(hit), chance, _KNOWLEDGE, seed)
+            )
+    return [*findings, *_single(reader, judged, seed)]
+
+
+def _single(reader: _Reader, judged: TokenisedSentences, seed: int) -> list[Finding]:
+    """The share of tokens whose row names one word and no other."""
+    if not reader.table:
+        return []
+    _, named = reader.look(judged)
+    alone = (np.bincount(reader.groups) == 1)[np.maximum(named, 0)] & (named >= 0)
+    measure = "tokens whose row belongs to a single public word"
+    return [proportion(ATTACK, measure, int(alone.sum()), len(alone), 0.0, _KNOWLEDGE, seed)]

@@ -1,0 +1,213 @@
+"""The white-box attacker in closed form: what the best possible adversary tells about one PHI word.
+
+It holds everything that is published, unlimited time, the whole sentence but one PHI word, and two candidates for that
+word: the true one and one of its N neighbours, either as likely. How often can it be right? That depends on the
+construction:
+
+- noise behind a recurrent representer: Phi(Delta / 2), see `shared.models.divergence`; an upper bound, for the attacker
+  is given the input noise too;
+- no noise, token by token: 50% where both words have the same representation, 100% where not;
+- surrogates for all labelled PHI: 50%, whatever the words are.
+
+Casing travels beside the representation, so there are two figures: the representation alone, and with casing, where any
+two words of different casing classes are told apart for sure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from shared.augment.pseudonyms import Pseudonymiser
+from shared.encoding import TokenisedSentences
+from shared.models.divergence import Replacements, divergences
+from shared.models.representer import Representer
+from shared.pipeline import Encoder
+from shared.privacy.accuracies import AccuracyCounts, Spread
+from shared.privacy.finding import Finding
+from shared.privacy.word_pairs import WhiteBoxSettings, WordPairs
+from shared.text.casing import casing_classes
+
+KNOWLEDGE: Final = (
+    "all weights, noise scales and code; the input noise drawn; the sentence but for one PHI word; "
+    "the true word and one of its neighbours, either as likely; unlimited computing"
+)
+
+
+@dataclass(frozen=True, repr=False)
+class PairAccuracies:
+    """The best attacker's accuracy for every pair of a PHI word and a neighbour.
+
+    Args:
+        tokens: index of the PHI token in its chunk, int64 `[pairs]`, ascending.
+        accuracy: from the representation alone, float64 `[pairs]`, in [0.5, 1].
+        casing_differs: bool `[pairs]`.
+        divergence: Delta for every draw of the input noise, float64 `[draws, pairs]`; 0 or infinite without noise.
+    """
+
+    tokens: NDArray[np.int64]
+    accuracy: NDArray[np.float64]
+    casing_differs: NDArray[np.bool_]
+    divergence: NDArray[np.float64]
+
+    @property
+    def with_casing(self) -> NDArray[np.float64]:
+        """Accuracy from representation and casing, float64 `[pairs]`."""
+        return np.where(self.casing_differs, 1.0, self.accuracy)
+
+    def advantages(self) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
+        """PHI tokens, and the mean and maximum over their neighbours of the total variation 2 * accuracy - 1."""
+        if not len(self.tokens):
+            return self.tokens, np.zeros(0), np.zeros(0)
+        firsts = np.flatnonzero(np.diff(self.tokens, prepend=-1))
+        counts = np.diff(firsts, append=len(self.tokens))
+        advantage = 2 * self.accuracy - 1
+        mean, most = np.add.reduceat(advantage, firsts) / counts, np.maximum.reduceat(advantage, firsts)
+        return self.tokens[firsts], mean, most
+
+
+@dataclass(frozen=True)
+class WhiteBoxBound:
+    """What the white-box attacker reaches on some notes.
+
+    Args:
+        construction: "noise", "no noise" or "surrogates".
+        representation: by PHI category, and all of them under "": from the representation alone.
+        with_casing: the same, casing included.
+        settings: how much was computed; a maximum over a sample is no maximum over all pairs.
+    """
+
+    construction: str
+    representation: dict[str, Spread]
+    with_casing: dict[str, Spread]
+    settings: WhiteBoxSettings
+
+    def findings(self) -> list[Finding]:
+        """Mean, 95th and 99th percentile and maximum for each category, as the audit lists them."""
+        found = []
+        for shown, spreads in (("representation", self.representation), ("with casing", self.with_casing)):
+            for category, spread in spreads.items():
+                for measure, value, interval in (
+                    ("mean", spread.mean, spread.interval),
+                    ("95th percentile", spread.p95, (spread.p95, spread.p95)),
+                    ("99th percentile", spread.p99, (spread.p99, spread.p99)),
+                    ("maximum", spread.maximum, (spread.maximum, spread.maximum)),
+                ):
+                    name = f"Bayes accuracy, {shown}, {category or 'all PHI'}, {measure}"
+                    seed = self.settings.seed
+                    found.append(Finding("white box", name, value, 0.5, interval, spread.pairs, KNOWLEDGE, seed))
+        return found
+
+
+def white_box(
+    encoder: Encoder, chunks: Iterable[TokenisedSentences], pseudonyms: Pseudonymiser, settings: WhiteBoxSettings
+) -> WhiteBoxBound:
+    """The bound over labelled sentences in any number.
+
+    Args:
+        encoder: any construction.
+        chunks: labelled sentences.
+        pseudonyms: gives the neighbours; the word itself is not among them.
+        settings: how much is computed.
+    """
+    tally = WhiteBoxTally(encoder, pseudonyms, settings)
+    for chunk in chunks:
+        tally.add(chunk)
+    return tally.bound()
+
+
+class WhiteBoxTally:
+    """The same chunk by chunk, beside an encoding; see `white_box`."""
+
+    def __init__(self, encoder: Encoder, pseudonyms: Pseudonymiser, settings: WhiteBoxSettings) -> None:
+        self.encoder, self.settings = encoder, settings
+        self._pairs = WordPairs(pseudonyms, settings)
+        self._noise = torch.Generator().manual_seed(settings.seed)
+        self._counts: dict[tuple[bool, str], AccuracyCounts] = {}
+
+    def add(self, chunk: TokenisedSentences) -> PairAccuracies:
+        """Computes a chunk and counts it in."""
+        found = pair_accuracies(self.encoder, chunk, self._pairs, self._noise)
+        kinds = (chunk.tags[found.tokens].astype(np.int64) - 1) // 2
+        for casing, accuracy in ((False, found.accuracy), (True, found.with_casing)):
+            self._count(casing, "", found.tokens, accuracy)
+            for kind in np.unique(kinds).tolist():
+                own = kinds == kind
+                self._count(casing, self.encoder.scheme.categories[kind], found.tokens[own], accuracy[own])
+        return found
+
+    def _count(self, casing: bool, category: str, tokens: NDArray[np.int64], accuracy: NDArray[np.float64]) -> None:
+        self._counts.setdefault((casing, category), AccuracyCounts()).add(tokens, accuracy)
+
+    def bound(self) -> WhiteBoxBound:
+        """The figures over all chunks so far."""
+        listed = sorted(self._counts.items(), key=lambda item: item[0])
+        alone = {category: counts.spread() for (casing, category), counts in listed if not casing}
+        both = {category: counts.spread() for (casing, category), counts in listed if casing}
+        return WhiteBoxBound(construction(self.encoder), alone, both, self.settings)
+
+
+def construction(encoder: Encoder) -> str:
+    """What protects labelled PHI: "surrogates", "noise" or "no noise"."""
+    if encoder.surrogates is not None:
+        return "surrogates"
+    return "noise" if isinstance(encoder.representer, Representer) else "no noise"
+
+
+def pair_accuracies(
+    encoder: Encoder, chunk: TokenisedSentences, pairs: WordPairs, noise: torch.Generator
+) -> PairAccuracies:
+    """The accuracy for every pair of one chunk."""
+    tokens, places, words = pairs.of(chunk)
+    differs = casing_classes(words)[places] != casing_classes(chunk.words)[tokens]
+    kind = construction(encoder)
+    if kind == "surrogates" or not len(tokens):
+        divergence = np.zeros((1, len(tokens)))
+    elif kind == "noise":
+        divergence = _noisy(encoder, chunk, Replacements(tokens, places, encoder.vectors.rows(words)), pairs, noise)
+    else:
+        attacked, line = np.unique(tokens, return_inverse=True)
+        classes = _classes(encoder, [*words, *(chunk.words[token] for token in attacked.tolist())], noise)
+        divergence = np.where(classes[places] == classes[len(words) + line], 0.0, np.inf)[None]
+    return PairAccuracies(tokens, below(divergence / 2).mean(0), differs, divergence)
+
+
+def _noisy(
+    encoder: Encoder, chunk: TokenisedSentences, replaced: Replacements, pairs: WordPairs, noise: torch.Generator
+) -> NDArray[np.float64]:
+    """Delta for every draw; only the sentences with pairs are run."""
+    assert isinstance(encoder.representer, Representer)
+    sentence = np.repeat(np.arange(len(chunk.lengths)), chunk.lengths)
+    used = np.zeros(len(chunk.lengths), dtype=bool)
+    used[sentence[replaced.tokens]] = True
+    kept = np.flatnonzero(used[sentence])
+    vectors = encoder.vectors.rows([chunk.words[token] for token in kept.tolist()])
+    moved = Replacements(np.searchsorted(kept, replaced.tokens), replaced.ids, replaced.rows)
+    return np.stack(
+        [
+            divergences(encoder.representer, vectors, chunk.lengths[used], moved, noise)
+            for _ in range(pairs.settings.draws)
+        ]
+    )
+
+
+def _classes(encoder: Encoder, words: Sequence[str], noise: torch.Generator) -> NDArray[np.int64]:
+    """A number for each word, the same for words that are shown in the same way."""
+    distinct = {word: place for place, word in enumerate(dict.fromkeys(words))}
+    alone = TokenisedSentences(
+        list(distinct), np.zeros(len(distinct), dtype=np.uint8), np.ones(len(distinct), dtype=np.int64)
+    )
+    seen: dict[bytes, int] = {}
+    shown = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in encoder.shared(alone, noise).values])
+    return shown[[distinct[word] for word in words]]
+
+
+def below(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Distribution function of the standard normal."""
+    below: NDArray[np.float64] = torch.special.ndtr(torch.from_numpy(values)).numpy()
+    return below

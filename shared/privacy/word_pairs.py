@@ -1,0 +1,88 @@
+"""Which words the white-box attacker is to tell apart: every labelled PHI word and its neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.augment.pseudonyms import Pseudonymiser, is_punctuation
+from shared.encoding import TokenisedSentences
+from shared.errors import ConfigurationError
+
+_KNOWN_WORDS = 1 << 16
+
+
+@dataclass(frozen=True)
+class WhiteBoxSettings:
+    """How much is computed.
+
+    Args:
+        draws: of the input noise for each pair, over which the accuracy is averaged.
+        neighbours: at most so many of a word's neighbours, drawn anew for each token; None for all.
+        sentences: share of the sentences with PHI that is looked at, in (0, 1].
+        seed: of the input noise and of what is drawn.
+
+    Raises:
+        ConfigurationError: a value out of range.
+    """
+
+    draws: int = 4
+    neighbours: int | None = None
+    sentences: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.draws < 1 or not 0 < self.sentences <= 1 or (self.neighbours is not None and self.neighbours < 1):
+            raise ConfigurationError(
+                f"white box: expected at least 1 draw, 1 neighbour and a share of sentences in (0, 1], got {self.draws}, "
+                f"{self.neighbours} and {self.sentences}; choose others"
+            )
+
+
+WHILE_ENCODING = WhiteBoxSettings(draws=1, neighbours=2, sentences=0.2)
+"""A sample that takes about as long as the encoding itself; all pairs take about a hundred times as long."""
+
+
+class WordPairs:
+    """Chooses the pairs: every PHI token but punctuation, with its neighbours."""
+
+    def __init__(self, pseudonyms: Pseudonymiser, settings: WhiteBoxSettings) -> None:
+        self.pseudonyms, self.settings = pseudonyms, settings
+        self._draws = np.random.default_rng(settings.seed)
+        self._known: dict[str, NDArray[np.int32]] = {}
+
+    def of(self, chunk: TokenisedSentences) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str]]:
+        """Tokens `[pairs]`, places in the list of words `[pairs]`, and that list."""
+        sentence = np.repeat(np.arange(len(chunk.lengths)), chunk.lengths)
+        looked_at = self._draws.random(len(chunk.lengths)) < self.settings.sentences
+        marked = np.flatnonzero((chunk.tags > 0) & looked_at[sentence])
+        phi = [token for token in marked.tolist() if not is_punctuation(chunk.words[token])]
+        self._search({chunk.words[token] for token in phi})
+        rows = [self._candidates(chunk.words[token]) for token in phi]
+        vocabulary, places = np.unique(np.concatenate([np.zeros(0, dtype=np.int32), *rows]), return_inverse=True)
+        tokens = np.repeat(np.array(phi, dtype=np.int64), [len(found) for found in rows])
+        words = self.pseudonyms.neighbours.vectors.words
+        return tokens, places.astype(np.int64), [words[row] for row in vocabulary.tolist()]
+
+    def _candidates(self, word: str) -> NDArray[np.int32]:
+        found, most = self._known[word], self.settings.neighbours
+        return found if most is None or most >= len(found) else self._draws.choice(found, most, replace=False)
+
+    def _search(self, words: set[str]) -> None:
+        """Finds the neighbours of all words in one search; of digits, of which there may be more, N - 1 are drawn."""
+        if len(self._known) > _KNOWN_WORDS:
+            self._known.clear()
+        fresh = sorted(words - self._known.keys())
+        own = self.pseudonyms.neighbours.vectors.ids(fresh)
+        plain = [word for word in fresh if not word.isdecimal()]
+        n = self.pseudonyms.n
+        nearest = dict(zip(plain, self.pseudonyms.neighbours.nearest(plain, n)[0], strict=True))
+        for word, row in zip(fresh, own.tolist(), strict=True):
+            found = nearest.get(word)
+            others = self.pseudonyms.candidates(word) if found is None else found
+            others = others[others != row]
+            if len(others) > n - (row >= 0):
+                others = self._draws.choice(others, n - (row >= 0), replace=False)
+            self._known[word] = others

@@ -1,0 +1,170 @@
+"""Training of a representer by a distance in closed form, without adversaries.
+
+Given the input noise, the outputs for a sentence and for its false twin are Gaussians around two means mu and mu' with the
+standard deviations sigma, so all that any adversary can tell about the pair is in one number, the divergence
+
+    D = 1/2 * sum over positions and dimensions of ((mu - mu') / sigma)^2
+
+(the Kullback-Leibler divergence of the two, in nats). The loss is
+
+    L_tag + weight * mean over pairs of log(1 + D).
+
+The logarithm matters: D starts in the hundreds, and without it a few cue words would own the gradient. Both sentences of
+a pair share one draw of the input noise: an attacker who knew it could only do better, so the bound errs to the safe side.
+No adversary can be right more often than Phi(sqrt(2 D) / 2) (Neyman and Pearson); the record keeps its mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from shared.errors import ConfigurationError
+from shared.models.representer import Representer, RepresenterConfig
+from shared.training.batches import Batch, RaggedSentences
+from shared.training.pairs import NeighbourTable
+from shared.training.representing import RepresenterTraining, TrainingRecord
+from shared.training.tagging import Progress, silent
+
+
+@dataclass(frozen=True)
+class InvarianceConfig:
+    """How a representer is trained.
+
+    Args:
+        epochs: passes over the sentences; beside every batch of them goes one of pairs.
+        batch: sentences a step for the task; half as many pairs a step.
+        learning_rate: of Nadam, for the networks.
+        noise_learning_rate: of Nadam, for the noise scales, which must travel further than any weight.
+        learn_noise: whether the noise scales are learned, down to the floor of the representer's shape and as far up as it
+            takes; if not, they stay where the shape starts them.
+        clip: bound on the norm of every gradient.
+        weight: of the distance. 0 trains the task alone: no protection, the positive control of an audit.
+        decay: share of the training, at its end, over which the learning rates fall to almost nothing.
+        seed: of everything random.
+    """
+
+    epochs: int = 10
+    batch: int = 32
+    learning_rate: float = 2e-3
+    noise_learning_rate: float = 5e-3
+    learn_noise: bool = True
+    clip: float = 1.0
+    weight: float = 2.5
+    decay: float = 0.6
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.epochs, self.batch) < 1:
+            raise ConfigurationError("invariance training: expected epochs and batch of at least 1")
+        if min(self.learning_rate, self.noise_learning_rate, self.clip) <= 0:
+            raise ConfigurationError("invariance training: expected learning rates and clip above 0")
+        if self.weight < 0 or not 0 <= self.decay <= 1:
+            raise ConfigurationError("invariance training: expected a weight of at least 0 and decay in [0, 1]")
+
+
+def divergence(mean: Tensor, other: Tensor, scale: Tensor, lengths: Tensor) -> Tensor:
+    """D of each pair of sentences, in nats, `[batch]`.
+
+    Args:
+        mean: float32 `[batch, steps, dim]`.
+        other: the same for the false twins.
+        scale: standard deviations of the output noise, `[dim]`.
+        lengths: of the sentences, int64 `[batch]`; what stands behind them is padding and shows nothing.
+    """
+    inside = torch.arange(mean.shape[1])[None, :] < lengths[:, None]
+    squares = (((mean - other) / scale) ** 2).sum(2)
+    return squares.where(inside, 0).sum(1) / 2
+
+
+def bayes_accuracy(divergences: Tensor) -> Tensor:
+    """How often the best adversary is right about a pair of that divergence, from 0.5 to 1."""
+    accuracy: Tensor = torch.special.ndtr((2 * divergences).sqrt() / 2)
+    return accuracy
+
+
+class _Trainer(RepresenterTraining):
+    """Representer, tagger and noise."""
+
+    def __init__(
+        self,
+        source: RaggedSentences,
+        table: NeighbourTable,
+        tags: int,
+        shape: RepresenterConfig,
+        config: InvarianceConfig,
+        progress: Progress,
+    ) -> None:
+        super().__init__(source, table, tags, shape, config, progress)
+        self.config = config
+        self.total = self.steps * config.epochs
+        noise = [self.representer.input_noise.raw, self.representer.output_noise.raw]
+        for scale in noise:
+            scale.requires_grad_(config.learn_noise)
+        kept = {id(scale) for scale in noise}
+        groups: list[dict[str, Any]] = [
+            {"params": [value for value in self.task_parameters if id(value) not in kept]},
+            {"params": noise, "lr": config.noise_learning_rate},
+        ]
+        self.optimizer = torch.optim.NAdam(groups, lr=config.learning_rate)
+        falling = max(int(self.total * config.decay), 1)
+        self.schedule = torch.optim.lr_scheduler.LambdaLR(
+            self.optimizer, lambda step: min(1.0, max((self.total - step) / falling, 0.01))
+        )
+
+    def pair_divergences(self, batch: Batch, twin: Tensor) -> Tensor:
+        """D of sentences and their false twins under one draw of the input noise, `[batch]`."""
+        noisy = self.representer.input_noise(batch.inputs)
+        both = torch.cat([noisy, noisy + (twin - batch.inputs)])
+        means = self.representer.noise_free(both, torch.cat([batch.lengths, batch.lengths]))
+        mean, other = means.chunk(2)
+        return divergence(mean, other, self.representer.output_noise.scale, batch.lengths)
+
+    def learn(self) -> None:
+        pairs = self.pair_batches()
+        for _ in range(self.config.epochs):
+            losses: list[float] = []
+            right: list[float] = []
+            for batch in self.source.batches(self.config.batch, self.generator):
+                loss = task = self.task_loss(batch)
+                if self.config.weight:
+                    distances = self.pair_divergences(*self.twins(next(pairs)))
+                    loss = task + self.config.weight * distances.log1p().mean()
+                    right.append(bayes_accuracy(distances.detach()).mean().item())
+                self.descend(loss, (self.optimizer, self.task_parameters))
+                self.schedule.step()
+                losses.append(task.item())
+                self.tick("invariance")
+            self.note("invariance", losses, right)
+
+
+def train_representer(
+    source: RaggedSentences,
+    table: NeighbourTable,
+    tags: int,
+    shape: RepresenterConfig,
+    config: InvarianceConfig,
+    progress: Progress = silent,
+) -> tuple[Representer, TrainingRecord]:
+    """Train a representer on public notes.
+
+    Args:
+        source: labelled public sentences as word ids into unit word vectors.
+        table: what each word id may be replaced by.
+        tags: number of tags of the label scheme.
+        shape: the representer.
+        config: the recipe.
+        progress: called after every step.
+
+    Returns:
+        the frozen representer and the record of its training.
+
+    Raises:
+        TrainingError: no sentence holds PHI, or the loss is not finite any more.
+    """
+    trainer = _Trainer(source, table, tags, shape, config, progress)
+    trainer.learn()
+    return trainer.frozen()

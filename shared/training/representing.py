@@ -1,0 +1,168 @@
+"""What every training of a representer shares: the networks, the task, the false twins, and the record.
+
+The procedures differ in how they keep a word from its neighbours: `three_part` and `dann` by adversaries, `invariance`
+by a distance in closed form. A procedure is a function
+
+    train_representer(source, table, tags, shape, config, progress) -> (representer, record)
+
+and `procedures` lists them all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from shared.errors import TrainingError
+from shared.models.representer import Representer, RepresenterConfig
+from shared.models.tagger import Tagger, TaggerConfig
+from shared.training.batches import Batch, RaggedSentences
+from shared.training.pairs import NeighbourTable, false_twins, sentences_with_phi
+from shared.training.tagging import Progress
+
+
+class Recipe(Protocol):
+    """The settings that every procedure has: sentences a step, bound on a gradient's norm, seed."""
+
+    @property
+    def batch(self) -> int: ...
+
+    @property
+    def clip(self) -> float: ...
+
+    @property
+    def seed(self) -> int: ...
+
+
+@dataclass
+class TrainingRecord:
+    """What happened, for the report: one entry an epoch, NaN for what a part does not measure.
+
+    Args:
+        part: of the procedure.
+        task_loss: nats a sentence on training sentences.
+        adversary_accuracy: share of pairs that the adversaries in training decide right; 0.5 is chance. Where there are no
+            adversaries, that of the best that can exist (see `invariance`).
+        noise: smallest standard deviation of the output noise.
+    """
+
+    part: list[str] = field(default_factory=list)
+    task_loss: list[float] = field(default_factory=list)
+    adversary_accuracy: list[float] = field(default_factory=list)
+    noise: list[float] = field(default_factory=list)
+
+
+class RepresenterTraining:
+    """The networks of one training and its random choices.
+
+    Args:
+        source: labelled public sentences as word ids into unit word vectors.
+        table: what each word id may be replaced by.
+        tags: number of tags of the label scheme.
+        shape: the representer.
+        recipe: the settings.
+        progress: called after every step.
+
+    Raises:
+        TrainingError: no sentence holds PHI.
+    """
+
+    def __init__(
+        self,
+        source: RaggedSentences,
+        table: NeighbourTable,
+        tags: int,
+        shape: RepresenterConfig,
+        recipe: Recipe,
+        progress: Progress,
+    ) -> None:
+        torch.manual_seed(recipe.seed)
+        self.source, self.table, self.recipe, self.progress = source, table, recipe, progress
+        self.generator = np.random.default_rng(recipe.seed)
+        self.with_phi = sentences_with_phi(source, table)
+        if not len(self.with_phi):
+            raise TrainingError(
+                "expected sentences with PHI to tell from their false twins, got none; check the labels of the corpus"
+            )
+        self.representer = Representer(shape)
+        self.tagger = Tagger(TaggerConfig(shape.dim, tags))
+        self.record = TrainingRecord()
+        # Half as many pairs a step as sentences: a pair is two sentences.
+        self.pairs = max(recipe.batch // 2, 1)
+        self.steps = -(-source.sentences // recipe.batch)
+        self.total = 0
+        self.done = 0
+
+    @property
+    def task_parameters(self) -> list[nn.Parameter]:
+        """All of representer and tagger."""
+        return [*self.representer.parameters(), *self.tagger.parameters()]
+
+    def task_loss(self, batch: Batch) -> Tensor:
+        """Nats a sentence of the tagger on fresh noisy representations."""
+        representation = self.representer(batch.inputs, batch.lengths)
+        return self.tagger.loss(representation, batch.casing, batch.tags, batch.lengths).mean()
+
+    def pair_batches(self) -> Iterator[NDArray[np.int64]]:
+        """Rows of sentences with PHI, endlessly, in batches of falling length."""
+        while True:
+            rows = self.generator.permutation(self.with_phi)
+            for begin in range(0, len(rows), self.pairs):
+                chosen = rows[begin : begin + self.pairs]
+                yield chosen[np.argsort(-self.source.lengths[chosen], kind="stable")]
+
+    def twins(self, rows: NDArray[np.int64]) -> tuple[Batch, Tensor]:
+        """Some sentences, and the word vectors of their false twins, float32 `[batch, steps, inputs]`."""
+        batch = self.source.batch(rows, self.source.starts)
+        offsets, replacements = false_twins(self.source, rows, self.table, self.generator)
+        twin = batch.inputs.clone()
+        twin[torch.arange(len(rows)), torch.from_numpy(offsets)] = torch.from_numpy(
+            self.source.values[replacements].astype(np.float32)
+        )
+        return batch, twin
+
+    def descend(self, loss: Tensor, *parts: tuple[torch.optim.Optimizer, Iterable[nn.Parameter]]) -> None:
+        """One step down the loss.
+
+        Args:
+            loss: a scalar.
+            parts: each optimiser with its parameters, whose gradients are clipped together.
+
+        Raises:
+            TrainingError: the loss is not finite.
+        """
+        if not bool(torch.isfinite(loss)):
+            raise TrainingError(
+                f"the loss is not finite at step {self.done} of {self.total}; lower the learning rate or the weight"
+            )
+        for optimizer, _ in parts:
+            optimizer.zero_grad(set_to_none=True)
+        torch.autograd.backward(loss)
+        for optimizer, parameters in parts:
+            nn.utils.clip_grad_norm_(parameters, self.recipe.clip)
+            optimizer.step()
+
+    def tick(self, part: str) -> None:
+        """A step is done."""
+        self.done += 1
+        self.progress(part, self.done, self.total)
+
+    def note(self, part: str, losses: list[float], right: list[float]) -> None:
+        """An epoch is done."""
+        self.record.part.append(part)
+        self.record.task_loss.append(float(np.mean(losses)) if losses else math.nan)
+        self.record.adversary_accuracy.append(float(np.mean(right)) if right else math.nan)
+        self.record.noise.append(min(self.representer.noise_scales()["output"]))
+
+    def frozen(self) -> tuple[Representer, TrainingRecord]:
+        """The result."""
+        for parameter in self.representer.parameters():
+            parameter.requires_grad_(False)
+        return self.representer.eval(), self.record

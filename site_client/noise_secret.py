@@ -1,0 +1,51 @@
+"""The site's secret for noise that is drawn once for each sentence (see `shared.models.noise_source.MemoisedNoise`).
+
+32 bytes from the operating system in a file that its owner alone may read; they never leave the site. Who has them and
+a share can take the noise off. A lost file is no danger, but from then on sentences that were shared before get
+fresh noise when they are shared again, and noise of several draws averages out: keep it in the backup of the workspace.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+from protocols.storage import mapped, read_bounded, write_whole
+from shared.models.noise_source import SECRET_BYTES
+from site_client.errors import WorkspaceError
+
+
+def noise_secret(path: Path) -> bytes:
+    """The secret in a file, which is made where there is none: workspaces of earlier versions have none.
+
+    Raises:
+        WorkspaceError: the file is damaged, or others than its owner may read it. It is never made anew.
+        StorageError: it can't be read or written.
+    """
+    if not path.exists():
+        _make(path)
+    if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
+        raise WorkspaceError(
+            f"{path.name}: expected a file that only its owner can read, found wider rights; run chmod 600 {path.name}"
+        )
+    secret = read_bounded(path, 2 * SECRET_BYTES)
+    if len(secret) != SECRET_BYTES:
+        raise WorkspaceError(
+            f"{path.name}: expected {SECRET_BYTES} bytes, got {len(secret)}; restore the file from a backup"
+        )
+    return secret
+
+
+def _make(path: Path) -> None:
+    """Makes the file, whole; of two that make it at once the first wins, so that all use the same secret."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    try:
+        write_whole(draft, secrets.token_bytes(SECRET_BYTES))
+        with mapped(path), suppress(FileExistsError):
+            os.link(draft, path)
+    finally:
+        with mapped(draft):
+            draft.unlink(missing_ok=True)

@@ -1,0 +1,111 @@
+"""The experiments of Friedrich et al. 2019: which runs there are, and a report that says what is in them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bench.papers import friedrich2019, friedrich2019_report
+from bench.papers.friedrich2019 import PARTS, main, planned
+from bench.papers.friedrich2019_cells import Cell
+from bench.papers.friedrich2019_figures import Line, figure
+from bench.papers.friedrich2019_report import Run, write_report
+from bench.results import read
+from shared.errors import ConfigurationError
+
+TRAINED = Cell("three-part", "fasttext", True, 100, 50)
+
+
+def kept_run(folder: Path, right: int = 60, tokens: tuple[int, int, int] = (90, 10, 10)) -> Run:
+    names = [
+        f"fresh adversary {name}{control}"
+        for control in ("", ", positive control: clear word vectors")
+        for name in ("T1", "T2")
+    ]
+    found = {
+        "tokens": [list(tokens)],
+        "entities": [[8, 2, 2]],
+        "commit": "abc",
+        "findings": [{"attack": name, "value": right / 100, "trials": 100} for name in names],
+    }
+    path = folder / "run.json"
+    path.write_text(json.dumps(found), encoding="utf-8")
+    return Run.read(path)
+
+
+def test_every_setting_that_was_asked_for_is_a_cell() -> None:
+    for n in (1, 10, 100, 500, 1000):
+        for d in (50, 100, 300):
+            assert Cell("three-part", "fasttext", True, n, d) in PARTS["figure5"]
+    for casing in (True, False):
+        for inputs in ("fasttext", "glove-clinical", "glove-twitter"):
+            methods = {cell.method for cell in PARTS["table2"] if (cell.inputs, cell.casing) == (inputs, casing)}
+            assert methods == {"raw", "pseudonyms", "three-part"}
+
+
+def test_a_setting_runs_once_however_many_parts_and_names_it_has() -> None:
+    names = [(cell.slug, seed) for cell, seed in planned(list(PARTS), "standard", "", [])]
+    assert len(names) == len(set(names))
+    assert {seed for _, seed in names} == {1, 2, 3}
+    # Without neighbours there is nothing to train against, whatever the method.
+    assert Cell("dann", neighbours=1, dim=50).slug == Cell("three-part", neighbours=1, dim=50).slug
+    assert Cell("raw", "fasttext").slug != Cell("raw", "fasttext", casing=False).slug
+
+
+def test_shares_of_the_runs_are_all_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(friedrich2019, "RUNS", tmp_path)
+    monkeypatch.setattr(friedrich2019, "report", lambda budget: None)
+    done: list[str] = []
+    monkeypatch.setattr(friedrich2019, "kept", lambda name, measure: done.append(name))
+    main(["figure5", "--share", "1/2"])
+    first = len(done)
+    main(["figure5", "--share", "2/2"])
+    assert 0 < first < len(done)
+    halves = done.copy()
+    done.clear()
+    main(["figure5"])
+    assert sorted(done) == sorted(halves)
+
+
+def test_the_report_tells_the_figures_and_draws_them(tmp_path: Path) -> None:
+    runs = {part: {} for part in PARTS} | {
+        "figure5": {TRAINED: [kept_run(tmp_path, 50), kept_run(tmp_path, 60, (100, 0, 0))]}
+    }
+    write_report(runs, "standard", tmp_path)
+    page = (tmp_path / "friedrich2019.md").read_text(encoding="utf-8")
+    # F1 of 90 and of 100; 55 of 100 right, whose exact interval holds chance.
+    assert (
+        "| three-part | fasttext | yes | 100 | 50 | 95.0 (90.0 to 100.0) | 80.0 (80.0 to 80.0) | 55.0 (44.7 to 65.0) |"
+        in page
+    )
+    assert (tmp_path / "friedrich2019_figure5.svg").read_text(encoding="utf-8").count("<svg") == 1
+    entries = {entry.measure: entry for entry in read("privacy", tmp_path)}
+    accuracy = entries["Friedrich 2019, three-part-fasttext-N100-d50, fresh adversary T2"]
+    assert (accuracy.value, accuracy.seeds, accuracy.commit) == (0.55, 2, "abc")
+    assert entries["Friedrich 2019, three-part-fasttext-N100-d50, token-binary F1"].value == 0.95
+
+
+def test_nothing_is_said_of_the_paper_that_is_not_in_the_file_of_what_it_reports(tmp_path: Path) -> None:
+    reported = json.loads(friedrich2019_report.REPORTED.read_text(encoding="utf-8"))
+    write_report({part: {} for part in PARTS}, "quick", tmp_path)
+    page = (tmp_path / "friedrich2019.md").read_text(encoding="utf-8")
+    assert all(row["label"] in page for row in reported["table2"])
+    for name in ("figure4", "figure5"):
+        assert bool(reported[name]) != (name in page.split("so its curves")[0].split("points of the paper's")[-1])
+
+
+def test_a_curve_of_the_paper_is_drawn_as_soon_as_it_is_there() -> None:
+    ours = Line("ours", "#0072B2", {10: [0.9, 0.92], 100: [0.8]})
+    paper = Line("paper", "#8a8f98", {10: [0.95], 100: [0.9]}, "", dashed=True)
+    without, with_it = (figure("F", {"F1": lines}, chance="") for lines in ([ours], [ours, paper]))
+    assert "stroke-dasharray" not in without
+    assert "stroke-dasharray" in with_it
+
+
+def test_a_damaged_run_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "run.json"
+    path.write_text('{"tokens": []}', encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"run\.json"):
+        Run.read(path)

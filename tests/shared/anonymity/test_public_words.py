@@ -1,0 +1,66 @@
+"""Public words: common words of public text, never what looks like a name or a number."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shared.anonymity.public_words import PublicRule, WordUse, read_names
+from shared.encoding import TokenisedSentences
+from shared.errors import ConfigurationError, StorageError
+
+WORDS = ("the", "came", "ada", "rosa", "12", "b12", "/", "rare", "stone", "mri")
+
+
+def use() -> WordUse:
+    counted = WordUse(WORDS)
+    for _ in range(6):
+        counted.add_labelled(
+            TokenisedSentences(
+                ["The", "Ada", "came", "12", "/", "b12", "Stone"],
+                np.array([0, 0, 0, 0, 0, 0, 1], dtype=np.uint8),
+                np.array([7]),
+            )
+        )
+    counted.add_texts(["the rosa came . " * 9 + "the Rosa came . rare stone MRI MRI MRI MRI MRI MRI"])
+    return counted
+
+
+def public(rule: PublicRule, names: frozenset[str] = frozenset()) -> set[str]:
+    return {word for word, shown in zip(WORDS, use().public(rule, names), strict=True) if shown}
+
+
+def test_what_is_common_and_names_nobody_is_public() -> None:
+    assert public(PublicRule()) == {"the", "came", "rosa", "/", "mri"}
+
+
+def test_a_listed_name_must_hardly_ever_have_a_capital() -> None:
+    assert "rosa" in public(PublicRule(), frozenset({"Rosa"}))
+    assert "rosa" not in public(PublicRule(name_capitalised_share=0.05), frozenset({"ROSÁ"}))
+
+
+def test_a_word_at_the_start_of_a_sentence_is_not_thought_a_name() -> None:
+    counted = WordUse(("go",))
+    counted.add_texts(["Go. Go. Go. Go. Go. Go."])
+    assert counted.public(PublicRule())[0]
+
+
+def test_phi_stays_hidden_however_common() -> None:
+    assert "stone" not in public(PublicRule(least=1, capitalised_share=1.0))
+    assert "stone" in public(PublicRule(least=1, capitalised_share=1.0, phi_share=1.0))
+
+
+@pytest.mark.parametrize("bad", [{"least": 0}, {"phi_share": 1.1}, {"capitalised_share": -0.1}])
+def test_thresholds_out_of_range_are_refused(bad: dict[str, float]) -> None:
+    with pytest.raises(ConfigurationError):
+        PublicRule(**bad)  # type: ignore[arg-type]
+
+
+def test_names_are_read_from_lines_and_first_columns(tmp_path: Path) -> None:
+    path = tmp_path / "names.csv"
+    path.write_text('name,count\n"DE LA CRUZ",5\nGarcía,7\n\n', encoding="utf-8")
+    assert read_names(path) == {"name", "DE", "LA", "CRUZ", "García"}
+    with pytest.raises(StorageError):
+        read_names(tmp_path / "absent")

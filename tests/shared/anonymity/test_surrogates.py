@@ -1,0 +1,142 @@
+"""Surrogates: what is shared does not depend on the words that are labelled PHI."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shared.anonymity.surrogates import FILE, SurrogateBank, load_bank, save_bank, surrogate_bank
+from shared.encoding import TokenisedSentences
+from shared.errors import ModelError, TrainingError
+from shared.text.casing import casing_classes
+
+PUBLIC = TokenisedSentences(
+    [
+        "Mr",
+        "Ada",
+        "Brown",
+        "came",
+        "on",
+        "12",
+        "/",
+        "3",
+        "/",
+        "2001",
+        "with",
+        "Mrs",
+        "Eve",
+        "Stone",
+        ".",
+        "JOHN",
+        "slept",
+    ],
+    np.array([0, 1, 2, 0, 0, 3, 4, 4, 4, 4, 0, 0, 1, 2, 0, 1, 0], dtype=np.uint8),
+    np.array([15, 2]),
+)
+BANK = surrogate_bank([PUBLIC])
+
+
+def chunk(words: list[str], tags: list[int]) -> TokenisedSentences:
+    return TokenisedSentences(words, np.array(tags, dtype=np.uint8), np.array([len(words)]))
+
+
+def drawn(words: list[str], tags: list[int], seed: int = 0, bank: SurrogateBank = BANK) -> list[str]:
+    return bank.replaced(chunk(words, tags), torch.Generator().manual_seed(seed)).words
+
+
+def test_the_bank_holds_the_labelled_spans() -> None:
+    assert BANK.spans == (
+        (0, ("Ada", "Brown")),
+        (1, ("12", "/", "3", "/", "2001")),
+        (0, ("Eve", "Stone")),
+        (0, ("JOHN",)),
+    )
+    assert "Ada" not in repr(BANK)
+
+
+def test_words_outside_labels_stay() -> None:
+    words = drawn(["Dr", "Zoe", "Quill", "saw", "Zoe"], [0, 1, 2, 0, 0])
+    assert words[0] == "Dr"
+    assert words[3:] == ["saw", "Zoe"]
+    assert words[1] in {"Ada", "Eve"}
+    assert words[2] in {"Brown", "Stone"}
+
+
+def test_two_adjacent_spans_are_drawn_apart() -> None:
+    seen = {tuple(drawn(["Zoe", "Ida"], [1, 1], seed)) for seed in range(40)}
+    assert seen == {(one, other) for one in ("Ada", "Eve") for other in ("Ada", "Eve")}
+
+
+def test_punctuation_and_casing_keep_their_places() -> None:
+    words = drawn(["7", "-", "11", "-", "1950"], [3, 4, 4, 4, 4])
+    assert words[1] == words[3] == "-"
+    assert all(word in {"12", "3", "2001"} for word in words[::2])
+
+
+def test_a_pattern_with_enough_spans_is_drawn_as_a_whole() -> None:
+    bank = SurrogateBank(tuple((0, pair) for pair in (("Ada", "Brown"), ("Eve", "Stone"), ("Ian", "Wood"))))
+    seen = {tuple(drawn(["Zoe", "Quill"], [1, 2], seed, bank)) for seed in range(60)}
+    assert seen == {("Ada", "Brown"), ("Eve", "Stone"), ("Ian", "Wood")}
+
+
+def test_a_category_that_the_public_notes_lack_still_loses_its_words() -> None:
+    for seed in range(20):
+        assert set(drawn(["Zoe", "quill", "QX"], [9, 10, 10], seed)) <= {w for _, span in BANK.spans for w in span}
+
+
+word = st.sampled_from(["Zoe", "Ida", "Quill", "zoe", "IDA", "9", "77", "1999", "x1y", "/", ".", "-", "iPad"])
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_noninterference(data: st.DataObject) -> None:
+    """Two notes that differ in labelled words only, same casing and punctuation, give the same under the same chance."""
+    words = data.draw(st.lists(word, min_size=1, max_size=12))
+    tags = data.draw(st.lists(st.integers(0, 6), min_size=len(words), max_size=len(words)))
+    alike = {
+        "Zoe": "Ida",
+        "Ida": "Quill",
+        "Quill": "Zoe",
+        "zoe": "abc",
+        "IDA": "ZOE",
+        "9": "4",
+        "77": "123",
+        "1999": "1",
+    }
+    others = [alike.get(one, one) if tag else one for one, tag in zip(words, tags, strict=True)]
+    np.testing.assert_array_equal(casing_classes(words), casing_classes(others))
+    assert drawn(words, tags) == drawn(others, tags)
+
+
+def test_draws_are_uniform_over_the_spans() -> None:
+    names = [f"Name{'abcdefgh'[i]}" for i in range(8)]
+    bank = SurrogateBank(tuple((0, (name,)) for name in names))
+    many = bank.replaced(chunk(["Zoe"] * 8000, [1] * 8000), torch.Generator().manual_seed(1)).words
+    counts = np.array([many.count(name) for name in names])
+    # Seven degrees of freedom: a statistic of 29 has a chance of 0.01%.
+    assert ((counts - 1000) ** 2 / 1000).sum() < 29
+
+
+def test_a_bank_comes_back_as_it_was(tmp_path: Path) -> None:
+    save_bank(BANK, tmp_path)
+    assert load_bank(tmp_path, 2).spans == BANK.spans
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "other", "spans": []}',
+    '{"format": "deid-commons surrogates 1", "spans": []}',
+    '{"format": "deid-commons surrogates 1", "spans": [[7, "a"]]}',
+    '{"format": "deid-commons surrogates 1", "spans": [[0]]}'])  # fmt: skip
+def test_a_damaged_bank_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / FILE).write_text(text, encoding="utf-8")
+    with pytest.raises(ModelError, match="expected public spans"):
+        load_bank(tmp_path, 2)
+
+
+def test_public_notes_without_phi_make_no_bank() -> None:
+    with pytest.raises(TrainingError, match="surrogates"):
+        surrogate_bank([chunk(["a", "b"], [0, 0])])

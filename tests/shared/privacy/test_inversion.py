@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from shared.encoding import TokenisedSentences, tokenised, tokenised_chunks
+from shared.errors import ConfigurationError, TrainingError
+from shared.labels import LabelScheme
+from shared.models.noise import NoiseSource
+from shared.privacy.attacks.cluster_bootstrap import cluster_interval
+from shared.privacy.attacks.inversion import InversionSettings, _Outcome, token_inversion
+from shared.privacy.attacks.sharing import SharingEncoder, joined
+from shared.privacy.attacks.word_guesser import GuesserSettings
+from shared.privacy.finding import Finding
+from shared.training.batches import RaggedSentences
+from tests.shared.privacy.attacked import SCHEME, VECTORS, Blind, Surrogates, clear, notes
+
+QUICK = InversionSettings(
+    GuesserSettings(epochs=3, hidden=16, batch=16, negatives=64, learning_rate=5e-3), resamples=500
+)
+
+
+def sentences(count: int, seed: int = 0) -> TokenisedSentences:
+    return joined(list(tokenised_chunks(tokenised(notes(count, seed)), SCHEME)))
+
+
+KNOWN, TARGET = sentences(150), sentences(60, 1)
+
+
+def inverted(encoder: SharingEncoder, settings: InversionSettings = QUICK) -> dict[str, Finding]:
+    return {finding.measure: finding for finding in token_inversion(encoder, VECTORS, KNOWN, TARGET, settings)}
+
+
+def test_clear_vectors_give_their_words_away() -> None:
+    found = inverted(clear())
+    for kind in ("all categories", "PERSON", "PLACE"):
+        assert found[f"top-1, {kind}"].value > 0.95
+        assert not found[f"top-1, {kind}"].at_baseline
+        assert not found[f"top-1 above context-only, {kind}"].at_baseline
+        assert found[f"top-1, {kind}"].value <= found[f"top-10, {kind}"].value
+    verdict = found["categories in which top-1 lies above context-only, jointly at 95%"]
+    assert (verdict.value, verdict.trials, verdict.unit) == (2.0, 2, "categories")
+
+
+@pytest.mark.parametrize("encoder", [Blind(), Surrogates()], ids=["blind", "surrogates"])
+def test_a_share_without_the_words_is_no_better_than_its_context(encoder: SharingEncoder) -> None:
+    found = inverted(encoder)
+    for kind in ("all categories", "PERSON", "PLACE"):
+        assert found[f"top-1 above context-only, {kind}"].at_baseline
+        assert found[f"top-1, {kind}"].value < 0.05
+    assert found["categories in which top-1 lies above context-only, jointly at 95%"].value == 0
+
+
+def test_a_surrogate_that_is_honest_now_and_then_is_found_out() -> None:
+    found = inverted(Surrogates(honest=0.5))
+    assert 0.4 < found["top-1, all categories"].value < 0.65
+    assert not found["top-1 above context-only, all categories"].at_baseline
+
+
+@dataclass(frozen=True)
+class _Smuggler:
+    """Hides each PHI word and shows its vector at the token after it."""
+
+    scheme: LabelScheme = SCHEME
+
+    def shared(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
+        values = VECTORS.rows(chunk.words)
+        values[chunk.tags > 0] = 0
+        before = np.flatnonzero((chunk.tags[:-1] > 0) & (chunk.tags[1:] == 0))
+        values[before + 1] = VECTORS.rows([chunk.words[place] for place in before.tolist()])
+        casing = np.zeros(len(values), dtype=np.uint8)
+        return RaggedSentences(values.astype(np.float16), casing, chunk.tags, chunk.lengths)
+
+
+def test_what_leaks_into_the_neighbours_does_not_feed_the_baseline() -> None:
+    settings = InversionSettings(
+        GuesserSettings(epochs=12, hidden=48, batch=16, negatives=64, learning_rate=1e-2), resamples=500
+    )
+    place = inverted(_Smuggler(), settings)["top-1, PLACE"]
+    assert place.baseline is not None
+    assert place.baseline < 0.05
+    assert place.value > 0.25
+
+
+def test_the_frequency_baseline_and_seen_words_by_hand() -> None:
+    tags = np.array([1, 2, 0, 3], dtype=np.uint8)
+    learning = TokenisedSentences(["Ann", "Ann", "x", "Bern"], tags, np.array([4]))
+    judged = TokenisedSentences(
+        ["Ann", ".", "x", "Ann", "Bea", "Bern"], np.array([1, 2, 0, 3, 1, 3], np.uint8), np.array([3, 3])
+    )
+    outcome = _Outcome.of(judged, ["Ann", "Ann", "Bern"], learning)
+    assert outcome.category.tolist() == [0, 1, 0, 1]
+    assert outcome.sentence.tolist() == [0, 1, 1, 1]
+    assert outcome.frequent.tolist() == [True, False, False, True]
+    assert outcome.seen.tolist() == [True, True, False, True]
+
+
+def test_no_word_of_a_note_is_in_a_finding() -> None:
+    told = repr(list(inverted(clear()).values()))
+    assert not any(word in told for word in set(np.array(TARGET.words)[TARGET.tags > 0].tolist()))
+
+
+def test_the_interval_of_clusters() -> None:
+    generator = np.random.default_rng(0)
+    sizes = generator.integers(1, 6, 400)
+    cluster = np.repeat(np.arange(400), sizes)
+    # The words of a cluster are all alike, so that the clusters are the sample.
+    hit = generator.integers(0, 2, 400)
+    low, high = cluster_interval(hit[cluster], cluster, generator, 4000)
+    mean = hit[cluster].mean()
+    spread = np.sqrt(np.sum((sizes * (hit - mean)) ** 2)) / sizes.sum()
+    assert low == pytest.approx(mean - 1.96 * spread, abs=0.01)
+    assert high == pytest.approx(mean + 1.96 * spread, abs=0.01)
+    assert cluster_interval(np.ones(50, np.int64), np.arange(50) * 7, generator, 100) == (1.0, 1.0)
+    assert cluster_interval(np.ones(50, np.int64), np.arange(50) % 9, generator, 100) == (-1.0, 1.0)
+
+
+def test_no_phi_is_an_error() -> None:
+    plain = TokenisedSentences(KNOWN.words, np.zeros_like(KNOWN.tags), KNOWN.lengths)
+    with pytest.raises(TrainingError, match="PHI"):
+        token_inversion(clear(), VECTORS, plain, TARGET, QUICK)
+
+
+def test_a_setting_that_cannot_work_is_refused() -> None:
+    with pytest.raises(ConfigurationError):
+        InversionSettings(judged=0)
+    with pytest.raises(ConfigurationError):
+        GuesserSettings(epochs=0)

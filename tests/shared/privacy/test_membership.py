@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from shared.errors import ConfigurationError
+from shared.models.tagger import TaggerConfig
+from shared.privacy.attacks.membership import (
+    MembershipSettings,
+    ReleasedHead,
+    _findings,
+    balanced_halves,
+    encoded_notes,
+    joined,
+    likelihood_ratios,
+    membership,
+    note_scores,
+)
+from shared.training.batches import RaggedSentences
+from shared.training.tagging import TaggingConfig, train_tagger
+from tests.shared.privacy.attacked import clear, notes
+from tests.shared.training.toy import random_sentences
+
+SETTINGS = MembershipSettings(
+    shadows=4, recipe=TaggingConfig(epochs=1, least_steps=60, learning_rate=2e-2), hidden=12
+)  # fmt: skip
+
+
+def random_notes(count: int, seed: int) -> list[RaggedSentences]:
+    """Notes whose tags are random, so that a head can only learn them by heart."""
+    return [random_sentences([5, 3], seed=1000 * seed + index) for index in range(count)]
+
+
+def test_a_head_that_learnt_by_heart_is_detected() -> None:
+    pool = random_notes(40, seed=1)
+    area, *rates = membership(pool, pool, 5, SETTINGS)
+    assert area.value > 0.9
+    assert not area.at_baseline
+    assert area.trials == 40
+    assert rates[0].value > 0.3
+
+
+def test_a_head_that_never_saw_the_notes_is_at_chance() -> None:
+    pool = random_notes(60, seed=2)
+    elsewhere = joined(random_notes(30, seed=3))
+    shape = TaggerConfig(elsewhere.dim, 5, hidden=12)
+    head = train_tagger(elsewhere, 5, SETTINGS.recipe, shape=shape)
+    inside = np.random.default_rng(0).permutation(60) < 30
+    area, percent, _ = membership(pool, pool, 5, SETTINGS, ReleasedHead(head, inside))
+    assert area.interval[0] <= 0.5 <= area.interval[1]
+    assert percent.at_baseline
+
+
+def test_the_ratio_is_that_of_two_gaussians() -> None:
+    rng = np.random.default_rng(0)
+    heads, count = 4000, 3
+    inside = balanced_halves(heads, count, rng)
+    shadows = np.where(inside, 2.0, -1.0) + rng.standard_normal((heads, count))
+    score = np.array([2.0, 0.5, -1.0])
+    exact = -0.5 * (score - 2) ** 2 + 0.5 * (score + 1) ** 2
+    np.testing.assert_allclose(likelihood_ratios(score, shadows, inside), exact, atol=0.25)
+
+
+def test_every_note_is_in_half_of_the_heads() -> None:
+    halves = balanced_halves(6, 50, np.random.default_rng(0))
+    assert (halves.sum(0) == 3).all()
+    assert len(np.unique(halves, axis=1).T) > 5
+
+
+def test_the_score_is_the_log_odds_of_the_probability_a_token() -> None:
+    notes_here = random_notes(3, seed=4)
+    source = joined(notes_here)
+    head = train_tagger(source, 5, TaggingConfig(epochs=1), shape=TaggerConfig(source.dim, 5, hidden=4))
+    found = note_scores(head, notes_here)
+    for note, score in zip(notes_here, found.tolist(), strict=True):
+        losses = [head.loss(b.inputs, b.casing, b.tags, b.lengths).sum().item() for b in note.batches(1)]
+        chance = np.exp(-sum(losses) / note.tokens)
+        assert score == pytest.approx(np.log(chance / (1 - chance)), abs=1e-3)
+
+
+def test_the_true_positive_rate_counts_members_above_the_threshold() -> None:
+    inside = np.array([True] * 4 + [False] * 100)
+    ratios = np.concatenate([[200.0, 99.5, 98.5, -1.0], np.arange(100.0)])
+    _, percent, thousandth = _findings(ratios, inside, MembershipSettings())
+    # At 1%, one of 100 may lie above: the threshold is 98, and 98.5 is above it.
+    assert percent.value == 3 / 4
+    assert percent.baseline == pytest.approx(2 / 101)
+    assert thousandth.value == 2 / 4
+    assert thousandth.baseline == pytest.approx(1 / 101)
+
+
+def test_notes_are_encoded_one_by_one() -> None:
+    found = encoded_notes(clear(), notes(5), seed=0)
+    assert [note.sentences for note in found] == [2] * 5
+
+
+def test_pools_that_cannot_be_attacked_are_refused() -> None:
+    pool = random_notes(6, seed=5)
+    with pytest.raises(ConfigurationError):
+        membership(pool, pool[:5], 5, SETTINGS)
+    source = joined(pool)
+    head = train_tagger(source, 5, TaggingConfig(epochs=1), shape=TaggerConfig(source.dim, 5, hidden=4))
+    with pytest.raises(ConfigurationError, match="inside and outside"):
+        membership(pool, pool, 5, SETTINGS, ReleasedHead(head, np.ones(6, dtype=np.bool_)))
+    with pytest.raises(ConfigurationError):
+        MembershipSettings(shadows=3)

@@ -1,0 +1,205 @@
+"""The white-box bound on encoders whose answer is known, and against pairs that are computed one by one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from shared.anonymity.surrogates import SurrogateBank
+from shared.augment.pseudonyms import Pseudonymiser
+from shared.embeddings.generalised import GeneralisedVectors
+from shared.embeddings.neighbours import Neighbours
+from shared.embeddings.vectors import WordVectors
+from shared.encoding import TokenisedSentences
+from shared.errors import ConfigurationError
+from shared.labels import LabelScheme
+from shared.models import lstm
+from shared.models.representer import Representer, RepresenterConfig
+from shared.models.token_local import TokenLocal, TokenLocalConfig
+from shared.pipeline import Encoder
+from shared.privacy.accuracies import AccuracyCounts
+from shared.privacy.enforcement import AdvantageBound, enforce
+from shared.privacy.white_box import pair_accuracies, white_box
+from shared.privacy.word_pairs import WHILE_ENCODING, WhiteBoxSettings, WordPairs
+from tests.shared.embeddings.made import table
+
+SCHEME = LabelScheme("toy", ("NAME", "CITY"))
+NAMES = ["anna", "berta", "clara", "Dora", "EMMA", "frida"]
+VECTORS = table([*NAMES, "paris", "rome", "oslo", "saw", "in", ".", "12", "34", "567"], dim=6)
+PSEUDONYMS = Pseudonymiser(Neighbours(VECTORS), 5)
+CHUNK = TokenisedSentences(
+    "anna saw zelda in rome . in oslo . saw berta 12 .".split(),
+    np.array([1, 0, 1, 0, 3, 4, 0, 3, 0, 0, 1, 2, 0], dtype=np.uint8),
+    np.array([6, 3, 4]),
+)
+PHI = [0, 2, 4, 7, 10, 11]
+
+
+@pytest.fixture(autouse=True)
+def _single_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lstm, "_fast_bfloat16", lambda: False)
+
+
+def transparent(vectors: WordVectors = VECTORS) -> Encoder:
+    return Encoder(vectors, TokenLocal(TokenLocalConfig(6, 6)).eval(), SCHEME)
+
+
+def noisy(scale: float) -> Encoder:
+    torch.manual_seed(0)
+    config = RepresenterConfig(6, dim=4, hidden=5, input_noise=0.2, output_noise=scale, noise_floor=scale / 100)
+    return Encoder(VECTORS, Representer(config).eval().requires_grad_(False), SCHEME)
+
+
+def test_without_protection_every_word_is_told_from_every_other() -> None:
+    bound = white_box(transparent(), [CHUNK, CHUNK], PSEUDONYMS, WhiteBoxSettings())
+    for spreads in (bound.representation, bound.with_casing):
+        assert set(spreads) == {"", "NAME", "CITY"}
+        assert all((one.mean, one.p95, one.p99, one.maximum) == (1, 1, 1, 1) for one in spreads.values())
+    # Five neighbours of a word that the vocabulary does not have; of the others four, without itself; of "12" as
+    # many as of the digits of its length or of any, without itself.
+    assert bound.construction == "no noise"
+    assert bound.representation[""].tokens == 12
+    assert bound.representation["CITY"].pairs == 2 * (4 + 4)
+
+
+def test_words_that_are_shown_alike_are_a_guess_but_for_their_casing() -> None:
+    alike = np.tile(VECTORS.matrix[:1], (len(VECTORS), 1))
+    blind = GeneralisedVectors([word.lower() for word in VECTORS.words], alike, np.zeros(len(VECTORS), dtype=np.int32))
+    bound = white_box(transparent(blind), [CHUNK], PSEUDONYMS, WhiteBoxSettings())
+    assert {one.maximum for one in bound.representation.values()} == {0.5}
+    found = pair_accuracies(transparent(blind), CHUNK, WordPairs(PSEUDONYMS, WhiteBoxSettings()), torch.Generator())
+    assert found.casing_differs.any()
+    assert bound.with_casing[""].mean == pytest.approx(0.5 + 0.5 * found.casing_differs.mean())
+
+
+def test_surrogates_leave_nothing_to_tell() -> None:
+    protected = replace(transparent(), surrogates=SurrogateBank(((0, ("gerda",)), (1, ("bonn",)))))
+    bound = white_box(protected, [CHUNK], PSEUDONYMS, WhiteBoxSettings())
+    assert bound.construction == "surrogates"
+    assert {one.maximum for one in bound.representation.values()} == {0.5}
+
+
+def test_noise_is_the_closed_form_averaged_over_the_input_noise() -> None:
+    encoder, draws = noisy(0.3), 3
+    pairs = WordPairs(PSEUDONYMS, WhiteBoxSettings(draws=draws))
+    found = pair_accuracies(encoder, CHUNK, pairs, torch.Generator().manual_seed(5))
+    tokens, places, words = pairs.of(CHUNK)
+    assert found.tokens.tolist() == tokens.tolist()
+    assert sorted(set(tokens.tolist())) == PHI
+    model, generator = encoder.representer, torch.Generator().manual_seed(5)
+    assert isinstance(model, Representer)
+    clean = torch.from_numpy(VECTORS.rows(CHUNK.words))
+    expected = np.zeros(len(tokens))
+    for _ in range(draws):
+        drift = model.input_noise(clean, generator) - clean
+        for pair, (token, place) in enumerate(zip(tokens.tolist(), places.tolist(), strict=True)):
+            start, end = next((a, b) for a, b in ((0, 6), (6, 9), (9, 13)) if a <= token < b)
+            changed = clean.clone()
+            changed[token] = torch.from_numpy(VECTORS.rows([words[place]])[0])
+            length = torch.tensor([end - start])
+            one, two = (model.noise_free((each + drift)[None, start:end], length) for each in (clean, changed))
+            delta = float((((one - two) / model.output_noise.scale) ** 2).sum().sqrt())
+            expected[pair] += 0.5 * (1 + math.erf(delta / 2 / math.sqrt(2))) / draws
+    np.testing.assert_allclose(found.accuracy, expected, atol=1e-5)
+
+
+def test_no_word_is_compared_with_itself_and_all_its_neighbours_are_used() -> None:
+    tokens, places, words = WordPairs(PSEUDONYMS, WhiteBoxSettings()).of(CHUNK)
+    for token in PHI:
+        word = CHUNK.words[token]
+        compared = {words[place] for place in places[tokens == token].tolist()}
+        if word.isdecimal():
+            assert compared <= set(VECTORS.words) - {word}
+        else:
+            nearest = {VECTORS.words[row] for row in PSEUDONYMS.candidates(word).tolist()}
+            assert compared == nearest - {word}
+
+
+def test_a_sample_is_of_the_size_asked_for() -> None:
+    settings = replace(WHILE_ENCODING, sentences=0.5)
+    bound = white_box(transparent(), [CHUNK] * 200, PSEUDONYMS, settings)
+    assert 400 < bound.representation[""].tokens < 800
+    assert bound.representation[""].pairs == 2 * bound.representation[""].tokens
+    again = white_box(transparent(), [CHUNK] * 200, PSEUDONYMS, settings)
+    assert again == bound
+
+
+def test_a_findings_list_holds_no_word() -> None:
+    found = white_box(noisy(0.3), [CHUNK], PSEUDONYMS, WhiteBoxSettings(draws=1)).findings()
+    assert len(found) == 2 * 3 * 4
+    assert all(0.5 <= one.interval[0] <= one.value <= one.interval[1] <= 1 for one in found)
+    assert not any(word in repr(found) for word in {*NAMES, "zelda", "rome", "oslo"})
+
+
+def test_the_advantage_of_a_token_is_over_its_neighbours() -> None:
+    found = pair_accuracies(
+        noisy(0.3), CHUNK, WordPairs(PSEUDONYMS, WhiteBoxSettings(draws=1)), torch.Generator().manual_seed(0)
+    )
+    tokens, mean, most = found.advantages()
+    assert tokens.tolist() == PHI
+    for token, average, largest in zip(tokens, mean, most, strict=True):
+        each = 2 * found.accuracy[found.tokens == token] - 1
+        assert average == pytest.approx(each.mean())
+        assert largest == each.max()
+
+
+def test_sentences_without_phi_are_nothing_to_attack() -> None:
+    nothing = TokenisedSentences(["saw", "."], np.zeros(2, dtype=np.uint8), np.array([2]))
+    for encoder in (transparent(), noisy(0.3)):
+        bound = white_box(encoder, [nothing], PSEUDONYMS, WhiteBoxSettings())
+        assert bound.representation[""].tokens == 0
+        assert bound.representation[""].maximum == 0.5
+
+
+def test_figures_of_a_spread_are_those_of_all_pairs_at_once() -> None:
+    generator = np.random.default_rng(0)
+    counts, parts = AccuracyCounts(), []
+    for _ in range(5):
+        tokens, accuracy = np.sort(generator.integers(0, 50, 400)), 0.5 + 0.5 * generator.random(400) ** 3
+        counts.add(tokens, accuracy)
+        parts.append(accuracy)
+    every, spread = np.concatenate(parts), counts.spread()
+    assert spread.pairs == 2000
+    assert spread.mean == pytest.approx(every.mean())
+    assert spread.maximum == every.max()
+    for found, share in ((spread.p95, 0.95), (spread.p99, 0.99)):
+        assert 0 <= found - np.quantile(every, share, method="inverted_cdf") <= 2.0**-15
+
+
+@pytest.mark.parametrize("quantile", [1.0, 0.9])
+def test_a_bound_is_kept_by_as_little_noise_as_needed(quantile: float) -> None:
+    encoder, bound = noisy(0.2), AdvantageBound(0.2, quantile, max_factor=64)
+    pairs = WordPairs(PSEUDONYMS, WhiteBoxSettings())
+    generator = torch.Generator().manual_seed(1)
+    kept = enforce(encoder, CHUNK, bound, pairs, generator)
+    assert not kept.left_out.any()
+    assert (kept.advantage <= 0.2).all()
+    assert kept.factors.max() > 1
+    found = pair_accuracies(encoder, CHUNK, pairs, torch.Generator().manual_seed(1))
+    sentence = np.repeat(np.arange(3), CHUNK.lengths)[found.tokens]
+    for row, factor in enumerate(kept.factors.tolist()):
+        delta = found.divergence[:, sentence == row]
+
+        def advantage(times: float, delta: np.ndarray = delta) -> float:
+            each = [np.mean([math.erf(one / times / 2 / math.sqrt(2)) for one in pair]) for pair in delta.T]
+            return float(np.quantile(each, quantile, method="higher"))
+
+        assert advantage(factor) == pytest.approx(kept.advantage[row], abs=1e-6)
+        assert factor == 1 or advantage(factor / 2**0.25) > 0.2
+
+
+def test_what_no_noise_can_protect_is_left_out() -> None:
+    pairs, generator = WordPairs(PSEUDONYMS, WhiteBoxSettings()), torch.Generator()
+    assert enforce(transparent(), CHUNK, AdvantageBound(0.2), pairs, generator).left_out.all()
+    assert enforce(noisy(0.01), CHUNK, AdvantageBound(0.01, max_factor=2), pairs, generator).left_out.all()
+    nothing = TokenisedSentences(["saw", "."], np.zeros(2, dtype=np.uint8), np.array([2]))
+    assert not enforce(transparent(), nothing, AdvantageBound(0.2), pairs, generator).left_out.any()
+
+
+def test_a_sample_bounds_nothing() -> None:
+    with pytest.raises(ConfigurationError, match="sample"):
+        enforce(noisy(0.2), CHUNK, AdvantageBound(0.2), WordPairs(PSEUDONYMS, WHILE_ENCODING), torch.Generator())
