@@ -11,6 +11,7 @@ import click
 import numpy as np
 import torch
 
+from aggregator import audit as audits
 from aggregator import demo as demonstration
 from aggregator import releases, shares, sites, train_head, train_repr, workspace
 from command_line.commands import Program, examples, json_option, report, seed_option
@@ -25,6 +26,8 @@ from shared.embeddings.training import FastTextSettings, train_fasttext
 from shared.evaluation import HEADLINES, as_table, count_sentences, evaluate_all, match_corpora, sentence_files
 from shared.evaluation import as_json as evaluation_json
 from shared.files import new_folder
+from shared.privacy.audit import PRESETS as audit_presets
+from shared.privacy.policy import load_policy
 from shared.training.tagging import TaggingConfig
 
 folder_option = click.option(
@@ -185,8 +188,7 @@ def train_representer(
     options = train_repr.RepresenterOptions(
         procedure, neighbours=neighbours, cluster_size=cluster_size, dim=dim, preset=preset, seed=seed
     )
-    listed = frozenset(name for path in names for name in read_names(path))
-    material = train_repr.PublicMaterial(notes, vectors, texts(further), listed)
+    material = train_repr.PublicMaterial(notes, vectors, texts(further), tuple(map(read_names, names)))
     with progress_bar(quiet=as_json) as bar:
         summary = train_repr.train(target, material, options, bar)
     lines = [
@@ -221,12 +223,52 @@ def _representer_lines(summary: dict[str, Any]) -> list[str]:
     return lines
 
 
+@main.command(epilog=examples("aggregator audit --corpus public-notes/ --preset full"))
+@click.option("--corpus", required=True, type=existing_path, help="Public notes with PHI labels.")
+@click.option(
+    "--embeddings", type=existing_path, help="Word vectors of train-repr (default: those of train-embeddings)."
+)
+@click.option(
+    "--preset", default="quick", show_default=True, type=click.Choice(list(audit_presets)), help="How hard it tries."
+)
+@click.option(
+    "--policy", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Limits, as .toml (default: ours)."
+)
+@folder_option
+@seed_option("the attacks")
+@json_option
+@notes_options
+def audit(
+    corpus: Path,
+    embeddings: Path | None,
+    preset: str,
+    policy: Path | None,
+    root: Path,
+    seed: int,
+    as_json: bool,
+    **reading: Any,
+) -> None:
+    """Attack the frozen representer; ends with code 22 where it breaks a limit of the policy."""
+    target = workspace.open_workspace(root)
+    limits = load_policy(policy)
+    vectors = read_vectors(embeddings or workspace.require(target.embeddings, "aggregator train-embeddings"))
+    notes = Notes(corpus, _reading(reading), target.scheme)
+    with progress_bar(quiet=as_json) as bar:
+        result = audits.audit(target, list(notes), vectors, limits, preset, seed, bar)
+    lines = [*notes.lines(), *audits.summary_lines(result), f"page: {target.root / 'audit' / audits.PAGE}"]
+    report(result.as_json(), lines, as_json=as_json)
+    audits.require_passed(target)
+
+
 @main.command(epilog=examples("aggregator publish"))
 @folder_option
 @json_option
 def publish(root: Path, as_json: bool) -> None:
-    """Sign and publish the frozen representer."""
-    _report_release(releases.publish_representer(workspace.open_workspace(root)), as_json)
+    """Sign and publish the frozen representer, which must have passed an audit."""
+    opened = workspace.open_workspace(root)
+    workspace.require(opened.representer, "aggregator train-repr")
+    audits.require_passed(opened)
+    _report_release(releases.publish_representer(opened), as_json)
 
 
 @main.command(epilog=examples("aggregator release"))

@@ -3,6 +3,7 @@
 DeidError (shared)
 └── AggregatorError
     ├── WorkspaceError      the workspace is missing, or lacks what an earlier command makes
+    ├── AuditError          the representer has not passed an audit
     └── RegistryError       a site or share that is unknown, revoked or there already
 """
 
@@ -21,3 +22,7 @@ class WorkspaceError(AggregatorError):
 
 class RegistryError(AggregatorError):
     exit_code = 21
+
+
+class AuditError(AggregatorError):
+    exit_code = 22

@@ -28,6 +28,8 @@ _ENCODER_FILES = (
 )
 # Only some constructions have it.
 _SURROGATES = "surrogates.json"
+# What the representer withstood, for every hospital to read.
+_AUDIT_FILES = ("audit.json", "audit.html")
 _HEAD_FILES = ("head.safetensors", "head.json")
 _RECORD = "training.json"
 
@@ -118,6 +120,9 @@ def _publish(workspace: Workspace, kind: str) -> VerifiedRelease:
     with new_folder(target, replace=False) as folder:
         _copy(workspace.representer, folder, _encoder_files(workspace.representer))
         _copy_as(workspace.representer / _RECORD, folder / "representer.training.json")
+        audit = workspace.root / "audit"
+        if audit.exists():
+            _copy(audit, folder, _AUDIT_FILES)
         if kind == "pipeline":
             _copy(workspace.head, folder, _HEAD_FILES)
         fields = ReleaseFields(

@@ -88,13 +88,14 @@ class PublicMaterial:
         notes: with PHI labels.
         vectors: of words.
         texts: further public text without labels, which tells what words are common.
-        names: of people and places, which are never shown as they are.
+        names: lists of names of people and places, each of one kind: surrogates are drawn from them, and a word on a
+            list is shown as it is only if it is common and hardly ever has a capital.
     """
 
     notes: Iterable[Document]
     vectors: WordVectors
     texts: Iterable[str] = ()
-    names: frozenset[str] = frozenset()
+    names: tuple[tuple[str, ...], ...] = ()
 
 
 def train(
@@ -125,7 +126,7 @@ def train(
     else:
         representer, trained = _trained(workspace, vectors, chunks, options, progress)
         record |= trained
-    bank = surrogate_bank(chunks) if options.procedure == "surrogates" else None
+    bank = surrogate_bank(chunks, material.names) if options.procedure == "surrogates" else None
     record["surrogate_spans"] = 0 if bank is None else len(bank.spans)
     encoder = Encoder(vectors, representer, workspace.scheme, bank)
     source, _ = indexed(chunks, encoder.vectors)
@@ -182,12 +183,13 @@ def k_anonymous_vocabulary(
         chunks: the labelled public notes.
         options: the size of a cluster, and when a word is public.
     """
-    vectors = folded(material.vectors, sorted(material.names))
+    names = frozenset(word for words in material.names for word in words)
+    vectors = folded(material.vectors, material.names)
     use = WordUse(vectors.words)
     for chunk in chunks:
         use.add_labelled(chunk)
     use.add_texts(material.texts)
-    return generalise(vectors, use.public(options.public, material.names), options.cluster_size)
+    return generalise(vectors, use.public(options.public, names), options.cluster_size)
 
 
 def write_public_share(source: RaggedSentences, representer: Representer | TokenLocal, path: Path) -> None:

@@ -74,20 +74,18 @@ def background() -> Iterator[str]:
 
 
 @cache
-def spanish_names() -> frozenset[str]:
+def spanish_names() -> tuple[tuple[str, ...], ...]:
     """Given names and surnames of Spain."""
-    return frozenset().union(
-        *(read_names(corpora.path(f"lists_es/{name}.csv")) for name in ("hombres", "mujeres", "apellidos"))
-    )
+    return tuple(read_names(corpora.path(f"lists_es/{name}.csv")) for name in ("hombres", "mujeres", "apellidos"))
 
 
 @cache
-def american_names() -> frozenset[str]:
-    """Frequent surnames and all cities of the United States, and Faker's given names."""
-    surnames = read_names(corpora.path("lists_us/surnames_census2000_top1000.csv"))
+def american_names() -> tuple[tuple[str, ...], ...]:
+    """Faker's given names, frequent surnames and all cities of the United States."""
     with corpora.path("lists_us/us_cities.csv").open(encoding="utf-8", newline="") as file:
-        cities = frozenset(word for row in csv.DictReader(file) for word in row["CITY"].split())
-    return surnames | cities | frozenset(person.Provider.first_names)
+        cities = dict.fromkeys(word for row in csv.DictReader(file) for word in row["CITY"].split() if len(word) > 2)
+    surnames = read_names(corpora.path("lists_us/surnames_census2000_top1000.csv"))
+    return tuple(person.Provider.first_names), surnames, tuple(cities)
 
 
 def private(

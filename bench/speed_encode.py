@@ -18,6 +18,7 @@ from bench.results import Entry
 from bench.speed_material import DATA, DIM, notes
 from bench.speed_ratio import ratio, seconds_by_turns
 from protocols.shuffled_writer import ShuffledWriter
+from shared import pipeline
 from shared.corpus import read_corpus, write_corpus
 from shared.embeddings.vectors import WordVectors
 from shared.encoding import embedded, token_batches, tokenised, tokenised_chunks
@@ -144,8 +145,8 @@ def _encoder(site: Workspace, source: Path, out: Path, clocks: list[_Clock]) -> 
         chunks = tokenised_chunks
         with ExitStack() as stack:
             patches: list[tuple[object, str, str]] = [
-                (encoding, "embedded", "embed"),
-                (encoding, "represented", "represent"),
+                (pipeline, "embedded", "embed"),
+                (pipeline, "represented", "represent"),
                 (encoding, "load_encoder", "load"),
                 (encoding, "seal_share", "seal"),
                 (ShuffledWriter, "append", "append"),

@@ -9,7 +9,6 @@ apart from the word.
 from __future__ import annotations
 
 import csv
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shared.augment.pseudonyms import is_punctuation
+from shared.embeddings.generalised import plain
 from shared.encoding import TokenisedSentences
 from shared.errors import ConfigurationError
 from shared.files import read_text
 from shared.text.casing import CASING_CLASSES, casing_classes
 from shared.text.tokens import tokenise
 
+_PARTICLE = 2
 _CAPITALISED = CASING_CLASSES.index("initial upper")
 
 
@@ -107,20 +108,17 @@ class WordUse:
         np.add.at(self._capitalised, rows[inside & (casing == _CAPITALISED)], 1)
 
 
-def read_names(path: Path) -> frozenset[str]:
+def read_names(path: Path) -> tuple[str, ...]:
     """The words of a list of names: one name a line, or the first column of a CSV file.
+
+    Particles of one or two letters are left out: they name nobody.
 
     Raises:
         StorageError: the file can't be read, or is not UTF-8.
     """
     rows = csv.reader(read_text(path).splitlines())
-    return frozenset(word for row in rows if row for word in row[0].split())
-
-
-def plain(word: str) -> str:
-    """The word in lower case and without accents, as lists of names are compared."""
-    decomposed = unicodedata.normalize("NFD", word.lower())
-    return "".join(character for character in decomposed if not unicodedata.combining(character))
+    words = (word for row in rows if row for word in row[0].split())
+    return tuple(dict.fromkeys(word for word in words if len(word) > _PARTICLE))
 
 
 def _has_digit(word: str) -> bool:

@@ -35,6 +35,9 @@ FORMAT = "deid-commons surrogates 1"
 # With fewer spans of a pattern, its tokens are drawn one by one: a head would learn the few by heart.
 _FEW = 3
 
+# A float holds so many random digits.
+_DIGITS = 12
+
 Pattern = tuple[int | str, ...]
 
 
@@ -44,12 +47,15 @@ class SurrogateBank:
 
     Args:
         spans: category of each and its words.
+        lists: public lists, such as of surnames. Half of the drawn words that stand on a list give way to another of the
+            same list, and every number to another of as many digits, so that a head meets more than the few of the spans.
 
     Raises:
-        TrainingError: there are none.
+        TrainingError: there are no spans.
     """
 
     spans: tuple[tuple[int, tuple[str, ...]], ...]
+    lists: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
         if not any(not is_punctuation(word) for _, words in self.spans for word in words):
@@ -63,6 +69,11 @@ class SurrogateBank:
                 if isinstance(kind, int):
                     for key in ((category, int(place > 0), kind), (category, kind), (kind,), ()):
                         single.setdefault(key, []).append(word)
+        listed: dict[str, int] = {}
+        for index, words in enumerate(self.lists):
+            for word in words:
+                listed.setdefault(word.lower(), index)
+        object.__setattr__(self, "_listed", listed)
         object.__setattr__(self, "_whole", whole)
         object.__setattr__(self, "_single", single)
 
@@ -79,8 +90,12 @@ class SurrogateBank:
         """
         words = list(chunk.words)
         chances = _uniform(noise, len(words))
+        others = _uniform(noise, len(words))
         for start, end, category in _spans(chunk.tags):
-            words[start:end] = self._drawn(category, words[start:end], chances[start:end])
+            drawn = self._drawn(category, words[start:end], chances[start:end])
+            words[start:end] = [
+                self._varied(word, chance) for word, chance in zip(drawn, others[start:end], strict=True)
+            ]
         return TokenisedSentences(words, chunk.tags, chunk.lengths)
 
     def _drawn(self, category: int, words: list[str], chances: list[float]) -> list[str]:
@@ -94,6 +109,17 @@ class SurrogateBank:
             for place, (kind, chance) in enumerate(zip(pattern, chances, strict=True))
         ]
 
+    def _varied(self, word: str, chance: float) -> str:
+        """A drawn word, or another like it."""
+        if word.isdecimal():
+            return f"{int(chance * 10 ** len(word)):0{len(word)}d}" if len(word) <= _DIGITS else word
+        listed: dict[str, int] = self._listed  # type: ignore[attr-defined]
+        index = listed.get(word.lower())
+        if index is None or chance < 0.5:
+            return word
+        words = self.lists[index]
+        return _cased_like(words[int((2 * chance - 1) * len(words))], word)
+
     def _token(self, category: int, inside: bool, kind: int, chance: float) -> str:
         single: dict[tuple[int, ...], list[str]] = self._single  # type: ignore[attr-defined]
         for key in ((category, int(inside), kind), (category, kind), (kind,), ()):
@@ -103,8 +129,12 @@ class SurrogateBank:
         raise AssertionError("the bank has a word")
 
 
-def surrogate_bank(chunks: Iterable[TokenisedSentences]) -> SurrogateBank:
+def surrogate_bank(chunks: Iterable[TokenisedSentences], lists: tuple[tuple[str, ...], ...] = ()) -> SurrogateBank:
     """The labelled spans of public notes.
+
+    Args:
+        chunks: the notes.
+        lists: as in SurrogateBank.
 
     Raises:
         TrainingError: there are none.
@@ -112,14 +142,15 @@ def surrogate_bank(chunks: Iterable[TokenisedSentences]) -> SurrogateBank:
     return SurrogateBank(
         tuple(
             (category, tuple(chunk.words[start:end])) for chunk in chunks for start, end, category in _spans(chunk.tags)
-        )
+        ),
+        lists,
     )
 
 
 def save_bank(bank: SurrogateBank, folder: Path) -> None:
     """Write surrogates.json."""
     spans = [[category, *words] for category, words in bank.spans]
-    write_text(folder / FILE, json.dumps({"format": FORMAT, "spans": spans}, ensure_ascii=False))
+    write_text(folder / FILE, json.dumps({"format": FORMAT, "spans": spans, "lists": bank.lists}, ensure_ascii=False))
 
 
 def load_bank(folder: Path, categories: int) -> SurrogateBank:
@@ -139,7 +170,10 @@ def load_bank(folder: Path, categories: int) -> SurrogateBank:
         spans = tuple((int(span[0]), tuple(map(str, span[1:]))) for span in data["spans"])
         if not all(0 <= category < categories and words and all(words) for category, words in spans):
             raise ValueError
-        return SurrogateBank(spans)
+        lists = tuple(tuple(map(str, words)) for words in data["lists"])
+        if not all(words and all(words) for words in lists):
+            raise ValueError
+        return SurrogateBank(spans, lists)
     except (ValueError, KeyError, TypeError, IndexError, RecursionError, TrainingError) as error:
         raise ModelError(f"{FILE}: expected public spans of the labels of this release; pull it again") from error
 
@@ -161,6 +195,13 @@ def _pattern(words: Iterable[str]) -> Pattern:
     listed = list(words)
     casing = casing_classes(listed).tolist()
     return tuple(word if is_punctuation(word) else kind for word, kind in zip(listed, casing, strict=True))
+
+
+def _cased_like(word: str, model: str) -> str:
+    """The word in the casing of another, as far as it has one."""
+    if model.isupper():
+        return word.upper()
+    return word.capitalize() if model[:1].isupper() else word.lower()
 
 
 def _uniform(noise: NoiseSource, count: int) -> list[float]:

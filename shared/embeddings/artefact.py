@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from shared.embeddings.generalised import GeneralisedVectors
+from shared.embeddings.generalised import FoldedVectors, GeneralisedVectors
 from shared.embeddings.subwords import Subwords
 from shared.embeddings.unpacking import opened
 from shared.embeddings.vectors import WordVectors, all_finite, unit_rows
@@ -52,6 +52,8 @@ def save_vectors(vectors: WordVectors, folder: Path, *, dtype: Literal["float16"
             "maxn": vectors.subwords.maxn,
             "buckets": len(vectors.subwords.buckets),
         }
+    if isinstance(vectors, FoldedVectors):
+        vocabulary["flags"] = vectors.flags
     if isinstance(vectors, GeneralisedVectors):
         tensors["classes"] = vectors.classes
         vocabulary["generalised"] = True
@@ -80,7 +82,9 @@ def load_vectors(folder: Path) -> WordVectors:
         # The buckets of float16 stay as they came: only the direction of their sum counts.
         subwords = Subwords(vocabulary["minn"], vocabulary["maxn"], tensors["buckets"].astype(np.float32))
     if "classes" in tensors:
-        return GeneralisedVectors(vocabulary["words"], matrix, tensors["classes"], subwords)
+        return GeneralisedVectors(vocabulary["words"], matrix, vocabulary["flags"], tensors["classes"], subwords)
+    if "flags" in vocabulary:
+        return FoldedVectors(vocabulary["words"], matrix, vocabulary["flags"], subwords)
     return WordVectors(vocabulary["words"], matrix, subwords)
 
 
@@ -120,8 +124,12 @@ def _vocabulary(path: Path) -> dict[str, Any]:
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise EmbeddingError(f"{path.name}: expected a list of words, got something else; fetch the release again")
     numbers = ("dim", "minn", "maxn", "buckets") if vocabulary.get("kind") == "subwords" else ("dim",)
-    if vocabulary.get("kind") not in ("words", "subwords") or any(
-        type(vocabulary.get(name)) is not int for name in numbers
+    if vocabulary.get("generalised") is True:
+        numbers = (*numbers, "flags")
+    if (
+        type(vocabulary.get("flags", 0)) is not int
+        or vocabulary.get("kind") not in ("words", "subwords")
+        or any(type(vocabulary.get(name)) is not int for name in numbers)
     ):
         raise EmbeddingError(
             f"{path.name}: expected a kind of vectors and its numbers, got something else; fetch the release again"

@@ -12,6 +12,7 @@ enough of them, since the casing class, which travels too, tells numbers from wo
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -24,24 +25,32 @@ from shared.errors import ConfigurationError, EmbeddingError
 
 PUBLIC = -1
 _ITERATIONS = 12
-# How far apart numbers of different length are held before they are clustered, in units of the vectors.
-_LENGTH_STEP = 0.5
+# Length of a flag beside a vector of length 1.
+_FLAG = 0.5
+NUMBERS = (1, 3, 4)
+"""A number has a flag for each of these that its count of digits reaches: a day, a count, a year."""
 
 
 class FoldedVectors(WordVectors):
-    """Word vectors that ignore casing.
+    """Word vectors that ignore casing and know what kind of word it is; see `folded`.
 
     Args:
         words: in lower case, each once.
-        matrix: as in WordVectors.
-        subwords: as in WordVectors.
+        matrix: as in WordVectors; the last columns are flags, of which those of numbers come first.
+        flags: how many columns are flags.
+        subwords: as in WordVectors, zero in the columns of the flags.
 
     Raises:
-        EmbeddingError: as for WordVectors, or a word is not in lower case.
+        EmbeddingError: as for WordVectors, a word that is not in lower case, or an impossible number of flags.
     """
 
-    def __init__(self, words: Sequence[str], matrix: NDArray[np.float32], subwords: Subwords | None = None) -> None:
+    def __init__(
+        self, words: Sequence[str], matrix: NDArray[np.float32], flags: int, subwords: Subwords | None = None
+    ) -> None:
         super().__init__(words, matrix, subwords)
+        self.flags = flags
+        if not len(NUMBERS) <= flags < self.dim:
+            raise EmbeddingError(f"expected {len(NUMBERS)} to {self.dim - 1} columns of flags, got {flags}")
         if any(word != word.lower() for word in self.words):
             raise EmbeddingError("expected words in lower case, got others; make the vocabulary again")
 
@@ -50,7 +59,8 @@ class FoldedVectors(WordVectors):
         return super().ids([word.lower() for word in words])
 
     def _subword_rows(self, words: list[str]) -> NDArray[np.float32]:
-        return super()._subword_rows([word.lower() for word in words])
+        lowered = [word.lower() for word in words]
+        return flagged(super()._subword_rows(lowered), number_flags(lowered), self.dim - self.flags)
 
 
 class GeneralisedVectors(FoldedVectors):
@@ -59,6 +69,7 @@ class GeneralisedVectors(FoldedVectors):
     Args:
         words: in lower case, each once.
         matrix: float32 `[words, dim]`; rows of one cluster are equal.
+        flags: as in FoldedVectors.
         classes: int32 `[words]`, PUBLIC or the cluster, from 0 on.
         subwords: for unknown words, which only ever find their nearest cluster by them.
 
@@ -70,10 +81,11 @@ class GeneralisedVectors(FoldedVectors):
         self,
         words: Sequence[str],
         matrix: NDArray[np.float32],
+        flags: int,
         classes: NDArray[np.int32],
         subwords: Subwords | None = None,
     ) -> None:
-        super().__init__(words, matrix, subwords)
+        super().__init__(words, matrix, flags, subwords)
         self.classes = classes
         self._check_classes()
 
@@ -126,7 +138,7 @@ class GeneralisedVectors(FoldedVectors):
         if self.subwords is None:
             rows = np.tile(unknown_row(self.dim), (len(words), 1))
         else:
-            rows = unit_rows(self.subwords.sums([word.lower() for word in words])[0])
+            rows = super()._subword_rows(words)
         nearest: NDArray[np.int64] = np.argmax(rows @ self.centres.T, axis=1)
         return nearest
 
@@ -144,21 +156,63 @@ class GeneralisedVectors(FoldedVectors):
             raise EmbeddingError("expected equal vectors within a cluster, got others; fetch the release again")
 
 
-def folded(vectors: WordVectors, extra: Sequence[str] = ()) -> FoldedVectors:
-    """The vectors of words in lower case: of several spellings the first, which is the most frequent, gives the vector.
+def folded(vectors: WordVectors, lists: Sequence[Sequence[str]] = ()) -> FoldedVectors:
+    """Word vectors that ignore casing, with what public lists and the number of digits say of a word.
+
+    Of several spellings the first, which is the most frequent, gives the vector. The words of the lists join the
+    vocabulary, so that a cluster can hold the names of a whole country.
 
     Args:
         vectors: word vectors.
-        extra: further words, such as lists of names, so that a cluster holds the names of a whole country.
+        lists: of names of one kind each; whether a word is on a list is a flag of its own.
+
+    Returns:
+        vectors of `vectors.dim + len(NUMBERS) + len(lists)` dimensions.
     """
     rows: dict[str, int] = {}
     for row, word in enumerate(vectors.words):
         rows.setdefault(word.lower(), row)
-    more = [word for word in dict.fromkeys(word.lower() for word in extra) if word not in rows]
+    more = [word for word in dict.fromkeys(word.lower() for words in lists for word in words) if word not in rows]
+    words = [*rows, *more]
     matrix = vectors.matrix[list(rows.values())]
     if more:
         matrix = np.concatenate([matrix, vectors.rows(more)])
-    return FoldedVectors([*rows, *more], np.ascontiguousarray(matrix), vectors.subwords)
+    flags = number_flags(words)
+    for listed in lists:
+        on = {plain(word) for word in listed}
+        flags = np.concatenate([flags, [[plain(word) in on] for word in words]], axis=1, dtype=np.float32)
+    subwords = None
+    if vectors.subwords is not None:
+        grams = vectors.subwords
+        subwords = Subwords(grams.minn, grams.maxn, np.pad(grams.buckets, ((0, 0), (0, flags.shape[1]))))
+    return FoldedVectors(
+        words, flagged(np.pad(matrix, ((0, 0), (0, flags.shape[1]))), flags, vectors.dim), flags.shape[1], subwords
+    )
+
+
+def flagged(rows: NDArray[np.float32], flags: NDArray[np.float32], first: int) -> NDArray[np.float32]:
+    """Rows of length 1 with flags in some columns.
+
+    Args:
+        rows: float32 `[words, dim]`, zero in the columns of flags; written to.
+        flags: float32 `[words, flags]`.
+        first: column of the first flag.
+    """
+    rows[:, first : first + flags.shape[1]] = _FLAG * flags
+    return unit_rows(rows)
+
+
+def number_flags(words: Sequence[str]) -> NDArray[np.float32]:
+    """Whether each word is a number, and one of at least so many digits, float32 `[words, len(NUMBERS)]`."""
+    return np.array(
+        [[word.isdecimal() and len(word) >= least for least in NUMBERS] for word in words], dtype=np.float32
+    )
+
+
+def plain(word: str) -> str:
+    """The word in lower case and without accents, as lists of names are compared."""
+    decomposed = unicodedata.normalize("NFD", word.lower())
+    return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 
 def generalise(vectors: FoldedVectors, public: NDArray[np.bool_], k: int) -> GeneralisedVectors:
@@ -186,19 +240,12 @@ def generalise(vectors: FoldedVectors, public: NDArray[np.bool_], k: int) -> Gen
     matrix = vectors.matrix.copy()
     clusters = 0
     for part in parts:
-        for rows in _bisected(_features(vectors, part), k):
+        for rows in _bisected(vectors.matrix[part], k):
             members = part[rows]
             classes[members] = clusters
             matrix[members] = unit_rows(vectors.matrix[members].mean(axis=0, keepdims=True))
             clusters += 1
-    return GeneralisedVectors(vectors.words, matrix, classes, vectors.subwords)
-
-
-def _features(vectors: WordVectors, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Vectors beside the number of digits, which tells a day from a year where the vectors do not."""
-    words = [vectors.words[row] for row in rows.tolist()]
-    lengths = np.array([[min(len(word), 9) if word.isdecimal() else 0] for word in words], dtype=np.float32)
-    return np.concatenate([vectors.matrix[rows], _LENGTH_STEP * lengths], axis=1)
+    return GeneralisedVectors(vectors.words, matrix, vectors.flags, classes, vectors.subwords)
 
 
 def _bisected(features: NDArray[np.float32], k: int) -> list[NDArray[np.int64]]:

@@ -201,9 +201,12 @@ class SentenceNoise:
 
     def _bits(self, nonces: NDArray[np.uint32], first: NDArray[np.int64], blocks: int) -> NDArray[np.uint32]:
         """The stream of each token, uint32 `[tokens, 4 * blocks]`."""
-        counters = np.empty((len(first), blocks, _BLOCK), dtype="<u4")
-        counters[:, :, : _BLOCK - 1] = nonces[:, None]
-        counters[:, :, _BLOCK - 1] = first[:, None] + np.arange(blocks)
+        # A block going in, as two numbers of 64 bits: nonce, then the rest of the nonce below the counter.
+        counters = np.empty((len(first), blocks, 2), dtype="<u8")
+        low, high = nonces[:, :2].copy().view("<u8"), nonces[:, 2].astype(np.uint64)
+        counters[:, :, 0] = low
+        start = (first.astype(np.uint64) << np.uint64(32)) | high
+        np.add(start[:, None], np.arange(blocks, dtype=np.uint64) << np.uint64(32), out=counters[:, :, 1])
         stream = self._cipher.encryptor().update(counters.data.cast("B")) if counters.size else b""
         return np.frombuffer(stream, dtype="<u4").reshape(len(first), blocks * _BLOCK)
 

@@ -41,8 +41,8 @@ class WhiteBoxSettings:
             )
 
 
-WHILE_ENCODING = WhiteBoxSettings(draws=1, neighbours=2, sentences=0.2)
-"""A sample that takes about as long as the encoding itself; all pairs take about a hundred times as long."""
+WHILE_ENCODING = WhiteBoxSettings(draws=1, neighbours=4, sentences=0.05)
+"""A sample that takes about as long as the representation of all sentences; all pairs of N = 100 take about a hundred times as long."""
 
 
 class WordPairs:

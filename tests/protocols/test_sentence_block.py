@@ -69,6 +69,14 @@ def test_the_largest_norm_is_that_of_numpy(seed: int) -> None:
     assert largest_norm(values) == pytest.approx(expected, rel=1e-6)
 
 
+def test_every_float16_has_the_norm_that_numpy_gives_it() -> None:
+    every = np.arange(1 << 16, dtype="<u2").view("<f2").reshape(-1, 1)
+    for bits in (*range(0, 1 << 16, 31), 0x0001, 0x03FF, 0x0400, 0x7BFF, 0x7C00, 0x7E00, 0xFC00, 0xFFFF):
+        value = abs(float(every[bits, 0]))
+        expected = float(np.sqrt(np.float32(value) ** 2)) if np.isfinite(value) else np.inf
+        assert largest_norm(every[bits : bits + 1]) == expected
+
+
 @pytest.mark.parametrize(
     "change",
     [

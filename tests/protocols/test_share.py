@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from protocols.errors import (
     VersionError,
 )
 from protocols.payload import PayloadLimits, create_payload
+from protocols.sentence_block import CheckedValues, SentenceBlock, ValueRules
 from protocols.share import (
     ShareExpectation,
     check_fresh,
@@ -36,8 +38,11 @@ from protocols.share import (
     seal_share,
 )
 from protocols.storage import file_sha256
-from tests.protocols.blocks import DIM, TAGS, assert_same, full_disk, make_block, rewrite, write_payload
+from tests.protocols.blocks import DIM, TAGS, VALUE_BOUND, assert_same, full_disk, make_block, rewrite, write_payload
 from tests.protocols.shares import FIELDS, KEY, KEYS, OTHER_KEY, fields, manifest_of, resign, sealed
+
+RULES = ValueRules(TAGS, VALUE_BOUND)
+BLOCKS = [make_block([3, 4]), make_block([2], seed=1)]
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".h5"])
@@ -229,6 +234,52 @@ def test_a_poisoned_share_without_its_poison_would_pass(tmp_path: Path) -> None:
     # The helper above is sound: what it makes is refused for the poison alone.
     path = poisoned(tmp_path / "share.parquet", "casing", 1)
     open_share(path, public_keys=KEYS)
+
+
+def written(path: Path, rules: ValueRules = RULES, blocks: Sequence[SentenceBlock] = BLOCKS) -> CheckedValues | None:
+    with create_payload(path, dim=DIM, rules=rules) as writer:
+        for block in blocks:
+            writer.append(block)
+    return writer.checked
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".h5"])
+def test_a_payload_that_was_checked_while_it_was_written_is_sealed_as_one_that_is_read_back(
+    tmp_path: Path, suffix: str
+) -> None:
+    path = tmp_path / f"share{suffix}"
+    checked = written(path)
+    assert seal_share(path, FIELDS, KEY, checked=checked) == seal_share(path, FIELDS, KEY)
+    open_share(path, public_keys=KEYS)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "error"),
+    [("values", np.nan, NonFiniteError), ("values", 60_000, BoundsError), ("tags", TAGS, BoundsError)],
+)
+def test_a_writer_with_rules_refuses_a_bad_value_and_leaves_nothing(
+    tmp_path: Path, name: str, value: float, error: type[ProtocolError]
+) -> None:
+    bad = make_block([3, 4])
+    getattr(bad, name)[5] = value
+    with pytest.raises(error, match="block 1"):
+        written(tmp_path / "share.parquet", blocks=[make_block([2]), bad])
+    assert os.listdir(tmp_path) == []
+
+
+def test_values_checked_by_other_rules_are_not_sealed(tmp_path: Path) -> None:
+    path = tmp_path / "share.parquet"
+    for rules in (ValueRules(TAGS, 2 * VALUE_BOUND), ValueRules(TAGS + 1, VALUE_BOUND)):
+        with pytest.raises(MismatchError):
+            seal_share(path, FIELDS, KEY, checked=written(path, rules))
+
+
+def test_values_of_another_payload_are_not_sealed(tmp_path: Path) -> None:
+    path = tmp_path / "share.parquet"
+    checked = written(path)
+    written(path, blocks=BLOCKS[:1])
+    with pytest.raises(BoundsError, match="tag_counts"):
+        seal_share(path, FIELDS, KEY, checked=checked)
 
 
 def test_limits_of_the_receiver_hold(tmp_path: Path) -> None:

@@ -102,16 +102,30 @@ def test_impossible_sizes_are_refused(k: int, public: set[int]) -> None:
 def test_rows_that_would_tell_words_of_a_cluster_apart_are_refused() -> None:
     base = vectors(["a", "b", "c"])
     with pytest.raises(EmbeddingError, match="equal vectors within a cluster"):
-        GeneralisedVectors(base.words, base.matrix, np.zeros(3, dtype=np.int32))
+        GeneralisedVectors(base.words, base.matrix, 3, np.zeros(3, dtype=np.int32))
     with pytest.raises(EmbeddingError, match="numbered from 0"):
-        GeneralisedVectors(base.words, base.matrix, np.array([-1, -1, 1], dtype=np.int32))
+        GeneralisedVectors(base.words, base.matrix, 3, np.array([-1, -1, 1], dtype=np.int32))
     with pytest.raises(EmbeddingError, match="lower case"):
-        GeneralisedVectors(["A", "b"], unit_rows(np.ones((2, 2), dtype=np.float32)), np.array([-1, 0], dtype=np.int32))
+        FoldedVectors(["A", "b"], unit_rows(np.ones((2, 4), dtype=np.float32)), 3)
+    with pytest.raises(EmbeddingError, match="columns of flags"):
+        FoldedVectors(["a", "b"], unit_rows(np.ones((2, 4), dtype=np.float32)), 4)
 
 
 def test_folding_keeps_the_most_frequent_spelling_and_adds_names() -> None:
     base = vectors(["Will", "will", "stone"])
-    made = folded(base, ["Quill", "STONE"])
+    made = folded(base, [["Quill", "STONE"], ["will"]])
     assert made.words == ("will", "stone", "quill")
-    np.testing.assert_array_equal(made.matrix[0], base.rows(["Will"])[0])
-    np.testing.assert_allclose(made.matrix[2], base.rows(["quill"])[0])
+    assert made.dim == base.dim + 5
+    expected = np.concatenate([base.rows(["Will"])[0], [0, 0, 0, 0, 0.5]])
+    np.testing.assert_allclose(made.matrix[0], expected / np.linalg.norm(expected), rtol=1e-5)
+    assert (made.matrix[1:, -2] > 0).all()
+    assert (made.matrix[1:, -1] == 0).all()
+
+
+def test_numbers_show_how_many_digits_they_have_known_or_not() -> None:
+    made = folded(vectors(["a", "12"]))
+    flags = made.rows(["12", "7", "123", "2014", "12345", "word"])[:, -3:] > 0
+    assert flags.tolist() == [
+        [True, False, False], [True, False, False], [True, True, False], [True, True, True], [True, True, True],
+        [False, False, False],
+    ]  # fmt: skip

@@ -120,7 +120,7 @@ def test_no_word_is_compared_with_itself_and_all_its_neighbours_are_used() -> No
 
 
 def test_a_sample_is_of_the_size_asked_for() -> None:
-    settings = replace(WHILE_ENCODING, sentences=0.5)
+    settings = replace(WHILE_ENCODING, neighbours=2, sentences=0.5)
     bound = white_box(transparent(), [CHUNK] * 200, PSEUDONYMS, settings)
     assert 400 < bound.representation[""].tokens < 800
     assert bound.representation[""].pairs == 2 * bound.representation[""].tokens
