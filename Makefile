@@ -2,14 +2,14 @@
 # make test   installs everything and runs the tests
 # make check  format, lint, types, import contracts, tests: what CI runs
 # make bench  speeds as ratios against peers, in one run
-# make results-loop  measures every figure of docs/results/loop.json again (needs the corpora; about an hour)
+# make results-loop, make results-privacy  measure every figure of docs/results again (need the corpora; hours)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test check format bench results-loop clean
+.PHONY: demo test check format bench results-loop results-privacy clean
 
 demo: $(INSTALLED)
 	$(BIN)/aggregator demo demo
@@ -33,6 +33,9 @@ bench: $(INSTALLED)
 
 results-loop: $(INSTALLED)
 	$(BIN)/python -m bench.results_loop
+
+results-privacy: $(INSTALLED)
+	$(BIN)/python -m bench.results_privacy
 
 $(INSTALLED): pyproject.toml requirements.lock
 	$(PYTHON) -m venv $(VENV)

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from aggregator.audit_page import write_page
 from aggregator.errors import AuditError
 from aggregator.releases import representer_digest
 from aggregator.workspace import Workspace, require
+from shared.anonymity.names import full_names
 from shared.document import Document
 from shared.embeddings.vectors import WordVectors
 from shared.errors import ConfigurationError
@@ -30,7 +31,7 @@ PAGE = "audit.html"
 FORMAT = 1
 # Of the notes, so many are attacked; the attacker learns from the others.
 _ATTACKED = 0.3
-# Of so many names the linkage attack draws its lists.
+# Of so many full names of each length the linkage attack draws its lists.
 _FULL_NAMES = 12_000
 
 
@@ -121,7 +122,7 @@ def audit(
         vectors,
         known,
         target,
-        full_names(workspace.scheme.name, seed),
+        full_names(workspace.scheme.name, _FULL_NAMES, seed),
         [name for name, meaning in mapping.items() if meaning == "NAME"],
     )
     settings = _seeded(PRESETS[preset], seed)
@@ -156,23 +157,6 @@ def require_passed(workspace: Workspace) -> None:
             f"the representer did not pass its audit ({', '.join(dict.fromkeys(failed))}); see audit/{PAGE}, and change "
             "the representer, not the policy"
         )
-
-
-def full_names(scheme: str, seed: int) -> list[tuple[str, ...]]:
-    """Full names of two and three words, from Faker's public lists in the language of the scheme."""
-    # Imported here: it takes time that no other command should pay.
-    from faker.providers.person import en_US, es_ES
-
-    provider = es_ES.Provider if scheme == "meddocan" else en_US.Provider
-    first, last = (
-        sorted(name for name in names if name.isalpha()) for names in (provider.first_names, provider.last_names)
-    )
-    chance = random.Random(seed)
-    made: dict[tuple[str, ...], None] = {}
-    while len(made) < 2 * _FULL_NAMES:
-        parts = (chance.choice(last),) if len(made) < _FULL_NAMES else (chance.choice(last), chance.choice(last))
-        made[(chance.choice(first), *parts)] = None
-    return list(made)
 
 
 def _attacked(note: Document) -> bool:

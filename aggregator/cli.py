@@ -18,7 +18,7 @@ from command_line.commands import Program, examples, json_option, report, seed_o
 from command_line.notes import Notes, NotesOptions, notes_options, texts
 from command_line.progress import progress_bar
 from protocols.release import VerifiedRelease
-from shared.anonymity.public_words import read_names
+from shared.anonymity.names import default_names, read_names
 from shared.embeddings.artefact import save_vectors
 from shared.embeddings.fasttext_format import save_bin
 from shared.embeddings.read import read_vectors
@@ -140,7 +140,7 @@ def train_embeddings(
     "--names",
     multiple=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="List of names of people or places, one a line or the first column of a CSV file.",
+    help="List of names of one kind, one a line or the first column of a CSV file (default: those of Faker).",
 )
 @click.option(
     "--neighbours",
@@ -188,7 +188,8 @@ def train_representer(
     options = train_repr.RepresenterOptions(
         procedure, neighbours=neighbours, cluster_size=cluster_size, dim=dim, preset=preset, seed=seed
     )
-    material = train_repr.PublicMaterial(notes, vectors, texts(further), tuple(map(read_names, names)))
+    lists = tuple(map(read_names, names)) or default_names(target.scheme.name)
+    material = train_repr.PublicMaterial(notes, vectors, texts(further), lists)
     with progress_bar(quiet=as_json) as bar:
         summary = train_repr.train(target, material, options, bar)
     lines = [

@@ -89,7 +89,7 @@ class PublicMaterial:
         vectors: of words.
         texts: further public text without labels, which tells what words are common.
         names: lists of names of people and places, each of one kind: surrogates are drawn from them, and a word on a
-            list is shown as it is only if it is common and hardly ever has a capital.
+            list is shown as it is only if it is common and hardly ever has a capital. See `shared.anonymity.names`.
     """
 
     notes: Iterable[Document]

@@ -10,26 +10,37 @@ import csv
 import json
 import statistics
 import sys
+import tempfile
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import torch
 from faker.providers.person import en_US as person
 from numpy.typing import NDArray
 
+from aggregator import train_repr, workspace
 from aggregator.train_repr import PublicMaterial, RepresenterOptions
 from bench import corpora
 from bench.results import Entry, record
 from bench.results_loop import RUNS, SEEDS, Outcome, f1, f1_entry, judged, kept, outcome, private_pipeline, vectors
-from shared.anonymity.public_words import read_names
+from shared.anonymity.names import full_names, read_names
 from shared.corpus import read_corpus
 from shared.document import Document
-from shared.embeddings.generalised import FoldedVectors, folded
+from shared.embeddings.generalised import folded
 from shared.embeddings.training import FastTextSettings
+from shared.embeddings.vectors import WordVectors
+from shared.encoding import TokenisedSentences, tokenised, tokenised_chunks
+from shared.evaluation import clopper_pearson
 from shared.labels import load_scheme
-from shared.pipeline import Pipeline
+from shared.pipeline import Encoder, Pipeline, load_encoder
+from shared.privacy.attacks.adversary import AdversarySettings, fresh_adversaries
+from shared.privacy.attacks.matching import MatchingSettings
+from shared.privacy.attacks.sharing import joined
+from shared.privacy.audit import FULL, AuditMaterial, run_audit
 from shared.raw_model import train_raw_model
 from shared.training.tagging import TaggingConfig
 
@@ -42,18 +53,22 @@ MEDDOCAN_EPOCHS = 12
 SITE_EPOCHS = 6
 ALONE_TIMES = 3
 _RESAMPLES = 1000
+# Smaller than the paper's 300 units and every pair an epoch, so that fifteen runs end within the hour; the positive
+# control of the same size breaks clear vectors.
+ADVERSARY_HIDDEN = 100
+ADVERSARY_PAIRS = 500
 
 
 @cache
-def spanish() -> FoldedVectors:
+def spanish() -> WordVectors:
     """Vectors of the provider's public text."""
-    return folded(vectors("es-provider", lambda: _lower(_spanish_texts()), SETTINGS))
+    return vectors("es-provider", lambda: _lower(_spanish_texts()), SETTINGS)
 
 
 @cache
-def english() -> FoldedVectors:
+def english() -> WordVectors:
     """Vectors of public English text, without any hospital's."""
-    return folded(vectors("en-public", lambda: _lower(corpora.public_english_texts()), SETTINGS))
+    return vectors("en-public", lambda: _lower(corpora.public_english_texts()), SETTINGS)
 
 
 def _lower(texts: Iterator[str]) -> Iterator[str]:
@@ -151,8 +166,8 @@ def meddocan() -> None:
         config = TaggingConfig(epochs=MEDDOCAN_EPOCHS, seed=seed)
         alone = TaggingConfig(epochs=ALONE_TIMES * MEDDOCAN_EPOCHS, seed=seed)
         runs: dict[str, Callable[[], Pipeline]] = {
-            "ideal": lambda config=config: train_raw_model(train, spanish(), scheme, config),  # type: ignore[misc]
-            "alone": lambda alone=alone: train_raw_model(provider, spanish(), scheme, alone),  # type: ignore[misc]
+            "ideal": lambda config=config: train_raw_model(train, folded(spanish(), spanish_names()), scheme, config),  # type: ignore[misc]
+            "alone": lambda alone=alone: train_raw_model(provider, folded(spanish(), spanish_names()), scheme, alone),  # type: ignore[misc]
             "k1000": lambda config=config: private(  # type: ignore[misc]
                 PublicMaterial(provider, spanish(), background(), spanish_names()),
                 {"hospital": hospital}, "meddocan", 1000, config,
@@ -217,8 +232,10 @@ def sites() -> None:
         provider, sharing = order[0], order[1:4]
         pooled = [note for site in order[:4] for note in train[site]]
         runs: dict[str, Callable[[], Pipeline]] = {
-            "alone": lambda provider=provider: train_raw_model(train[provider], english(), scheme, alone),  # type: ignore[misc]
-            "ideal": lambda pooled=pooled: train_raw_model(pooled, english(), scheme, config),  # type: ignore[misc]
+            "alone": lambda provider=provider: train_raw_model(
+                train[provider], folded(english(), american_names()), scheme, alone
+            ),  # type: ignore[misc]
+            "ideal": lambda pooled=pooled: train_raw_model(pooled, folded(english(), american_names()), scheme, config),  # type: ignore[misc]
         }
         for size in CLUSTERS:
             runs[f"k{size}"] = lambda provider=provider, sharing=sharing, size=size: private(  # type: ignore[misc]
@@ -277,12 +294,115 @@ def _rotations(name: str, where: str) -> tuple[Comparison, int]:
     return compared, turns
 
 
-PARTS = {"meddocan": meddocan, "sites": sites, "sites-table": sites_table}
+def _encoder() -> Encoder:
+    """The default preset, made by the provider of the MEDDOCAN comparison."""
+    provider = corpora.meddocan("train")[:PROVIDER_NOTES]
+    material = PublicMaterial(provider, spanish(), background(), spanish_names())
+    with tempfile.TemporaryDirectory() as name:
+        place = workspace.create(Path(name) / "provider", "bench", "meddocan")
+        began = time.monotonic()
+        train_repr.train(place, material, RepresenterOptions())
+        print(f"train-repr: {time.monotonic() - began:.0f} s", flush=True)
+        return load_encoder(place.representer)
+
+
+def adversaries() -> None:
+    """The paper's criterion: fresh T1 and T2 after 50 epochs, N = 100, 500 and 1000, five seeds."""
+    encoder = _encoder()
+    known, target = (_sentences(corpora.meddocan("train")[200:300]), _sentences(corpora.meddocan("dev")))
+    for candidates in (100, 500, 1000):
+        for seed in range(1, 6):
+            kept(f"privacy-adversaries-{candidates}-{seed}", lambda candidates=candidates, seed=seed: {  # type: ignore[misc, arg-type]
+                "findings": [asdict(one) for one in fresh_adversaries(
+                    encoder, spanish(), known, target,
+                    AdversarySettings(candidates, pairs=ADVERSARY_PAIRS, hidden=ADVERSARY_HIDDEN, seed=seed),
+                )]
+            })  # fmt: skip
+    entries = []
+    for candidates in (100, 500, 1000):
+        runs = [json.loads((RUNS / f"privacy-adversaries-{candidates}-{seed}.json").read_text(encoding="utf-8"))
+                for seed in range(1, 6)]  # fmt: skip
+        for name in ("T1", "T2"):
+            hits = trials = 0
+            outside = 0
+            for run in runs:
+                one = next(one for one in run["findings"] if one["attack"] == f"fresh adversary {name}")
+                hits, trials = hits + round(one["value"] * one["trials"]), trials + one["trials"]
+                outside += one["interval"][0] > 0.5
+            controls = [one["value"] for run in runs for one in run["findings"]
+                        if "control" in one["attack"] and name in one["attack"]]  # fmt: skip
+            low, high = clopper_pearson(hits, trials)
+            entries.append(
+                Entry(f"fresh adversary {name}, 50 epochs, N={candidates}: lower end of the 95% interval", round(low, 4), 0.5,
+                      "<=", "decisions right", (round(low, 4), round(high, 4)), 5, "meddocan/dev", COMMAND,
+                      f"accuracy {hits / trials:.4f} of {trials} decisions of five seeds, seeds whose own interval lies above chance: {outside}; "
+                      f"positive control (clear vectors) {min(controls):.3f} to {max(controls):.3f}; {ADVERSARY_HIDDEN} units, {ADVERSARY_PAIRS} pairs an epoch",
+                      str(runs[0]["commit"]))
+            )  # fmt: skip
+    record("privacy", entries)
+
+
+def _sentences(notes: list[Document]) -> TokenisedSentences:
+    return joined(list(tokenised_chunks(tokenised(notes), load_scheme("meddocan"))))
+
+
+def strong() -> None:
+    """The strong criterion, for the default preset at N = K = 1000: the full audit on MEDDOCAN dev."""
+
+    def measure() -> dict[str, object]:
+        encoder = _encoder()
+        material = AuditMaterial(
+            spanish(), corpora.meddocan("train")[100:400], corpora.meddocan("dev"), full_names("meddocan", 12_000, 0),
+            ["NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO", "FAMILIARES_SUJETO_ASISTENCIA"],
+        )  # fmt: skip
+        settings = replace(
+            FULL,
+            adversary=None,
+            membership=None,
+            matching=(MatchingSettings(targets=2000, shares=(1, 100)), MatchingSettings(targets=100, candidates=10_000, shares=(1,))),
+        )  # fmt: skip
+        began = time.monotonic()
+        found = run_audit(encoder, material, settings)
+        return {"findings": [asdict(one) for one in found.findings], "seconds": time.monotonic() - began}
+
+    found = kept("privacy-strong", measure)
+    listed = found["findings"]
+    assert isinstance(listed, list)
+    by_measure = {(one["attack"], one["measure"]): one for one in listed}
+    entries = []
+    for attack, name, target, label in (
+        ("match", "top-1 of 100, nearest neighbours, 1 share", 0.015, "match top-1 of 100 nearest neighbours"),
+        ("match", "top-1 of 100, nearest neighbours, 100 shares", 0.015, "match top-1 of 100 nearest neighbours, 100 shares averaged"),
+        ("match", "top-1 of 100, own set, 1 share", 0.015, "match top-1 of 100 of the own set"),
+        ("match", "top-1 of 100, own set, 100 shares", 0.015, "match top-1 of 100 of the own set, 100 shares averaged"),
+        ("white box", "Bayes accuracy, representation, all PHI, mean", 0.52, "white box, mean Bayes accuracy, N=1000"),
+        ("white box", "Bayes accuracy, representation, all PHI, 99th percentile", 0.60, "white box, 99th percentile of Bayes accuracy, N=1000"),
+        ("token inversion", "categories in which top-1 lies above context-only, jointly at 95%", 0, "PHI categories whose inversion top-1 lies above context-only"),
+        ("linkage", "top-1 of 10000 names, 1 share", None, "patient-list linkage, top-1 of 10,000 names"),
+        ("token inversion", "top-1, all categories", None, "PHI inversion, top-1, all categories"),
+    ):  # fmt: skip
+        one = by_measure[attack, name]
+        without = "" if one["baseline"] is None else f"; without the share {one['baseline']:.4f}"
+        entries.append(
+            Entry(f"default preset, N=K=1000: {label}", round(one["value"], 4), target, "" if target is None else "<=",
+                  one["unit"] or "share", (round(one["interval"][0], 4), round(one["interval"][1], 4)), 1, "meddocan/dev",
+                  COMMAND, f"{one['trials']} trials{without}; casing included where it can tell", str(found["commit"]))
+        )  # fmt: skip
+    record("privacy", entries)
+
+
+PARTS = {
+    "meddocan": meddocan,
+    "sites": sites,
+    "sites-table": sites_table,
+    "adversaries": adversaries,
+    "strong": strong,
+}
 
 
 def main() -> None:
     torch.set_num_threads(1)
-    for part in sys.argv[1:] or ("meddocan", "sites"):
+    for part in sys.argv[1:] or ("meddocan", "sites", "strong", "adversaries"):
         PARTS[part]()
 
 

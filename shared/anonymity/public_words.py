@@ -8,10 +8,8 @@ apart from the word.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +18,9 @@ from shared.augment.pseudonyms import is_punctuation
 from shared.embeddings.generalised import plain
 from shared.encoding import TokenisedSentences
 from shared.errors import ConfigurationError
-from shared.files import read_text
 from shared.text.casing import CASING_CLASSES, casing_classes
 from shared.text.tokens import tokenise
 
-_PARTICLE = 2
 _CAPITALISED = CASING_CLASSES.index("initial upper")
 
 
@@ -34,20 +30,15 @@ class PublicRule:
 
     Args:
         least: occurrences that are no PHI, in all public texts together.
-        phi_share: of its occurrences in labelled notes, at most so many may be PHI.
-        capitalised_share: of its occurrences within sentences, at most so many may start with a capital.
-        name_capitalised_share: the same for a word on a list of names, where many are common words too ("rosa", "de").
+        capitalised_share: of the occurrences of a listed name within sentences, at most so many may start with a capital.
     """
 
     least: int = 5
-    phi_share: float = 0.02
-    capitalised_share: float = 0.5
-    name_capitalised_share: float = 0.1
+    capitalised_share: float = 0.1
 
     def __post_init__(self) -> None:
-        shares = (self.phi_share, self.capitalised_share, self.name_capitalised_share)
-        if self.least < 1 or not all(0 <= share <= 1 for share in shares):
-            raise ConfigurationError("public words: expected at least 1 occurrence and shares in [0, 1]")
+        if self.least < 1 or not 0 <= self.capitalised_share <= 1:
+            raise ConfigurationError("public words: expected at least 1 occurrence and a share in [0, 1]")
 
 
 class WordUse:
@@ -62,7 +53,6 @@ class WordUse:
         self._index = {word: row for row, word in enumerate(self.words)}
         size = len(self.words)
         self._other = np.zeros(size, dtype=np.int64)
-        self._phi = np.zeros(size, dtype=np.int64)
         self._inside = np.zeros(size, dtype=np.int64)
         self._capitalised = np.zeros(size, dtype=np.int64)
 
@@ -88,11 +78,9 @@ class WordUse:
         named = np.fromiter((plain(word) in listed for word in self.words), dtype=bool, count=len(self.words))
         numbers = np.fromiter((_has_digit(word) for word in self.words), dtype=bool, count=len(self.words))
         often = self._other >= rule.least
-        rarely_phi = self._phi <= rule.phi_share * (self._phi + self._other)
-        limit = np.where(named, rule.name_capitalised_share, rule.capitalised_share)
-        small = self._capitalised <= limit * np.maximum(self._inside, 1)
+        small = self._capitalised <= rule.capitalised_share * np.maximum(self._inside, 1)
         marks = np.fromiter(map(is_punctuation, self.words), dtype=bool, count=len(self.words))
-        public: NDArray[np.bool_] = (~numbers & often & rarely_phi & small) | marks
+        public: NDArray[np.bool_] = (~numbers & often & (small | ~named)) | marks
         return public
 
     def _add(self, words: Sequence[str], starts: NDArray[np.integer], phi: NDArray[np.bool_]) -> None:
@@ -102,23 +90,9 @@ class WordUse:
         # The first word of a sentence has a capital anyway.
         inside = known.copy()
         inside[starts] = False
-        np.add.at(self._phi, rows[known & phi], 1)
         np.add.at(self._other, rows[known & ~phi], 1)
         np.add.at(self._inside, rows[inside], 1)
         np.add.at(self._capitalised, rows[inside & (casing == _CAPITALISED)], 1)
-
-
-def read_names(path: Path) -> tuple[str, ...]:
-    """The words of a list of names: one name a line, or the first column of a CSV file.
-
-    Particles of one or two letters are left out: they name nobody.
-
-    Raises:
-        StorageError: the file can't be read, or is not UTF-8.
-    """
-    rows = csv.reader(read_text(path).splitlines())
-    words = (word for row in rows if row for word in row[0].split())
-    return tuple(dict.fromkeys(word for word in words if len(word) > _PARTICLE))
 
 
 def _has_digit(word: str) -> bool:

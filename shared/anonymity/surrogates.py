@@ -15,7 +15,7 @@ draw them among the neighbours of the true word, so that they tell about it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,13 +32,15 @@ from shared.text.casing import casing_classes
 
 FILE = "surrogates.json"
 FORMAT = "deid-commons surrogates 1"
-# With fewer spans of a pattern, its tokens are drawn one by one: a head would learn the few by heart.
+# With fewer spans of a pattern, its tokens are drawn one after another, each by the one before: a head would learn the
+# few by heart.
 _FEW = 3
 
 # A float holds so many random digits.
 _DIGITS = 12
 
 Pattern = tuple[int | str, ...]
+_Key = tuple[int | str, ...]
 
 
 @dataclass(frozen=True)
@@ -61,13 +63,13 @@ class SurrogateBank:
         if not any(not is_punctuation(word) for _, words in self.spans for word in words):
             raise TrainingError("expected PHI spans in the public notes to draw surrogates from, got none; label some")
         whole: dict[tuple[int, Pattern], list[tuple[str, ...]]] = {}
-        single: dict[tuple[int, ...], list[str]] = {}
+        single: dict[_Key, list[str]] = {}
         for category, words in self.spans:
             pattern = _pattern(words)
             whole.setdefault((category, pattern), []).append(words)
             for place, (word, kind) in enumerate(zip(words, pattern, strict=True)):
                 if isinstance(kind, int):
-                    for key in ((category, int(place > 0), kind), (category, kind), (kind,), ()):
+                    for key in _keys(category, words[max(place - 1, 0) : place], kind):
                         single.setdefault(key, []).append(word)
         listed: dict[str, int] = {}
         for index, words in enumerate(self.lists):
@@ -104,10 +106,10 @@ class SurrogateBank:
         found = whole.get((category, pattern), [])
         if len(found) >= _FEW:
             return list(found[int(chances[0] * len(found))])
-        return [
-            kind if isinstance(kind, str) else self._token(category, place > 0, kind, chance)
-            for place, (kind, chance) in enumerate(zip(pattern, chances, strict=True))
-        ]
+        drawn: list[str] = []
+        for kind, chance in zip(pattern, chances, strict=True):
+            drawn.append(kind if isinstance(kind, str) else self._token(category, drawn[-1:], kind, chance))
+        return drawn
 
     def _varied(self, word: str, chance: float) -> str:
         """A drawn word, or another like it."""
@@ -120,9 +122,9 @@ class SurrogateBank:
         words = self.lists[index]
         return _cased_like(words[int((2 * chance - 1) * len(words))], word)
 
-    def _token(self, category: int, inside: bool, kind: int, chance: float) -> str:
-        single: dict[tuple[int, ...], list[str]] = self._single  # type: ignore[attr-defined]
-        for key in ((category, int(inside), kind), (category, kind), (kind,), ()):
+    def _token(self, category: int, before: Sequence[str], kind: int, chance: float) -> str:
+        single: dict[_Key, list[str]] = self._single  # type: ignore[attr-defined]
+        for key in _keys(category, before, kind):
             found = single.get(key)
             if found:
                 return found[int(chance * len(found))]
@@ -195,6 +197,16 @@ def _pattern(words: Iterable[str]) -> Pattern:
     listed = list(words)
     casing = casing_classes(listed).tolist()
     return tuple(word if is_punctuation(word) else kind for word, kind in zip(listed, casing, strict=True))
+
+
+def _keys(category: int, before: Sequence[str], kind: int) -> Iterator[_Key]:
+    """What a token is drawn by, the closest first: the drawn word ahead of it, its place, its category, its casing."""
+    if before:
+        yield category, before[0].lower(), kind
+    yield category, bool(before), kind
+    yield category, kind
+    yield (kind,)
+    yield ()
 
 
 def _cased_like(word: str, model: str) -> str:

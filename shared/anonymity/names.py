@@ -1,0 +1,67 @@
+"""Public lists of names: those of Faker where a provider gives none of its own."""
+
+from __future__ import annotations
+
+import csv
+import random
+from collections.abc import Iterable
+from pathlib import Path
+
+from shared.files import read_text
+
+# Shorter words are particles ("de", "la"), which name nobody.
+_SHORTEST = 3
+
+
+def read_names(path: Path) -> tuple[str, ...]:
+    """The words of a list of names: one name a line, or the first column of a CSV file.
+
+    Raises:
+        StorageError: the file can't be read, or is not UTF-8.
+    """
+    rows = csv.reader(read_text(path).splitlines())
+    return _words(row[0] for row in rows if row)
+
+
+def default_names(scheme: str) -> tuple[tuple[str, ...], ...]:
+    """Given names, surnames and cities in the language of a label scheme.
+
+    Args:
+        scheme: its name; that of MEDDOCAN stands for Spanish, any other for English.
+    """
+    # Imported here: it takes time that most commands need not pay.
+    from faker.providers.address import en_US as american_places
+    from faker.providers.address import es_ES as spanish_places
+    from faker.providers.person import en_US as american
+    from faker.providers.person import es_ES as spanish
+
+    if scheme == "meddocan":
+        places = [*spanish_places.Provider.states, *spanish_places.Provider.regions]
+        return _words(spanish.Provider.first_names), _words(spanish.Provider.last_names), _words(places)
+    return (
+        _words(american.Provider.first_names),
+        _words(american.Provider.last_names),
+        _words(american_places.Provider.states),
+    )
+
+
+def full_names(scheme: str, count: int, seed: int) -> list[tuple[str, ...]]:
+    """Full names of two words, and as many of three, each once.
+
+    Args:
+        scheme: as in `default_names`.
+        count: of each length.
+        seed: of the draws.
+    """
+    first, last, _ = default_names(scheme)
+    chance = random.Random(seed)
+    made: dict[tuple[str, ...], None] = {}
+    while len(made) < 2 * count:
+        surnames = [chance.choice(last) for _ in range(1 if len(made) < count else 2)]
+        made[(chance.choice(first), *surnames)] = None
+    return list(made)
+
+
+def _words(names: Iterable[str]) -> tuple[str, ...]:
+    words = (word for name in names for word in name.split())
+    return tuple(dict.fromkeys(word for word in words if len(word) >= _SHORTEST and word.isalpha()))

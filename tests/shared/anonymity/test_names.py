@@ -1,0 +1,33 @@
+"""Lists of names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shared.anonymity.names import default_names, full_names, read_names
+from shared.errors import StorageError
+
+
+def test_names_are_read_from_lines_and_first_columns(tmp_path: Path) -> None:
+    path = tmp_path / "names.csv"
+    path.write_text('name,count\n"DE LA CRUZ",5\nGarcía,7\n\n', encoding="utf-8")
+    assert read_names(path) == ("name", "CRUZ", "García")
+    with pytest.raises(StorageError):
+        read_names(tmp_path / "absent")
+
+
+@pytest.mark.parametrize(("scheme", "name"), [("meddocan", "García"), ("i2b2_2014", "Smith")])
+def test_the_lists_are_those_of_the_language(scheme: str, name: str) -> None:
+    given, surnames, places = default_names(scheme)
+    assert name in surnames
+    assert min(len(given), len(surnames), len(places)) >= 20
+    assert len(set(surnames)) == len(surnames)
+
+
+def test_full_names_are_different_and_of_two_lengths() -> None:
+    names = full_names("meddocan", 300, 1)
+    assert len(set(names)) == 600
+    assert [len(name) for name in names].count(2) == 300
+    assert names == full_names("meddocan", 300, 1)
