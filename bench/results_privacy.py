@@ -227,23 +227,25 @@ def sites() -> None:
     scheme = load_scheme("i2b2_2014")
     config = TaggingConfig(epochs=SITE_EPOCHS, seed=1)
     alone = TaggingConfig(epochs=ALONE_TIMES * SITE_EPOCHS, seed=1)
-    for turn in range(len(corpora.SITES)):
-        order = corpora.SITES[turn:] + corpora.SITES[:turn]
-        provider, sharing = order[0], order[1:4]
-        pooled = [note for site in order[:4] for note in train[site]]
-        runs: dict[str, Callable[[], Pipeline]] = {
-            "alone": lambda provider=provider: train_raw_model(
-                train[provider], folded(english(), american_names()), scheme, alone
-            ),  # type: ignore[misc]
-            "ideal": lambda pooled=pooled: train_raw_model(pooled, folded(english(), american_names()), scheme, config),  # type: ignore[misc]
-        }
-        for size in CLUSTERS:
-            runs[f"k{size}"] = lambda provider=provider, sharing=sharing, size=size: private(  # type: ignore[misc]
-                PublicMaterial(train[provider], english(), corpora.public_english_texts(), american_names()),
-                {f"site-{site}": train[site] for site in sharing}, "i2b2_2014", size, config,
-            )  # fmt: skip
-        for name, build in runs.items():
-            kept(f"privacy-sites-{provider}-{name}", lambda build=build: _on_all(build(), test))  # type: ignore[misc]
+    builds: dict[str, Callable[[str, list[str]], Pipeline]] = {
+        "alone": lambda provider, _: train_raw_model(train[provider], folded(english(), american_names()), scheme, alone),
+        "ideal": lambda provider, sharing: train_raw_model(
+            [note for site in (provider, *sharing) for note in train[site]],
+            folded(english(), american_names()), scheme, config,
+        ),
+    }  # fmt: skip
+    for size in CLUSTERS:
+        builds[f"k{size}"] = lambda provider, sharing, size=size: private(  # type: ignore[misc]
+            PublicMaterial(train[provider], english(), corpora.public_english_texts(), american_names()),
+            {f"site-{site}": train[site] for site in sharing}, "i2b2_2014", size, config,
+        )  # fmt: skip
+    for name, build in builds.items():
+        for turn in range(len(corpora.SITES)):
+            provider, *sharing = (corpora.SITES[turn:] + corpora.SITES[:turn])[:4]
+            kept(
+                f"privacy-sites-{provider}-{name}",
+                lambda build=build, provider=provider, sharing=sharing: _on_all(build(provider, sharing), test),  # type: ignore[misc]
+            )
     sites_table()
 
 
