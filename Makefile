@@ -2,14 +2,14 @@
 # make test   installs everything and runs the tests
 # make check  format, lint, types, import contracts, tests: what CI runs
 # make bench  speeds as ratios against peers, in one run
-# make results-loop, make results-privacy  measure every figure of docs/results again (need the corpora; hours)
+# make results-loop, make results-privacy, make frontier  measure every figure of docs/results again (need the corpora; hours)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test check format bench results-loop results-privacy clean
+.PHONY: demo test check format bench results-loop results-privacy frontier clean
 
 demo: $(INSTALLED)
 	$(BIN)/aggregator demo demo
@@ -36,6 +36,9 @@ results-loop: $(INSTALLED)
 
 results-privacy: $(INSTALLED)
 	$(BIN)/python -m bench.results_privacy
+
+frontier: $(INSTALLED)
+	$(BIN)/python -m bench.frontier
 
 $(INSTALLED): pyproject.toml requirements.lock
 	$(PYTHON) -m venv $(VENV)

@@ -22,25 +22,33 @@ import torch
 from faker.providers.person import en_US as person
 from numpy.typing import NDArray
 
+from aggregator import audit as audits
 from aggregator import train_repr, workspace
 from aggregator.train_repr import PublicMaterial, RepresenterOptions
 from bench import corpora
 from bench.results import Entry, record
 from bench.results_loop import RUNS, SEEDS, Outcome, f1, f1_entry, judged, kept, outcome, private_pipeline, vectors
 from shared.anonymity.names import full_names, read_names
+from shared.augment.pseudonyms import Pseudonymiser
 from shared.corpus import read_corpus
 from shared.document import Document
 from shared.embeddings.generalised import folded
+from shared.embeddings.neighbours import Neighbours
 from shared.embeddings.training import FastTextSettings
 from shared.embeddings.vectors import WordVectors
 from shared.encoding import TokenisedSentences, tokenised, tokenised_chunks
+from shared.errors import ConfigurationError
 from shared.evaluation import clopper_pearson
 from shared.labels import load_scheme
+from shared.models.noise_source import PrivateNoise
 from shared.pipeline import Encoder, Pipeline, load_encoder
 from shared.privacy.attacks.adversary import AdversarySettings, fresh_adversaries
 from shared.privacy.attacks.matching import MatchingSettings
 from shared.privacy.attacks.sharing import joined
 from shared.privacy.audit import FULL, AuditMaterial, run_audit
+from shared.privacy.policy import load_policy
+from shared.privacy.white_box import white_box
+from shared.privacy.word_pairs import WhiteBoxSettings
 from shared.raw_model import train_raw_model
 from shared.training.tagging import TaggingConfig
 
@@ -220,6 +228,42 @@ def _meddocan_entries(found: dict[str, list[Outcome]]) -> list[Entry]:
     return [replace(entry, commit=state) for entry in entries]
 
 
+def utility() -> None:
+    """Utility on MEDDOCAN where the provider holds all 500 notes, as in the paper: what the vocabulary alone costs."""
+    train, dev = corpora.meddocan("train"), corpora.meddocan("dev")
+    found: list[Outcome] = []
+    for seed in SEEDS:
+        config = TaggingConfig(epochs=MEDDOCAN_EPOCHS, seed=seed)
+        material = PublicMaterial(train, spanish(), background(), spanish_names())
+        found.append(
+            outcome(
+                f"privacy-meddocan-public-{seed}",
+                lambda material=material, config=config: judged(  # type: ignore[misc]
+                    private(material, {}, "meddocan", 1000, config), dev
+                ),
+            )
+        )
+    ideal = [Outcome(**kept(f"privacy-meddocan-ideal-{seed}", _missing)) for seed in SEEDS]  # type: ignore[arg-type]
+    setting = f"the provider holds all 500 notes; {MEDDOCAN_EPOCHS} epochs, fastText 100d of public text; raw with the same inputs"
+    entries = []
+    for kind, words, lost in (("tokens", "token-binary", 0.004), ("entities", "strict entity", 0.015)):
+        entries.append(
+            f1_entry(f"MEDDOCAN dev, {words} F1, default preset", found, kind, None, "meddocan/dev", setting, COMMAND)
+        )
+        raw, private_f1 = (statistics.fmean(f1(getattr(one, kind)) for one in side) for side in (ideal, found))
+        entries.append(
+            Entry(f"MEDDOCAN dev, {words} F1 lost against the non-private tagger, default preset", round(raw - private_f1, 4),
+                  lost, "<=", "F1", None, len(SEEDS), "meddocan/dev", COMMAND, setting, found[0].commit)
+        )  # fmt: skip
+    record("privacy", entries)
+
+
+def _missing() -> dict[str, object]:
+    raise ConfigurationError(
+        "expected the models on raw notes, found none; run `python -m bench.results_privacy meddocan`"
+    )
+
+
 def sites() -> None:
     """Worth at hospitals: each site in turn is the provider, the next three share, the last is unseen."""
     train = {site: corpora.en_site(site, "train") for site in corpora.SITES}
@@ -393,18 +437,51 @@ def strong() -> None:
     record("privacy", entries)
 
 
+def times() -> None:
+    """Wall clock on MEDDOCAN's 500 training notes, one thread; the white-box bound as a ratio to the encoding itself."""
+    notes = corpora.meddocan("train")
+    material = PublicMaterial(notes, spanish(), background(), spanish_names())
+    with tempfile.TemporaryDirectory() as name:
+        place = workspace.create(Path(name) / "provider", "bench", "meddocan")
+        began = time.monotonic()
+        train_repr.train(place, material, RepresenterOptions())
+        trained = time.monotonic() - began
+        began = time.monotonic()
+        result = audits.audit(place, notes, spanish(), load_policy(), "quick")
+        audited = time.monotonic() - began
+        encoder = load_encoder(place.representer)
+    chunks = list(tokenised_chunks(tokenised(notes), encoder.scheme))
+    began = time.monotonic()
+    for chunk in chunks:
+        encoder.shared(chunk, PrivateNoise())
+    encoded = time.monotonic() - began
+    began = time.monotonic()
+    white_box(encoder, chunks, Pseudonymiser(Neighbours(encoder.vectors), 100), WhiteBoxSettings())
+    bounded = time.monotonic() - began
+    note = "one thread, other processes on the machine"
+    record("privacy", [
+        Entry("train-repr, default preset, MEDDOCAN train", round(trained / 60, 2), 60, "<=", "min", None, 1, "meddocan/train", COMMAND, note),
+        Entry("audit, quick, MEDDOCAN train", round(audited / 60, 2), 5, "<=", "min", None, 1, "meddocan/train", COMMAND,
+              note + f"; the verdict was {'pass' if result.passed else 'FAIL'}"),
+        Entry("white-box bound of all PHI, 100 neighbours, against encoding, default preset", round(bounded / encoded, 2), 1, "<=",
+              "times", None, 1, "meddocan/train", COMMAND, note),
+    ])  # fmt: skip
+
+
 PARTS = {
     "meddocan": meddocan,
+    "utility": utility,
     "sites": sites,
     "sites-table": sites_table,
     "adversaries": adversaries,
     "strong": strong,
+    "times": times,
 }
 
 
 def main() -> None:
     torch.set_num_threads(1)
-    for part in sys.argv[1:] or ("meddocan", "sites", "strong", "adversaries"):
+    for part in sys.argv[1:] or ("meddocan", "utility", "sites", "strong", "adversaries", "times"):
         PARTS[part]()
 
 

@@ -110,3 +110,20 @@ def curves(
     axes.set_ylabel(y)
     axes.legend(frameon=False)
     axes.set_title(title, loc="left", fontweight="bold")
+
+
+@_svg(7.2, 4.2)
+def scatter(axes: Axes, points: Sequence[tuple[str, float, float]], *, title: str, x: str, y: str) -> None:
+    """Named points, the x axis logarithmic.
+
+    Args:
+        points: name, x above 0, y.
+    """
+    for index, (name, across, up) in enumerate(points):
+        axes.plot([across], [up], marker="o", color=(BLUE, ORANGE, GREEN)[index % 3], linestyle="")
+        axes.annotate(name, (across, up), xytext=(6, 4 if index % 2 else -10), textcoords="offset points", fontsize=8)
+    axes.set_xscale("log")
+    axes.margins(x=0.25, y=0.15)
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.set_title(title, loc="left", fontweight="bold")
