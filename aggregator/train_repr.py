@@ -26,7 +26,7 @@ from shared.anonymity.public_words import PublicRule, WordUse
 from shared.anonymity.surrogates import surrogate_bank
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.document import Document
-from shared.embeddings.generalised import GeneralisedVectors, folded, generalise
+from shared.embeddings.generalised import PUBLIC, GeneralisedVectors, folded, generalise
 from shared.embeddings.neighbours import Neighbours
 from shared.embeddings.vectors import WordVectors
 from shared.encoding import TokenisedSentences, indexed, represented, tokenised, tokenised_chunks
@@ -126,7 +126,9 @@ def train(
     else:
         representer, trained = _trained(workspace, vectors, chunks, options, progress)
         record |= trained
-    bank = surrogate_bank(chunks, material.names) if options.procedure == "surrogates" else None
+    bank = None
+    if isinstance(vectors, GeneralisedVectors) and options.procedure == "surrogates":
+        bank = surrogate_bank(chunks, hidden_names(material.names, vectors))
     record["surrogate_spans"] = 0 if bank is None else len(bank.spans)
     encoder = Encoder(vectors, representer, workspace.scheme, bank)
     source, _ = indexed(chunks, encoder.vectors)
@@ -190,6 +192,15 @@ def k_anonymous_vocabulary(
         use.add_labelled(chunk)
     use.add_texts(material.texts)
     return generalise(vectors, use.public(options.public, names), options.cluster_size)
+
+
+def hidden_names(lists: tuple[tuple[str, ...], ...], vectors: GeneralisedVectors) -> tuple[tuple[str, ...], ...]:
+    """The lists without public words: "Calle" is a surname too, but in an address it is a cue that must stay."""
+    kept = (
+        tuple(word for word, own in zip(words, vectors.cluster(words).tolist(), strict=True) if own != PUBLIC)
+        for words in lists
+    )
+    return tuple(words for words in kept if words)
 
 
 def write_public_share(source: RaggedSentences, representer: Representer | TokenLocal, path: Path) -> None:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +35,8 @@ FORMAT = "deid-commons surrogates 1"
 # few by heart.
 _FEW = 3
 
+# A category varies if so many of its words that stand on lists are different ones.
+_DISTINCT = 0.2
 # A float holds so many random digits.
 _DIGITS = 12
 
@@ -43,41 +44,38 @@ Pattern = tuple[int | str, ...]
 _Key = tuple[int | str, ...]
 
 
-@dataclass(frozen=True)
 class SurrogateBank:
     """Spans of public notes.
 
     Args:
         spans: category of each and its words.
         lists: public lists, such as of surnames. Half of the drawn words that stand on a list give way to another of the
-            same list, and every number to another of as many digits, so that a head meets more than the few of the spans.
+            same list, but in categories where few words come back again and again ("country"); and every number to
+            another of as many digits. So a head meets more than the few of the spans.
 
     Raises:
         TrainingError: there are no spans.
     """
 
-    spans: tuple[tuple[int, tuple[str, ...]], ...]
-    lists: tuple[tuple[str, ...], ...] = ()
-
-    def __post_init__(self) -> None:
-        if not any(not is_punctuation(word) for _, words in self.spans for word in words):
+    def __init__(self, spans: Sequence[tuple[int, tuple[str, ...]]], lists: Sequence[tuple[str, ...]] = ()) -> None:
+        self.spans = tuple(spans)
+        self.lists = tuple(lists)
+        if all(is_punctuation(word) for _, words in self.spans for word in words):
             raise TrainingError("expected PHI spans in the public notes to draw surrogates from, got none; label some")
-        whole: dict[tuple[int, Pattern], list[tuple[str, ...]]] = {}
-        single: dict[_Key, list[str]] = {}
+        self._whole: dict[tuple[int, Pattern], list[tuple[str, ...]]] = {}
+        self._single: dict[_Key, list[str]] = {}
         for category, words in self.spans:
             pattern = _pattern(words)
-            whole.setdefault((category, pattern), []).append(words)
+            self._whole.setdefault((category, pattern), []).append(words)
             for place, (word, kind) in enumerate(zip(words, pattern, strict=True)):
                 if isinstance(kind, int):
                     for key in _keys(category, words[max(place - 1, 0) : place], kind):
-                        single.setdefault(key, []).append(word)
-        listed: dict[str, int] = {}
-        for index, words in enumerate(self.lists):
-            for word in words:
-                listed.setdefault(word.lower(), index)
-        object.__setattr__(self, "_listed", listed)
-        object.__setattr__(self, "_whole", whole)
-        object.__setattr__(self, "_single", single)
+                        self._single.setdefault(key, []).append(word)
+        self._listed: dict[str, int] = {}
+        for index, listed in enumerate(self.lists):
+            for word in listed:
+                self._listed.setdefault(word.lower(), index)
+        self._various = frozenset(filter(self._varies, {category for category, _ in self.spans}))
 
     def __repr__(self) -> str:
         return f"SurrogateBank({len(self.spans)} spans)"
@@ -96,14 +94,13 @@ class SurrogateBank:
         for start, end, category in _spans(chunk.tags):
             drawn = self._drawn(category, words[start:end], chances[start:end])
             words[start:end] = [
-                self._varied(word, chance) for word, chance in zip(drawn, others[start:end], strict=True)
+                self._varied(category, word, chance) for word, chance in zip(drawn, others[start:end], strict=True)
             ]
         return TokenisedSentences(words, chunk.tags, chunk.lengths)
 
     def _drawn(self, category: int, words: list[str], chances: list[float]) -> list[str]:
         pattern = _pattern(words)
-        whole: dict[tuple[int, Pattern], list[tuple[str, ...]]] = self._whole  # type: ignore[attr-defined]
-        found = whole.get((category, pattern), [])
+        found = self._whole.get((category, pattern), [])
         if len(found) >= _FEW:
             return list(found[int(chances[0] * len(found))])
         drawn: list[str] = []
@@ -111,21 +108,26 @@ class SurrogateBank:
             drawn.append(kind if isinstance(kind, str) else self._token(category, drawn[-1:], kind, chance))
         return drawn
 
-    def _varied(self, word: str, chance: float) -> str:
+    def _varies(self, category: int) -> bool:
+        """Whether the listed words of a category are many different ones, unlike countries and months."""
+        listed = [
+            word.lower() for own, span in self.spans if own == category for word in span if word.lower() in self._listed
+        ]
+        return len(set(listed)) >= _DISTINCT * len(listed) > 0
+
+    def _varied(self, category: int, word: str, chance: float) -> str:
         """A drawn word, or another like it."""
         if word.isdecimal():
             return f"{int(chance * 10 ** len(word)):0{len(word)}d}" if len(word) <= _DIGITS else word
-        listed: dict[str, int] = self._listed  # type: ignore[attr-defined]
-        index = listed.get(word.lower())
-        if index is None or chance < 0.5:
+        index = self._listed.get(word.lower())
+        if index is None or category not in self._various or chance < 0.5:
             return word
         words = self.lists[index]
         return _cased_like(words[int((2 * chance - 1) * len(words))], word)
 
     def _token(self, category: int, before: Sequence[str], kind: int, chance: float) -> str:
-        single: dict[_Key, list[str]] = self._single  # type: ignore[attr-defined]
         for key in _keys(category, before, kind):
-            found = single.get(key)
+            found = self._single.get(key)
             if found:
                 return found[int(chance * len(found))]
         raise AssertionError("the bank has a word")
