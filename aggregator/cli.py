@@ -196,7 +196,7 @@ def train_representer(
         *notes.lines(),
         f"{summary['sentences']} sentences, {summary['tokens']} tokens, {summary['phi_tokens']} of them PHI",
         *_representer_lines(summary),
-        f"representer in {target.representer}; next: aggregator publish",
+        f"representer in {target.representer}; next: aggregator audit",
     ]
     report(summary, lines, as_json=as_json)
 
@@ -276,8 +276,11 @@ def publish(root: Path, as_json: bool) -> None:
 @folder_option
 @json_option
 def release(root: Path, as_json: bool) -> None:
-    """Sign and publish representer and head together."""
-    _report_release(releases.publish_pipeline(workspace.open_workspace(root)), as_json)
+    """Sign and publish representer and head together; the representer must have passed an audit."""
+    opened = workspace.open_workspace(root)
+    workspace.require(opened.head, "aggregator train-head")
+    audits.require_passed(opened)
+    _report_release(releases.publish_pipeline(opened), as_json)
 
 
 @main.group()
@@ -371,26 +374,41 @@ def shares_show(digest: str, root: Path) -> None:
 @click.option("--epochs", default=20, show_default=True, type=click.IntRange(1), help="Passes over the pool.")
 @click.option("--site", "only", multiple=True, help="Only this site's shares; may be given several times.")
 @click.option(
+    "--hold-out/--no-hold-out",
+    default=True,
+    show_default=True,
+    help="Whether a tenth of every share is kept back to score the sites.",
+)
+@click.option(
     "--public/--no-public", default=True, show_default=True, help="Whether the provider's own notes join the pool."
 )
 @folder_option
 @seed_option("the training")
 @json_option
-def train_pool_head(epochs: int, only: tuple[str, ...], public: bool, root: Path, seed: int, as_json: bool) -> None:
+def train_pool_head(
+    epochs: int, only: tuple[str, ...], hold_out: bool, public: bool, root: Path, seed: int, as_json: bool
+) -> None:
     """Train the head on the pool."""
     target = workspace.open_workspace(root)
     chosen = frozenset(only) if only else None
     with progress_bar(quiet=as_json) as bar:
         summary = train_head.train(
-            target, TaggingConfig(epochs=epochs, seed=seed), with_public=public, sites=chosen, progress=bar
+            target,
+            TaggingConfig(epochs=epochs, seed=seed),
+            with_public=public,
+            hold_out=hold_out,
+            sites=chosen,
+            progress=bar,
         )
     scores = summary["sites"]
     assert isinstance(scores, list)
     lines = [
-        f"{summary['sentences']} sentences, {summary['tokens']} tokens in the pool",
-        "held-out tenth of each site, token-binary:",
+        f"{summary['sentences']} sentences, {summary['tokens']} tokens in the pool"
+        + (f"; {summary['left_out']} accepted shares of another representer left out" if summary["left_out"] else ""),
+        "held-out tenth of each site, token-binary; in brackets what the provider's own notes alone reach:",
         *(
             f"  {row['site']:20} precision {row['precision']:.3f}  recall {row['recall']:.3f}  F1 {row['f1']:.3f}"
+            + ("" if row["alone_f1"] is None else f"  ({row['alone_f1']:.3f})")
             for row in scores
         ),
         f"head in {target.head}; next: aggregator release",

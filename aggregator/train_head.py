@@ -1,14 +1,15 @@
 """`aggregator train-head`: the head, trained on the pool, with a score for each site.
 
 The score of a site is taken on the tenth of its sentences that the training never saw. It tells whether the pool serves
-that site, not how the head does at a hospital that shared nothing.
+that site, not how the head does at a hospital that shared nothing. Beside it stands what sharing is worth: the score
+that a head trained on the provider's own notes alone reaches on the same sentences.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import torch
@@ -24,6 +25,8 @@ from shared.models.tagger import Tagger
 from shared.training.tagging import Progress, TaggingConfig, silent, train_tagger
 
 PUBLIC = "(public notes)"
+# Few notes want more passes: as many steps as the pool took, up to what a tagger needs to learn its notes by heart.
+_ALONE_STEPS = 600
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,7 @@ class SiteScore:
         phi_tokens: how many of them are PHI.
         precision: in [0, 1].
         recall: in [0, 1].
+        alone_f1: F1 of a head trained on the provider's own notes only; None where there is no such head.
     """
 
     site: str
@@ -43,6 +47,7 @@ class SiteScore:
     phi_tokens: int
     precision: float
     recall: float
+    alone_f1: float | None = None
 
     @property
     def f1(self) -> float:
@@ -55,6 +60,7 @@ def train(
     config: TaggingConfig,
     *,
     with_public: bool = True,
+    hold_out: bool = True,
     sites: frozenset[str] | None = None,
     progress: Progress = silent,
 ) -> dict[str, object]:
@@ -64,6 +70,7 @@ def train(
         workspace: with accepted shares.
         config: the recipe.
         with_public: let the provider's own encoded notes join the pool.
+        hold_out: keep a tenth of every share back to score the sites; without it there are no scores.
         sites: only these sites' shares; None for all.
         progress: called after every step.
 
@@ -80,7 +87,7 @@ def train(
         payloads.setdefault(share.site, []).append(share.payload)
     if with_public and workspace.public_share.exists():
         payloads[PUBLIC] = [workspace.public_share]
-    with Pool([path for paths in payloads.values() for path in paths], held_out=False) as pool:
+    with Pool([path for paths in payloads.values() for path in paths], held_out=False if hold_out else None) as pool:
         head = train_tagger(pool, len(workspace.scheme.tags), config, progress=progress)
         summary: dict[str, object] = {
             "recipe": asdict(config),
@@ -91,7 +98,11 @@ def train(
             "public": PUBLIC in payloads,
             "representer": representer_digest(workspace),
         }
-    scores = [score_site(head, site, paths) for site, paths in sorted(payloads.items())]
+    scores: list[SiteScore] = []
+    if hold_out:
+        budget = min(config.epochs * (pool.sentences // config.batch), _ALONE_STEPS)
+        alone = _alone(payloads, len(workspace.scheme.tags), replace(config, least_steps=budget), progress)
+        scores = [score_site(head, site, paths, alone) for site, paths in sorted(payloads.items())]
     summary["sites"] = [asdict(score) | {"f1": score.f1} for score in scores]
     with new_folder(workspace.head) as folder:
         save_head(head, folder)
@@ -116,10 +127,30 @@ def _usable_shares(workspace: Workspace, sites: frozenset[str] | None) -> tuple[
     return usable, len(accepted) - len(usable)
 
 
-def score_site(head: Tagger, site: str, paths: list[Path]) -> SiteScore:
-    """Token-binary scores on the held-out sentences of one site."""
+def _alone(payloads: dict[str, list[Path]], tags: int, config: TaggingConfig, progress: Progress) -> Tagger | None:
+    """A head trained on the provider's own notes; None where they are not in the pool, or nothing else is."""
+    if set(payloads) <= {PUBLIC} or PUBLIC not in payloads:
+        return None
+    with Pool(payloads[PUBLIC], held_out=False) as pool:
+        return train_tagger(pool, tags, config, progress=progress)
+
+
+def score_site(head: Tagger, site: str, paths: list[Path], alone: Tagger | None = None) -> SiteScore:
+    """Token-binary scores on the held-out sentences of one site.
+
+    Args:
+        head: trained on the pool.
+        site: its name.
+        paths: its payloads.
+        alone: trained on the provider's own notes.
+    """
     with Pool(paths, held_out=True) as pool:
-        hits, found, true, tokens = _counts(head.predict, pool)
+        score = _score(head, site, pool)
+        return score if alone is None else replace(score, alone_f1=_score(alone, site, pool).f1)
+
+
+def _score(head: Tagger, site: str, pool: Pool) -> SiteScore:
+    hits, found, true, tokens = _counts(head.predict, pool)
     return SiteScore(site, tokens, true, hits / found if found else 0.0, hits / true if true else 0.0)
 
 

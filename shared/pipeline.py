@@ -22,11 +22,20 @@ from shared.anonymity.surrogates import SurrogateBank, load_bank, save_bank
 from shared.document import Annotation, Document
 from shared.embeddings.artefact import load_vectors, save_vectors
 from shared.embeddings.vectors import WordVectors
-from shared.encoding import CHUNK_TOKENS, TokenisedSentences, embedded, represented, tokenised, tokenised_chunks
+from shared.encoding import (
+    CHUNK_TOKENS,
+    TokenisedSentences,
+    embedded,
+    noise_for,
+    represented,
+    tokenised,
+    tokenised_chunks,
+)
 from shared.errors import ConfigurationError, ModelError
 from shared.files import read_text, write_text
 from shared.labels import LabelScheme, decode_tags
-from shared.models.noise import NoiseSource
+from shared.models.noise import SharingNoise
+from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer
 from shared.models.storage import load_head, load_representer, save_representer
 from shared.models.tagger import Tagger
@@ -61,16 +70,23 @@ class Encoder:
         """Size of what the head gets for a token."""
         return self.representer.config.dim
 
-    def shared(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
+    def shared(
+        self, chunk: TokenisedSentences, noise: SharingNoise, factors: NDArray[np.float64] | None = None
+    ) -> RaggedSentences:
         """What a share holds of these sentences, in their order: the only thing that is ever shown to others.
 
         Args:
             chunk: labelled sentences.
-            noise: a PrivateNoise for whatever may leave.
+            noise: a MemoisedNoise, or a PrivateNoise, for whatever may leave.
+            factors: how many times its scale the output noise of each sentence has, `[sentences]`; None for once.
         """
         if self.surrogates is not None:
-            chunk = self.surrogates.replaced(chunk, noise)
-        return represented(embedded(chunk, self.vectors), self.representer, noise)
+            # Draws that were the same for equal sentences would tell which of them are equal.
+            chunk = self.surrogates.replaced(chunk, PrivateNoise() if isinstance(noise, MemoisedNoise) else noise)
+        sentences = embedded(chunk, self.vectors)
+        if isinstance(self.representer, TokenLocal):
+            return represented(sentences, self.representer, None)
+        return represented(sentences, self.representer, noise_for(chunk, noise, factors), factors)
 
     def inputs(self, chunk: TokenisedSentences) -> RaggedSentences:
         """What the head gets in-house: the representation without noise."""

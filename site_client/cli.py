@@ -15,13 +15,16 @@ from command_line.notes import Notes, NotesOptions, notes_options
 from command_line.progress import progress_bar
 from protocols.enrolment import write_request
 from shared.document import Document
+from shared.errors import ConfigurationError
 from shared.evaluation import HEADLINES, as_table, count_sentences, evaluate_all, match_corpora
 from shared.evaluation import as_json as evaluation_json
 from shared.pipeline import load_pipeline, load_scheme_file
+from shared.privacy.enforcement import AdvantageBound
 from site_client import deidentify, workspace
 from site_client.encode import encode
 from site_client.errors import WorkspaceError
 from site_client.inspect import inspect, inspection_lines
+from site_client.protection import guarded_json, guarded_lines
 from site_client.pull import provider_key, pull
 from site_client.submit import submit_to_folder
 
@@ -98,27 +101,50 @@ def pull_release(release: Path, fingerprint: str | None, root: Path, as_json: bo
     epilog=examples(
         "site-client encode notes/ --out share.parquet",
         "site-client encode notes.jsonl --labels our-labels.toml --out share.h5",
+        "site-client encode notes/ --max-advantage 0.2 --out share.parquet",
     ),
 )
 @click.argument("notes", type=existing_path)
 @click.option(
     "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The share: FILE.parquet or FILE.h5."
 )
+@click.option(
+    "--max-advantage",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Hold every sentence to this advantage (2 * accuracy - 1) of the best possible attacker on its PHI: more noise, or left out.",
+)
+@click.option(
+    "--advantage-quantile",
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Hold this share of a sentence's pairs of PHI word and neighbour to it (default: all, 1).",
+)
 @folder_option
 @json_option
 @notes_options
-def encode_notes(notes: Path, out: Path, root: Path, as_json: bool, **reading: Any) -> None:
+def encode_notes(
+    notes: Path,
+    out: Path,
+    max_advantage: float | None,
+    advantage_quantile: float | None,
+    root: Path,
+    as_json: bool,
+    **reading: Any,
+) -> None:
     """Encode labelled notes into a signed share. Nothing leaves yet."""
+    bound = _bound(max_advantage, advantage_quantile)
     opened = workspace.open_workspace(root)
     read = Notes(notes, _reading(reading), load_scheme_file(opened.release().folder))
     with progress_bar(quiet=as_json) as bar:
-        manifest = encode(opened, read, out, bar)
+        encoded = encode(opened, read, out, bar, bound)
+    manifest = encoded.manifest
     lines = [
         *read.lines(),
         f"share {manifest.sequence}: {manifest.sentences} sentences, {manifest.tokens} tokens in {out}",
+        *guarded_lines(encoded.guarded),
         f"nothing has left; next: site-client inspect {out}",
     ]
-    report({"share": str(out), "quarantined": read.quarantined, **manifest.to_json()}, lines, as_json=as_json)
+    result = {"share": str(out), "quarantined": read.quarantined, **manifest.to_json(), **guarded_json(encoded.guarded)}
+    report(result, lines, as_json=as_json)
 
 
 @main.command("inspect", epilog=examples("site-client inspect share.parquet --notes notes/"))
@@ -215,6 +241,14 @@ def _pipeline(opened: workspace.Workspace) -> Path:
             f"release {release.manifest.sequence} holds a representer only; pull a pipeline release first"
         )
     return release.folder
+
+
+def _bound(advantage: float | None, quantile: float | None) -> AdvantageBound | None:
+    if advantage is None:
+        if quantile is not None:
+            raise ConfigurationError("--advantage-quantile: expected --max-advantage beside it, got none; give both")
+        return None
+    return AdvantageBound(advantage, 1.0 if quantile is None else quantile)
 
 
 def _reading(options: dict[str, Any]) -> NotesOptions:

@@ -9,37 +9,63 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-
-import numpy as np
 
 from protocols.manifest import ShareFields, ShareManifest
 from protocols.sentence_block import SentenceBlock, ValueRules
 from protocols.share import manifest_path, seal_share
 from protocols.shuffled_writer import ShuffledWriter
+from protocols.storage import file_sha256
 from shared.document import Document
-from shared.embeddings.generalised import GeneralisedVectors
 from shared.encoding import tokenised, tokenised_chunks
-from shared.errors import CorpusError
-from shared.models.noise_source import PrivateNoise
+from shared.errors import ConfigurationError, CorpusError
+from shared.models.noise import SharingNoise
+from shared.models.noise_source import MemoisedNoise, PrivateNoise
+from shared.models.representer import Representer
 from shared.pipeline import Encoder, load_encoder
+from shared.privacy.enforcement import AdvantageBound
 from shared.training.batches import RaggedSentences
 from shared.training.tagging import Progress, silent
+from site_client.guard import Guard, Guarded, neighbours_of
+from site_client.protection import protection
 from site_client.workspace import Workspace
 
 
+@dataclass(frozen=True)
+class Encoded:
+    """A share, and what was found in the notes on the way.
+
+    Args:
+        manifest: as it was signed.
+        guarded: what the best attacker tells of these notes.
+    """
+
+    manifest: ShareManifest
+    guarded: Guarded
+
+
 def encoded_blocks(
-    encoder: Encoder, documents: Iterable[Document], progress: Progress = silent
+    encoder: Encoder, documents: Iterable[Document], guard: Guard, noise: SharingNoise, progress: Progress = silent
 ) -> Iterator[SentenceBlock]:
     """The documents' sentences as they leave, in the order of the notes; the writer shuffles them.
+
+    Args:
+        encoder: of the release.
+        documents: labelled notes.
+        guard: every chunk passes it.
+        noise: of the share.
+        progress: called after every chunk with the tokens done.
 
     Raises:
         LabelError: a label is not in the scheme of the release.
     """
-    done, noise = 0, PrivateNoise()
+    done = 0
     for chunk in tokenised_chunks(tokenised(documents), encoder.scheme):
-        yield block_of(encoder.shared(chunk, noise))
+        passed, factors = guard.passed(chunk)
+        if len(passed.lengths):
+            yield block_of(encoder.shared(passed, noise, factors))
         done += len(chunk.words)
         progress("tokens", done, 0)
 
@@ -52,8 +78,12 @@ def block_of(sentences: RaggedSentences) -> SentenceBlock:
 
 
 def encode(
-    workspace: Workspace, documents: Iterable[Document], out: Path, progress: Progress = silent
-) -> ShareManifest:
+    workspace: Workspace,
+    documents: Iterable[Document],
+    out: Path,
+    progress: Progress = silent,
+    bound: AdvantageBound | None = None,
+) -> Encoded:
     """Write a payload and, beside it, its signed manifest.
 
     Args:
@@ -61,8 +91,10 @@ def encode(
         documents: labelled notes, their labels those of the release.
         out: the payload, .parquet or .h5.
         progress: called after every chunk with the tokens done.
+        bound: what the best attacker may tell of each sentence; None only measures it.
 
     Raises:
+        ConfigurationError: no sentence with PHI keeps the bound.
         CorpusError: there is no token to share, or not one label: a head would learn from it that nothing is PHI.
         WorkspaceError, ProtocolError, StorageError: see there; no payload and no manifest stays.
     """
@@ -70,11 +102,19 @@ def encode(
     encoder = load_encoder(release.folder)
     key = workspace.key()
     labelled = False
-    rules = ValueRules(len(encoder.scheme.tags), encoder.representer.value_bound)
+    noise, checking = _noises(workspace, encoder, release.folder)
+    guard = Guard(encoder, neighbours_of(release.folder), bound, checking)
+    rules = ValueRules(len(encoder.scheme.tags), guard.value_bound)
     with ShuffledWriter(out, dim=encoder.representer.config.dim, rules=rules) as writer:
-        for block in encoded_blocks(encoder, documents, progress):
+        for block in encoded_blocks(encoder, documents, guard, noise, progress):
             writer.append(block)
             labelled = labelled or bool(block.tags.any())
+        guarded = guard.result()
+        if guarded.left_out and not labelled:
+            raise ConfigurationError(
+                f"--max-advantage: expected a bound that a sentence with PHI can keep, got one for which all {guarded.left_out} "
+                "would be left out; choose a larger one, or ask for a release with more noise"
+            )
         if not writer.sentences:
             raise CorpusError("expected notes with at least one token, got none; check the folder")
         if not labelled:
@@ -90,9 +130,9 @@ def encode(
             value_bound=rules.value_bound,
             created=datetime.date.today(),
             software=f"deid-commons {version('deid-commons')}",
-            protection=protection(encoder),
+            protection=protection(encoder, guarded),
         )
-        return seal_share(out, fields, key, checked=writer.checked)
+        return Encoded(seal_share(out, fields, key, checked=writer.checked), guarded)
     except BaseException:
         # A payload without its manifest is of no use to anybody, nor is the manifest of a payload that it replaced.
         for left in (out, manifest_path(out)):
@@ -101,24 +141,14 @@ def encode(
         raise
 
 
-def protection(encoder: Encoder) -> dict[str, float]:
-    """What protects a share, in numbers.
+def _noises(workspace: Workspace, encoder: Encoder, release: Path) -> tuple[SharingNoise, SharingNoise]:
+    """The noise of the share, and that of the check ahead of it: once for a sentence under a representer, ever.
 
-    - "surrogates", 1 where labelled PHI is replaced by public PHI before anything is computed from it.
-    - "cluster_size", the least number of words that look alike, of those that are not public.
-    - With output noise of standard deviation s_i, its smallest and mean, and "mu_per_token": the representation of a token
-      lies in the unit ball, so two of them are at most 2 apart, and in Gaussian differential privacy (Dong, Roth and Su
-      2022) that gives at worst mu = 2 / min(s_i). A word moves every token of its sentence, and k tokens compose to
-      mu * sqrt(k).
+    It hangs on weights and vectors, not on the release: the next one with another head must not draw anew, and the same
+    draw under other vectors would cancel out.
     """
-    stated: dict[str, float] = {"surrogates": float(encoder.surrogates is not None)}
-    if isinstance(encoder.vectors, GeneralisedVectors):
-        stated["cluster_size"] = float(encoder.vectors.k)
-    scales = np.array(encoder.representer.noise_scales()["output"])
-    if scales.min() > 0:
-        stated |= {
-            "noise_sigma_min": float(scales.min()),
-            "noise_sigma_mean": float(scales.mean()),
-            "mu_per_token": float(2 / scales.min()),
-        }
-    return stated
+    if not isinstance(encoder.representer, Representer):
+        return PrivateNoise(), PrivateNoise()
+    secret = workspace.noise_secret()
+    digests = file_sha256(release / "representer.safetensors") + encoder.vectors.digest
+    return MemoisedNoise(secret, digests.encode()), MemoisedNoise(secret, b"bound " + digests.encode())

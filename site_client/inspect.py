@@ -6,7 +6,7 @@ where the notes are given: none may occur in it. The manifest holds nothing but 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from shared.files import storage_error
 from shared.labels import LabelScheme
 from shared.text.tokens import tokenise
 from site_client.errors import SiteError
+from site_client.protection import protection_lines
 from site_client.workspace import Workspace
 
 # Shorter words occur in random bytes by chance: a share of 1 GB holds every 4-byte string.
@@ -141,26 +142,4 @@ def inspection_lines(inspection: Inspection) -> list[str]:
     ]
     if inspection.searched is not None:
         lines += ["", f"searched for {inspection.searched} words of the notes in the file: none occurs"]
-    return lines
-
-
-def protection_lines(protection: Mapping[str, float]) -> list[str]:
-    """What protects a share, in words; see `site_client.encode.protection` for the numbers."""
-    lines = []
-    if protection.get("surrogates"):
-        lines.append(
-            "every word labelled PHI was replaced by public PHI of its category before anything was computed: the share "
-            "does not depend on it; unlabelled PHI is shown as any other word"
-        )
-    if "cluster_size" in protection:
-        lines.append(
-            f"words that are not common in public text look like at least {protection['cluster_size']:.0f} others; "
-            "common words can be read"
-        )
-    if "noise_sigma_min" in protection:
-        lines += [
-            f"output noise of standard deviation {protection['noise_sigma_min']:.4f} at least, on vectors of length 1 at most",
-            f"provable by itself: mu = {protection['mu_per_token']:.0f} per token in Gaussian differential privacy (below 1 is "
-            "strong, above 6 proves nothing); beyond that rests on the attacks that were tried on the representer",
-        ]
     return lines

@@ -53,6 +53,7 @@ MEANINGS = {
     14: "there already",
     20: "provider's workspace",
     21: "site or share",
+    22: "audit",
     30: "hospital's workspace",
     130: "interrupted",
 }
@@ -72,6 +73,7 @@ CODES = {
     protocols.errors.DuplicateError: 14,
     aggregator.errors.WorkspaceError: 20,
     aggregator.errors.RegistryError: 21,
+    aggregator.errors.AuditError: 22,
     site_client.errors.WorkspaceError: 30,
 }
 

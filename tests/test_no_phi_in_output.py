@@ -143,7 +143,7 @@ FAULTS: dict[str, tuple[object, str, Callable[..., object]]] = {
     "casing": (shared.encoding, "casing_classes", fault),
     "representation": (shared.pipeline, "represented", fault),
     "decoding": (shared.pipeline, "decode_tags", fault),
-    "encoding": (site_client.encode, "embedded", fault),
+    "encoding": (site_client.encode, "block_of", fault),
 }
 
 

@@ -6,7 +6,8 @@ no sentence is run twice. Factors come from a short ladder: under one draw of no
 another draw, and a sentence that is shared again should not get another factor by a hair.
 
 What it holds is the advantage from the representation, for the neighbours looked at and on average over the input noise
-drawn. Casing is not in it: no noise hides that. A factor depends on the sentence, and so tells a little about it.
+drawn. Casing is not in it: no noise hides that. A factor depends on the sentence, and so tells a little about it; give
+a MemoisedNoise for the input noise, so that it depends on nothing else.
 """
 
 from __future__ import annotations
@@ -15,14 +16,19 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from shared.encoding import TokenisedSentences
 from shared.errors import ConfigurationError
+from shared.models.noise import SharingNoise
+from shared.models.representer import Representer
+from shared.models.token_local import TokenLocal
 from shared.pipeline import Encoder
-from shared.privacy.white_box import below, pair_accuracies
+from shared.privacy.white_box import PairAccuracies, below, pair_accuracies
 from shared.privacy.word_pairs import WordPairs
+
+MAX_FACTOR = 16.0
+"""Under more noise than this many times its scale a sentence is of no use to a head."""
 
 # Steps of the ladder of factors for a doubling.
 _STEPS = 4
@@ -43,7 +49,7 @@ class AdvantageBound:
 
     advantage: float
     quantile: float = 1.0
-    max_factor: float = 16.0
+    max_factor: float = MAX_FACTOR
 
     def __post_init__(self) -> None:
         if not 0 < self.advantage < 1 or not 0 < self.quantile <= 1 or not 1 <= self.max_factor <= 1e6:
@@ -61,15 +67,24 @@ class Enforced:
         factors: of the output noise, float64 `[sentences]`, 1 where nothing is to be done.
         left_out: sentences that may not be shared at all, bool `[sentences]`.
         advantage: of the quantile bounded, under these factors, float64 `[sentences]`; 0 where there is no PHI.
+        found: the pairs of the sentences that may be shared, under these factors.
     """
 
     factors: NDArray[np.float64]
     left_out: NDArray[np.bool_]
     advantage: NDArray[np.float64]
+    found: PairAccuracies
+
+
+def raised_value_bound(representer: Representer | TokenLocal, factor: float) -> float:
+    """The value bound of a representer under so many times its output noise."""
+    if isinstance(representer, TokenLocal):
+        return representer.value_bound
+    return 1 + factor * (representer.value_bound - 1)
 
 
 def enforce(
-    encoder: Encoder, chunk: TokenisedSentences, bound: AdvantageBound, pairs: WordPairs, noise: torch.Generator
+    encoder: Encoder, chunk: TokenisedSentences, bound: AdvantageBound, pairs: WordPairs, noise: SharingNoise
 ) -> Enforced:
     """The least noise, on the ladder, under which every sentence of a chunk keeps the bound.
 
@@ -96,7 +111,8 @@ def enforce(
         left_out[row] = factor is None
         factors[row] = factor or 1.0
         advantage[row] = _advantage(divergence, factors[row], bound.quantile)
-    return Enforced(factors, left_out, advantage)
+    shown = ~left_out[sentence]
+    return Enforced(factors, left_out, advantage, found.only(shown).under(factors[sentence[shown]]))
 
 
 def _least_factor(divergence: NDArray[np.float64], bound: AdvantageBound) -> float | None:

@@ -10,7 +10,11 @@ construction:
 - surrogates for all labelled PHI: 50%, whatever the words are.
 
 Casing travels beside the representation, so there are two figures: the representation alone, and with casing, where any
-two words of different casing classes are told apart for sure.
+two words of different casing classes are told apart for sure. A vocabulary in lower case lists words, not spellings:
+its candidates are taken in the casing of the true word, as far as they have letters.
+
+Neighbours are those of the vectors that the encoder has. A k-anonymous vocabulary has equal vectors within a cluster, so
+the nearest words are those that look alike; what it shows of words further away is for the audit.
 """
 
 from __future__ import annotations
@@ -24,8 +28,11 @@ import torch
 from numpy.typing import NDArray
 
 from shared.augment.pseudonyms import Pseudonymiser
-from shared.encoding import TokenisedSentences
+from shared.embeddings.generalised import FoldedVectors
+from shared.encoding import TokenisedSentences, noise_for
+from shared.errors import ConfigurationError
 from shared.models.divergence import Replacements, divergences
+from shared.models.noise import SharingNoise
 from shared.models.representer import Representer
 from shared.pipeline import Encoder
 from shared.privacy.accuracies import AccuracyCounts, Spread
@@ -60,6 +67,17 @@ class PairAccuracies:
         """Accuracy from representation and casing, float64 `[pairs]`."""
         return np.where(self.casing_differs, 1.0, self.accuracy)
 
+    def under(self, factors: NDArray[np.float64]) -> PairAccuracies:
+        """The same under this many times the output noise, float64 `[pairs]`."""
+        divergence = self.divergence / factors
+        return PairAccuracies(self.tokens, below(divergence / 2).mean(0), self.casing_differs, divergence)
+
+    def only(self, kept: NDArray[np.bool_]) -> PairAccuracies:
+        """Some of the pairs."""
+        return PairAccuracies(
+            self.tokens[kept], self.accuracy[kept], self.casing_differs[kept], self.divergence[:, kept]
+        )
+
     def advantages(self) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
         """PHI tokens, and the mean and maximum over their neighbours of the total variation 2 * accuracy - 1."""
         if not len(self.tokens):
@@ -78,7 +96,7 @@ class WhiteBoxBound:
     Args:
         construction: "noise", "no noise" or "surrogates".
         representation: by PHI category, and all of them under "": from the representation alone.
-        with_casing: the same, casing included.
+        with_casing: the same, casing included; empty where no neighbours were looked at.
         settings: how much was computed; a maximum over a sample is no maximum over all pairs.
     """
 
@@ -122,24 +140,46 @@ def white_box(
 
 
 class WhiteBoxTally:
-    """The same chunk by chunk, beside an encoding; see `white_box`."""
+    """The same chunk by chunk, beside an encoding; see `white_box`.
 
-    def __init__(self, encoder: Encoder, pseudonyms: Pseudonymiser, settings: WhiteBoxSettings) -> None:
+    Args:
+        encoder: any construction.
+        pseudonyms: None for surrogates alone, of which the bound is known without any neighbour.
+        settings: how much is computed.
+
+    Raises:
+        ConfigurationError: there are neither surrogates nor neighbours.
+    """
+
+    def __init__(self, encoder: Encoder, pseudonyms: Pseudonymiser | None, settings: WhiteBoxSettings) -> None:
+        if pseudonyms is None and construction(encoder) != "surrogates":
+            raise ConfigurationError("white box: expected neighbours for an encoder without surrogates, got none")
         self.encoder, self.settings = encoder, settings
-        self._pairs = WordPairs(pseudonyms, settings)
+        self._pairs = None if pseudonyms is None else WordPairs(pseudonyms, settings)
         self._noise = torch.Generator().manual_seed(settings.seed)
         self._counts: dict[tuple[bool, str], AccuracyCounts] = {}
 
-    def add(self, chunk: TokenisedSentences) -> PairAccuracies:
+    def add(self, chunk: TokenisedSentences) -> None:
         """Computes a chunk and counts it in."""
-        found = pair_accuracies(self.encoder, chunk, self._pairs, self._noise)
-        kinds = (chunk.tags[found.tokens].astype(np.int64) - 1) // 2
-        for casing, accuracy in ((False, found.accuracy), (True, found.with_casing)):
-            self._count(casing, "", found.tokens, accuracy)
-            for kind in np.unique(kinds).tolist():
-                own = kinds == kind
-                self._count(casing, self.encoder.scheme.categories[kind], found.tokens[own], accuracy[own])
-        return found
+        if self._pairs is None:
+            marked = np.flatnonzero(chunk.tags)
+            self._count_all(False, chunk, marked, np.full(len(marked), 0.5))
+        else:
+            self.count(chunk, pair_accuracies(self.encoder, chunk, self._pairs, self._noise))
+
+    def count(self, chunk: TokenisedSentences, found: PairAccuracies) -> None:
+        """Counts in what was computed of a chunk."""
+        self._count_all(False, chunk, found.tokens, found.accuracy)
+        self._count_all(True, chunk, found.tokens, found.with_casing)
+
+    def _count_all(
+        self, casing: bool, chunk: TokenisedSentences, tokens: NDArray[np.int64], accuracy: NDArray[np.float64]
+    ) -> None:
+        self._count(casing, "", tokens, accuracy)
+        kinds = (chunk.tags[tokens].astype(np.int64) - 1) // 2
+        for kind in np.unique(kinds).tolist():
+            own = kinds == kind
+            self._count(casing, self.encoder.scheme.categories[kind], tokens[own], accuracy[own])
 
     def _count(self, casing: bool, category: str, tokens: NDArray[np.int64], accuracy: NDArray[np.float64]) -> None:
         self._counts.setdefault((casing, category), AccuracyCounts()).add(tokens, accuracy)
@@ -160,25 +200,35 @@ def construction(encoder: Encoder) -> str:
 
 
 def pair_accuracies(
-    encoder: Encoder, chunk: TokenisedSentences, pairs: WordPairs, noise: torch.Generator
+    encoder: Encoder, chunk: TokenisedSentences, pairs: WordPairs, noise: SharingNoise
 ) -> PairAccuracies:
-    """The accuracy for every pair of one chunk."""
+    """The accuracy for every pair of one chunk.
+
+    Args:
+        encoder: any construction.
+        chunk: labelled sentences.
+        pairs: chooses the pairs.
+        noise: for the input noise; with a MemoisedNoise a sentence always gets the same.
+    """
     tokens, places, words = pairs.of(chunk)
-    differs = casing_classes(words)[places] != casing_classes(chunk.words)[tokens]
+    attacked, line = np.unique(tokens, return_inverse=True)
+    spelled = [chunk.words[token] for token in attacked.tolist()]
+    if isinstance(encoder.vectors, FoldedVectors):
+        spelled = [word.lower() for word in spelled]
+    differs = casing_classes(words)[places] != casing_classes(spelled)[line]
     kind = construction(encoder)
     if kind == "surrogates" or not len(tokens):
         divergence = np.zeros((1, len(tokens)))
     elif kind == "noise":
         divergence = _noisy(encoder, chunk, Replacements(tokens, places, encoder.vectors.rows(words)), pairs, noise)
     else:
-        attacked, line = np.unique(tokens, return_inverse=True)
         classes = _classes(encoder, [*words, *(chunk.words[token] for token in attacked.tolist())], noise)
         divergence = np.where(classes[places] == classes[len(words) + line], 0.0, np.inf)[None]
     return PairAccuracies(tokens, below(divergence / 2).mean(0), differs, divergence)
 
 
 def _noisy(
-    encoder: Encoder, chunk: TokenisedSentences, replaced: Replacements, pairs: WordPairs, noise: torch.Generator
+    encoder: Encoder, chunk: TokenisedSentences, replaced: Replacements, pairs: WordPairs, noise: SharingNoise
 ) -> NDArray[np.float64]:
     """Delta for every draw; only the sentences with pairs are run."""
     assert isinstance(encoder.representer, Representer)
@@ -186,17 +236,15 @@ def _noisy(
     used = np.zeros(len(chunk.lengths), dtype=bool)
     used[sentence[replaced.tokens]] = True
     kept = np.flatnonzero(used[sentence])
-    vectors = encoder.vectors.rows([chunk.words[token] for token in kept.tolist()])
+    part = TokenisedSentences([chunk.words[token] for token in kept.tolist()], chunk.tags[kept], chunk.lengths[used])
+    vectors, source = encoder.vectors.rows(part.words), noise_for(part, noise)
     moved = Replacements(np.searchsorted(kept, replaced.tokens), replaced.ids, replaced.rows)
     return np.stack(
-        [
-            divergences(encoder.representer, vectors, chunk.lengths[used], moved, noise)
-            for _ in range(pairs.settings.draws)
-        ]
+        [divergences(encoder.representer, vectors, part.lengths, moved, source) for _ in range(pairs.settings.draws)]
     )
 
 
-def _classes(encoder: Encoder, words: Sequence[str], noise: torch.Generator) -> NDArray[np.int64]:
+def _classes(encoder: Encoder, words: Sequence[str], noise: SharingNoise) -> NDArray[np.int64]:
     """A number for each word, the same for words that are shown in the same way."""
     distinct = {word: place for place, word in enumerate(dict.fromkeys(words))}
     alone = TokenisedSentences(

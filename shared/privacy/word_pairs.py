@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,8 @@ from shared.augment.pseudonyms import Pseudonymiser, is_punctuation
 from shared.encoding import TokenisedSentences
 from shared.errors import ConfigurationError
 
-_KNOWN_WORDS = 1 << 16
+# Memory for the neighbours of words seen before.
+_KNOWN_BYTES = 1 << 26
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,8 @@ class WhiteBoxSettings:
         draws: of the input noise for each pair, over which the accuracy is averaged.
         neighbours: at most so many of a word's neighbours, drawn anew for each token; None for all.
         sentences: share of the sentences with PHI that is looked at, in (0, 1].
+        least: of the sentences with PHI of a chunk so many are looked at on average, if it has them: a sample of few
+            notes would say nothing.
         seed: of the input noise and of what is drawn.
 
     Raises:
@@ -32,16 +36,18 @@ class WhiteBoxSettings:
     neighbours: int | None = None
     sentences: float = 1.0
     seed: int = 0
+    least: int = 0
 
     def __post_init__(self) -> None:
-        if self.draws < 1 or not 0 < self.sentences <= 1 or (self.neighbours is not None and self.neighbours < 1):
+        few = self.neighbours is not None and self.neighbours < 1
+        if self.draws < 1 or not 0 < self.sentences <= 1 or few or self.least < 0:
             raise ConfigurationError(
                 f"white box: expected at least 1 draw, 1 neighbour and a share of sentences in (0, 1], got {self.draws}, "
                 f"{self.neighbours} and {self.sentences}; choose others"
             )
 
 
-WHILE_ENCODING = WhiteBoxSettings(draws=1, neighbours=4, sentences=0.05)
+WHILE_ENCODING = WhiteBoxSettings(draws=1, neighbours=4, sentences=0.04, least=100)
 """A sample that takes about as long as the representation of all sentences; all pairs of N = 100 take about a hundred times as long."""
 
 
@@ -56,9 +62,11 @@ class WordPairs:
     def of(self, chunk: TokenisedSentences) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str]]:
         """Tokens `[pairs]`, places in the list of words `[pairs]`, and that list."""
         sentence = np.repeat(np.arange(len(chunk.lengths)), chunk.lengths)
-        looked_at = self._draws.random(len(chunk.lengths)) < self.settings.sentences
-        marked = np.flatnonzero((chunk.tags > 0) & looked_at[sentence])
-        phi = [token for token in marked.tolist() if not is_punctuation(chunk.words[token])]
+        marked = len(np.unique(sentence[chunk.tags > 0]))
+        share = max(self.settings.sentences, self.settings.least / max(marked, 1))
+        looked_at = self._draws.random(len(chunk.lengths)) < share
+        taken = np.flatnonzero((chunk.tags > 0) & looked_at[sentence])
+        phi = [token for token in taken.tolist() if not is_punctuation(chunk.words[token])]
         self._search({chunk.words[token] for token in phi})
         rows = [self._candidates(chunk.words[token]) for token in phi]
         vocabulary, places = np.unique(np.concatenate([np.zeros(0, dtype=np.int32), *rows]), return_inverse=True)
@@ -71,8 +79,12 @@ class WordPairs:
         return found if most is None or most >= len(found) else self._draws.choice(found, most, replace=False)
 
     def _search(self, words: set[str]) -> None:
-        """Finds the neighbours of all words in one search; of digits, of which there may be more, N - 1 are drawn."""
-        if len(self._known) > _KNOWN_WORDS:
+        """Finds the neighbours of all words in one search; of digits, of which there may be more, N - 1 are drawn.
+
+        What is drawn for a word depends on nothing but it: a sentence under a bound is to get the same noise again in
+        whatever company it is shared again.
+        """
+        if len(self._known) > _KNOWN_BYTES // (4 * self.pseudonyms.n):
             self._known.clear()
         fresh = sorted(words - self._known.keys())
         own = self.pseudonyms.neighbours.vectors.ids(fresh)
@@ -84,5 +96,6 @@ class WordPairs:
             others = self.pseudonyms.candidates(word) if found is None else found
             others = others[others != row]
             if len(others) > n - (row >= 0):
-                others = self._draws.choice(others, n - (row >= 0), replace=False)
+                draws = np.random.default_rng([self.settings.seed, zlib.crc32(word.encode())])
+                others = draws.choice(others, n - (row >= 0), replace=False)
             self._known[word] = others

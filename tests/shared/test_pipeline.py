@@ -8,13 +8,17 @@ import pytest
 import torch
 
 from shared import pipeline as module
+from shared.anonymity.surrogates import SurrogateBank
 from shared.document import Annotation, Document
-from shared.encoding import embedded_corpus, represented
+from shared.encoding import TokenisedSentences, embedded_corpus, represented
 from shared.errors import ConfigurationError, EmbeddingError, ModelError, StorageError
 from shared.labels import LabelScheme
+from shared.models.noise import SharingNoise
+from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.storage import save_head
 from shared.models.tagger import Tagger, TaggerConfig
+from shared.models.token_local import TokenLocal, TokenLocalConfig
 from shared.pipeline import Encoder, Pipeline, load_encoder, load_pipeline, load_scheme_file, save_encoder
 from shared.text.tokens import tokenise
 from shared.training.tagging import TaggingConfig, train_tagger
@@ -209,3 +213,50 @@ def test_tags_come_in_the_order_of_the_tokens(pipeline: Pipeline) -> None:
     together = np.concatenate(list(pipeline.tags([(one, tokenise(one.text)) for one in notes])))
     alone = [np.concatenate(list(pipeline.tags([(one, tokenise(one.text))]))) for one in notes]
     np.testing.assert_array_equal(together, np.concatenate(alone))
+
+
+class TestSurrogates:
+    """Equal sentences with a labelled name: what a share shows of them must not say that they are equal."""
+
+    BANK = SurrogateBank(tuple((0, (f"Name{letter}",)) for letter in "abcdefghij"))
+    VECTORS = with_subwords(["Patient", "came", ".", *(words[0] for _, words in BANK.spans)], dim=8)
+    CHUNK = TokenisedSentences(
+        ["Patient", "Zwiebelfisch", "came", "."] * 200, np.tile(np.array([0, 1, 0, 0], dtype=np.uint8), 200), np.full(200, 4)
+    )  # fmt: skip
+
+    def encoder(self) -> Encoder:
+        return Encoder(self.VECTORS, TokenLocal(TokenLocalConfig(8, 8)).eval(), SCHEME, self.BANK)
+
+    def shown(self, noise: SharingNoise) -> tuple[np.ndarray, np.ndarray]:
+        """Which name each sentence shows, and everything else."""
+        values = self.encoder().shared(self.CHUNK, noise).values.reshape(200, 4, 8)
+        names = self.VECTORS.rows([words[0] for _, words in self.BANK.spans]).astype(np.float16).astype(np.float32)
+        away = np.abs(values[:, 1, None].astype(np.float32) - names).max(2)
+        assert away.min(1).max() < 1e-3
+        return away.argmin(1), values[:, [0, 2, 3]]
+
+    @pytest.mark.parametrize("noise", [MemoisedNoise(bytes(32), b"release"), PrivateNoise()])
+    def test_they_are_drawn_anew_for_every_sentence_and_every_share(self, noise: SharingNoise) -> None:
+        (first, rest), (second, again) = self.shown(noise), self.shown(noise)
+        np.testing.assert_array_equal(rest, again)
+        # Ten names, each as likely: 20 of 200 sentences on average for each, and the same as before in one of ten.
+        for drawn in (first, second):
+            assert np.bincount(drawn, minlength=10).min() >= 4
+            assert 3 <= (drawn[:-1] == drawn[1:]).sum() <= 45
+        assert 3 <= (first == second).sum() <= 45
+
+    def test_a_seeded_source_gives_the_same_again(self) -> None:
+        first, second = (self.shown(torch.Generator().manual_seed(3))[0] for _ in range(2))
+        np.testing.assert_array_equal(first, second)
+        assert len(set(first.tolist())) == 10
+
+    def test_noise_of_a_representer_is_memoised_for_the_replaced_sentence(self) -> None:
+        torch.manual_seed(0)
+        config = RepresenterConfig(8, dim=4, hidden=5, input_noise=0.01, output_noise=0.5, noise_floor=0.01)
+        noisy = Encoder(self.VECTORS, Representer(config).eval().requires_grad_(False), SCHEME, self.BANK)
+        noise = MemoisedNoise(bytes(32), b"release")
+        first, second = (noisy.shared(self.CHUNK, noise).values.reshape(200, 4, 4) for _ in range(2))
+        seen = {sentence.tobytes() for sentence in first.round(1)}
+        assert len(seen) == 10
+        assert seen == {sentence.tobytes() for sentence in second.round(1)}
+        assert (first != second).any(axis=(1, 2)).mean() > 0.6

@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
+import datetime
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from aggregator import workspace as provider
 from aggregator.pool import Pool
+from aggregator.shares import ingest
+from aggregator.sites import enrol
+from protocols.enrolment import write_request
+from protocols.payload import open_payload
+from protocols.sentence_block import SentenceBlock
 from protocols.shuffled_writer import ShuffledWriter
+from shared.anonymity.surrogates import SurrogateBank
 from shared.encoding import embedded, represented, tokenised, tokenised_chunks
 from shared.labels import LabelScheme
+from shared.models.noise import SharingNoise
+from shared.models.noise_source import PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
 from shared.pipeline import Encoder
+from shared.privacy.enforcement import AdvantageBound
 from shared.text.tokens import tokenise
 from site_client import encode as module
-from site_client.encode import encoded_blocks, protection
+from site_client.encode import encode, encoded_blocks
+from site_client.guard import Guard
+from site_client.workspace import Workspace
+from tests.loop import done, hospital, refused, snapshot, values
 from tests.shared.embeddings.made import with_subwords
-from tests.tiny_notes import tiny_notes
+from tests.site_client import sites
+from tests.tiny_notes import tiny_notes, write_notes
 
 SCHEME = LabelScheme("tiny", ("PATIENT", "DOCTOR", "DATE", "PHONE", "HOSPITAL"))
 NOTES = list(tiny_notes(10))
@@ -33,10 +51,15 @@ def encoder() -> Encoder:
     return Encoder(with_subwords(words, dim=12), Representer(config).eval().requires_grad_(False), SCHEME)
 
 
+def blocks(encoder: Encoder, noise: SharingNoise | None = None) -> Iterator[SentenceBlock]:
+    noise = noise or PrivateNoise()
+    return encoded_blocks(encoder, NOTES, Guard(encoder, 5, None, noise), noise)
+
+
 @pytest.mark.parametrize("suffix", ["parquet", "h5"])
 def test_the_pool_holds_what_the_notes_give(suffix: str, encoder: Encoder, tmp_path: Path) -> None:
     with ShuffledWriter(tmp_path / f"a.{suffix}", dim=6) as writer:
-        for block in encoded_blocks(encoder, NOTES):
+        for block in blocks(encoder):
             writer.append(block)
     direct = represented(
         embedded(next(tokenised_chunks(tokenised(NOTES), SCHEME)), encoder.vectors), encoder.representer, None
@@ -64,16 +87,72 @@ def test_the_pool_holds_what_the_notes_give(suffix: str, encoder: Encoder, tmp_p
     assert not any(expected.values())
 
 
-def test_the_noise_of_two_encodings_differs(encoder: Encoder) -> None:
-    first, second = (np.concatenate([block.values for block in encoded_blocks(encoder, NOTES)]) for _ in range(2))
+def test_fresh_noise_of_two_encodings_differs(encoder: Encoder) -> None:
+    first, second = (np.concatenate([block.values for block in blocks(encoder)]) for _ in range(2))
     assert np.count_nonzero(first != second) > 0.3 * first.size
 
 
+def shared_sentences(payload: Path) -> Counter[bytes]:
+    """Every sentence of a share, as often as it is in it."""
+    with open_payload(payload) as reader:
+        return Counter(
+            block.values[begin:end].tobytes() + block.tags[begin:end].tobytes() + block.casing[begin:end].tobytes()
+            for block in reader
+            for begin, end in zip(block.offsets[:-1], block.offsets[1:], strict=True)
+        )
+
+
+def shared_by(site: Workspace, name: str, bound: AdvantageBound | None = None) -> Counter[bytes]:
+    path = site.root / name
+    encode(site, NOTES, path, bound=bound)
+    return shared_sentences(path)
+
+
+def test_notes_that_are_shared_again_get_the_same_noise_again(tmp_path: Path) -> None:
+    site = sites.site(tmp_path, sites.noisy(0.1))
+    first, second = (shared_by(site, f"{number}.parquet") for number in range(2))
+    assert first == second
+    assert len(first) > 20
+    bounded, again = (shared_by(site, f"{number}.h5", AdvantageBound(0.3)) for number in range(2))
+    assert bounded == again
+    assert first != bounded
+    # Another secret, or another release, draws anew.
+    secret = site.root / "keys" / "noise.key"
+    secret.write_bytes(secret.read_bytes()[::-1])
+    assert not first & shared_by(site, "other.parquet")
+
+
+def test_one_representer_in_two_releases_draws_twice(tmp_path: Path) -> None:
+    shares = []
+    for name in ("one", "two"):
+        site = sites.site(tmp_path / name, sites.noisy(0.1))
+        (site.root / "keys" / "noise.key").write_bytes(bytes(32))
+        shares.append(shared_by(site, "a.parquet"))
+    assert not shares[0] & shares[1]
+
+
+def test_surrogates_are_drawn_anew_in_every_share_and_all_else_is_the_same(tmp_path: Path) -> None:
+    bank = SurrogateBank(tuple((kind, (word,)) for kind in range(8) for word in ("Anna", "Maria", "12", "Umbersledge")))
+    site = sites.site(tmp_path, replace(sites.clear(), surrogates=bank))
+    (site.root / "keys" / "noise.key").write_bytes(b"damaged, but not needed")
+    first, second = (shared_by(site, f"{number}.parquet") for number in range(2))
+    assert sum((first & second).values()) < 0.9 * sum(first.values())
+    plain, again = (Counter(text for text in share.elements() if not text_has_phi(text)) for share in (first, second))
+    assert plain == again
+    assert plain
+
+
+def text_has_phi(sentence: bytes) -> bool:
+    """A token is 8 numbers, a tag and a casing class."""
+    tokens = len(sentence) // 18
+    return any(sentence[16 * tokens : 17 * tokens])
+
+
 def test_notes_of_many_chunks_are_encoded_as_one(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    (whole,) = encoded_blocks(encoder, NOTES)
+    (whole,) = blocks(encoder)
     chunks = module.tokenised_chunks
     monkeypatch.setattr(module, "tokenised_chunks", lambda documents, scheme: chunks(documents, scheme, 50))
-    pieces = list(encoded_blocks(encoder, NOTES))
+    pieces = list(blocks(encoder))
     assert len(pieces) > 5
     for name in ("tags", "casing", "lengths"):
         np.testing.assert_array_equal(np.concatenate([getattr(piece, name) for piece in pieces]), getattr(whole, name))
@@ -81,10 +160,62 @@ def test_notes_of_many_chunks_are_encoded_as_one(encoder: Encoder, monkeypatch: 
     np.testing.assert_allclose(values, whole.values, atol=0.02)
 
 
-def test_the_protection_is_that_of_the_noise(encoder: Encoder) -> None:
-    with torch.no_grad():
-        scale = encoder.representer.output_noise.scale.numpy()
-    stated = protection(encoder)
-    assert stated["noise_sigma_min"] == pytest.approx(scale.min())
-    assert stated["noise_sigma_mean"] == pytest.approx(scale.mean())
-    assert stated["mu_per_token"] == pytest.approx(2 / scale.min())
+def test_a_bound_on_the_command_line(tmp_path: Path) -> None:
+    site = sites.site(tmp_path, sites.noisy(0.1))
+    notes = write_notes(tmp_path / "notes", NOTES)
+    command = ("encode", notes, "--workspace", site.root, "--out", site.root / "a.parquet")
+    plain = values(hospital(*command, "--json"))
+    assert plain["bound"] is None
+    assert plain["white_box"]["representation"]["all"]["mean"] > 0.5
+    found = values(hospital(*command, "--max-advantage", 0.2, "--advantage-quantile", 0.9, "--json"))
+    assert found["bound"]["advantage"] == 0.2
+    assert found["bound"]["quantile"] == 0.9
+    assert found["bound"]["raised"] > 0
+    assert found["sentences"] == plain["sentences"] - found["bound"]["left_out"]
+    assert float(found["value_bound"]) == pytest.approx(1 + 16 * (float(plain["value_bound"]) - 1))
+    assert (found["protection"]["max_advantage"], found["protection"]["advantage_quantile"]) == ("0.2", "0.9")
+    # All pairs were looked at, and both figures are held to the bound but for one pair in ten of a sentence.
+    assert not found["white_box"]["sample"]
+    assert found["white_box"]["representation"]["all"]["mean"] < plain["white_box"]["representation"]["all"]["mean"]
+    lines = done(hospital(*command, "--max-advantage", 0.2)).stdout
+    assert "sentences got more noise" in lines
+    assert "99th percentile" in lines
+    assert "60.0%" in done(hospital("inspect", site.root / "a.parquet", "--workspace", site.root)).stdout
+    maximum = values(hospital(*command, "--max-advantage", 0.2, "--json"))["white_box"]["representation"]["all"][
+        "maximum"
+    ]
+    assert maximum <= 0.6 + 1e-6
+
+
+def test_where_no_sentence_keeps_the_bound_nothing_is_written(tmp_path: Path) -> None:
+    site = sites.site(tmp_path, sites.clear())
+    notes = write_notes(tmp_path / "notes", NOTES)
+    before = snapshot(tmp_path)
+    command = ("encode", notes, "--workspace", site.root, "--out", site.root / "a.parquet", "--max-advantage", 0.5)
+    refused(hospital(*command), 2, "--max-advantage", "left out", "choose a larger one")
+    assert snapshot(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--max-advantage", 0), ("--max-advantage", 1), ("--max-advantage", "nan"), ("--advantage-quantile", 0.5),
+     ("--max-advantage", 0.5, "--advantage-quantile", 0)],
+)  # fmt: skip
+def test_a_bound_that_is_none_is_refused(options: tuple[object, ...], tmp_path: Path) -> None:
+    site = sites.site(tmp_path, sites.clear())
+    notes = write_notes(tmp_path / "notes", NOTES[:1])
+    result = hospital("encode", notes, "--workspace", site.root, "--out", site.root / "a.parquet", *options)
+    refused(result, 2)
+
+
+def test_the_provider_takes_a_share_with_raised_noise(tmp_path: Path) -> None:
+    site = sites.site(tmp_path, sites.noisy(0.1))
+    path = site.root / "a.parquet"
+    manifest = encode(site, NOTES, path, bound=AdvantageBound(0.2)).manifest
+    central = provider.open_workspace(tmp_path / "provider")
+    request = write_request(
+        tmp_path / "r.json", site.key(), site=site.site, contact="", created=datetime.date(2026, 1, 1)
+    )
+    enrol(central, tmp_path / "r.json", request.fingerprint)
+    taken = ingest(central, path)
+    assert taken.manifest == manifest
