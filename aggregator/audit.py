@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from aggregator.audit_page import write_page
+from aggregator.audit_page import said, write_page
 from aggregator.errors import AuditError
 from aggregator.releases import representer_digest
 from aggregator.workspace import Workspace, require
 from shared.anonymity.names import full_names
 from shared.document import Document
 from shared.embeddings.vectors import WordVectors
-from shared.errors import ConfigurationError
+from shared.errors import ConfigurationError, StorageError
 from shared.files import new_folder, read_text, write_text
 from shared.labels import load_mapping
 from shared.pipeline import load_encoder
@@ -78,8 +78,8 @@ class AuditResult:
                 ],
             },
             "verdicts": [
-                {"attack": one.limit.attack, "measure": one.limit.measure, "why": one.limit.why, "passed": one.passed,
-                 "skipped": one.skipped, "findings": len(one.findings)}
+                {**asdict(one.limit), "passed": one.passed, "skipped": one.skipped, "reason": one.reason,
+                 "findings": len(one.findings)}
                 for one in self.verdicts
             ],
             "left_out": list(self.audit.left_out),
@@ -142,13 +142,16 @@ def require_passed(workspace: Workspace) -> None:
         AuditError: there is no audit of it, or it did not pass.
     """
     path = workspace.root / "audit" / RECORD
-    if not path.exists():
+    if not path.exists() or not path.with_name(PAGE).exists():
         raise AuditError("expected an audit of this representer, found none; run `aggregator audit` first")
     try:
         record = json.loads(read_text(path))
-        attacked, passed = str(record["representer"]), record["passed"] is True
-        failed = [str(one["attack"]) for one in record["verdicts"] if not one["passed"]]
-    except (ValueError, KeyError, TypeError) as error:
+        if record["format"] != FORMAT or not record["verdicts"]:
+            raise ValueError
+        attacked = str(record["representer"])
+        failed = [str(one["attack"]) for one in record["verdicts"] if one["passed"] is not True]
+        passed = record["passed"] is True and not failed
+    except (ValueError, KeyError, TypeError, RecursionError, StorageError) as error:
         raise AuditError("audit.json: expected the record of an audit; run `aggregator audit` again") from error
     if attacked != representer_digest(workspace):
         raise AuditError("the audit is of another representer than the one here; run `aggregator audit` again")
@@ -196,18 +199,24 @@ def _finite(value: float) -> float | None:
     return value if value < float("inf") else None
 
 
-def summary_lines(result: AuditResult, say: Callable[[float], str] = "{:.1%}".format) -> list[str]:
+def summary_lines(result: AuditResult) -> list[str]:
     """The verdict for a terminal."""
     lines = [result.audit.accounting.statement]
     for verdict in result.verdicts:
-        worst = verdict.worst
         state = "skipped" if verdict.skipped else "pass" if verdict.passed else "FAIL"
-        shown = "not tried" if worst is None else worst.measure + ": " + (
-            f"{worst.value:g} {worst.unit}" if worst.unit else say(worst.value)
-        )  # fmt: skip
-        if worst is not None and worst.baseline is not None and not worst.unit:
-            shown += f" (without the share {say(worst.baseline)}, interval {say(worst.interval[0])} to {say(worst.interval[1])})"
-        lines.append(f"{state:7} {verdict.limit.attack}: {shown}")
+        shown, reason = verdict.shown, f"; {verdict.reason}" if verdict.reason else ""
+        found = (
+            verdict.reason
+            if shown is None
+            else f"{shown.measure}: {said(shown, shown.value)} {shown.unit}".rstrip() + reason
+        )
+        lines.append(f"{state:7} {verdict.limit.attack}: {found}")
+        if shown is not None:
+            without = "" if shown.baseline is None else f"without the share {said(shown, shown.baseline)}, "
+            interval = f"interval {said(shown, shown.interval[0])} to {said(shown, shown.interval[1])}, "
+            lines.append(
+                f"        ({without}{'' if shown.unit else interval}{verdict.limit.bound} passes, {shown.trials} trials)"
+            )
     lines += [f"left out: {reason}" for reason in result.audit.left_out]
     lines.append("the representer passes its audit" if result.passed else "the representer does NOT pass its audit")
     return lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from aggregator.audit import AuditResult
 
 _INVERSION = "token inversion"
+_CONTROL = ", positive control: "
 
 
 def write_page(result: AuditResult, path: Path) -> Path:
@@ -30,49 +32,88 @@ def write_page(result: AuditResult, path: Path) -> Path:
     by_attack: dict[str, list[Finding]] = {}
     for finding in result.audit.findings:
         by_attack.setdefault(finding.attack, []).append(finding)
-    drawn = {name: Markup(svg) for name, svg in _plots(result).items()}
-    write_text(path, template.render(result=result, attacks=by_attack, plots=drawn))
+    drawn = {name: Markup(svg) for name, svg in _plots(result.audit.findings).items()}
+    write_text(path, template.render(result=result, attacks=by_attack, plots=drawn, said=said))
     return path
 
 
-def _plots(result: AuditResult) -> dict[str, str]:
-    findings = result.audit.findings
-    drawn = {}
-    read = [
+def said(finding: Finding, value: float) -> str:
+    """A value of a finding in words: a share in percent, anything else as it is."""
+    if finding.unit:
+        return f"{value:g}"
+    return f"{100 * value:.2f}%" if 0 < value < 0.1 else f"{100 * value:.1f}%"
+
+
+def _plots(findings: Sequence[Finding]) -> dict[str, str]:
+    """Those drawings for which there are findings."""
+    parts = {"match": _match, "inversion": _inversion, "adversaries": _adversaries, "readability": _readability}
+    drawn = {name: draw(findings) for name, draw in parts.items()}
+    return {name: svg for name, svg in drawn.items() if svg}
+
+
+def _match(findings: Sequence[Finding]) -> str:
+    """Every list of candidates, over all categories: findings of one category name it last."""
+    found = [
+        finding for finding in findings
+        if finding.attack in ("match", "linkage") and finding.measure.startswith("top-1 of") and finding.trials
+        and finding.measure.endswith(("share", "shares"))
+    ]  # fmt: skip
+    if not found:
+        return ""
+    return plots.bars(
+        [finding.measure.removeprefix("top-1 ") for finding in found],
+        [finding.value for finding in found],
+        [plots.BLUE if finding.at_baseline else plots.ORANGE for finding in found],
+        title="How often the true word or name comes first (orange: its interval lies above chance)",
+    )
+
+
+def _inversion(findings: Sequence[Finding]) -> str:
+    """Every category, and all of them together."""
+    found = [
         finding for finding in findings
         if finding.attack == _INVERSION and finding.measure.startswith("top-1, ") and finding.measure.count(",") == 1
     ]  # fmt: skip
-    if read:
-        drawn["inversion"] = plots.grouped_bars(
-            [finding.measure.removeprefix("top-1, ") for finding in read],
-            {
-                "without the share, from context": (plots.GREY, [finding.baseline or 0.0 for finding in read]),
-                "with the share": (plots.BLUE, [finding.value for finding in read]),
-            },
-            title="PHI words that an attacker guesses right, by category",
-        )
-    match = [
-        finding for finding in findings
-        if finding.attack in ("match", "linkage") and finding.measure.startswith("top-1 of") and _overall(finding)
-    ]  # fmt: skip
-    if match:
-        drawn["match"] = plots.bars(
-            [f"{finding.attack}: {finding.measure}" for finding in match],
-            [finding.value for finding in match],
-            [plots.BLUE if finding.at_baseline else plots.ORANGE for finding in match],
-            title="The true word or name comes first (orange: above chance beyond doubt)",
-        )
-    words = [finding for finding in findings if finding.attack == "readability" and finding.baseline is not None]
-    if words:
-        drawn["readability"] = plots.bars(
-            [finding.measure for finding in words],
-            [finding.value for finding in words],
-            [plots.GREY] * len(words),
-            title="Words that are not PHI and can be read off a share",
-        )
-    return drawn
+    if not found:
+        return ""
+    return plots.grouped_bars(
+        [finding.measure.removeprefix("top-1, ") for finding in found],
+        {
+            "from context, without what the PHI words left": (
+                plots.GREY,
+                [finding.baseline or 0.0 for finding in found],
+            ),
+            "with the whole share": (plots.BLUE, [finding.value for finding in found]),
+        },
+        title="PHI words that a trained network guesses right, by category",
+    )
 
 
-def _overall(finding: Finding) -> bool:
-    """Whether a match is over all categories: those of one category name it last."""
-    return finding.measure.endswith(("share", "shares"))
+def _adversaries(findings: Sequence[Finding]) -> str:
+    found = [finding for finding in findings if finding.attack.startswith("fresh adversary")]
+    if not found:
+        return ""
+    victims = [finding.attack.removeprefix("fresh adversary ").partition(_CONTROL) for finding in found]
+    return plots.bars(
+        [f"{name} on {victim or 'shares'}" for name, _, victim in victims],
+        [finding.value for finding in found],
+        [plots.GREY if victim else plots.BLUE for _, _, victim in victims],
+        title="Decisions that fresh adversaries get right; 0.5 is chance (grey: must be well above)",
+    )
+
+
+def _readability(findings: Sequence[Finding]) -> str:
+    """By the way to read that did best, which is the first."""
+    found = [
+        finding for finding in findings if finding.attack == "readability" and finding.measure.startswith("top-1 by")
+    ]
+    if not found:
+        return ""
+    way = found[0].measure.partition(",")[0]
+    best = [finding for finding in found if finding.measure.startswith(f"{way}, ") and finding.trials]
+    return plots.bars(
+        [finding.measure.removeprefix(f"{way}, ") for finding in best],
+        [finding.value for finding in best],
+        [plots.GREY] * len(best),
+        title="Words that are NOT PHI and can be read, by how often public notes use them",
+    )

@@ -24,15 +24,18 @@ from typing import Any
 
 import torch
 
-from aggregator.demo_page import DemoResult, Score, write_page
+from aggregator.demo_page import DemoResult, Score, Shown, write_page
 from aggregator.errors import AggregatorError
 from shared.corpus import read_corpus, write_corpus
 from shared.corpus.generate import generate_notes, public_site
 from shared.document import Document
 from shared.embeddings.artefact import load_vectors
+from shared.embeddings.generalised import PUBLIC, GeneralisedVectors
+from shared.encoding import tokenised, tokenised_chunks
 from shared.evaluation import binary_token_scores, evaluate_hospital, match_corpora, strict_entity
 from shared.files import write_text
 from shared.labels import load_scheme
+from shared.pipeline import load_encoder
 from shared.raw_model import train_raw_model
 from shared.training.tagging import TaggingConfig
 
@@ -91,6 +94,8 @@ def run(folder: Path, scale: Scale, say: Callable[[str], None]) -> None:
         fourth=fourth,
         rows=(*_raw_scores(folder, public, sharing, fourth, scale, say), private),
         training=json.loads((folder / "provider" / "representer" / "training.json").read_text(encoding="utf-8")),
+        audit=loop.audit,
+        shown=tuple(_shown(folder, site) for site in sharing),
         head=json.loads((folder / "provider" / "head" / "training.json").read_text(encoding="utf-8")),
         seconds=time.monotonic() - began,
     )
@@ -122,28 +127,36 @@ class _Loop:
         self.provider = folder / "provider"
         self.stick = folder / "stick"
         self.fingerprint = ""
+        self.audit: dict[str, Any] = {}
 
     def publish(self, public: str) -> None:
         notes, seed = str(_notes(self.folder, public)), str(self.scale.seed)
-        self.say("\n# the provider trains a representer on public notes and publishes it")
+        self.say("\n# the provider makes a representer from public notes, attacks it, and publishes it")
         made = self.command("aggregator", "init", str(self.provider), "--scheme", _SCHEMES[self.scale.language])
         self.fingerprint = made[_FINGERPRINT]
         self.aggregator("train-embeddings", notes, "--seed", seed)
         trained = self.aggregator("train-repr", "--corpus", notes, "--cluster-size", str(_CLUSTER), "--seed", seed)
         self.say(f"  {trained['sentences']} sentences, {trained['phi_tokens']} PHI tokens")
+        self.say(
+            f"  {trained['public_words']} words are shown as they are, others as one of {trained['clusters']} clusters of at "
+            f"least {trained['smallest_cluster']} words; labelled PHI is replaced by one of {trained['surrogate_spans']} public spans"
+        )
+        self.audit = self.aggregator("audit", "--corpus", notes, "--seed", seed)
+        self.say(
+            f"  {len(self.audit['findings'])} figures of an attacker who holds all that is published; all "
+            f"{len(self.audit['verdicts'])} limits of the policy hold"
+        )
         self.aggregator("publish")
 
     def share(self, site: str) -> None:
-        self.say(f"\n# {site} encodes its own labelled notes and hands over noisy tensors")
+        self.say(f"\n# {site} replaces its labelled PHI by public PHI, encodes, and hands over tensors")
         request, share = self.folder / f"{site}.request.json", self.folder / site / "share.parquet"
         self.join(site, "0001-representer")
         asked = self.site(site, "enrol", "--out", str(request))
         self.aggregator("site", "add", str(request), "--fingerprint", asked[_FINGERPRINT])
         notes = str(_notes(self.folder, site))
         encoded = self.site(site, "encode", notes, "--out", str(share))
-        self.say(
-            f"  {encoded['tokens']} tokens as {encoded['dim']} noisy numbers each, {encoded['payload_bytes']} bytes"
-        )
+        self.say(f"  {encoded['tokens']} tokens as {encoded['dim']} numbers each, {encoded['payload_bytes']} bytes")
         inspected = self.site(site, "inspect", str(share), "--notes", notes)
         self.say(f"  searched the share for {inspected['words_searched']} words of the notes: none occurs")
         handed = self.site(site, "submit", str(share), "--to-folder", str(self.stick))
@@ -189,6 +202,20 @@ class _Loop:
             )
         result: dict[str, Any] = json.loads(done.stdout)
         return result
+
+
+def _shown(folder: Path, site: str) -> Shown:
+    """What a share shows of a hospital's tokens."""
+    encoder = load_encoder(folder / "provider" / "representer")
+    assert isinstance(encoder.vectors, GeneralisedVectors)
+    counts = [0, 0, 0]
+    for chunk in tokenised_chunks(tokenised(read_corpus(_notes(folder, site))), encoder.scheme):
+        labelled, public = chunk.tags > 0, encoder.vectors.cluster(chunk.words) == PUBLIC
+        counts = [
+            total + int(part.sum())
+            for total, part in zip(counts, (labelled, ~labelled & ~public, ~labelled & public), strict=True)
+        ]
+    return Shown(site, *(count / sum(counts) for count in counts))
 
 
 def _raw_scores(

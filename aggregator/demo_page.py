@@ -37,6 +37,23 @@ class Score:
 
 
 @dataclass(frozen=True)
+class Shown:
+    """What a share shows of the tokens of a hospital, as shares of all.
+
+    Args:
+        site: name.
+        replaced: labelled PHI, in whose place public PHI is encoded.
+        clusters: other words of which the cluster is shown.
+        exact: other words that are shown as they are.
+    """
+
+    site: str
+    replaced: float
+    clusters: float
+    exact: float
+
+
+@dataclass(frozen=True)
 class DemoResult:
     """All that the page shows.
 
@@ -44,7 +61,9 @@ class DemoResult:
         sharing: hospitals that shared.
         fourth: the hospital that shared nothing.
         rows: a score for each model: (a) one a hospital, then (c), then (b).
-        training: record of the representer's training.
+        training: record of how the representer was made.
+        audit: record of the attacks on it.
+        shown: what each share shows.
         head: record of the head's training.
         seconds: the whole took so long.
     """
@@ -53,6 +72,8 @@ class DemoResult:
     fourth: str
     rows: tuple[Score, ...]
     training: Mapping[str, Any]
+    audit: Mapping[str, Any]
+    shown: tuple[Shown, ...]
     head: Mapping[str, Any]
     seconds: float
 
@@ -92,8 +113,9 @@ class DemoResult:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Everything as a JSON object."""
-        return asdict(self) | {"gain": self.gain}
+        """Everything as a JSON object; the findings of the audit are in its own record."""
+        audit = {name: self.audit[name] for name in ("passed", "preset", "representer", "verdicts", "left_out")}
+        return asdict(self) | {"audit": audit, "gain": self.gain}
 
 
 def write_page(result: DemoResult, path: Path) -> Path:
@@ -115,7 +137,7 @@ def _plots(result: DemoResult) -> dict[str, str]:
     ideal, private = (next(row for row in rows if row.label.startswith(letter)) for letter in ("(c)", "(b)"))
     types = sorted(private.recall_by_type)
     one_alone = next(row for row in rows if row.label.startswith("(a)"))
-    record = result.training["record"]
+    attacks = _attacks(result.audit["findings"])
     return {
         "scores": plots.bars(
             [row.label for row in rows], [row.f1 for row in rows], colours, title=f"Token-binary F1 at {result.fourth}"
@@ -129,21 +151,48 @@ def _plots(result: DemoResult) -> dict[str, str]:
             },
             title="Share of PHI tokens found, by category",
         ),
-        "adversary": plots.curves(
-            {"adversaries in training": (plots.BLUE, record["adversary_accuracy"])},
-            title="Pairs that the adversaries in training decide right",
-            x="epoch (task, adversaries, then both in turn)",
-            y="accuracy",
-            level=("chance", 0.5),
-            limits=(0.4, 1.0),
+        "shown": plots.grouped_bars(
+            [one.site for one in result.shown],
+            {
+                "labelled PHI: replaced by public PHI": (plots.BLUE, [one.replaced for one in result.shown]),
+                "its cluster only": (plots.GREEN, [one.clusters for one in result.shown]),
+                "the word itself": (plots.ORANGE, [one.exact for one in result.shown]),
+            },
+            title="What a share shows of a hospital's tokens",
         ),
-        "noise": plots.curves(
-            {"smallest noise of the output": (plots.GREEN, record["noise"])},
-            title="Standard deviation of the output noise, on vectors in the unit ball",
-            x="epoch",
-            y="standard deviation",
+        "audit": plots.grouped_bars(
+            [name for name, _ in attacks],
+            {
+                "without the share, or by chance": (plots.GREY, [one["baseline"] for _, one in attacks]),
+                "with the share": (plots.BLUE, [one["value"] for _, one in attacks]),
+            },
+            title="How often an attacker is right",
         ),
     }
+
+
+# Name in the plot, attack, and how its measure begins and ends.
+_ATTACKS = (
+    ("a word among its neighbours", "match", "top-1 of", "nearest neighbours, 1 share"),
+    ("the same from 100 shares", "match", "top-1 of", "nearest neighbours, 100 shares"),
+    ("a patient in a list of names", "linkage", "top-1 of", ""),
+    ("reading PHI words", "token inversion", "top-1, all categories", "top-1, all categories"),
+    ("adversary T1: which of two", "fresh adversary T1", "decisions right", ""),
+    ("adversary T2: which of two", "fresh adversary T2", "decisions right", ""),
+)
+
+
+def _attacks(findings: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
+    """One finding for each of _ATTACKS that was tried."""
+    chosen = []
+    for name, attack, begin, end in _ATTACKS:
+        found = [
+            one for one in findings
+            if one["attack"] == attack and one["measure"].startswith(begin) and one["measure"].endswith(end)
+            and one["trials"] and one["baseline"] is not None
+        ]  # fmt: skip
+        chosen += [(name, one) for one in found[:1]]
+    return chosen
 
 
 def _recalls(row: Score, types: Sequence[str]) -> list[float]:

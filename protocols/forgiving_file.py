@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from io import FileIO
 
-# Larger pieces took Linux up to eight times as long: for each it looks for one stretch of memory of that size.
+# Pieces of 128 KiB to 1 MiB took Linux 6.18 in a virtual machine nine times as long: for each it looks for one stretch
+# of memory of that size.
 _PIECE_BYTES = 1 << 16
 
 

@@ -162,7 +162,7 @@ def largest_norm(values: Array) -> float:
     return float(np.sqrt(largest))
 
 
-def _widened(bits: NDArray[np.uint16]) -> NDArray[np.float32]:
+def _widened(bits: Array) -> NDArray[np.float32]:
     """Finite float16 without their signs as float32; numpy's own conversion takes four times as long.
 
     In its place in a float32 the exponent, whose bias is smaller by 112, says 2^-112 times the value.

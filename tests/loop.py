@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 
 import aggregator.cli
 import site_client.cli
+from tests.audited import policy, quick_takes_seconds
 from tests.tiny_notes import tiny_notes, write_notes
 
 
@@ -120,6 +121,15 @@ def share(loop: Loop, name: str) -> Path:
     return Path(paths["payload"])
 
 
+def audit(loop: Loop, *more: object) -> Result:
+    """Attack the representer of the provider, for seconds."""
+    limits = policy(loop.root / "policy.toml")
+    with quick_takes_seconds():
+        return provider(
+            "audit", "--corpus", loop.notes("public"), "--policy", limits, "--workspace", loop.provider, *more
+        )
+
+
 def build(root: Path) -> Loop:
     """The whole loop, by the ordinary commands, with trainings of seconds."""
     loop = Loop(root)
@@ -131,6 +141,7 @@ def build(root: Path) -> Loop:
     (root / "fingerprint").write_text(made["fingerprint"])
     done(provider("train-embeddings", loop.notes("public"), "--dim", 12, "--epochs", 2, "--min-count", 1, *at))
     done(provider("train-repr", "--corpus", loop.notes("public"), "--cluster-size", 8, "--dim", 8, *at))
+    done(audit(loop))
     done(provider("publish", *at))
     for name in ("north", "south"):
         enrol(loop, name)

@@ -81,10 +81,11 @@ def offset(value: object, document: str, place: str) -> int:
     Raises:
         FormatError: anything else; the value is not quoted, for it may be text of the note.
     """
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+    if isinstance(value, str):
+        if value.isascii() and value.isdigit() and len(value) <= 18:
+            return int(value)
+    elif isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
-    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 18:
-        return int(value)
     raise FormatError(
         "expected an offset that is a whole number from 0, got something else; correct it",
         document=document,

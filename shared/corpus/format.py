@@ -79,7 +79,8 @@ class Format(ABC):
             FormatError: the rest of the file can't be cut.
             StorageError: it can't be read.
         """
-        yield Entry(stem_of(file.name), file.name, {suffix_of(file.name): read_bytes(file)})
+        name = file.name
+        yield Entry(stem_of(name), name, {suffix_of(name): read_bytes(file)})
 
     @abstractmethod
     def parse(self, entry: Entry, notes: Counter[str]) -> AnnotatedText:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from shared.embeddings.generalised import PUBLIC, GeneralisedVectors
 from shared.embeddings.neighbours import Neighbours
 from shared.embeddings.vectors import WordVectors
 from shared.encoding import TokenisedSentences, tokenised, tokenised_chunks
-from shared.errors import ConfigurationError
+from shared.errors import ConfigurationError, EvaluationError, TrainingError
 from shared.models.representer import Representer
 from shared.pipeline import Encoder
 from shared.privacy.accounting import (
@@ -32,7 +33,7 @@ from shared.privacy.accounting import (
 from shared.privacy.attacks.adversary import AdversarySettings, fresh_adversaries
 from shared.privacy.attacks.inversion import InversionSettings, token_inversion
 from shared.privacy.attacks.linkage import LinkageSettings, linkage
-from shared.privacy.attacks.matching import MatchingSettings, OwnSet, matching
+from shared.privacy.attacks.matching import MatchingSettings, OwnSet, cased_like, matching
 from shared.privacy.attacks.membership import MembershipSettings, encoded_notes, membership
 from shared.privacy.attacks.readability import ReadabilitySettings, readability
 from shared.privacy.attacks.reassembly import ReassemblySettings, reassembly
@@ -41,7 +42,12 @@ from shared.privacy.attacks.word_guesser import GuesserSettings
 from shared.privacy.finding import Finding
 from shared.privacy.white_box import white_box
 from shared.privacy.word_pairs import WhiteBoxSettings
+from shared.text.casing import casing_class
 from shared.training.tagging import Progress, TaggingConfig, silent
+
+_Attack = tuple[str, Callable[[], list[Finding]]]
+# A number stands among so many others at the most.
+_NUMBERS = 1000
 
 
 @dataclass(frozen=True)
@@ -68,10 +74,11 @@ class AuditSettings:
 
 QUICK = AuditSettings(
     WhiteBoxSettings(draws=2, sentences=0.2),
-    AdversarySettings(epochs=3, pairs=400, judged=600, hidden=64),
+    # On few notes adversaries do not even break clear vectors within minutes, and then prove nothing.
+    None,
     InversionSettings(GuesserSettings(epochs=3, sentences=2000, hidden=64), judged=1500, resamples=1000),
-    (MatchingSettings(targets=200, shares=(1, 100)),),
-    LinkageSettings(targets=50),
+    (MatchingSettings(targets=200, draws=6, shares=(1, 100)),),
+    LinkageSettings(targets=25, shortlist=100, draws=6),
     ReassemblySettings(notes=12, resamples=100),
     ReadabilitySettings(GuesserSettings(epochs=2, sentences=2000, vocabulary=4000, hidden=64), judged=500),
     None,
@@ -124,7 +131,7 @@ class Audit:
 
 
 def run_audit(encoder: Encoder, material: AuditMaterial, settings: AuditSettings, progress: Progress = silent) -> Audit:
-    """Run every attack of the settings.
+    """Run every attack of the settings. One that can't be run on these notes is left out, with the reason.
 
     Args:
         encoder: frozen.
@@ -133,7 +140,7 @@ def run_audit(encoder: Encoder, material: AuditMaterial, settings: AuditSettings
         progress: called as each attack begins, and by those that train.
 
     Raises:
-        ConfigurationError: there are too few notes on either side.
+        ConfigurationError: there are too few notes on either side, or no word that is labelled PHI.
     """
     if len(material.known) < 2 or len(material.target) < 2:
         raise ConfigurationError(
@@ -141,60 +148,70 @@ def run_audit(encoder: Encoder, material: AuditMaterial, settings: AuditSettings
             f"{len(material.target)}; give more labelled public notes"
         )
     known, target = (_sentences(notes, encoder) for notes in (material.known, material.target))
-    neighbours = Neighbours(material.vectors)
-    pseudonyms = Pseudonymiser(neighbours, min(settings.neighbours, len(material.vectors)))
-    left_out: list[str] = []
-    attacks: list[tuple[str, Callable[[], list[Finding]]]] = [
-        ("white box", lambda: white_box(encoder, [target], pseudonyms, settings.white_box).findings())
+    if not (known.tags > 0).any() or not (target.tags > 0).any():
+        raise ConfigurationError("audit: expected labelled PHI in the notes on either side, got none; label some")
+    planned, left_out = _planned(_Scene(encoder, material, known, target), settings, progress)
+    findings: list[Finding] = []
+    for done, (name, attack) in enumerate(planned):
+        progress(name, done, len(planned))
+        try:
+            findings += attack()
+        except (ConfigurationError, TrainingError, EvaluationError) as error:
+            left_out.append(f"{name}: {error}")
+    return Audit(tuple(findings), accounted(encoder, target, material.target), tuple(left_out))
+
+
+@dataclass(frozen=True, repr=False)
+class _Scene:
+    """What all attacks share."""
+
+    encoder: Encoder
+    material: AuditMaterial
+    known: TokenisedSentences
+    target: TokenisedSentences
+
+
+def _planned(scene: _Scene, settings: AuditSettings, progress: Progress) -> tuple[list[_Attack], list[str]]:
+    """The attacks of the settings, and those that are left out from the start."""
+    encoder, material, known, target = scene.encoder, scene.material, scene.known, scene.target
+    vectors = material.vectors
+    neighbours = Neighbours(vectors)
+    pseudonyms = Pseudonymiser(neighbours, min(settings.neighbours, len(vectors)))
+    planned: list[_Attack] = [
+        ("white box", lambda: white_box(encoder, [target], pseudonyms, settings.white_box).findings()),
+        *(("match", partial(_matched, scene, neighbours, one)) for one in settings.matching),
     ]
-    for one in settings.matching:
-        attacks.append(
-            ("match", lambda one=one: matching(encoder, material.target, neighbours, one, own_set(encoder)))  # type: ignore[misc]
-        )
-    if settings.linkage is not None and len(material.names) > settings.linkage.names and material.name_categories:
-        list_settings = settings.linkage
-        attacks.append(
-            (
-                "linkage",
-                lambda: linkage(encoder, material.target, material.names, material.name_categories, list_settings),
-            )
-        )
-    elif settings.linkage is not None:
-        left_out.append(f"linkage: fewer than {settings.linkage.names} public names, or no category of names")
-    if settings.reassembly is not None:
-        pairs = settings.reassembly
-        attacks.append(("reassembly", lambda: reassembly(encoder, material.known, material.target, pairs)))
-    if settings.inversion is not None:
-        inverted = settings.inversion
-        attacks.append(
-            (
-                "inversion",
-                lambda: token_inversion(encoder, material.vectors, known, target, inverted, progress=progress),
-            )
-        )
-    if settings.readability is not None:
-        read = settings.readability
-        attacks.append(
-            ("readability", lambda: readability(encoder, material.vectors, known, target, read, progress=progress))
+    left_out: list[str] = []
+    if (linked := settings.linkage) is not None:
+        if material.name_categories:
+            names, kinds = material.names, material.name_categories
+            planned.append(("linkage", lambda: linkage(encoder, material.target, names, kinds, linked)))
+        else:
+            left_out.append("linkage: the label scheme has no category that is known to hold names of people")
+    if (paired := settings.reassembly) is not None:
+        planned.append(("reassembly", lambda: reassembly(encoder, material.known, material.target, paired)))
+    if (read := settings.readability) is not None:
+        planned.append(("readability", lambda: readability(encoder, vectors, known, target, read, progress=progress)))
+    if (inverted := settings.inversion) is not None:
+        planned.append(
+            ("token inversion", lambda: token_inversion(encoder, vectors, known, target, inverted, progress=progress))
         )
     if settings.adversary is not None:
         fresh = replace(settings.adversary, neighbours=pseudonyms.n)
-        attacks.append(
-            (
-                "adversaries",
-                lambda: fresh_adversaries(encoder, material.vectors, known, target, fresh, progress=progress),
-            )
+        planned.append(
+            ("fresh adversaries", lambda: fresh_adversaries(encoder, vectors, known, target, fresh, progress=progress))
         )
-    if settings.membership is not None:
-        asked = settings.membership
-        attacks.append(("membership", lambda: _membership(encoder, material.target, asked)))
+    else:
+        left_out.append("fresh adversaries: part of the full audit only")
+    if (asked := settings.membership) is not None:
+        planned.append(("membership", lambda: _membership(encoder, material.target, asked)))
     else:
         left_out.append("membership: part of the full audit only")
-    findings: list[Finding] = []
-    for done, (name, attack) in enumerate(attacks):
-        progress(name, done, len(attacks))
-        findings += attack()
-    return Audit(tuple(findings), accounted(encoder, target, material.target), tuple(left_out))
+    return planned, left_out
+
+
+def _matched(scene: _Scene, neighbours: Neighbours, settings: MatchingSettings) -> list[Finding]:
+    return matching(scene.encoder, scene.material.target, neighbours, settings, own_set(scene.encoder))
 
 
 def _sentences(notes: Sequence[Document], encoder: Encoder) -> TokenisedSentences:
@@ -210,8 +227,7 @@ def own_set(encoder: Encoder) -> OwnSet | None:
     """The words that a construction shows exactly like a word; None where it has no such set."""
     vectors = encoder.vectors
     if encoder.surrogates is not None:
-        everything = [word for word in vectors.words if not is_punctuation(word)]
-        return lambda word: everything
+        return _SameCasing(vectors.words)
     if isinstance(vectors, GeneralisedVectors):
         members: dict[int, list[str]] = {}
         for word, own in zip(vectors.words, vectors.classes.tolist(), strict=True):
@@ -219,6 +235,33 @@ def own_set(encoder: Encoder) -> OwnSet | None:
                 members.setdefault(own, []).append(word)
         return lambda word: members.get(int(vectors.cluster([word])[0]), [])
     return None
+
+
+class _SameCasing:
+    """All words that can be written in the casing class of a word, which travels; numbers of as many digits for a number.
+
+    Args:
+        words: of the vocabulary.
+    """
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = [word for word in words if not is_punctuation(word)]
+        self._known: dict[tuple[object, ...], list[str]] = {}
+
+    def __call__(self, word: str) -> list[str]:
+        if word.isdecimal():
+            return _numbers(len(word))
+        kind = (casing_class(word), word.islower(), word.isupper(), word[0].isupper())
+        if kind not in self._known:
+            cased = dict.fromkeys(cased_like(other, word) for other in self._words)
+            self._known[kind] = [other for other in cased if casing_class(other) == kind[0]]
+        return self._known[kind]
+
+
+def _numbers(digits: int) -> list[str]:
+    """Numbers of so many digits, all of them or some that lie evenly."""
+    step = max(1, 10**digits // _NUMBERS)
+    return [f"{number:0{digits}}" for number in range(0, 10**digits, step)]
 
 
 def accounted(encoder: Encoder, target: TokenisedSentences, notes: Sequence[Document]) -> Accounting:

@@ -11,7 +11,7 @@ import pytest
 from protocols.payload import open_payload
 from protocols.share import manifest_path
 from shared.corpus import read_corpus
-from tests.loop import Loop, done, enrol, hospital, provider, refused, share, snapshot, values
+from tests.loop import Loop, audit, done, enrol, hospital, provider, refused, share, snapshot, values
 from tests.tiny_notes import phi_strings
 
 UNKNOWN_KEY = "0000-0000-0000-0000-0000-0000-0000-0000"
@@ -183,6 +183,8 @@ class TestShares:
                 "train-repr", "--corpus", loop.notes("public"), "--cluster-size", 9, "--dim", 8, *at_provider(loop),
             )
         )  # fmt: skip
+        refused(provider("publish", *at_provider(loop)), 22, "audit")
+        done(audit(loop))
         done(provider("publish", *at_provider(loop)))
         before = snapshot(loop.provider)
         refused(provider("ingest", fresh, *at_provider(loop)), 10, "release")
@@ -199,6 +201,8 @@ class TestShares:
                 "train-repr", "--corpus", loop.notes("public"), "--cluster-size", 10, "--dim", 8, *at_provider(loop),
             )
         )  # fmt: skip
+        refused(provider("release", *at_provider(loop)), 22, "audit")
+        done(audit(loop))
         before = snapshot(loop.provider)
         refused(provider("release", *at_provider(loop)), 20, "another representer")
         assert snapshot(loop.provider) == before

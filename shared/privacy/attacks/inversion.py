@@ -4,11 +4,15 @@ The attacker has labelled notes of their own, sees the shares that the release m
 share to word. What they then read in the notes of others is held against two baselines:
 
 - frequency: the commonest word of the category;
-- context-only: the SAME network, asked about the same tokens, with everything that PHI words left in the share taken
-  out. "Hospital Universitario" is half guessed from its surroundings alone, and no representation can change that.
+- casing: the commonest word of the category in that casing class;
+- context-only: the SAME network, asked about the same tokens, with everything that PHI words left in the representation
+  taken out. "Hospital Universitario" is half guessed from its surroundings alone, and no representation can change that.
+
+Tags, lengths, casing and punctuation travel in clear beside any representation, so the context-only view has them; what
+casing gives away is a figure of its own. A category counts as read only if the share beats both its context and its casing.
 
 For the context-only view every PHI word is replaced by one and the same word BEFORE the sentence is encoded, and its row
-and casing are blanked. Blanking alone would not do: an encoder that carries a word over to its neighbours would feed
+is blanked. Blanking alone would not do: an encoder that carries a word over to its neighbours would feed
 its own leak to the baseline. Both views are learned by one network side by side, so that the difference between them
 is what the PHI words added and not the luck of two trainings. The attacker then weighs the two against each other, for
 each category by the likelihood on notes of their own: an attacker who is misled by noise would do worse than one who
@@ -34,10 +38,11 @@ from shared.errors import ConfigurationError, EvaluationError, TrainingError
 from shared.labels import MAX_CATEGORIES
 from shared.privacy.attacks.cluster_bootstrap import cluster_interval
 from shared.privacy.attacks.sharing import SharingEncoder, chosen, shown, spread, with_phi
-from shared.privacy.attacks.word_guesser import HIDDEN_CASING, Candidates, GuesserSettings, Sight, WordGuesser
+from shared.privacy.attacks.word_guesser import Candidates, GuesserSettings, Sight, WordGuesser
 from shared.privacy.attacks.word_ranking import likelihoods, ranks
 from shared.privacy.attacks.word_training import fit
 from shared.privacy.finding import Finding, proportion
+from shared.text.casing import casing_class
 from shared.training.batches import RaggedSentences
 from shared.training.tagging import Progress, silent
 
@@ -91,8 +96,9 @@ def token_inversion(
 
     Returns:
         for all categories together and for each: top-1 and top-10, with the context-only figure as baseline; the
-        difference between the two, with a bootstrap interval over sentences; the frequency baseline; top-1 on seen and
-        on unseen words; and in how many categories the difference lies above 0 at a joint level of 95%.
+        difference between the two, with a bootstrap interval over sentences; the frequency and casing baselines; top-1 on seen and
+        on unseen words; and in how many categories the difference from both
+        context and casing lies above 0 at a joint level of 95%.
 
     Raises:
         TrainingError, EvaluationError: no PHI words to learn from, or to judge on.
@@ -159,12 +165,13 @@ class _Views:
     def of(self, chunk: TokenisedSentences) -> list[Sight]:
         targets = _targets(chunk)
         answers = self.candidates.ids([chunk.words[place] for place in targets.tolist()])
-        phi = chunk.tags > 0
+        phi = np.zeros(len(chunk.words), dtype=np.bool_)
+        phi[targets] = True
         words = [self.filler if marked else word for word, marked in zip(chunk.words, phi.tolist(), strict=True)]
         full = self._seen(chunk)
         blank = self._seen(TokenisedSentences(words, chunk.tags, chunk.lengths))
         blank.values[phi] = 0
-        blank.casing[phi] = HIDDEN_CASING
+        blank.casing[phi] = full.casing[phi]
         return [Sight(full, targets, answers), Sight(blank, targets, answers)]
 
     def _seen(self, chunk: TokenisedSentences) -> RaggedSentences:
@@ -182,6 +189,7 @@ class _Outcome:
         sentence: it stands in this one; words of a sentence are not independent.
         seen: whether the attacker had seen the word labelled as PHI.
         frequent: whether it is the commonest word of its category.
+        cased: whether it is the commonest word of its category in its casing class.
         attack: rank of the word, from the share.
         context: rank of the word, from its context only.
     """
@@ -190,6 +198,7 @@ class _Outcome:
     sentence: NDArray[np.int64]
     seen: NDArray[np.bool_]
     frequent: NDArray[np.bool_]
+    cased: NDArray[np.bool_]
     attack: NDArray[np.float64]
     context: NDArray[np.float64]
 
@@ -198,18 +207,23 @@ class _Outcome:
         places = _targets(judged)
         words = [judged.words[place] for place in places.tolist()]
         category = (judged.tags[places].astype(np.int64) - 1) // 2
-        counts: dict[int, Counter[str]] = {}
+        counts: dict[tuple[int, ...], Counter[str]] = {}
         for word, tag in zip(seen, learning.tags[_targets(learning)].tolist(), strict=True):
-            counts.setdefault((tag - 1) // 2, Counter())[word] += 1
-        commonest = {kind: count.most_common(1)[0][0] for kind, count in counts.items()}
+            kind = (tag - 1) // 2
+            for key in ((kind,), (kind, casing_class(word))):
+                counts.setdefault(key, Counter())[word] += 1
+        commonest = {key: count.most_common(1)[0][0] for key, count in counts.items()}
         known = set(seen)
-        frequent = [word == commonest.get(kind) for word, kind in zip(words, category.tolist(), strict=True)]
+        pairs = list(zip(words, category.tolist(), strict=True))
+        frequent = [word == commonest.get((kind,)) for word, kind in pairs]
+        cased = [word == commonest.get((kind, casing_class(word))) for word, kind in pairs]
         nothing = np.full(len(words), np.inf)
         return cls(
             category,
             np.repeat(np.arange(len(judged.lengths)), judged.lengths)[places],
             np.array([word in known for word in words], dtype=np.bool_),
             np.array(frequent, dtype=np.bool_),
+            np.array(cased, dtype=np.bool_),
             nothing,
             nothing,
         )
@@ -228,7 +242,10 @@ def _findings(
         part = outcome.category == index
         findings += _of_tokens(outcome, part, categories[index], settings)
         findings.append(_difference(outcome, part, categories[index], settings, generator, 0.95))
-        above += _difference(outcome, part, "", settings, generator, joint).interval[0] > 0
+        above += all(
+            _difference(outcome, part, "", settings, generator, joint, without).interval[0] > 0
+            for without in (outcome.context < 2, outcome.cased)
+        )
     findings.append(
         Finding(
             ATTACK,
@@ -258,6 +275,7 @@ def _of_tokens(outcome: _Outcome, part: NDArray[np.bool_], name: str, settings: 
         # A rank between two places is a tie, of which the attacker names one.
         add(f"top-{top}, {name}", outcome.attack[part] < top + 1, outcome.context[part] < top + 1)
     add(f"top-1 by frequency alone, {name}", outcome.frequent[part], None)
+    add(f"top-1 by casing alone, {name}", outcome.cased[part], outcome.frequent[part])
     for label, subset in (("seen words", part & outcome.seen), ("unseen words", part & ~outcome.seen)):
         if subset.any():
             for top in (1, 10):
@@ -272,9 +290,11 @@ def _difference(
     settings: InversionSettings,
     generator: np.random.Generator,
     level: float,
+    without: NDArray[np.bool_] | None = None,
 ) -> Finding:
-    """How much more the share gives away than its context, with its bootstrap interval."""
-    gain = (outcome.attack[part] < 2).astype(np.int64) - (outcome.context[part] < 2)
+    """How much more is right with the share than without, by default from its context, with its bootstrap interval."""
+    other = outcome.context < 2 if without is None else without
+    gain = (outcome.attack[part] < 2).astype(np.int64) - other[part]
     return Finding(
         ATTACK,
         f"top-1 above context-only, {name}",

@@ -13,10 +13,14 @@ from torch import Tensor
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.embeddings.vectors import WordVectors
 from shared.encoding import TokenisedSentences
+from shared.privacy.attacks.matching import cased_like
 from shared.privacy.attacks.sharing import chosen, starts
 from shared.text.casing import casing_classes
 from shared.training.batches import RaggedSentences, batch_rows
 from shared.training.pairs import NeighbourTable, false_twins, neighbour_table, sentences_with_phi
+
+# So often a neighbour is drawn again that can't be written in the casing class of the word.
+_DRAWS = 20
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,12 +59,36 @@ class Material:
         return cls(chunk, source, words, table, sentences_with_phi(source, table))
 
     def twins(self, rows: NDArray[np.int64], generator: np.random.Generator) -> TokenisedSentences:
-        """These sentences, each with one PHI word replaced by a neighbour."""
+        """These sentences, each with one PHI word replaced by a neighbour of its casing class, if it has one.
+
+        Casing travels in clear and is counted elsewhere: a twin in another class would tell nothing of what hides the word.
+        """
         offsets, replacements = false_twins(self.source, rows, self.table, generator)
         twin = chosen(self.chunk, rows)
-        for place, row in zip((starts(twin) + offsets).tolist(), replacements.tolist(), strict=True):
-            twin.words[place] = self.words[row]
+        places = starts(twin) + offsets
+        words = [twin.words[place] for place in places.tolist()]
+        made = self._cased(replacements, words)
+        for _ in range(_DRAWS):
+            other = np.flatnonzero(casing_classes(made) != casing_classes(words))
+            drawn = self.table.draw(self._ids(rows, offsets)[other], generator)
+            for index, word in zip(other.tolist(), self._cased(drawn, [words[index] for index in other]), strict=True):
+                made[index] = word
+        for place, word in zip(places.tolist(), made, strict=True):
+            twin.words[place] = word
         return twin
+
+    def _ids(self, rows: NDArray[np.int64], offsets: NDArray[np.int64]) -> NDArray[np.int32]:
+        assert self.source.ids is not None
+        found: NDArray[np.int32] = self.source.ids[self.source.starts[rows] + offsets]
+        return found
+
+    def _cased(self, replacements: NDArray[np.integer], words: list[str]) -> list[str]:
+        """Words by id, in the casing of others; the same word in another casing stays, for a twin never equals its original."""
+        made = []
+        for row, true in zip(replacements.tolist(), words, strict=True):
+            cased = cased_like(self.words[row], true)
+            made.append(self.words[row] if cased == true else cased)
+        return made
 
 
 @dataclass(frozen=True, repr=False)

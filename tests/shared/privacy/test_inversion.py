@@ -14,8 +14,9 @@ from shared.privacy.attacks.inversion import InversionSettings, _Outcome, token_
 from shared.privacy.attacks.sharing import SharingEncoder, joined
 from shared.privacy.attacks.word_guesser import GuesserSettings
 from shared.privacy.finding import Finding
+from shared.text.casing import casing_classes
 from shared.training.batches import RaggedSentences
-from tests.shared.privacy.attacked import SCHEME, VECTORS, Blind, Surrogates, clear, notes
+from tests.shared.privacy.attacked import NAMES, SCHEME, VECTORS, Blind, Surrogates, clear, notes
 
 QUICK = InversionSettings(
     GuesserSettings(epochs=3, hidden=16, batch=16, negatives=64, learning_rate=5e-3), resamples=500
@@ -95,6 +96,42 @@ def test_the_frequency_baseline_and_seen_words_by_hand() -> None:
     assert outcome.sentence.tolist() == [0, 1, 1, 1]
     assert outcome.frequent.tolist() == [True, False, False, True]
     assert outcome.seen.tolist() == [True, True, False, True]
+
+
+def test_the_casing_baseline_by_hand() -> None:
+    learning = TokenisedSentences(["Ann", "Ann", "ann", "BO"], np.array([1, 1, 1, 1], np.uint8), np.array([4]))
+    judged = TokenisedSentences(["Ann", "ann", "BO", "Bo"], np.array([1, 1, 1, 1], np.uint8), np.array([4]))
+    outcome = _Outcome.of(judged, learning.words, learning)
+    assert outcome.frequent.tolist() == [True, False, False, False]
+    assert outcome.cased.tolist() == [True, True, True, False]
+
+
+@dataclass(frozen=True)
+class _CasingOnly:
+    """Hides every word but shows how it is written."""
+
+    scheme: LabelScheme = SCHEME
+
+    def shared(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
+        values = np.ones((len(chunk.words), 4), dtype=np.float16)
+        return RaggedSentences(values, casing_classes(chunk.words), chunk.tags, chunk.lengths)
+
+
+def test_what_casing_gives_away_is_its_own_figure() -> None:
+    def written(chunk: TokenisedSentences) -> TokenisedSentences:
+        """Names of people all in capitals, and one name only; places as they are."""
+        words = [NAMES[0].upper() if tag in (1, 2) else word for word, tag in zip(chunk.words, chunk.tags, strict=True)]
+        lower = np.random.default_rng(0).random(len(words)) < 0.5
+        words = [word.lower() if low and tag else word for word, tag, low in zip(words, chunk.tags, lower, strict=True)]
+        return TokenisedSentences(words, chunk.tags, chunk.lengths)
+
+    found = {
+        finding.measure: finding
+        for finding in token_inversion(_CasingOnly(), VECTORS, written(KNOWN), written(TARGET), QUICK)
+    }
+    assert found["top-1 by casing alone, PERSON"].value == 1
+    assert found["top-1 by casing alone, PERSON"].baseline == pytest.approx(0.5, abs=0.1)
+    assert found["categories in which top-1 lies above context-only, jointly at 95%"].value == 0
 
 
 def test_no_word_of_a_note_is_in_a_finding() -> None:

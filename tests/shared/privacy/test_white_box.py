@@ -18,12 +18,13 @@ from shared.encoding import TokenisedSentences
 from shared.errors import ConfigurationError
 from shared.labels import LabelScheme
 from shared.models import lstm
+from shared.models.noise_source import MemoisedNoise
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.token_local import TokenLocal, TokenLocalConfig
 from shared.pipeline import Encoder
 from shared.privacy.accuracies import AccuracyCounts
 from shared.privacy.enforcement import AdvantageBound, enforce
-from shared.privacy.white_box import pair_accuracies, white_box
+from shared.privacy.white_box import WhiteBoxTally, pair_accuracies, white_box
 from shared.privacy.word_pairs import WHILE_ENCODING, WhiteBoxSettings, WordPairs
 from tests.shared.embeddings.made import table
 
@@ -68,7 +69,8 @@ def test_without_protection_every_word_is_told_from_every_other() -> None:
 
 def test_words_that_are_shown_alike_are_a_guess_but_for_their_casing() -> None:
     alike = np.tile(VECTORS.matrix[:1], (len(VECTORS), 1))
-    blind = GeneralisedVectors([word.lower() for word in VECTORS.words], alike, np.zeros(len(VECTORS), dtype=np.int32))
+    lowered = [word.lower() for word in VECTORS.words]
+    blind = GeneralisedVectors(lowered, alike, 3, np.zeros(len(VECTORS), dtype=np.int32))
     bound = white_box(transparent(blind), [CHUNK], PSEUDONYMS, WhiteBoxSettings())
     assert {one.maximum for one in bound.representation.values()} == {0.5}
     found = pair_accuracies(transparent(blind), CHUNK, WordPairs(PSEUDONYMS, WhiteBoxSettings()), torch.Generator())
@@ -81,6 +83,56 @@ def test_surrogates_leave_nothing_to_tell() -> None:
     bound = white_box(protected, [CHUNK], PSEUDONYMS, WhiteBoxSettings())
     assert bound.construction == "surrogates"
     assert {one.maximum for one in bound.representation.values()} == {0.5}
+
+
+def test_with_surrogates_no_neighbour_is_needed() -> None:
+    protected = replace(transparent(), surrogates=SurrogateBank(((0, ("gerda",)), (1, ("bonn",)))))
+    tally = WhiteBoxTally(protected, None, WhiteBoxSettings())
+    for _ in range(2):
+        tally.add(CHUNK)
+    bound = tally.bound()
+    assert {name: (one.tokens, one.mean, one.maximum) for name, one in bound.representation.items()} == {
+        "": (14, 0.5, 0.5), "NAME": (8, 0.5, 0.5), "CITY": (6, 0.5, 0.5),
+    }  # fmt: skip
+    assert not bound.with_casing
+    with pytest.raises(ConfigurationError, match="neighbours"):
+        WhiteBoxTally(transparent(), None, WhiteBoxSettings())
+
+
+def test_a_vocabulary_in_lower_case_says_nothing_of_casing() -> None:
+    lowered = table([word.lower() for word in VECTORS.words], dim=6)
+    clear = GeneralisedVectors(lowered.words, lowered.matrix, 3, np.r_[np.full(14, -1), 0].astype(np.int32))
+    upper = TokenisedSentences([word.title() for word in CHUNK.words], CHUNK.tags, CHUNK.lengths)
+    pairs = WordPairs(Pseudonymiser(Neighbours(clear), 14), WhiteBoxSettings())
+    found = pair_accuracies(transparent(clear), upper, pairs, torch.Generator())
+    tokens, places, words = pairs.of(upper)
+    # Letters against digits or a dot: no casing makes one of the other.
+    kinds = [[(word.isalpha(), word.isdecimal()) for word in (words[place], upper.words[token])]
+             for token, place in zip(tokens, places, strict=True)]  # fmt: skip
+    number = np.array([one != other for one, other in kinds])
+    assert 0 < number.sum() < len(number)
+    np.testing.assert_array_equal(found.casing_differs, number)
+
+
+def test_under_memoised_noise_a_sentence_is_the_same_in_any_company() -> None:
+    encoder, noise = noisy(0.3), MemoisedNoise(bytes(32), b"")
+    settings = WhiteBoxSettings(draws=2)
+    # Three digit words are more than the three neighbours, so that some are drawn.
+    pseudonyms = Pseudonymiser(Neighbours(VECTORS), 3)
+    whole = pair_accuracies(encoder, CHUNK, WordPairs(pseudonyms, settings), noise)
+    last = TokenisedSentences(CHUNK.words[9:], CHUNK.tags[9:], CHUNK.lengths[2:])
+    alone = pair_accuracies(encoder, last, WordPairs(pseudonyms, settings), noise)
+    np.testing.assert_allclose(alone.accuracy, whole.accuracy[whole.tokens >= 9], atol=1e-5)
+    other = pair_accuracies(encoder, last, WordPairs(pseudonyms, settings), MemoisedNoise(bytes(32), b"x"))
+    assert np.abs(other.accuracy - alone.accuracy).max() > 1e-3
+
+
+def test_of_few_sentences_more_than_a_sample_is_looked_at() -> None:
+    for least, low, high in ((0, 0, 60), (50, 50, 170), (1000, 600, 600)):
+        settings = replace(WHILE_ENCODING, neighbours=2, sentences=0.01, least=least)
+        repeated = TokenisedSentences(CHUNK.words * 100, np.tile(CHUNK.tags, 100), np.tile(CHUNK.lengths, 100))
+        tokens = white_box(transparent(), [repeated], PSEUDONYMS, settings).representation[""].tokens
+        assert low <= tokens <= high
 
 
 def test_noise_is_the_closed_form_averaged_over_the_input_noise() -> None:
@@ -120,7 +172,7 @@ def test_no_word_is_compared_with_itself_and_all_its_neighbours_are_used() -> No
 
 
 def test_a_sample_is_of_the_size_asked_for() -> None:
-    settings = replace(WHILE_ENCODING, neighbours=2, sentences=0.5)
+    settings = replace(WHILE_ENCODING, neighbours=2, sentences=0.5, least=0)
     bound = white_box(transparent(), [CHUNK] * 200, PSEUDONYMS, settings)
     assert 400 < bound.representation[""].tokens < 800
     assert bound.representation[""].pairs == 2 * bound.representation[""].tokens
@@ -181,6 +233,7 @@ def test_a_bound_is_kept_by_as_little_noise_as_needed(quantile: float) -> None:
     assert kept.factors.max() > 1
     found = pair_accuracies(encoder, CHUNK, pairs, torch.Generator().manual_seed(1))
     sentence = np.repeat(np.arange(3), CHUNK.lengths)[found.tokens]
+    np.testing.assert_array_equal(kept.found.tokens, found.tokens)
     for row, factor in enumerate(kept.factors.tolist()):
         delta = found.divergence[:, sentence == row]
 
@@ -189,12 +242,16 @@ def test_a_bound_is_kept_by_as_little_noise_as_needed(quantile: float) -> None:
             return float(np.quantile(each, quantile, method="higher"))
 
         assert advantage(factor) == pytest.approx(kept.advantage[row], abs=1e-6)
+        held = 2 * kept.found.accuracy[sentence == row] - 1
+        assert np.quantile(held, quantile, method="higher") == pytest.approx(kept.advantage[row], abs=1e-6)
         assert factor == 1 or advantage(factor / 2**0.25) > 0.2
 
 
 def test_what_no_noise_can_protect_is_left_out() -> None:
     pairs, generator = WordPairs(PSEUDONYMS, WhiteBoxSettings()), torch.Generator()
-    assert enforce(transparent(), CHUNK, AdvantageBound(0.2), pairs, generator).left_out.all()
+    kept = enforce(transparent(), CHUNK, AdvantageBound(0.2), pairs, generator)
+    assert kept.left_out.all()
+    assert not len(kept.found.tokens)
     assert enforce(noisy(0.01), CHUNK, AdvantageBound(0.01, max_factor=2), pairs, generator).left_out.all()
     nothing = TokenisedSentences(["saw", "."], np.zeros(2, dtype=np.uint8), np.array([2]))
     assert not enforce(transparent(), nothing, AdvantageBound(0.2), pairs, generator).left_out.any()

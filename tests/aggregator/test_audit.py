@@ -1,0 +1,203 @@
+"""The gate before a release: what is published has passed an audit of the very representer."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from aggregator import audit as audits
+from aggregator.errors import AuditError, WorkspaceError
+from aggregator.releases import representer_digest
+from aggregator.workspace import create, open_workspace
+from shared.corpus import read_corpus
+from shared.errors import ConfigurationError
+from shared.privacy.policy import load_policy
+from tests.audited import POLICY
+from tests.loop import Loop, audit, done, provider, refused, snapshot, values
+from tests.tiny_notes import phi_strings
+
+HARD = '[[limit]]\nattack = "white box"\nmeasure = "Bayes accuracy"\nwhy = "nobody can"\nmost = 0.1\n'
+
+
+def record_path(loop: Loop) -> Path:
+    return loop.provider / "audit" / audits.RECORD
+
+
+def record(loop: Loop) -> dict[str, object]:
+    found: dict[str, object] = json.loads(record_path(loop).read_text())
+    return found
+
+
+def publish(loop: Loop) -> object:
+    return provider("publish", "--workspace", loop.provider)
+
+
+def retrained(loop: Loop) -> None:
+    command = ("train-repr", "--corpus", loop.notes("public"), "--cluster-size", 9, "--dim", 8)
+    done(provider(*command, "--workspace", loop.provider))
+
+
+class TestRecord:
+    def test_it_names_what_was_attacked_and_under_which_limits(self, built_loop: Loop) -> None:
+        found = record(built_loop)
+        assert found["passed"] is True
+        assert found["preset"] == "quick"
+        assert found["representer"] == representer_digest(open_workspace(built_loop.provider))
+        verdicts = found["verdicts"]
+        assert isinstance(verdicts, list)
+        assert [(one["attack"], one["most"], one["above_baseline"], one["trials"]) for one in verdicts] == [
+            ("white box", 0.52, None, 1), ("match", None, 0.005, 10),
+        ]  # fmt: skip
+        assert all(one["findings"] and one["passed"] and not one["skipped"] for one in verdicts)
+
+    def test_every_figure_tells_what_it_rests_on(self, built_loop: Loop) -> None:
+        findings = record(built_loop)["findings"]
+        assert isinstance(findings, list)
+        assert len({one["attack"] for one in findings}) > 6
+        for one in findings:
+            assert one["knowledge"]
+            low, high = one["interval"]
+            assert (
+                low <= one["value"] <= high or one["trials"] == 0 or one["unit"] or one["value"] == pytest.approx(low)
+            )
+            assert one["trials"] >= 0
+
+    @pytest.mark.parametrize("name", [audits.RECORD, audits.PAGE])
+    def test_it_holds_no_word_of_a_note(self, name: str, built_loop: Loop) -> None:
+        text = (built_loop.provider / "audit" / name).read_text()
+        notes = list(read_corpus(built_loop.notes("public")))
+        assert not [word for word in phi_strings(notes) if word in text]
+        assert not [word for word in ("swollen", "ankles", "cough", "rest.") if re.search(rf"\b{word}\b", text)]
+
+    def test_another_seed_is_another_audit(self, loop: Loop) -> None:
+        before = record(loop)["findings"]
+        done(audit(loop, "--seed", 1))
+        found = record(loop)
+        assert found["settings"]["seed"] == 1  # type: ignore[index]
+        assert found["findings"] != before
+
+    def test_json_of_the_command_is_the_record(self, loop: Loop) -> None:
+        assert values(audit(loop, "--json")) == record(loop)
+
+
+class TestPage:
+    def test_it_renders(self, built_loop: Loop) -> None:
+        page = (built_loop.provider / "audit" / audits.PAGE).read_text()
+        assert "passes" in page
+        assert "does not pass" not in page
+        assert "does not depend on" in page
+        assert page.count("<svg") == 4
+        assert page.rstrip().endswith("</html>")
+        assert "{{" not in page
+        assert "nan" not in re.sub(r"<svg.*?</svg>", "", page, flags=re.DOTALL).lower().split()
+
+    def test_it_says_that_a_limit_is_broken(self, loop: Loop, tmp_path: Path) -> None:
+        (tmp_path / "hard.toml").write_text(HARD)
+        audit(loop, "--policy", tmp_path / "hard.toml")
+        page = (loop.provider / "audit" / audits.PAGE).read_text()
+        assert "does not pass" in page
+        assert "FAIL" in page
+
+
+class TestGate:
+    def test_without_an_audit_nothing_is_published(self, loop: Loop) -> None:
+        record_path(loop).unlink()
+        before = snapshot(loop.provider)
+        refused(publish(loop), 22, "aggregator audit")
+        refused(provider("release", "--workspace", loop.provider), 22, "aggregator audit")
+        assert snapshot(loop.provider) == before
+
+    def test_an_audit_of_another_representer_does_not_count(self, loop: Loop) -> None:
+        retrained(loop)
+        before = snapshot(loop.provider)
+        refused(publish(loop), 22, "another representer")
+        refused(provider("release", "--workspace", loop.provider), 22, "another representer")
+        assert snapshot(loop.provider) == before
+
+    def test_any_file_that_decides_a_representation_counts(self, loop: Loop) -> None:
+        path = loop.provider / "representer" / "surrogates.json"
+        path.write_text(path.read_text() + " ")
+        refused(publish(loop), 22, "another representer")
+
+    def test_a_failed_audit_ends_with_its_own_code_and_stops_publishing(self, loop: Loop, tmp_path: Path) -> None:
+        (tmp_path / "hard.toml").write_text(POLICY + HARD)
+        result = audit(loop, "--policy", tmp_path / "hard.toml")
+        refused(result, 22, "did not pass", "white box")
+        assert "FAIL" in result.stdout
+        assert "does NOT pass" in result.stdout
+        assert record(loop)["passed"] is False
+        before = snapshot(loop.provider)
+        refused(publish(loop), 22, "did not pass")
+        assert snapshot(loop.provider) == before
+
+    @pytest.mark.parametrize("text", ["", "[]", "{}", "3", '{"format": 1}', "[" * 3000, b"\xff".decode("latin-1")])
+    def test_a_damaged_record_does_not_count(self, text: str, loop: Loop) -> None:
+        record_path(loop).write_text(text)
+        refused(publish(loop), 22, "aggregator audit")
+
+    @pytest.mark.parametrize(
+        "change",
+        [{"passed": 1}, {"passed": "yes"}, {"passed": False}, {"verdicts": []}, {"format": 2}, {"representer": None}],
+    )
+    def test_neither_does_a_record_that_says_no(self, change: dict[str, object], loop: Loop) -> None:
+        record_path(loop).write_text(json.dumps(record(loop) | change))
+        refused(publish(loop), 22)
+
+    def test_one_broken_limit_outweighs_the_verdict(self, loop: Loop) -> None:
+        found = record(loop)
+        found["verdicts"][0]["passed"] = False  # type: ignore[index]
+        record_path(loop).write_text(json.dumps(found))
+        refused(publish(loop), 22, "white box")
+
+    def test_an_interrupted_audit_leaves_the_earlier(self, loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+        before = snapshot(loop.provider)
+
+        def stopped(*arguments: object) -> None:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(audits, "write_page", stopped)
+        assert audit(loop).exit_code == 130
+        assert snapshot(loop.provider) == before
+
+
+class TestReleases:
+    @pytest.mark.parametrize("kind", ["representer", "pipeline"])
+    def test_a_release_carries_its_audit(self, kind: str, built_loop: Loop) -> None:
+        folder = {"representer": built_loop.representer_release, "pipeline": built_loop.pipeline_release}[kind]
+        listed = json.loads((folder / "release.json").read_text())
+        for name in (audits.RECORD, audits.PAGE):
+            assert (folder / name).read_bytes() == (built_loop.provider / "audit" / name).read_bytes()
+            assert f'"{name}"' in json.dumps(listed)
+
+    def test_and_a_hospital_gets_it(self, built_loop: Loop) -> None:
+        for site, release in (("north", "0001-representer"), ("fourth", "0002-pipeline")):
+            pulled = built_loop.site(site) / "releases" / release
+            assert json.loads((pulled / audits.RECORD).read_text()) == record(built_loop)
+            assert (pulled / audits.PAGE).exists()
+
+
+class TestUse:
+    def test_an_unknown_preset(self, built_loop: Loop) -> None:
+        opened = open_workspace(built_loop.provider)
+        with pytest.raises(ConfigurationError, match="preset"):
+            audits.audit(opened, [], None, load_policy(), "slow")  # type: ignore[arg-type]
+
+    def test_there_must_be_a_representer(self, tmp_path: Path) -> None:
+        with pytest.raises(WorkspaceError, match="train-repr"):
+            audits.audit(create(tmp_path, "p", "i2b2_2014"), [], None, load_policy(), "quick")  # type: ignore[arg-type]
+        with pytest.raises(AuditError, match="none"):
+            audits.require_passed(open_workspace(tmp_path))
+
+    def test_too_few_notes(self, loop: Loop) -> None:
+        for path in sorted(loop.notes("public").iterdir())[4:]:
+            path.unlink()
+        refused(audit(loop), 2, "notes")
+
+    def test_copies_of_a_note_are_on_one_side(self, built_loop: Loop) -> None:
+        notes = list(read_corpus(built_loop.notes("public")))
+        sides = {note.text: audits._attacked(note) for note in notes}
+        assert set(sides.values()) == {False, True}
+        assert all(audits._attacked(note) == sides[note.text] for note in reversed(notes))

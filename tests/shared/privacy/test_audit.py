@@ -1,0 +1,189 @@
+"""The audit as a whole: an encoder that shows everything fails it, one that shows no labelled PHI passes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+
+from shared.anonymity.surrogates import surrogate_bank
+from shared.document import Document
+from shared.embeddings.generalised import folded, generalise
+from shared.encoding import tokenised, tokenised_chunks
+from shared.errors import ConfigurationError
+from shared.labels import load_scheme
+from shared.models.token_local import token_local
+from shared.pipeline import Encoder
+from shared.privacy.audit import FULL, QUICK, Audit, AuditMaterial, own_set, run_audit, settings_as_json
+from shared.privacy.finding import Finding
+from shared.privacy.policy import Limit, judge, load_policy
+from shared.text.casing import casing_class
+from shared.text.tokens import tokenise
+from tests.audited import TINY
+from tests.shared.embeddings.made import table
+from tests.shared.privacy.attacked import NAMES
+from tests.tiny_notes import note, phi_strings, tiny_notes
+
+SCHEME = load_scheme("i2b2_2014")
+KNOWN, TARGET = list(tiny_notes(24, 1, "known")), list(tiny_notes(12, 2, "target"))
+WORDS = tuple(dict.fromkeys(word for one in KNOWN + TARGET for word in tokenise(one.text).words))
+VECTORS = table((*WORDS, *NAMES), dim=12)
+FULL_NAMES = list(product(NAMES[:30], NAMES[30:60]))
+# Few notes give few trials, and on them networks learn little: adversaries do not even break their controls, and the
+# inversion learns from surrogates what its context-only view, which could, has not learned yet.
+LIMITS = [
+    replace(one, trials=1) for one in load_policy() if one.least is None and one.attack != "token inversion"
+]  # fmt: skip
+
+
+def transparent() -> Encoder:
+    """Word vectors as they are."""
+    return Encoder(VECTORS, token_local(torch.tensor(VECTORS.matrix), VECTORS.dim), SCHEME)
+
+
+def surrogates() -> Encoder:
+    """The default construction."""
+    vectors = generalise(folded(VECTORS), np.zeros(len(folded(VECTORS)), dtype=np.bool_), 8)
+    bank = surrogate_bank(tokenised_chunks(tokenised(KNOWN), SCHEME))
+    return Encoder(vectors, token_local(torch.tensor(vectors.matrix), vectors.dim), SCHEME, bank)
+
+
+def material(names: list[tuple[str, ...]] = FULL_NAMES) -> AuditMaterial:
+    return AuditMaterial(VECTORS, KNOWN, TARGET, names, ("PATIENT", "DOCTOR"))
+
+
+@cache
+def audited(kind: str) -> Audit:
+    return run_audit({"transparent": transparent, "surrogates": surrogates}[kind](), material(), TINY)
+
+
+def broken(audit: Audit) -> set[str]:
+    return {verdict.limit.attack for verdict in judge(LIMITS, audit.findings, full=False) if not verdict.passed}
+
+
+def test_an_encoder_that_shows_everything_fails() -> None:
+    audit = audited("transparent")
+    assert {"white box", "match", "linkage"} <= broken(audit)
+    assert audit.accounting.basis == "none"
+    assert first(audit, "white box", "Bayes accuracy, representation, all PHI, mean").value == 1
+    assert first(audit, "match", "top-1 of 20, nearest neighbours, 1 share").value > 0.9
+
+
+def test_the_default_construction_passes() -> None:
+    audit = audited("surrogates")
+    assert not broken(audit)
+    assert audit.accounting.basis == "independence"
+    assert first(audit, "white box", "Bayes accuracy, representation, all PHI, maximum").value == 0.5
+
+
+@pytest.mark.parametrize("kind", ["transparent", "surrogates"])
+def test_findings_hold_no_word_of_a_note(kind: str) -> None:
+    audit = audited(kind)
+    told = json.dumps([[asdict(one) for one in audit.findings], audit.left_out, audit.accounting.statement])
+    assert not [word for word in phi_strings(KNOWN + TARGET) if word in told]
+    assert not [word for word in ("ankles", "cough", "falls", "gets") if word in told]
+
+
+def test_all_attacks_are_tried_or_named() -> None:
+    audit = audited("surrogates")
+    tried = {one.attack.partition(",")[0] for one in audit.findings}
+    assert tried == {
+        "white box", "match", "linkage", "reassembly", "readability", "token inversion", "fresh adversary T1",
+        "fresh adversary T2",
+    }  # fmt: skip
+    assert audit.left_out == ("membership: part of the full audit only",)
+
+
+def test_an_attack_that_can_not_be_run_is_left_out_and_its_limit_fails() -> None:
+    settings = replace(TINY, inversion=None, readability=None, adversary=None, matching=(), reassembly=None)
+    few = run_audit(surrogates(), material(FULL_NAMES[:50]), settings)
+    assert any(reason.startswith("linkage: ") and "names" in reason for reason in few.left_out)
+    assert "linkage" in broken(few)
+    nameless = run_audit(surrogates(), replace(material(), name_categories=()), settings)
+    assert any(reason.startswith("linkage: ") and "category" in reason for reason in nameless.left_out)
+    assert {"match", "linkage"} <= broken(nameless)
+
+
+def test_very_few_notes_leave_attacks_out_and_crash_nothing() -> None:
+    few = AuditMaterial(VECTORS, KNOWN[:2], TARGET[:2], FULL_NAMES, ("PATIENT",))
+    audit = run_audit(surrogates(), few, TINY)
+    verdicts = judge(load_policy(), audit.findings, full=False)
+    assert not all(verdict.passed for verdict in verdicts)
+
+
+@pytest.mark.parametrize("few", [[], TARGET[:1], [note("a", "No finding.\n"), note("b", "Nothing more.\n")]])
+def test_notes_on_which_nothing_can_be_shown_are_refused(few: list[Document]) -> None:
+    with pytest.raises(ConfigurationError, match="notes"):
+        run_audit(surrogates(), replace(material(), target=few), TINY)
+    with pytest.raises(ConfigurationError, match="notes"):
+        run_audit(surrogates(), replace(material(), known=few), TINY)
+
+
+def test_the_same_seed_finds_the_same() -> None:
+    settings = replace(TINY, readability=None, inversion=None, adversary=None)
+    assert run_audit(surrogates(), material(), settings) == run_audit(surrogates(), material(), settings)
+
+
+class TestOwnSet:
+    @pytest.mark.parametrize("word", ["Quillfeather", "QUILLFEATHER", "osyth", "x", "A"])
+    def test_surrogates_hide_a_word_among_all_of_its_casing(self, word: str) -> None:
+        own = own_set(surrogates())
+        assert own is not None
+        listed = list(own(word))
+        assert len(listed) > 20
+        assert {casing_class(other) for other in listed} == {casing_class(word)}
+
+    @pytest.mark.parametrize(("word", "size"), [("7", 10), ("77", 100), ("2019", 1000), ("9" * 20, 1000)])
+    def test_and_a_number_among_those_of_as_many_digits(self, word: str, size: int) -> None:
+        own = own_set(surrogates())
+        assert own is not None
+        listed = list(own(word))
+        assert len(set(listed)) == size
+        assert {len(other) for other in listed} == {len(word)}
+
+    def test_a_cluster_hides_its_words(self) -> None:
+        encoder = replace(surrogates(), surrogates=None)
+        own = own_set(encoder)
+        assert own is not None
+        listed = list(own("Quillfeather"))
+        assert "quillfeather" in listed
+        assert len(listed) >= 8
+        assert len(np.unique(encoder.vectors.rows(listed), axis=0)) == 1
+
+    def test_word_vectors_as_they_are_hide_nothing(self) -> None:
+        assert own_set(transparent()) is None
+
+
+@pytest.mark.parametrize("settings", [QUICK, FULL, TINY])
+def test_settings_are_told_in_json(settings: object) -> None:
+    json.dumps(settings_as_json(settings), allow_nan=False)  # type: ignore[arg-type]
+
+
+def test_ours_ask_for_no_more_trials_than_a_quick_audit_has() -> None:
+    assert QUICK.linkage is not None
+    most = {"match": QUICK.matching[0].targets, "linkage": QUICK.linkage.targets}
+    for limit in load_policy():
+        assert limit.trials <= most.get(limit.attack.split()[0], limit.trials)
+
+
+def test_a_quick_audit_may_lack_only_what_it_does_not_try() -> None:
+    assert QUICK.adversary is None
+    assert {limit.attack.split(",")[0] for limit in load_policy() if limit.full_only} == {
+        "fresh adversary T1",
+        "fresh adversary T2",
+    }
+
+
+def first(audit: Audit, attack: str, measure: str) -> Finding:
+    return next(one for one in audit.findings if one.attack == attack and one.measure == measure)
+
+
+def test_a_limit_that_names_no_attack_of_ours_would_be_seen() -> None:
+    tried = {one.attack for one in audited("surrogates").findings}
+    assert {one.attack for one in load_policy()} <= tried
+    assert not judge([Limit("mach", "top-1", "a slip", most=1.0)], audited("surrogates").findings, full=False)[0].passed

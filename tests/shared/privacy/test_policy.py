@@ -1,0 +1,163 @@
+"""Limits on findings: what they let pass, and that nothing untried passes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.errors import ConfigurationError, StorageError
+from shared.evaluation.intervals import clopper_pearson
+from shared.privacy.finding import Finding, proportion
+from shared.privacy.policy import Limit, judge, load_policy, lowest
+
+
+def found(hits: int, trials: int, baseline: float | None = 0.01, measure: str = "top-1 of 100") -> Finding:
+    return proportion("match", measure, hits, trials, baseline, "the release", 0)
+
+
+def limit(**bounds: float) -> Limit:
+    return Limit("match", "top-1 of", "why", **bounds)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "hits", "passes"),
+    [
+        ({"most": 0.02}, 4, True),
+        ({"most": 0.02}, 5, False),
+        ({"least": 0.55}, 110, True),
+        ({"least": 0.55}, 109, False),
+        # Of 200 trials 2 are expected; 7 are chance, 8 lie beyond 1.5% with 95% certainty.
+        ({"above_baseline": 0.005}, 7, True),
+        ({"above_baseline": 0.005}, 8, False),
+        ({"above_baseline": 0.0}, 5, True),
+        ({"above_baseline": 0.0}, 6, False),
+        ({"above_baseline": 0.0, "most": 0.02}, 5, False),
+    ],
+)
+def test_a_bound(bounds: dict[str, float], hits: int, passes: bool) -> None:
+    (verdict,) = judge([limit(**bounds)], [found(hits, 200)], full=True)
+    assert verdict.passed == passes
+    assert bool(verdict.reason) != passes
+
+
+def test_a_limit_holds_for_every_finding_whose_measure_begins_so() -> None:
+    good, bad = found(0, 200), found(40, 200, measure="top-1 of 10000")
+    (verdict,) = judge([limit(above_baseline=0.005)], [good, bad, found(9, 10, measure="top-10 of 100")], full=True)
+    assert verdict.findings == (good, bad)
+    assert not verdict.passed
+    assert verdict.shown == bad
+    assert verdict.reason == "1 of 2 figures beyond the limit"
+
+
+def test_a_limit_is_of_one_attack_only() -> None:
+    control = replace(found(150, 200, 0.5, "decisions right"), attack="fresh adversary T1, positive control: clear")
+    one = Limit("fresh adversary T1", "decisions right", "why", above_baseline=0.0)
+    (verdict,) = judge([one], [control], full=True)
+    assert not verdict.findings
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_what_was_not_tried_fails(full: bool) -> None:
+    (verdict,) = judge([limit(most=1.0)], [], full=full)
+    assert not verdict.passed
+    assert verdict.reason == "not tried"
+    assert verdict.shown is None
+
+
+def test_what_was_tried_too_little_fails() -> None:
+    few = Limit("match", "top-1 of", "why", above_baseline=0.005, trials=100)
+    assert not judge([few], [found(0, 99)], full=True)[0].passed
+    assert judge([few], [found(0, 99), found(0, 100)], full=True)[0].passed
+    # An interval over no trials reaches everywhere.
+    (nothing,) = judge([limit(above_baseline=0.005)], [found(0, 0)], full=True)
+    assert not nothing.passed
+    assert "0 trials" in nothing.reason
+
+
+def test_only_a_quick_audit_may_lack_what_is_for_full_ones() -> None:
+    one = Limit("match", "top-1 of", "why", most=0.1, full_only=True)
+    (quick,), (full,) = judge([one], [], full=False), judge([one], [], full=True)
+    assert quick.passed
+    assert quick.skipped
+    assert quick.reason
+    assert not full.passed
+    # What a quick audit has tried counts.
+    assert not judge([one], [found(100, 200)], full=False)[0].passed
+
+
+def test_an_unknown_baseline_is_no_excuse() -> None:
+    assert not judge([limit(above_baseline=0.5)], [found(1, 200, None)], full=True)[0].passed
+
+
+@pytest.mark.parametrize("bound", ["most", "least", "above_baseline"])
+def test_what_is_no_number_never_passes(bound: str) -> None:
+    broken = Finding("match", "top-1 of 100", math.nan, 0.01, (math.nan, math.nan), 200, "the release", 0)
+    (verdict,) = judge([limit(**{bound: 0.5})], [broken], full=True)
+    assert not verdict.passed
+
+
+class TestManyLooks:
+    def test_chance_in_one_of_many_is_no_leak(self) -> None:
+        many = [found(8, 200), *(found(2, 200) for _ in range(49))]
+        assert not judge([limit(above_baseline=0.005)], many[:1], full=True)[0].passed
+        assert judge([limit(above_baseline=0.005)], many, full=True)[0].passed
+
+    def test_a_leak_in_one_of_many_is_found(self) -> None:
+        many = [found(40, 200), *(found(2, 200) for _ in range(99))]
+        assert not judge([limit(above_baseline=0.005)], many, full=True)[0].passed
+
+    @given(st.integers(1, 300), st.integers(2, 200), st.data())
+    def test_the_level_is_shared_out(self, trials: int, looks: int, data: st.DataObject) -> None:
+        hits = data.draw(st.integers(0, trials))
+        one = found(hits, trials)
+        assert lowest(one, 1) == one.interval[0]
+        assert lowest(one, looks) == clopper_pearson(hits, trials, level=1 - 0.05 / looks)[0] <= one.interval[0]
+
+    def test_an_interval_that_is_no_count_stays(self) -> None:
+        assert lowest(Finding("reassembly", "ROC AUC", 0.61, 0.5, (0.57, 0.65), 400, "", 0), 50) == 0.57
+
+
+class TestFiles:
+    def test_ours(self) -> None:
+        limits = load_policy()
+        assert {"white box", "match", "linkage", "token inversion"} <= {one.attack for one in limits}
+        assert all(one.why and one.bound for one in limits)
+        # Every adversary that must fail has a twin that must not.
+        adversaries = {one.attack for one in limits if one.attack.startswith("fresh adversary") and one.least is None}
+        controls = {one.attack.partition(",")[0] for one in limits if one.least is not None}
+        assert adversaries == controls == {"fresh adversary T1", "fresh adversary T2"}
+
+    def test_one_of_ones_own(self, tmp_path: Path) -> None:
+        path = tmp_path / "own.toml"
+        path.write_text('[[limit]]\nattack = "match"\nmeasure = "top-1"\nwhy = "because"\nmost = 1\ntrials = 7\n')
+        assert load_policy(path) == [Limit("match", "top-1", "because", most=1, trials=7)]
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "", "limit = []", "limit = 3", "[[limit]]", "[limit]\nmost = 1", "[[limit", "a = " + "[" * 3000,
+            '[[limit]]\nattack = "match"\nmeasure = "top-1"\nwhy = "because"',
+            '[[limit]]\nattack = "match"\nmeasure = "top-1"\nmost = 0.5',
+            '[[limit]]\nattack = "match"\nmeasure = ""\nwhy = "because"\nmost = 0.5',
+            '[[limit]]\nattack = "match"\nmeasure = "top-1"\nwhy = "because"\nmost = "0.5"',
+            '[[limit]]\nattack = "match"\nmeasure = "top-1"\nwhy = "because"\nmost = nan',
+            '[[limit]]\nattack = "match"\nmeasure = "top-1"\nwhy = "because"\nmost = true',
+            '[[limit]]\nattack = "match"\nmeasure = "top-1"\nwhy = "because"\nmost = 0.5\ntrials = 0',
+            '[[limit]]\nattack = "match"\nmeasure = "top-1"\nwhy = "because"\nmost = 0.5\nfull_only = "no"',
+            '[[limit]]\nattack = "match"\nmeasure = "top-1"\nwhy = "because"\nmots = 0.5',
+        ],
+    )  # fmt: skip
+    def test_what_is_no_policy_is_refused(self, text: str, tmp_path: Path) -> None:
+        path = tmp_path / "own.toml"
+        path.write_text(text)
+        with pytest.raises(ConfigurationError):
+            load_policy(path)
+
+    def test_a_missing_file(self, tmp_path: Path) -> None:
+        with pytest.raises(StorageError):
+            load_policy(tmp_path / "none.toml")
