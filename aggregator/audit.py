@@ -23,6 +23,7 @@ from shared.files import new_folder, read_text, write_text
 from shared.labels import load_mapping
 from shared.pipeline import load_encoder
 from shared.privacy.audit import PRESETS, Audit, AuditMaterial, AuditSettings, run_audit, settings_as_json
+from shared.privacy.finding import Finding
 from shared.privacy.policy import Limit, Verdict, judge
 from shared.training.tagging import Progress, silent
 
@@ -59,6 +60,11 @@ class AuditResult:
     def passed(self) -> bool:
         """Whether every limit is kept."""
         return all(verdict.passed for verdict in self.verdicts)
+
+    @property
+    def skipped(self) -> int:
+        """How many limits were not tried and need not be."""
+        return sum(verdict.skipped for verdict in self.verdicts)
 
     def as_json(self) -> dict[str, object]:
         """Everything as a JSON object."""
@@ -204,19 +210,20 @@ def summary_lines(result: AuditResult) -> list[str]:
     lines = [result.audit.accounting.statement]
     for verdict in result.verdicts:
         state = "skipped" if verdict.skipped else "pass" if verdict.passed else "FAIL"
-        shown, reason = verdict.shown, f"; {verdict.reason}" if verdict.reason else ""
-        found = (
-            verdict.reason
-            if shown is None
-            else f"{shown.measure}: {said(shown, shown.value)} {shown.unit}".rstrip() + reason
-        )
-        lines.append(f"{state:7} {verdict.limit.attack}: {found}")
+        shown = verdict.shown
+        parts = [] if shown is None else [f"{shown.measure}: {said(shown, shown.value)} {shown.unit}".rstrip()]
+        lines.append(f"{state:7} {verdict.limit.attack}: " + "; ".join([*parts, *filter(None, [verdict.reason])]))
         if shown is not None:
-            without = "" if shown.baseline is None else f"without the share {said(shown, shown.baseline)}, "
-            interval = f"interval {said(shown, shown.interval[0])} to {said(shown, shown.interval[1])}, "
-            lines.append(
-                f"        ({without}{'' if shown.unit else interval}{verdict.limit.bound} passes, {shown.trials} trials)"
-            )
+            lines.append(f"        ({_rests_on(shown)}; passes: {verdict.limit.bound})")
     lines += [f"left out: {reason}" for reason in result.audit.left_out]
-    lines.append("the representer passes its audit" if result.passed else "the representer does NOT pass its audit")
+    skipped = f"; {result.skipped} of {len(result.verdicts)} limits were skipped" if result.skipped else ""
+    lines.append(
+        f"the representer passes its audit{skipped}" if result.passed else "the representer does NOT pass its audit"
+    )
     return lines
+
+
+def _rests_on(finding: Finding) -> str:
+    without = [] if finding.baseline is None else [f"without the share {said(finding, finding.baseline)}"]
+    interval = [] if finding.unit else [f"interval {' to '.join(said(finding, end) for end in finding.interval)}"]
+    return ", ".join([*without, *interval, f"{finding.trials} trials"])

@@ -28,6 +28,7 @@ TINY = AuditSettings(
     ReadabilitySettings(GuesserSettings(epochs=1, hidden=8, vocabulary=100), judged=40),
     None,
     neighbours=20,
+    adversary_sentences=1,
 )
 
 POLICY = """

@@ -27,7 +27,7 @@ from shared.encoding import TokenisedSentences
 from shared.errors import ModelError, TrainingError
 from shared.files import read_text, write_text
 from shared.models.noise import NoiseSource
-from shared.text.casing import casing_classes
+from shared.text.casing import CASING_CLASSES, casing_classes
 
 FILE = "surrogates.json"
 FORMAT = "deid-commons surrogates 1"
@@ -37,6 +37,11 @@ _FEW = 3
 
 # A category varies if so many of its words that stand on lists are different ones.
 _DISTINCT = 0.2
+_LOWER, _UPPER, _INITIAL, _OTHER = (
+    CASING_CLASSES.index(name) for name in ("all lower", "all upper", "initial upper", "other")
+)
+_LETTERS = frozenset({_LOWER, _UPPER, _INITIAL, _OTHER})
+_ANY_CASING = "any casing"
 # A float holds so many random digits.
 _DIGITS = 12
 
@@ -129,7 +134,7 @@ class SurrogateBank:
         for key in _keys(category, before, kind):
             found = self._single.get(key)
             if found:
-                return found[int(chance * len(found))]
+                return _in_casing(found[int(chance * len(found))], kind)
         raise AssertionError("the bank has a word")
 
 
@@ -202,13 +207,27 @@ def _pattern(words: Iterable[str]) -> Pattern:
 
 
 def _keys(category: int, before: Sequence[str], kind: int) -> Iterator[_Key]:
-    """What a token is drawn by, the closest first: the drawn word ahead of it, its place, its category, its casing."""
+    """What a token is drawn by, the closest first: the drawn word ahead of it, its place, its category, its casing.
+
+    A word of the same category in another casing, which it can change, comes before one of another category: a hospital
+    that writes names in capitals must not get the capitals of the provider's clinics.
+    """
     if before:
         yield category, before[0].lower(), kind
     yield category, bool(before), kind
     yield category, kind
+    if kind in _LETTERS:
+        yield category, bool(before), _ANY_CASING
+        yield category, _ANY_CASING
     yield (kind,)
     yield ()
+
+
+def _in_casing(word: str, kind: int) -> str:
+    """The word in a casing class, where that is one of letters."""
+    if kind not in _LETTERS or not word.isalpha():
+        return word
+    return {_LOWER: word.lower(), _UPPER: word.upper(), _INITIAL: word.capitalize()}.get(kind, word)
 
 
 def _cased_like(word: str, model: str) -> str:

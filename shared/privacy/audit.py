@@ -37,7 +37,7 @@ from shared.privacy.attacks.matching import MatchingSettings, OwnSet, cased_like
 from shared.privacy.attacks.membership import MembershipSettings, encoded_notes, membership
 from shared.privacy.attacks.readability import ReadabilitySettings, readability
 from shared.privacy.attacks.reassembly import ReassemblySettings, reassembly
-from shared.privacy.attacks.sharing import joined
+from shared.privacy.attacks.sharing import joined, with_phi
 from shared.privacy.attacks.word_guesser import GuesserSettings
 from shared.privacy.finding import Finding
 from shared.privacy.white_box import white_box
@@ -56,6 +56,7 @@ class AuditSettings:
 
     Args:
         neighbours: N, candidates for every PHI word.
+        adversary_sentences: with PHI, from which adversaries learn; from fewer they break nothing, so they prove nothing.
         longest_note: tokens of the longest note that the accounting covers.
         seed: of all attacks.
     """
@@ -69,6 +70,7 @@ class AuditSettings:
     readability: ReadabilitySettings | None
     membership: MembershipSettings | None
     neighbours: int = 1000
+    adversary_sentences: int = 2000
     seed: int = 0
 
 
@@ -197,12 +199,19 @@ def _planned(scene: _Scene, settings: AuditSettings, progress: Progress) -> tupl
             ("token inversion", lambda: token_inversion(encoder, vectors, known, target, inverted, progress=progress))
         )
     if settings.adversary is not None:
-        fresh = replace(settings.adversary, neighbours=pseudonyms.n)
-        planned.append(
-            ("fresh adversaries", lambda: fresh_adversaries(encoder, vectors, known, target, fresh, progress=progress))
-        )
-    else:
-        left_out.append("fresh adversaries: part of the full audit only")
+        fresh, marked = replace(settings.adversary, neighbours=pseudonyms.n), len(with_phi(known))
+        if marked < settings.adversary_sentences:
+            left_out.append(
+                f"fresh adversaries: {marked} sentences with PHI to learn from; from fewer than {settings.adversary_sentences} "
+                "they do not even break clear word vectors"
+            )
+        else:
+            planned.append(
+                (
+                    "fresh adversaries",
+                    lambda: fresh_adversaries(encoder, vectors, known, target, fresh, progress=progress),
+                )
+            )
     if (asked := settings.membership) is not None:
         planned.append(("membership", lambda: _membership(encoder, material.target, asked)))
     else:

@@ -105,8 +105,8 @@ class Limit:
         if self.least is not None:
             parts.append(f"at least {100 * self.least:g}%")
         if self.above_baseline is not None:
-            beyond = f"{100 * self.above_baseline:g} points above it" if self.above_baseline else "above it"
-            parts.append(f"not {beyond}")
+            beyond = 100 * self.above_baseline
+            parts.append(f"at most {beyond:g} points above it" if beyond else "not above it")
         return ", ".join(parts)
 
 

@@ -109,6 +109,16 @@ def test_an_attack_that_can_not_be_run_is_left_out_and_its_limit_fails() -> None
     assert {"match", "linkage"} <= broken(nameless)
 
 
+def test_adversaries_that_could_learn_nothing_are_left_out() -> None:
+    settings = replace(TINY, inversion=None, readability=None, reassembly=None, linkage=None, adversary_sentences=1000)
+    audit = run_audit(surrogates(), material(), settings)
+    assert any(reason.startswith("fresh adversaries: ") for reason in audit.left_out)
+    skipped = {one.limit.attack for one in judge(load_policy(), audit.findings, full=False) if one.skipped}
+    assert {"fresh adversary T1", "fresh adversary T2"} <= skipped
+    failed = {one.limit.attack for one in judge(load_policy(), audit.findings, full=True) if not one.passed}
+    assert {"fresh adversary T1", "fresh adversary T2"} <= failed
+
+
 def test_very_few_notes_leave_attacks_out_and_crash_nothing() -> None:
     few = AuditMaterial(VECTORS, KNOWN[:2], TARGET[:2], FULL_NAMES, ("PATIENT",))
     audit = run_audit(surrogates(), few, TINY)
