@@ -64,7 +64,7 @@ def _match(findings: Sequence[Finding]) -> str:
         [finding.measure.removeprefix("top-1 ") for finding in found],
         [finding.value for finding in found],
         [plots.BLUE if finding.at_baseline else plots.ORANGE for finding in found],
-        title="How often the true word or name comes first (orange: its interval lies above chance)",
+        title="The true word or name comes first",
     )
 
 
