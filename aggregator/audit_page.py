@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _INVERSION = "token inversion"
 _CONTROL = ", positive control: "
+# A bar for fewer words would show chance, and there are many categories.
+_ENOUGH = 10
 
 
 def write_page(result: AuditResult, path: Path) -> Path:
@@ -69,23 +71,21 @@ def _match(findings: Sequence[Finding]) -> str:
 
 
 def _inversion(findings: Sequence[Finding]) -> str:
-    """Every category, and all of them together."""
+    """Every category of which there are enough words, and all of them together."""
     found = [
         finding for finding in findings
         if finding.attack == _INVERSION and finding.measure.startswith("top-1, ") and finding.measure.count(",") == 1
+        and finding.trials >= _ENOUGH
     ]  # fmt: skip
     if not found:
         return ""
     return plots.grouped_bars(
         [finding.measure.removeprefix("top-1, ") for finding in found],
         {
-            "from context, without what the PHI words left": (
-                plots.GREY,
-                [finding.baseline or 0.0 for finding in found],
-            ),
+            "from context and casing alone": (plots.GREY, [finding.baseline or 0.0 for finding in found]),
             "with the whole share": (plots.BLUE, [finding.value for finding in found]),
         },
-        title="PHI words that a trained network guesses right, by category",
+        title="PHI words that a network guesses right",
     )
 
 
@@ -98,7 +98,7 @@ def _adversaries(findings: Sequence[Finding]) -> str:
         [f"{name} on {victim or 'shares'}" for name, _, victim in victims],
         [finding.value for finding in found],
         [plots.GREY if victim else plots.BLUE for _, _, victim in victims],
-        title="Decisions that fresh adversaries get right; 0.5 is chance (grey: must be well above)",
+        title="Decisions that fresh adversaries get right",
     )
 
 
@@ -112,8 +112,15 @@ def _readability(findings: Sequence[Finding]) -> str:
     way = found[0].measure.partition(",")[0]
     best = [finding for finding in found if finding.measure.startswith(f"{way}, ") and finding.trials]
     return plots.bars(
-        [finding.measure.removeprefix(f"{way}, ") for finding in best],
+        [_band(finding.measure.removeprefix(f"{way}, ")) for finding in best],
         [finding.value for finding in best],
         [plots.GREY] * len(best),
-        title="Words that are NOT PHI and can be read, by how often public notes use them",
+        title="Words, not PHI, that can be read",
     )
+
+
+def _band(name: str) -> str:
+    """How often the attacker's notes hold the words, in words."""
+    if name == "public frequency from 0 to 0":
+        return "never seen by the attacker"
+    return name.replace("public frequency from", "seen").replace("public frequency", "seen")
