@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from click.testing import Result
 
 from aggregator import audit as audits
 from aggregator.errors import AuditError, WorkspaceError
@@ -31,7 +32,7 @@ def record(loop: Loop) -> dict[str, object]:
     return found
 
 
-def publish(loop: Loop) -> object:
+def publish(loop: Loop) -> Result:
     return provider("publish", "--workspace", loop.provider)
 
 
