@@ -11,6 +11,10 @@ from functools import cache
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
+
+_BATCH_MULTIPLE = 16
+_STEPS_MULTIPLE = 4
 
 
 @cache
@@ -69,18 +73,22 @@ class BiLSTM(nn.Module):
         Returns:
             `[tokens, 2 * hidden]`, in the precision of the LSTM.
         """
-        batch, steps = len(lengths), int(lengths[0])
+        # A shape of its own would be compiled for this batch alone, and an odd number of sentences takes up to three times
+        # as long as the next even one.
+        steps, batch = _rounded(int(lengths[0]), _STEPS_MULTIPLE), _rounded(len(lengths), _BATCH_MULTIPLE)
         starts = torch.cumsum(lengths, 0) - lengths
-        # One column a sentence, which is the order in which the LSTM works; padding repeats a token of the sentence.
-        step = torch.arange(steps)[:, None]
-        last = lengths - 1
-        forth = (starts + torch.minimum(step, last)).flatten()
-        turned = (starts + (last - step).clamp(min=0)).flatten()
-        sentence = torch.repeat_interleave(torch.arange(batch), lengths)
+        sentence = torch.repeat_interleave(torch.arange(len(lengths)), lengths)
         place = torch.arange(len(inputs)) - starts[sentence]
+        backward_place = (lengths - 1)[sentence] - place
+        # One column a sentence, which is the order in which the LSTM works; padding repeats a token of the sentence, and a
+        # column without a sentence the first token of all.
+        step = torch.arange(steps)[:, None]
+        begin, last = (functional.pad(tensor, (0, batch - len(lengths))) for tensor in (starts, lengths - 1))
+        forth = (begin + torch.minimum(step, last)).flatten()
+        turned = (begin + (last - step).clamp(min=0)).flatten()
         inputs = _narrowed(inputs)
         hidden = []
-        for layer, fetch, at in ((self.forwards, forth, place), (self.backwards, turned, last[sentence] - place)):
+        for layer, fetch, at in ((self.forwards, forth, place), (self.backwards, turned, backward_place)):
             with lstm_precision():
                 states, _ = layer(inputs.index_select(0, fetch).view(steps, batch, -1).transpose(0, 1))
             hidden.append(states.transpose(0, 1).reshape(steps * batch, -1).index_select(0, at * batch + sentence))
@@ -95,6 +103,10 @@ class BiLSTM(nn.Module):
             back, _ = self.backwards(inputs[rows[:, None], order])
         last = lengths - 1
         return torch.cat([ahead[rows, last], back[rows, last]], 1).float()
+
+
+def _rounded(size: int, multiple: int) -> int:
+    return -(-size // multiple) * multiple
 
 
 def _cells(order: Tensor) -> Tensor:
