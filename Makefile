@@ -2,6 +2,7 @@
 # make test   installs everything and runs the tests
 # make check  format, lint, types, import contracts, tests: what CI runs
 # make bench  speeds as ratios against peers, in one run
+# make faults kills, full disks, cuts and flipped bytes at every point of the exchange; prints what was lost
 # make results-loop, make results-privacy, make frontier  measure every figure of docs/results again (need the corpora; hours)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -9,7 +10,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test check format bench results-loop results-privacy frontier clean
+.PHONY: demo test check format bench faults results-loop results-privacy frontier clean
 
 demo: $(INSTALLED)
 	$(BIN)/aggregator demo demo
@@ -30,6 +31,9 @@ format: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/python -m bench
+
+faults: $(INSTALLED)
+	$(BIN)/python -m bench.faults --record
 
 results-loop: $(INSTALLED)
 	$(BIN)/python -m bench.results_loop

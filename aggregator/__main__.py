@@ -1,5 +1,21 @@
-"""`python -m aggregator`: the same as the console script."""
+"""`python -m aggregator`, and the console script: the command line.
 
-from aggregator.cli import main
+The server runs for months beside other programs, so `serve` is started without what trainings and audits need.
+"""
 
-main()
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Run the command that was typed."""
+    if sys.argv[1:2] == ["serve"]:
+        from aggregator.commands_serve import program
+    else:
+        from aggregator.cli import main as program
+    program()
+
+
+if __name__ == "__main__":
+    main()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,14 @@ import numpy as np
 import torch
 
 from aggregator import audit as audits
+from aggregator import commands_releases, commands_shares, commands_sites, train_head, train_repr, workspace
 from aggregator import demo as demonstration
-from aggregator import releases, shares, sites, train_head, train_repr, workspace
+from aggregator.commands_registry import audit_log_group
+from aggregator.commands_releases import offline_warning
+from aggregator.commands_serve import serve
 from command_line.commands import Program, examples, json_option, report, seed_option
 from command_line.notes import Notes, NotesOptions, notes_options, texts
 from command_line.progress import progress_bar
-from protocols.release import VerifiedRelease
 from shared.anonymity.names import default_names, read_names
 from shared.embeddings.artefact import save_vectors
 from shared.embeddings.fasttext_format import save_bin
@@ -51,16 +52,39 @@ def main() -> None:
 @click.option(
     "--scheme", default="i2b2_2014", show_default=True, help="Label scheme of the pool, or a .toml file with one."
 )
+@click.option(
+    "--database",
+    metavar="URL",
+    help="PostgreSQL database of the registry, without a password (default: a file in the workspace).",
+)
+@click.option("--objects", metavar="URL", help="s3:// store of the shares (default: a folder in the workspace).")
+@click.option(
+    "--offline-keys",
+    "offline",
+    multiple=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Where the offline keys of the releases go, such as a stick; one folder, or one for each of three people (default: the workspace).",
+)
 @json_option
-def init(folder: Path, name: str, scheme: str, as_json: bool) -> None:
-    """Make a workspace with a fresh signing key."""
-    made = workspace.create(folder, name, scheme)
-    key = made.key().public_key
+def init(
+    folder: Path,
+    name: str,
+    scheme: str,
+    database: str | None,
+    objects: str | None,
+    offline: tuple[Path, ...],
+    as_json: bool,
+) -> None:
+    """Make a workspace with fresh keys."""
+    made = workspace.create(folder, name, scheme, database=database, objects=objects, offline=offline)
+    key = made.repository(offline).fingerprint
     lines = [
         f"workspace {folder} made; label scheme {made.scheme.name}, {len(made.scheme.categories)} categories",
         f"fingerprint {key.key_id}",
         f"spoken      {key.spoken}",
         "tell one of the two to every site over a channel that both of you trust",
+        *offline_warning(made),
     ]
     report({"workspace": str(folder), "fingerprint": key.key_id, "spoken": key.spoken}, lines, as_json=as_json)
 
@@ -261,115 +285,6 @@ def audit(
     audits.require_passed(target)
 
 
-@main.command(epilog=examples("aggregator publish"))
-@folder_option
-@json_option
-def publish(root: Path, as_json: bool) -> None:
-    """Sign and publish the frozen representer, which must have passed an audit."""
-    opened = workspace.open_workspace(root)
-    workspace.require(opened.representer, "aggregator train-repr")
-    audits.require_passed(opened)
-    _report_release(releases.publish_representer(opened), as_json)
-
-
-@main.command(epilog=examples("aggregator release"))
-@folder_option
-@json_option
-def release(root: Path, as_json: bool) -> None:
-    """Sign and publish representer and head together; the representer must have passed an audit."""
-    opened = workspace.open_workspace(root)
-    workspace.require(opened.head, "aggregator train-head")
-    audits.require_passed(opened)
-    _report_release(releases.publish_pipeline(opened), as_json)
-
-
-@main.group()
-def site() -> None:
-    """The enrolled hospitals."""
-
-
-@site.command("add", epilog=examples("aggregator site add st-anne.request.json --fingerprint 1f2e-...-90ab"))
-@click.argument("request", type=existing_path)
-@click.option("--fingerprint", required=True, help="As the site said it over another channel, in digits or spoken.")
-@folder_option
-@json_option
-def site_add(request: Path, fingerprint: str, root: Path, as_json: bool) -> None:
-    """Enrol a site."""
-    added = sites.enrol(workspace.open_workspace(root), request, fingerprint)
-    report(
-        {"site": added.site, "fingerprint": added.fingerprint},
-        [f"{added.site} enrolled, {added.fingerprint}"],
-        as_json=as_json,
-    )
-
-
-@site.command("list", epilog=examples("aggregator site list"))
-@folder_option
-@json_option
-def site_list(root: Path, as_json: bool) -> None:
-    """All sites, with their fingerprints."""
-    found = sites.enrolled(workspace.open_workspace(root))
-    rows = [{"site": one.name, "fingerprint": one.request.fingerprint, "revoked": one.revoked} for one in found]
-    lines = [
-        f"{one.name:20} {one.request.fingerprint}{'  revoked: ' + one.revoked if one.revoked else ''}" for one in found
-    ]
-    report({"sites": rows}, lines or ["no sites yet"], as_json=as_json)
-
-
-@site.command("revoke", epilog=examples('aggregator site revoke st-anne --reason "key lost"'))
-@click.argument("name")
-@click.option("--reason", required=True, help="Kept with the site.")
-@folder_option
-def site_revoke(name: str, reason: str, root: Path) -> None:
-    """Take no more shares from a site."""
-    sites.revoke(workspace.open_workspace(root), name, reason)
-    click.echo(f"{name} revoked; shares accepted before stay in the pool")
-
-
-@main.command(epilog=examples("aggregator ingest inbox/*.parquet"))
-@click.argument("files", nargs=-1, required=True, type=existing_path)
-@folder_option
-@json_option
-def ingest(files: tuple[Path, ...], root: Path, as_json: bool) -> None:
-    """Verify shares and take them in; the first that fails stops it, and those before it stay."""
-    target = workspace.open_workspace(root)
-    taken: list[dict[str, object]] = []
-    for path in files:
-        share = shares.ingest(target, path)
-        taken.append(_share_row(share))
-        if not as_json:
-            click.echo(_share_line(share))
-    if as_json:
-        report({"accepted": taken}, [], as_json=True)
-
-
-@main.group("shares")
-def shares_group() -> None:
-    """The accepted shares."""
-
-
-@shares_group.command("list", epilog=examples("aggregator shares list"))
-@folder_option
-@json_option
-def shares_list(root: Path, as_json: bool) -> None:
-    """All accepted shares."""
-    found = shares.accepted_shares(workspace.open_workspace(root))
-    report(
-        {"shares": [_share_row(one) for one in found]},
-        [_share_line(one) for one in found] or ["no shares yet"],
-        as_json=as_json,
-    )
-
-
-@shares_group.command("show", epilog=examples("aggregator shares show 3fa9"))
-@click.argument("digest")
-@folder_option
-def shares_show(digest: str, root: Path) -> None:
-    """The manifest of one share."""
-    found = shares.find_share(workspace.open_workspace(root), digest)
-    click.echo(json.dumps(found.manifest.to_json(), indent=1, sort_keys=True))
-
-
 @main.command("train-head", epilog=examples("aggregator train-head --epochs 20"))
 @click.option("--epochs", default=20, show_default=True, type=click.IntRange(1), help="Passes over the pool.")
 @click.option("--site", "only", multiple=True, help="Only this site's shares; may be given several times.")
@@ -483,36 +398,17 @@ def _reading(options: dict[str, Any]) -> NotesOptions:
     return NotesOptions(options["format_"], options["text_column"], options["quarantine"], options["labels"])
 
 
-def _report_release(published: VerifiedRelease, as_json: bool) -> None:
-    manifest = published.manifest
-    lines = [
-        f"release {manifest.sequence}, {manifest.kind}, in {published.folder}",
-        f"digest {published.digest}",
-        "carry the folder releases/ to the sites, or let them read it where it is",
-    ]
-    report(
-        {
-            "sequence": manifest.sequence,
-            "kind": manifest.kind,
-            "folder": str(published.folder),
-            "digest": published.digest,
-        },
-        lines,
-        as_json=as_json,
-    )
-
-
-def _share_row(share: shares.Share) -> dict[str, object]:
-    manifest = share.manifest
-    return {
-        "site": share.site,
-        "sequence": share.sequence,
-        "sentences": manifest.sentences,
-        "tokens": manifest.tokens,
-        "digest": share.digest,
-    }
-
-
-def _share_line(share: shares.Share) -> str:
-    manifest = share.manifest
-    return f"{share.site:20} share {share.sequence}: {manifest.sentences} sentences, {manifest.tokens} tokens, {share.digest[:12]}"
+main.add_command(audit_log_group)
+main.add_command(commands_sites.site)
+for command in (
+    commands_releases.publish,
+    commands_releases.release,
+    commands_releases.refresh,
+    commands_releases.announce,
+    commands_releases.keys,
+    commands_shares.ingest,
+    commands_shares.shares_group,
+    commands_shares.alarms_group,
+):
+    main.add_command(command)
+main.add_command(serve)

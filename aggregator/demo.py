@@ -151,7 +151,7 @@ class _Loop:
     def share(self, site: str) -> None:
         self.say(f"\n# {site} replaces its labelled PHI by public PHI, encodes, and hands over tensors")
         request, share = self.folder / f"{site}.request.json", self.folder / site / "share.parquet"
-        self.join(site, "0001-representer")
+        self.join(site)
         asked = self.site(site, "enrol", "--out", str(request))
         self.aggregator("site", "add", str(request), "--fingerprint", asked[_FINGERPRINT])
         notes = str(_notes(self.folder, site))
@@ -159,8 +159,8 @@ class _Loop:
         self.say(f"  {encoded['tokens']} tokens as {encoded['dim']} numbers each, {encoded['payload_bytes']} bytes")
         inspected = self.site(site, "inspect", str(share), "--notes", notes)
         self.say(f"  searched the share for {inspected['words_searched']} words of the notes: none occurs")
-        handed = self.site(site, "submit", str(share), "--to-folder", str(self.stick))
-        self.aggregator("ingest", handed["payload"])
+        handed = self.site(site, "submit", str(share), "--approver", "A. Demo", "--to-folder", str(self.stick))
+        self.aggregator("ingest", handed["bundle"])
 
     def pool(self) -> None:
         self.say("\n# the provider pools the shares, trains the head and releases the pipeline")
@@ -171,16 +171,16 @@ class _Loop:
 
     def use(self, site: str) -> Score:
         self.say(f"\n# {site}, which shared nothing, pulls the release and de-identifies its notes")
-        self.join(site, "0002-pipeline")
+        self.join(site)
         tagged = self.folder / site / "tagged"
         notes = _notes(self.folder, site)
         self.site(site, "deid", str(notes), "--out", str(tagged), "--mode", "tag")
         self.site(site, "deid", str(notes), "--out", str(self.folder / site / "redacted"), "--mode", "redact")
         return _score("(b) pooled private pipeline", list(read_corpus(notes)), read_corpus(tagged))
 
-    def join(self, site: str, release: str) -> None:
+    def join(self, site: str) -> None:
         self.command("site-client", "init", str(self.folder / site), "--site", site.replace("_", "-"))
-        self.site(site, "pull", str(self.provider / "releases" / release), "--fingerprint", self.fingerprint)
+        self.site(site, "pull", str(self.provider / "releases"), "--fingerprint", self.fingerprint)
 
     def aggregator(self, *arguments: str) -> dict[str, Any]:
         return self.command("aggregator", *arguments, "--workspace", str(self.provider))

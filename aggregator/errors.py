@@ -1,15 +1,21 @@
 """Errors of the provider's program.
 
 DeidError (shared)
+├── StorageError (shared)
+│   └── DatabaseError       the registry's database is gone, locked, damaged or full
 └── AggregatorError
     ├── WorkspaceError      the workspace is missing, or lacks what an earlier command makes
     ├── AuditError          the representer has not passed an audit
-    └── RegistryError       a site or share that is unknown, revoked or there already
+    ├── SandboxError        a payload led its check astray
+    │   └── UnconfinedError no check can be started and confined on this machine
+    ├── RefusedError        a share was refused
+    ├── RequestError        a request to the server that is refused
+    └── RegistryError       a site or share that is unknown, revoked or there already; an audit log with a broken link
 """
 
 from __future__ import annotations
 
-from shared.errors import DeidError
+from shared.errors import DeidError, StorageError
 
 
 class AggregatorError(DeidError):
@@ -26,3 +32,38 @@ class RegistryError(AggregatorError):
 
 class AuditError(AggregatorError):
     exit_code = 22
+
+
+class SandboxError(AggregatorError):
+    exit_code = 23
+
+
+class UnconfinedError(SandboxError):
+    pass
+
+
+class RefusedError(AggregatorError):
+    exit_code = 24
+
+
+class DatabaseError(StorageError):
+    pass
+
+
+class RequestError(AggregatorError):
+    """A refusal that a site gets over HTTP.
+
+    Args:
+        message: one line, for the site.
+        status: of HTTP.
+        code: one of `protocols.messages.PROBLEMS`.
+        retry_after_s: when to try again; None for not at all.
+    """
+
+    def __init__(
+        self, message: str, *, status: int = 400, code: str = "malformed", retry_after_s: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.retry_after_s = retry_after_s

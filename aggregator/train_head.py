@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -81,33 +82,42 @@ def train(
         WorkspaceError: there is nothing to train on.
         RegistryError: a site that was asked for has no share of this representer.
     """
-    payloads: dict[str, list[Path]] = {}
     shares, left_out = _usable_shares(workspace, sites)
-    for share in shares:
-        payloads.setdefault(share.site, []).append(share.payload)
-    if with_public and workspace.public_share.exists():
-        payloads[PUBLIC] = [workspace.public_share]
-    with Pool([path for paths in payloads.values() for path in paths], held_out=False if hold_out else None) as pool:
-        head = train_tagger(pool, len(workspace.scheme.tags), config, progress=progress)
-        summary: dict[str, object] = {
-            "recipe": asdict(config),
-            "sentences": pool.sentences,
-            "tokens": pool.tokens,
-            "shares": [{"site": share.site, "sequence": share.sequence, "payload": share.digest} for share in shares],
-            "left_out": left_out,
-            "public": PUBLIC in payloads,
-            "representer": representer_digest(workspace),
-        }
-    scores: list[SiteScore] = []
-    if hold_out:
-        budget = min(config.epochs * (pool.sentences // config.batch), _ALONE_STEPS)
-        alone = _alone(payloads, len(workspace.scheme.tags), replace(config, least_steps=budget), progress)
-        scores = [score_site(head, site, paths, alone) for site, paths in sorted(payloads.items())]
+    with ExitStack() as objects:
+        payloads: dict[str, list[Path]] = {}
+        for share in shares:
+            payload = objects.enter_context(workspace.objects().local(str(share.digest)))
+            payloads.setdefault(share.site, []).append(payload)
+        if with_public and workspace.public_share.exists():
+            payloads[PUBLIC] = [workspace.public_share]
+        with Pool(
+            [path for paths in payloads.values() for path in paths], held_out=False if hold_out else None
+        ) as pool:
+            head = train_tagger(pool, len(workspace.scheme.tags), config, progress=progress)
+            summary: dict[str, object] = {
+                "recipe": asdict(config),
+                "sentences": pool.sentences,
+                "tokens": pool.tokens,
+                "shares": [_record(share) for share in shares],
+                "left_out": left_out,
+                "public": PUBLIC in payloads,
+                "representer": representer_digest(workspace),
+            }
+        scores: list[SiteScore] = []
+        if hold_out:
+            budget = min(config.epochs * (pool.sentences // config.batch), _ALONE_STEPS)
+            alone = _alone(payloads, len(workspace.scheme.tags), replace(config, least_steps=budget), progress)
+            scores = [score_site(head, site, paths, alone) for site, paths in sorted(payloads.items())]
     summary["sites"] = [asdict(score) | {"f1": score.f1} for score in scores]
     with new_folder(workspace.head) as folder:
         save_head(head, folder)
         write_text(folder / "training.json", json.dumps(summary, indent=1))
     return summary
+
+
+def _record(share: Share) -> dict[str, object]:
+    """A share in the record of the head, from which the release learns what has trained it."""
+    return {"site": share.site, "sequence": share.sequence, "payload": share.digest, "manifest": share.manifest}
 
 
 def _usable_shares(workspace: Workspace, sites: frozenset[str] | None) -> tuple[list[Share], int]:
@@ -118,7 +128,7 @@ def _usable_shares(workspace: Workspace, sites: frozenset[str] | None) -> tuple[
     digest = representer_digest(workspace)
     fitting = {release.digest for release in releases(workspace) if release_representer(release) == digest}
     accepted = [share for share in accepted_shares(workspace) if sites is None or share.site in sites]
-    usable = [share for share in accepted if share.manifest.release in fitting]
+    usable = [share for share in accepted if share.release in fitting]
     missing = sorted((sites or frozenset()) - {share.site for share in usable})
     if missing:
         raise RegistryError(

@@ -6,6 +6,7 @@ measure afresh. One torch thread; parts may run side by side in processes of the
 
 from __future__ import annotations
 
+import datetime
 import json
 import statistics
 import subprocess
@@ -19,9 +20,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from aggregator import releases, shares, sites, train_head, train_repr, workspace
+from aggregator import releases, sites, train_head, train_repr, workspace
+from aggregator.ingest import ingest
+from aggregator.shares import ACCEPTED
 from bench import corpora
 from bench.results import RESULTS, Entry, commit, record
+from protocols.bundle import seal_bundle
 from protocols.enrolment import write_request
 from shared.document import Document
 from shared.embeddings.artefact import load_vectors, save_vectors
@@ -141,16 +145,27 @@ def private_pipeline(
         release = releases.publish_representer(provider)
         for site, notes in shared.items():
             client = site_workspace.create(root / site, site)
+            created = release.manifest.created
             request = write_request(
-                root / f"{site}.json", client.key(), site=site, contact="", created=release.manifest.created
-            )
+                root / f"{site}.json", client.key(), site=site, contact="", created=created,
+                valid_until=created + datetime.timedelta(days=1),
+            )  # fmt: skip
             sites.enrol(provider, root / f"{site}.json", request.fingerprint)
-            client, _ = site_pull.pull(client, release.folder, provider.key().public_key)
-            encode(client, notes, root / f"{site}.parquet")
-            shares.ingest(provider, root / f"{site}.parquet")
+            client, _ = site_pull.pull(client, str(provider.releases), provider.repository().fingerprint.key_id)
+            payload, bundle = root / f"{site}.parquet", root / f"{site}.share"
+            encode(client, notes, payload)
+            seal_bundle(payload, bundle, key=client.key(), recipient=client.pinned_provider().recipient)
+            decision = ingest(provider, bundle)
+            if decision.state != ACCEPTED:
+                raise RuntimeError(
+                    f"{site}: expected a share that is accepted, it is {decision.state}: {decision.reason}"
+                )
         # The models on raw notes that it is compared with hold nothing back either.
         train_head.train(provider, config, hold_out=False)
-        return load_pipeline(releases.publish_pipeline(provider).folder)
+        releases.publish_pipeline(provider)
+        user = site_workspace.create(root / "user", "user")
+        _, pulled = site_pull.pull(user, str(provider.releases), provider.repository().fingerprint.key_id)
+        return load_pipeline(pulled.folder)
 
 
 def _three_part(

@@ -5,15 +5,19 @@ ProtocolError (9)
 ├── SchemaError (10)             not the layout that this version reads: JSON, Parquet, HDF5 or folder
 │   ├── VersionError             a format version that this program does not know
 │   └── MismatchError            sound, but made for something else: other labels, another width
-│       └── OtherReleaseError    made with another release than the one expected
+│       ├── OtherReleaseError    made with another release than the one expected
+│       └── OtherRecipientError  made for another provider
 ├── BoundsError (11)             a number outside its limits: too large, too many, out of range
 │   └── NonFiniteError           NaN or infinity in a tensor
 ├── SignatureError (12)          the signature is not that of these bytes by this key
 │   ├── UnsignedError            no signature where one is needed
-│   └── UnknownSignerError       signed by nobody we know
+│   ├── UnknownSignerError       signed by nobody we know
+│   └── StaleError               signed too long ago, or by a clock that is off
 ├── DigestError (13)             the bytes are not the ones that were signed for
 │   └── TruncatedError           fewer bytes than were signed for
-└── DuplicateError (14)          accepted before: a replay
+├── DuplicateError (14)          accepted before: a replay
+├── EncryptionError (15)         not encrypted for this key, or not these bytes
+└── ConflictError (16)           another share has this number already
 
 A message says what was expected, what came instead and what to do, on one line. It names files, fields, sites and
 numbers; it never quotes a value of a tensor together with a word, and there is no text of a note to quote.
@@ -70,6 +74,10 @@ class OtherReleaseError(MismatchError):
     pass
 
 
+class OtherRecipientError(MismatchError):
+    pass
+
+
 class BoundsError(ProtocolError):
     exit_code = 11
 
@@ -90,6 +98,10 @@ class UnknownSignerError(SignatureError):
     pass
 
 
+class StaleError(SignatureError):
+    pass
+
+
 class DigestError(ProtocolError):
     exit_code = 13
 
@@ -100,3 +112,11 @@ class TruncatedError(DigestError):
 
 class DuplicateError(ProtocolError):
     exit_code = 14
+
+
+class EncryptionError(ProtocolError):
+    exit_code = 15
+
+
+class ConflictError(ProtocolError):
+    exit_code = 16

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -14,9 +15,10 @@ from types import MappingProxyType
 from protocols.canonical import Json, canonical_bytes, decimal_text, parse_canonical, read_decimal
 from protocols.errors import BoundsError, SchemaError
 from protocols.fields import LINE, MEASURE, NAME, SHA256, SITE, Fields, check_range, check_text, check_version
+from protocols.fingerprint import FINGERPRINT
 from protocols.sentence_block import MAX_DIM
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MAX_MANIFEST_BYTES = 64 << 10
 DTYPE = "float16"
 PAYLOAD_FORMATS = ("parquet", "hdf5")
@@ -32,6 +34,7 @@ class ShareFields:
     Args:
         site: name of the site, lower case.
         sequence: number of the share at this site, from 1, never used twice.
+        recipient: id of the signing key of the provider that it is meant for; whoever else gets it must refuse it.
         release: digest of the release whose representer made it, 64 hexadecimal digits.
         label_scheme: name of the label scheme.
         tags: number of tags of that scheme.
@@ -43,6 +46,7 @@ class ShareFields:
 
     site: str
     sequence: int
+    recipient: str
     release: str
     label_scheme: str
     tags: int
@@ -53,6 +57,7 @@ class ShareFields:
 
     def __post_init__(self) -> None:
         check_text(self.site, SITE, "site")
+        check_text(self.recipient, FINGERPRINT, "recipient")
         check_text(self.release, SHA256, "release")
         check_text(self.label_scheme, NAME, "label_scheme")
         check_text(self.software, LINE, "software")
@@ -119,6 +124,11 @@ class ShareManifest(ShareFields):
         """The bytes that are signed."""
         return canonical_bytes(self.to_json())
 
+    @property
+    def sha256(self) -> str:
+        """Digest of what is signed: what receipts and withdrawals know the share by."""
+        return hashlib.sha256(self.to_bytes()).hexdigest()
+
     @classmethod
     def from_bytes(cls, data: bytes, place: str = "manifest") -> ShareManifest:
         """Reads what `to_bytes` wrote, and nothing else.
@@ -144,6 +154,7 @@ class ShareManifest(ShareFields):
         return cls(
             site=fields.text("site", SITE),
             sequence=fields.integer("sequence"),
+            recipient=fields.text("recipient", FINGERPRINT),
             release=fields.text("release", SHA256),
             label_scheme=fields.text("label_scheme", NAME),
             tags=fields.integer("tags"),

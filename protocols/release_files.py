@@ -65,7 +65,7 @@ def listed(folder: Path) -> list[str]:
         names = []
         for name in _walk(folder, "", 1):
             names.append(name)
-            if len(names) > MAX_FILES + 2:
+            if len(names) > MAX_FILES + 1:
                 raise BoundsError(f"{MAX_FILES} files at most", received="more", place=folder.name)
         return sorted(names)
     except OSError as error:

@@ -1,7 +1,7 @@
 """A share: a payload, and beside it a manifest that the site signed. Sealed at the site, opened at the provider.
 
 `open_share` checks in this order, each step on bytes that the step before has vouched for: size of the manifest,
-canonical JSON, signature by the key of the site that it names, version, the rest of the manifest, what the receiver
+canonical JSON, version, signature by the key of the site that it names, the rest of the manifest, what the receiver
 expects, size and digest of the payload, its structure, every value. Only what passed all of them becomes a
 `VerifiedShare`; nothing of the payload is parsed before its digest is known to be the one signed.
 
@@ -10,30 +10,25 @@ Assumption: no one else writes in the folder of the share while it is opened.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from protocols.canonical import Json, canonical_bytes, parse_canonical
 from protocols.errors import (
     DigestError,
-    DuplicateError,
     MismatchError,
+    OtherRecipientError,
     OtherReleaseError,
-    SchemaError,
     TruncatedError,
-    UnknownSignerError,
-    UnsignedError,
 )
-from protocols.manifest import MAX_MANIFEST_BYTES, ShareFields, ShareManifest
+from protocols.manifest import ShareFields, ShareManifest
+from protocols.manifest_envelope import MAX_ENVELOPE_BYTES, parse_manifest, seal_manifest, verify_manifest
 from protocols.payload import PayloadLimits, PayloadReader, ValueRules, open_payload
 from protocols.sentence_block import CheckedValues
-from protocols.signing import SHARE_CONTEXT, PrivateKey, PublicKey, Signature
+from protocols.signing import PrivateKey, PublicKey
 from protocols.storage import file_sha256, read_bounded, regular_size, write_whole
 
 _SUFFIX = ".manifest.json"
-# Room for the signature around the manifest.
-_MAX_ENVELOPE_BYTES = MAX_MANIFEST_BYTES + 1024
 
 
 @dataclass(frozen=True)
@@ -41,12 +36,14 @@ class ShareExpectation:
     """What the receiver expects of a share; None where anything will do.
 
     Args:
+        recipient: id of the receiver's signing key.
         release: digest of the release.
         label_scheme: name of the label scheme.
         tags: its number of tags.
         dim: width of the representations.
     """
 
+    recipient: str | None = None
     release: str | None = None
     label_scheme: str | None = None
     tags: int | None = None
@@ -114,10 +111,18 @@ def seal_share(
             payload_bytes=reader.file_bytes,
             payload_sha256=file_sha256(payload_path),
         )
-    signature = key.sign(SHARE_CONTEXT, manifest.to_bytes())
-    envelope: Json = {"manifest": manifest.to_json(), "signature": signature.to_json()}
-    write_whole(manifest_path(payload_path), canonical_bytes(envelope))
+    write_whole(manifest_path(payload_path), seal_manifest(manifest, key))
     return manifest
+
+
+def read_envelope(payload_path: Path) -> bytes:
+    """The signed manifest beside a payload, as it lies there.
+
+    Raises:
+        BoundsError: it is too large to be one.
+        StorageError: it can't be read.
+    """
+    return read_bounded(manifest_path(payload_path), MAX_ENVELOPE_BYTES)
 
 
 def read_manifest(payload_path: Path) -> ShareManifest:
@@ -128,15 +133,13 @@ def read_manifest(payload_path: Path) -> ShareManifest:
         BoundsError: a number beyond its limits.
         StorageError: it can't be read.
     """
-    place = manifest_path(payload_path).name
-    stated, _ = _envelope(read_bounded(manifest_path(payload_path), _MAX_ENVELOPE_BYTES), place)
-    return ShareManifest.from_json(stated, place)
+    return parse_manifest(read_envelope(payload_path), manifest_path(payload_path).name)
 
 
 def open_share(
     payload_path: Path,
     *,
-    public_keys: Mapping[str, PublicKey],
+    public_keys: Mapping[str, Sequence[PublicKey]],
     limits: PayloadLimits | None = None,
     expected: ShareExpectation | None = None,
 ) -> VerifiedShare:
@@ -144,7 +147,7 @@ def open_share(
 
     Args:
         payload_path: the payload; its manifest lies beside it.
-        public_keys: the key of every site that may share, by name of the site.
+        public_keys: the keys that each site may sign with, by name of the site.
         limits: what to accept at most.
         expected: release, label scheme and width that it must fit.
 
@@ -153,7 +156,7 @@ def open_share(
     """
     limits = limits or PayloadLimits()
     place = manifest_path(payload_path).name
-    manifest, key = _open_manifest(read_bounded(manifest_path(payload_path), _MAX_ENVELOPE_BYTES), public_keys, place)
+    manifest, key = verify_manifest(read_envelope(payload_path), public_keys, place)
     _check_expected(manifest, expected or ShareExpectation(), place)
     _check_bytes(manifest, payload_path)
     with open_payload(payload_path, limits) as reader:
@@ -166,51 +169,13 @@ def open_share(
     return VerifiedShare(manifest, payload_path, key, limits)
 
 
-def check_fresh(manifest: ShareManifest, *, sequences: Container[int], digests: Container[str]) -> None:
-    """Returns if a share has not been accepted before.
-
-    Args:
-        manifest: of a verified share.
-        sequences: sequence numbers accepted from its site.
-        digests: SHA-256 of the payloads accepted from anyone.
-
-    Raises:
-        DuplicateError: it was.
-    """
-    place = f"share {manifest.sequence} of {manifest.site}"
-    if manifest.payload_sha256 in digests:
-        raise DuplicateError("a new payload", received="one accepted before", advice="nothing to do", place=place)
-    if manifest.sequence in sequences:
-        raise DuplicateError(
-            "a new sequence number", received="one used before", advice="seal the share with the next number",
+def _check_expected(manifest: ShareManifest, expected: ShareExpectation, place: str) -> None:
+    if expected.recipient is not None and manifest.recipient != expected.recipient:
+        # Whoever could read the share can seal it again, to another provider; the site never meant it for that one.
+        raise OtherRecipientError(
+            f"a share for provider {expected.recipient}", received="one for another", advice="refuse the file",
             place=place,
         )  # fmt: skip
-
-
-def _envelope(data: bytes, place: str) -> tuple[Json, Json]:
-    """The manifest and the signature, as they stand."""
-    envelope = parse_canonical(data, max_bytes=_MAX_ENVELOPE_BYTES, place=place)
-    if not isinstance(envelope, dict) or not set(envelope) <= {"manifest", "signature"}:
-        raise SchemaError("a manifest and its signature", received="other keys", advice="refuse the file", place=place)
-    return envelope.get("manifest"), envelope.get("signature")
-
-
-def _open_manifest(data: bytes, public_keys: Mapping[str, PublicKey], place: str) -> tuple[ShareManifest, PublicKey]:
-    stated, value = _envelope(data, place)
-    signature = Signature.from_json(value, place)
-    site = stated.get("site") if isinstance(stated, dict) else None
-    if not isinstance(site, str):
-        raise UnsignedError("a manifest that names its site", received="none", advice="refuse the file", place=place)
-    if site not in public_keys:
-        raise UnknownSignerError(
-            "a share of an enrolled site", received="one of an unknown site", advice="enrol the site first", place=place
-        )
-    key = public_keys[site]
-    key.verify(SHARE_CONTEXT, canonical_bytes(stated), signature)
-    return ShareManifest.from_json(stated, place), key
-
-
-def _check_expected(manifest: ShareManifest, expected: ShareExpectation, place: str) -> None:
     if expected.release is not None and manifest.release != expected.release:
         raise OtherReleaseError(
             f"a share made with release {expected.release[:12]}", received=f"release {manifest.release[:12]}",

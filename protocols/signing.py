@@ -1,21 +1,18 @@
 """Ed25519 key pairs, and signatures bound to their purpose.
 
 What is signed is `context`, a NUL byte and the message. The context names format and version ("deid-commons share
-v1"), so that a signature made for one purpose is worth nothing for another. Keys come from the entropy of the
+v2"), so that a signature made for one purpose is worth nothing for another. Keys come from the entropy of the
 operating system. A private key lies unencrypted in a PEM file that only its owner may read; it appears in no repr,
 log or error.
 
-A key's id is the first half of the SHA-256 of its raw 32 bytes, domain-separated: 128 bits, as eight groups of four
-hexadecimal digits, short enough to compare over the telephone. `PublicKey.spoken` is the same as pronounceable
-five-letter groups (16 bits each: consonant, vowel, consonant, vowel, consonant).
+A key's id is the fingerprint (see `protocols.fingerprint`) of its raw 32 bytes, domain-separated.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import stat
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,20 +20,23 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from protocols import fingerprint
 from protocols.canonical import Json
-from protocols.errors import SchemaError, SignatureError, StorageError, UnsignedError
-from protocols.storage import read_bounded, write_whole
+from protocols.errors import SchemaError, SignatureError, UnknownSignerError, UnsignedError
+from protocols.storage import read_secret, write_secret
 
-SHARE_CONTEXT = "deid-commons share v1"
-RELEASE_CONTEXT = "deid-commons release v1"
-ENROLMENT_CONTEXT = "deid-commons enrolment v1"
+SHARE_CONTEXT = "deid-commons share v2"
+BUNDLE_CONTEXT = "deid-commons bundle v2"
+RECEIPT_CONTEXT = "deid-commons receipt v1"
+WITHDRAWAL_CONTEXT = "deid-commons withdrawal v1"
+ENROLMENT_CONTEXT = "deid-commons enrolment v2"
+ROTATION_CONTEXT = "deid-commons rotation v1"
+ACCEPTANCE_CONTEXT = "deid-commons rotation accepted v1"
+LEDGER_CONTEXT = "deid-commons ledger v1"
 ALGORITHM = "ed25519"
 
 _MAX_KEY_BYTES = 4096
 _ID_CONTEXT = b"deid-commons key id v1\x00"
-_KEY_ID = re.compile(r"[0-9a-f]{4}(-[0-9a-f]{4}){7}")
-_CONSONANTS = "bdfghjklmnprstvz"
-_VOWELS = "aiou"
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,12 @@ class PublicKey:
     @property
     def key_id(self) -> str:
         """The fingerprint: eight groups of four hexadecimal digits."""
-        digits = hashlib.sha256(_ID_CONTEXT + self.raw).hexdigest()[:32]
-        return "-".join(digits[start : start + 4] for start in range(0, 32, 4))
+        return fingerprint.digits(hashlib.sha256(_ID_CONTEXT + self.raw).digest())
 
     @property
     def spoken(self) -> str:
         """The fingerprint as eight pronounceable groups."""
-        return "-".join(_spoken_group(int(group, 16)) for group in self.key_id.split("-"))
+        return fingerprint.spoken(self.key_id)
 
     def verify(self, context: str, message: bytes, signature: Signature) -> None:
         """Returns if `signature` is this key's over `message` in `context`.
@@ -87,13 +86,22 @@ class PublicKey:
             raise SignatureError(
                 f"a signature for '{context}' by key {self.key_id}", received="another", advice="refuse the file"
             )
+        self.verify_bytes(_bound(context, message), signature.value)
+
+    def verify_bytes(self, message: bytes, value: bytes, place: str = "") -> None:
+        """Returns if `value` is this key's signature over exactly `message`: for formats that bind their purpose themselves.
+
+        Raises:
+            SignatureError: anything else.
+        """
         try:
-            Ed25519PublicKey.from_public_bytes(self.raw).verify(signature.value, _bound(context, message))
+            Ed25519PublicKey.from_public_bytes(self.raw).verify(value, message)
         except (InvalidSignature, ValueError) as error:
             raise SignatureError(
                 f"bytes signed by key {self.key_id}",
                 received="bytes changed since they were signed, or signed by another key",
-                advice="refuse the file and ask the sender to send it again",
+                advice="refuse them and ask the sender to send them again",
+                place=place,
             ) from error
 
 
@@ -124,14 +132,7 @@ class PrivateKey:
             StorageError: no such file, or others than its owner may read it.
             SchemaError: not an unencrypted Ed25519 key in PEM.
         """
-        data = read_bounded(path, _MAX_KEY_BYTES)
-        if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
-            raise StorageError(
-                "a private key that only its owner can read",
-                received="wider rights",
-                advice=f"run chmod 600 {path.name}, and replace the key if others could read it",
-                place=path.name,
-            )
+        data = read_secret(path, _MAX_KEY_BYTES)
         wrong = SchemaError("an Ed25519 key in PEM", received="another file", advice="check the path", place=path.name)
         try:
             key = serialization.load_pem_private_key(data, password=None)
@@ -147,18 +148,18 @@ class PrivateKey:
         Raises:
             StorageError: the file exists or can't be written.
         """
-        if path.exists():
-            raise StorageError(
-                "a new file", received="one that exists", advice="move the old key away first", place=path.name
-            )
         pem = self._key.private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
-        write_whole(path, pem)
+        write_secret(path, pem)
 
     def sign(self, context: str, message: bytes) -> Signature:
         """Signs `message` for one purpose."""
-        return Signature(context, self.public_key.key_id, self._key.sign(_bound(context, message)))
+        return Signature(context, self.public_key.key_id, self.sign_bytes(_bound(context, message)))
+
+    def sign_bytes(self, message: bytes) -> bytes:
+        """The 64 bytes of RFC 8032 over exactly `message`: for formats that bind their purpose themselves."""
+        return self._key.sign(message)
 
     def __repr__(self) -> str:
         return f"PrivateKey(key_id={self.public_key.key_id!r})"
@@ -204,9 +205,38 @@ class Signature:
         context, key_id = value["context"], value["key"]
         if value["algorithm"] != ALGORITHM or not isinstance(context, str):
             raise SchemaError(f"a signature by {ALGORITHM}", received="another", advice="refuse the file", place=place)
-        if not isinstance(key_id, str) or not _KEY_ID.fullmatch(key_id):
+        if not isinstance(key_id, str) or not fingerprint.FINGERPRINT.fullmatch(key_id):
             raise SchemaError("a key id", received="something else", advice="refuse the file", place=place)
         return cls(context, key_id, read_hex(value["value"], 64, place))
+
+
+def signer(
+    public_keys: Mapping[str, Sequence[PublicKey]], site: str, signature: Signature, place: str = ""
+) -> PublicKey:
+    """The key of a site that a signature claims; whether it made it is for `PublicKey.verify` to say.
+
+    Args:
+        public_keys: the keys that each site may sign with, by name of the site.
+        site: its name.
+        signature: by one of its keys.
+        place: name for messages.
+
+    Raises:
+        UnknownSignerError: no such site, or another key.
+    """
+    if site not in public_keys:
+        raise UnknownSignerError(
+            "a share of an enrolled site", received="one of an unknown site", advice="enrol the site first", place=place
+        )
+    for key in public_keys[site]:
+        if key.key_id == signature.key_id:
+            return key
+    raise UnknownSignerError(
+        f"a signature by a key that {site} may use",
+        received=f"one by key {signature.key_id}",
+        advice="refuse the file, and ask the site to sign with its present key",
+        place=place,
+    )
 
 
 def read_hex(value: Json, size: int, place: str) -> bytes:
@@ -226,13 +256,3 @@ def _bound(context: str, message: bytes) -> bytes:
     if "\x00" in context:
         raise SignatureError("a context without NUL", received="one", advice="use a context of protocols.signing")
     return context.encode() + b"\x00" + message
-
-
-def _spoken_group(number: int) -> str:
-    # 4 + 2 + 4 + 2 + 4 bits, highest first.
-    return "".join(
-        alphabet[number >> shift & (len(alphabet) - 1)]
-        for alphabet, shift in (
-            (_CONSONANTS, 12), (_VOWELS, 10), (_CONSONANTS, 6), (_VOWELS, 4), (_CONSONANTS, 0),
-        )
-    )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import torch
 from command_line.commands import Program, examples, json_option, report, seed_option
 from command_line.notes import Notes, NotesOptions, notes_options
 from command_line.progress import progress_bar
-from protocols.enrolment import write_request
 from shared.document import Document
 from shared.errors import ConfigurationError
 from shared.evaluation import HEADLINES, as_table, count_sentences, evaluate_all, match_corpora
@@ -21,12 +19,16 @@ from shared.evaluation import as_json as evaluation_json
 from shared.pipeline import load_pipeline, load_scheme_file
 from shared.privacy.enforcement import AdvantageBound
 from site_client import deidentify, workspace
+from site_client.commands_keys import enrol, keys, warn_of_expiry
+from site_client.commands_ledger import ledger
+from site_client.commands_pull import pull_release
+from site_client.commands_submit import receipts, submit
+from site_client.commands_withdraw import withdraw
 from site_client.encode import encode
 from site_client.errors import WorkspaceError
 from site_client.inspect import inspect, inspection_lines
+from site_client.inspect_page import write_page
 from site_client.protection import guarded_json, guarded_lines
-from site_client.pull import provider_key, pull
-from site_client.submit import submit_to_folder
 
 folder_option = click.option(
     "--workspace", "root", type=click.Path(path_type=Path), default=Path("."), envvar="DEID_COMMONS_SITE",
@@ -46,54 +48,22 @@ def main() -> None:
 @main.command(epilog=examples("site-client init deid --site st-anne"))
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--site", required=True, help="Name of the site: lower-case letters, digits, hyphens.")
+@click.option(
+    "--approval/--no-approval",
+    default=True,
+    show_default=True,
+    help="Whether a person has to approve by name before a share leaves.",
+)
 @json_option
-def init(folder: Path, site: str, as_json: bool) -> None:
+def init(folder: Path, site: str, approval: bool, as_json: bool) -> None:
     """Make a workspace with a fresh signing key."""
-    made = workspace.create(folder, site)
+    made = workspace.create(folder, site, approval_required=approval)
     key = made.key().public_key
     report(
         {"workspace": str(folder), "fingerprint": key.key_id},
         [f"workspace {folder} made; next: site-client enrol"],
         as_json=as_json,
     )
-
-
-@main.command(epilog=examples("site-client enrol --out st-anne.request.json"))
-@click.option(
-    "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The request to send to the provider."
-)
-@click.option("--contact", default="", help="Whom the provider may ask, one line.")
-@folder_option
-@json_option
-def enrol(out: Path, contact: str, root: Path, as_json: bool) -> None:
-    """Write the request with which this site joins."""
-    opened = workspace.open_workspace(root)
-    request = write_request(out, opened.key(), site=opened.site, contact=contact, created=datetime.date.today())
-    lines = [
-        f"request in {out}: send it to the provider by any way",
-        f"fingerprint {request.fingerprint}",
-        f"spoken      {request.spoken}",
-        "tell the provider one of the two over a channel that both of you trust",
-    ]
-    report({"request": str(out), "fingerprint": request.fingerprint, "spoken": request.spoken}, lines, as_json=as_json)
-
-
-@main.command(
-    "pull", epilog=examples("site-client pull /media/stick/releases/0001-representer --fingerprint 1f2e-...-90ab")
-)
-@click.argument("release", type=click.Path(exists=True, path_type=Path, file_okay=False))
-@click.option("--fingerprint", help="The provider's, as told over another channel; needed once.")
-@folder_option
-@json_option
-def pull_release(release: Path, fingerprint: str | None, root: Path, as_json: bool) -> None:
-    """Take a release into use, if the provider has signed it."""
-    opened = workspace.open_workspace(root)
-    _, pulled = pull(opened, release, provider_key(opened, release, fingerprint))
-    manifest = pulled.manifest
-    lines = [
-        f"release {manifest.sequence}, {manifest.kind}, labels {manifest.label_scheme}: signature and digests are right; in use now"
-    ]
-    report({"sequence": manifest.sequence, "kind": manifest.kind, "digest": pulled.digest}, lines, as_json=as_json)
 
 
 @main.command(
@@ -133,6 +103,7 @@ def encode_notes(
     """Encode labelled notes into a signed share. Nothing leaves yet."""
     bound = _bound(max_advantage, advantage_quantile)
     opened = workspace.open_workspace(root)
+    warn_of_expiry(opened)
     read = Notes(notes, _reading(reading), load_scheme_file(opened.release().folder))
     with progress_bar(quiet=as_json) as bar:
         encoded = encode(opened, read, out, bar, bound)
@@ -147,40 +118,26 @@ def encode_notes(
     report(result, lines, as_json=as_json)
 
 
-@main.command("inspect", epilog=examples("site-client inspect share.parquet --notes notes/"))
+@main.command("inspect", epilog=examples("site-client inspect share.parquet --notes notes/ --page share.html"))
 @click.argument("share", type=existing_path)
-@click.option("--notes", type=existing_path, help="The notes it was made from: the share is searched for their words.")
+@click.option("--notes", type=existing_path, help="The notes it was made from: the share is searched for their text.")
+@click.option(
+    "--page", type=click.Path(path_type=Path, dir_okay=False), help="Also write it as a page, for who decides."
+)
 @folder_option
 @json_option
 @notes_options
-def inspect_share(share: Path, notes: Path | None, root: Path, as_json: bool, **reading: Any) -> None:
+def inspect_share(
+    share: Path, notes: Path | None, page: Path | None, root: Path, as_json: bool, **reading: Any
+) -> None:
     """Say what would leave, and how it is protected."""
     opened = workspace.open_workspace(root)
     scheme = load_scheme_file(opened.release().folder)
     found = inspect(opened, share, scheme, None if notes is None else Notes(notes, _reading(reading)))
-    result = {"manifest": found.manifest.to_json(), "phi_tokens": found.categories, "words_searched": found.searched}
-    report(result, inspection_lines(found), as_json=as_json)
-
-
-@main.command(epilog=examples("site-client submit share.parquet --to-folder /media/stick/shares"))
-@click.argument("share", type=existing_path)
-@click.option(
-    "--to-folder",
-    "folder",
-    required=True,
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Where the provider fetches it.",
-)
-@folder_option
-@json_option
-def submit(share: Path, folder: Path, root: Path, as_json: bool) -> None:
-    """Hand a share over."""
-    payload, manifest = submit_to_folder(workspace.open_workspace(root), share, folder)
-    report(
-        {"payload": str(payload), "manifest": str(manifest)},
-        [f"{payload} and its manifest are ready for the provider"],
-        as_json=as_json,
-    )
+    lines = inspection_lines(found)
+    if page is not None:
+        lines.append(f"page: {write_page(found, page)}")
+    report(found.as_json(), lines, as_json=as_json)
 
 
 @main.command(epilog=examples("site-client deid notes/ --out safe/ --mode redact"))
@@ -253,3 +210,12 @@ def _bound(advantage: float | None, quantile: float | None) -> AdvantageBound | 
 
 def _reading(options: dict[str, Any]) -> NotesOptions:
     return NotesOptions(options["format_"], options["text_column"], options["quarantine"], options["labels"])
+
+
+main.add_command(enrol)
+main.add_command(keys)
+main.add_command(ledger)
+main.add_command(pull_release)
+main.add_command(receipts)
+main.add_command(submit)
+main.add_command(withdraw)

@@ -28,6 +28,7 @@ from shared.pipeline import Encoder, load_encoder
 from shared.privacy.enforcement import AdvantageBound
 from shared.training.batches import RaggedSentences
 from shared.training.tagging import Progress, silent
+from site_client.encode_report import report_path, write_report
 from site_client.guard import Guard, Guarded, neighbours_of
 from site_client.protection import protection
 from site_client.workspace import Workspace
@@ -84,7 +85,7 @@ def encode(
     progress: Progress = silent,
     bound: AdvantageBound | None = None,
 ) -> Encoded:
-    """Write a payload and, beside it, its signed manifest.
+    """Write a payload and, beside it, its signed manifest and the report that stays in the house.
 
     Args:
         workspace: of the site, with a pulled release.
@@ -98,7 +99,7 @@ def encode(
         CorpusError: there is no token to share, or not one label: a head would learn from it that nothing is PHI.
         WorkspaceError, ProtocolError, StorageError: see there; no payload and no manifest stays.
     """
-    release = workspace.release()
+    release, provider = workspace.release(), workspace.pinned_provider()
     encoder = load_encoder(release.folder)
     key = workspace.key()
     labelled = False
@@ -124,6 +125,7 @@ def encode(
         fields = ShareFields(
             site=workspace.site,
             sequence=sequence,
+            recipient=provider.signing_key.key_id,
             release=release.digest,
             label_scheme=encoder.scheme.name,
             tags=rules.tags,
@@ -132,10 +134,12 @@ def encode(
             software=f"deid-commons {version('deid-commons')}",
             protection=protection(encoder, guarded),
         )
-        return Encoded(seal_share(out, fields, key, checked=writer.checked), guarded)
+        manifest = seal_share(out, fields, key, checked=writer.checked)
+        write_report(out, manifest, guarded)
+        return Encoded(manifest, guarded)
     except BaseException:
-        # A payload without its manifest is of no use to anybody, nor is the manifest of a payload that it replaced.
-        for left in (out, manifest_path(out)):
+        # A payload without its manifest is of no use to anybody, nor are the manifest and report of one that it replaced.
+        for left in (out, manifest_path(out), report_path(out)):
             with suppress(OSError):
                 left.unlink()
         raise

@@ -2,6 +2,12 @@
 
 DeidError (shared)
 └── SiteError
+    ├── ApprovalError       nobody has approved that this share leaves
+    ├── LedgerError         the log of what left was changed
+    ├── RejectedError       the provider's receipt says that it does not take the share
+    ├── TransportError      the exchange with the provider's server failed
+    │   ├── RefusedError    it understood, and said no
+    │   └── UnreachableError  it did not answer, or is not the one that it should be
     └── WorkspaceError      the workspace is missing, or lacks what an earlier command makes
 """
 
@@ -16,3 +22,47 @@ class SiteError(DeidError):
 
 class WorkspaceError(SiteError):
     exit_code = 30
+
+
+class LedgerError(SiteError):
+    exit_code = 31
+
+
+class ApprovalError(SiteError):
+    exit_code = 32
+
+
+class RejectedError(SiteError):
+    exit_code = 34
+
+
+class TransportError(SiteError):
+    exit_code = 33
+
+
+class RefusedError(TransportError):
+    """The server's refusal.
+
+    Args:
+        message: one line.
+        code: one of `protocols.messages.PROBLEMS`.
+    """
+
+    def __init__(self, message: str, *, code: str = "internal") -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class UnreachableError(TransportError):
+    """No answer that can be used.
+
+    Args:
+        message: one line.
+        passing: whether the same may succeed soon.
+        retry_after_s: how long the server asked to wait.
+    """
+
+    def __init__(self, message: str, *, passing: bool = False, retry_after_s: int = 0) -> None:
+        super().__init__(message)
+        self.passing = passing
+        self.retry_after_s = retry_after_s

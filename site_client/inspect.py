@@ -1,34 +1,39 @@
 """`site-client inspect`: what a share would tell whoever gets it, in words, column by column.
 
-The share is verified exactly as the provider will verify it. Then the payload is searched for the words of the notes,
-where the notes are given: none may occur in it. The manifest holds nothing but what is checked field by field and shown.
+The share is verified exactly as the provider will verify it. Then the payload is searched for the text of the notes, where
+the notes are given: none may occur in it. The manifest holds nothing but what is checked field by field and shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
 
 from protocols.manifest import ShareManifest
 from protocols.share import open_share
 from shared.document import Document
-from shared.files import storage_error
 from shared.labels import LabelScheme
-from shared.text.tokens import tokenise
-from site_client.errors import SiteError
+from site_client.channels import Channels, channels
+from site_client.encode_report import EncodeReport, read_report
 from site_client.protection import protection_lines
+from site_client.search import STRETCH_BYTES, Search, search
 from site_client.workspace import Workspace
 
-# Shorter words occur in random bytes by chance: a share of 1 GB holds every 4-byte string.
-_SEARCHED_BYTES = 8
-_PIECE_BYTES = 1 << 22
-# What the formats write by themselves: names of columns and of the program. Parts of them may be words of a note, such
-# as the Spanish "presenta".
-_OWN_WORDS = (b"representation", b"deid-commons", b"format_version")
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the payload.
+
+    Args:
+        name: as the file has it.
+        meaning: in words.
+        bytes: its size.
+    """
+
+    name: str
+    meaning: str
+    bytes: int
 
 
 @dataclass(frozen=True)
@@ -37,15 +42,33 @@ class Inspection:
 
     Args:
         manifest: verified.
-        columns: name, meaning and bytes of each column.
-        categories: PHI tokens of each category.
-        searched: words of the notes that were looked for; None where no notes were given.
+        columns: all columns of the payload.
+        channels: counts of what travels beside the representation.
+        report: what encode found about the protection of each category; None where its report is not beside the share.
+        searched: for text of the notes; None where no notes were given.
     """
 
     manifest: ShareManifest
-    columns: tuple[tuple[str, str, int], ...]
-    categories: dict[str, int]
-    searched: int | None
+    columns: tuple[Column, ...]
+    channels: Channels
+    report: EncodeReport | None
+    searched: Search | None
+
+    @property
+    def format_bytes(self) -> int:
+        """What the file holds beside its columns: names, sizes and checksums, every field of which was checked."""
+        return self.manifest.payload_bytes - sum(column.bytes for column in self.columns)
+
+    def as_json(self) -> dict[str, object]:
+        """For other programs."""
+        return {
+            "manifest": self.manifest.to_json(),
+            "manifest_sha256": self.manifest.sha256,
+            "phi_tokens": {one.name: one.tokens for one in self.channels.categories},
+            "columns": {column.name: column.bytes for column in self.columns},
+            "sentences_alone": self.channels.alone,
+            "searched": None if self.searched is None else vars(self.searched),
+        }
 
 
 def inspect(workspace: Workspace, path: Path, scheme: LabelScheme, documents: Iterable[Document] | None) -> Inspection:
@@ -55,91 +78,77 @@ def inspect(workspace: Workspace, path: Path, scheme: LabelScheme, documents: It
         workspace: of the site.
         path: the payload, its manifest beside it.
         scheme: of the release.
-        documents: the notes that it was made from, to search the share for their words.
+        documents: the notes that it was made from, to search the share for their text.
 
     Raises:
         ProtocolError: the share is damaged or not this site's.
-        SiteError: a word of the notes occurs in it.
+        SiteError: text of the notes occurs in it.
     """
-    share = open_share(path, public_keys={workspace.site: workspace.key().public_key})
+    share = open_share(path, public_keys={workspace.site: workspace.public_keys})
     manifest = share.manifest
-    columns = (
-        ("representation", f"{manifest.dim} noisy numbers a token, float16", 2 * manifest.dim * manifest.tokens),
-        ("tags", "label of each token: none, or begin or inside of a PHI category", manifest.tokens),
-        ("casing", "one of 7 classes: digits, lower, upper, capitalised...", manifest.tokens),
-        ("tokens", "length of each sentence, in tokens", 4 * manifest.sentences),
+    with share.open() as reader:
+        counted = channels(reader, scheme)
+    searched = None if documents is None else search(path, documents)
+    return Inspection(manifest, _columns(manifest), counted, read_report(path, manifest), searched)
+
+
+def _columns(manifest: ShareManifest) -> tuple[Column, ...]:
+    # Parquet keeps sentences one by one, each entry with its length; HDF5 the places where sentences begin.
+    parquet = manifest.payload_format == "parquet"
+    each = 4 * manifest.sentences if parquet else 0
+    return (
+        Column(
+            "representation",
+            f"{manifest.dim} numbers a token, of 16 bits each: what the released representer makes of the word and its sentence",
+            2 * manifest.dim * manifest.tokens + each,
+        ),
+        Column(
+            "tags",
+            "a label for each token: no PHI, or begin or inside of a PHI category; in clear",
+            manifest.tokens + each,
+        ),
+        Column(
+            "casing",
+            "how each token is written, one of 7 classes such as 'all lower' or 'numeric'; in clear",
+            manifest.tokens + each,
+        ),
+        Column(
+            "tokens" if parquet else "offsets",
+            "the number of tokens of each sentence; in clear",
+            4 * manifest.sentences if parquet else 8 * (manifest.sentences + 1),
+        ),
     )
-    counts = {
-        category: manifest.tag_counts[2 * index + 1] + manifest.tag_counts[2 * index + 2]
-        for index, category in enumerate(scheme.categories)
-    }
-    searched = None if documents is None else _search(path, documents)
-    return Inspection(manifest, columns, {name: count for name, count in counts.items() if count}, searched)
-
-
-def _search(path: Path, documents: Iterable[Document]) -> int:
-    """How many words were looked for, none of them found."""
-    words = {word.encode() for document in documents for word in tokenise(document.text).words}
-    words = {word for word in words if len(word) >= _SEARCHED_BYTES and not any(word in own for own in _OWN_WORDS)}
-    alike: dict[bytes, list[bytes]] = {}
-    for word in words:
-        alike.setdefault(word[:_SEARCHED_BYTES], []).append(word)
-    heads = np.sort(np.frombuffer(b"".join(alike), dtype="<u8"))
-    found = {word for piece in _pieces(path) for word in _found(piece, alike, heads)}
-    if found:
-        raise SiteError(
-            f"{path.name}: expected no word of the notes in the share, found {len(found)}; do not send it, and report this"
-        )
-    return len(words)
-
-
-def _found(piece: bytes, alike: dict[bytes, list[bytes]], heads: NDArray[np.uint64]) -> Iterator[bytes]:
-    """Which words are in a piece: every 8 bytes of it are held against the first 8 bytes of all words at once.
-
-    Args:
-        piece: of the payload.
-        alike: words by their first 8 bytes.
-        heads: these bytes as numbers, sorted.
-    """
-    if len(piece) < _SEARCHED_BYTES or not len(heads):
-        return
-    windows = np.ndarray((len(piece) - _SEARCHED_BYTES + 1,), dtype="<u8", buffer=piece, strides=(1,))
-    nearest = heads[np.minimum(np.searchsorted(heads, windows), len(heads) - 1)]
-    for place in np.flatnonzero(nearest == windows).tolist():
-        for word in alike[piece[place : place + _SEARCHED_BYTES]]:
-            if piece.startswith(word, place):
-                yield word
-
-
-def _pieces(path: Path) -> Iterator[bytes]:
-    """The file in overlapping pieces, so that no word is cut."""
-    tail = b""
-    try:
-        with path.open("rb") as file:
-            while piece := file.read(_PIECE_BYTES):
-                yield tail + piece
-                tail = piece[-1024:]
-    except OSError as error:
-        raise storage_error(path, error) from error
 
 
 def inspection_lines(inspection: Inspection) -> list[str]:
     """The inspection in words."""
-    manifest = inspection.manifest
+    manifest, counted = inspection.manifest, inspection.channels
     lines = [
         f"share {manifest.sequence} of {manifest.site}, made {manifest.created} with release {manifest.release[:12]}",
         f"{manifest.sentences} sentences, {manifest.tokens} tokens, {manifest.payload_bytes} bytes of {manifest.payload_format}",
         "",
         "what leaves:",
-        *(f"  {name:15} {meaning}; {size} bytes" for name, meaning, size in inspection.columns),
+        *(f"  {column.name:15} {column.meaning}; {column.bytes} bytes" for column in inspection.columns),
+        f"  {'(the format)':15} names of these columns, sizes and checksums; {inspection.format_bytes} bytes",
         "  sentences are in random order over the whole share; no text, no ids, no file names, no offsets, no times",
         "",
-        "PHI tokens by category:",
-        *(f"  {name:35} {count}" for name, count in inspection.categories.items()),
+        "PHI tokens by category, and how most of them are written:",
+        *(f"  {one.name:35} {one.tokens:8}  {next(iter(one.casing))}" for one in counted.categories),
+        f"  {counted.alone} of {manifest.sentences} sentences have a pattern of labels and casing that no other one has: who",
+        "  already holds such a sentence can tell that it is in the share",
         "",
         "protection:",
         *(f"  {line}" for line in protection_lines(manifest.protection)),
     ]
-    if inspection.searched is not None:
-        lines += ["", f"searched for {inspection.searched} words of the notes in the file: none occurs"]
+    return lines if inspection.searched is None else [*lines, "", *search_lines(inspection.searched)]
+
+
+def search_lines(searched: Search) -> list[str]:
+    """What was searched for, how, and that nothing was found."""
+    lines = [
+        f"searched all {searched.file_bytes} bytes for the text of {searched.notes} notes: {searched.stretches} different stretches of "
+        f"{STRETCH_BYTES} bytes that begin with a word, as written and in lower case: none occurs"
+    ]
+    if searched.control:
+        lines.append("as a test one of them was planted into a copy of the file's beginning: the search found it")
     return lines

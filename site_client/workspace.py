@@ -1,20 +1,24 @@
-"""The hospital's folder: its key, the provider it trusts, the release it works with. It can be moved and copied.
+"""The hospital's folder: its keys, the provider it trusts, the release it works with. It can be moved and copied.
 
-site.json       format, name of the site, sequence number of the last share, the provider's public key once it is pinned,
-                the release in use
-keys/           Ed25519 key of the site; the private half is readable by its owner only. noise.key is the secret of
-                the noise that is drawn once for each sentence; it is made on first use where it is missing
+site.json       format, name of the site, sequence number of the last share, whether shares need an approval, the site's
+                public keys, the provider's keys and address once they are pinned, the release in use
+keys/           Ed25519 keys of the site, each named by its id; the private half is readable by its owner only. noise.key is
+                the secret of the noise that is drawn once for each sentence; it is made on first use where it is missing
+trust.json      what was verified of the provider's release repository, from its pinned first root on
 releases/       the releases that were pulled, verified
+ledger.jsonl    what ever left, see `site_client.ledger`
 """
 
 from __future__ import annotations
 
+import datetime
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from protocols.errors import SchemaError
-from protocols.fields import SITE
+from protocols.errors import ProtocolError
+from protocols.fields import SITE, read_date
+from protocols.provider_record import ProviderRecord
 from protocols.release import VerifiedRelease, verify_release
 from protocols.signing import PrivateKey, PublicKey
 from shared.errors import ConfigurationError
@@ -22,8 +26,43 @@ from shared.files import new_tree, read_text, write_text
 from site_client.errors import WorkspaceError
 from site_client.noise_secret import noise_secret
 
-FORMAT = 1
+FORMAT = 2
+VALID_DAYS = 730
+WAITING, IN_USE, RETIRED = "waiting", "in use", "retired"
 _SETTINGS = "site.json"
+_POLICIES = {"required": True, "not required": False}
+
+
+@dataclass(frozen=True)
+class SiteKey:
+    """A key of the site.
+
+    Args:
+        public_key: its public half.
+        valid_until: its last day.
+        state: "in use" for one; "waiting" until the provider has accepted it; "retired" since another one was.
+    """
+
+    public_key: PublicKey
+    valid_until: datetime.date
+    state: str
+
+    @property
+    def key_id(self) -> str:
+        return self.public_key.key_id
+
+
+@dataclass(frozen=True)
+class CurrentRelease:
+    """The release in use.
+
+    Args:
+        folder: its name below releases/.
+        digest: as the release repository signed it.
+    """
+
+    folder: str
+    digest: str
 
 
 @dataclass(frozen=True)
@@ -34,19 +73,28 @@ class Workspace:
         root: its folder.
         site: name of the hospital.
         sequence: number of the last share that was encoded.
-        provider: the provider's key; None until the first pull has pinned it.
-        current: folder of the release in use, below releases/; None until the first pull.
+        keys: its signing keys, oldest first; exactly one is in use.
+        provider: its keys and address, as the last pull found them signed; None until the first pull.
+        current: the release in use; None until the first pull.
+        approval_required: whether a person has to approve by name before a share leaves.
     """
 
     root: Path
     site: str
     sequence: int
-    provider: PublicKey | None
-    current: str | None
+    keys: tuple[SiteKey, ...]
+    provider: ProviderRecord | None = None
+    current: CurrentRelease | None = None
+    approval_required: bool = True
 
     @property
     def releases(self) -> Path:
         return self.root / "releases"
+
+    @property
+    def trust(self) -> Path:
+        """What was ever verified of the release repository, see `site_client.trust`."""
+        return self.root / "trust.json"
 
     def release(self) -> VerifiedRelease:
         """The release in use, verified anew: nothing on the disk is trusted because it was once.
@@ -55,17 +103,45 @@ class Workspace:
             WorkspaceError: none was pulled yet.
             ProtocolError: its files have changed.
         """
-        if self.provider is None or self.current is None:
-            raise WorkspaceError("no release is here yet; run `site-client pull RELEASE --fingerprint ...` first")
-        return verify_release(self.releases / self.current, self.provider)
+        if self.current is None:
+            raise WorkspaceError("no release is here yet; run `site-client pull RELEASES --fingerprint ...` first")
+        return verify_release(self.releases / self.current.folder, self.current.digest)
+
+    def pinned_provider(self) -> ProviderRecord:
+        """The provider's keys and address.
+
+        Raises:
+            WorkspaceError: none was pulled yet.
+        """
+        if self.provider is None:
+            raise WorkspaceError("no provider is known yet; run `site-client pull RELEASES --fingerprint ...` first")
+        return self.provider
 
     @property
-    def private_key(self) -> Path:
-        return self.root / "keys" / "site.pem"
+    def key_in_use(self) -> SiteKey:
+        return next(key for key in self.keys if key.state == IN_USE)
+
+    @property
+    def public_keys(self) -> tuple[PublicKey, ...]:
+        """Every key that the site ever had, for what was signed in its time."""
+        return tuple(key.public_key for key in self.keys)
+
+    def private_key(self, key_id: str) -> Path:
+        """Where the private half of a key lies."""
+        return self.root / "keys" / f"{key_id}.pem"
 
     def key(self) -> PrivateKey:
-        """The site's signing key."""
-        return PrivateKey.load(self.private_key)
+        """The site's signing key.
+
+        Raises:
+            WorkspaceError: the file holds another key than the settings say.
+            ProtocolError: there is no such file, or others may read it.
+        """
+        path = self.private_key(self.key_in_use.key_id)
+        key = PrivateKey.load(path)
+        if key.public_key != self.key_in_use.public_key:
+            raise WorkspaceError(f"{path.name}: expected the key in use, found another; restore the file from a backup")
+        return key
 
     def noise_secret(self) -> bytes:
         """The site's secret for noise that is drawn once for each sentence.
@@ -77,13 +153,17 @@ class Workspace:
 
     def save(self) -> None:
         """Write the settings."""
-        provider = None if self.provider is None else self.provider.hex
         settings = {
             "format": FORMAT,
             "site": self.site,
             "sequence": self.sequence,
-            "provider": provider,
-            "release": self.current,
+            "approval": next(name for name, required in _POLICIES.items() if required == self.approval_required),
+            "keys": [
+                {"public_key": key.public_key.hex, "valid_until": key.valid_until.isoformat(), "state": key.state}
+                for key in self.keys
+            ],
+            "provider": None if self.provider is None else self.provider.to_json(),
+            "release": None if self.current is None else vars(self.current),
         }
         write_text(self.root / _SETTINGS, json.dumps(settings, indent=1))
 
@@ -94,8 +174,13 @@ class Workspace:
         return workspace, workspace.sequence
 
 
-def create(root: Path, site: str) -> Workspace:
+def create(root: Path, site: str, *, approval_required: bool = True) -> Workspace:
     """Make a workspace with a fresh key.
+
+    Args:
+        root: its folder.
+        site: name of the hospital.
+        approval_required: whether a person has to approve by name before a share leaves.
 
     Raises:
         WorkspaceError: there is one already.
@@ -107,10 +192,12 @@ def create(root: Path, site: str) -> Workspace:
         raise ConfigurationError(
             f"name of the site: expected up to 63 lower-case letters, digits and hyphens, got {site!r}; choose another"
         )
-    workspace = Workspace(root, site, 0, None, None)
+    key = PrivateKey.generate()
+    until = datetime.date.today() + datetime.timedelta(days=VALID_DAYS)
+    workspace = Workspace(root, site, 0, (SiteKey(key.public_key, until, IN_USE),), approval_required=approval_required)
     with new_tree(root, ("keys", "releases")):
         (root / "keys").chmod(0o700)
-        PrivateKey.generate().save(workspace.private_key)
+        key.save(workspace.private_key(key.public_key.key_id))
         workspace.noise_secret()
         workspace.save()
     return workspace
@@ -133,8 +220,30 @@ def open_workspace(root: Path) -> Workspace:
             raise WorkspaceError(
                 f"{path}: expected format {FORMAT}, got {settings['format']}; use the version that made it"
             )
-        provider = None if settings["provider"] is None else PublicKey.from_hex(settings["provider"])
-        current = None if settings["release"] is None else Path(settings["release"]).name
-        return Workspace(root, str(settings["site"]), int(settings["sequence"]), provider, current)
-    except (ValueError, KeyError, TypeError, SchemaError) as error:
+        return Workspace(
+            root,
+            site=str(settings["site"]),
+            sequence=int(settings["sequence"]),
+            keys=_keys(settings["keys"]),
+            provider=None
+            if settings["provider"] is None
+            else ProviderRecord.from_json(settings["provider"], path.name),
+            current=None if settings["release"] is None else _current(settings["release"]),
+            approval_required=_POLICIES[settings["approval"]],
+        )
+    except (ValueError, KeyError, TypeError, ProtocolError) as error:
         raise WorkspaceError(f"{path}: expected the settings of a workspace; restore the file") from error
+
+
+def _current(stated: dict[str, str]) -> CurrentRelease:
+    return CurrentRelease(Path(stated["folder"]).name, str(stated["digest"]))
+
+
+def _keys(stated: list[dict[str, str]]) -> tuple[SiteKey, ...]:
+    keys = tuple(
+        SiteKey(PublicKey.from_hex(one["public_key"]), read_date(one["valid_until"], _SETTINGS), one["state"])
+        for one in stated
+    )
+    if [key.state for key in keys].count(IN_USE) != 1 or not {key.state for key in keys} <= {WAITING, IN_USE, RETIRED}:
+        raise ValueError("exactly one key is in use")
+    return keys

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from tests.databases import database, postgres  # noqa: F401
 from tests.loop import Loop, build
+from tests.object_servers import s3_server, s3_url  # noqa: F401
 
 torch.set_num_threads(1)
 

@@ -88,19 +88,21 @@ class Loop:
         return self.root / "notes" / name
 
     @property
-    def representer_release(self) -> Path:
-        return self.provider / "releases" / "0001-representer"
+    def releases(self) -> Path:
+        """The provider's release repository."""
+        return self.provider / "releases"
 
-    @property
-    def pipeline_release(self) -> Path:
-        return self.provider / "releases" / "0002-pipeline"
+    def target(self, name: str) -> Path:
+        """Where a file of a release lies, such as 0002-pipeline/scheme.json."""
+        folder, _, file = name.rpartition("/")
+        return next((self.releases / "targets" / folder).glob(f"*.{file}"))
 
     @property
     def fingerprint(self) -> str:
         return (self.root / "fingerprint").read_text()
 
     def submitted(self, name: str) -> Path:
-        return next(self.stick.glob(f"{name}-*.parquet"))
+        return next(self.stick.glob(f"{name}-*.share"))
 
 
 def enrol(loop: Loop, name: str) -> None:
@@ -110,15 +112,15 @@ def enrol(loop: Loop, name: str) -> None:
     done(hospital("init", workspace, "--site", name))
     fingerprint = values(hospital("enrol", "--out", request, "--workspace", workspace, "--json"))["fingerprint"]
     done(provider("site", "add", request, "--fingerprint", fingerprint, "--workspace", loop.provider))
-    done(hospital("pull", loop.representer_release, "--fingerprint", loop.fingerprint, "--workspace", workspace))
+    done(hospital("pull", loop.releases, "--fingerprint", loop.fingerprint, "--workspace", workspace))
 
 
 def share(loop: Loop, name: str) -> Path:
-    """Encode a hospital's notes and submit them; returns the submitted payload."""
+    """Encode a hospital's notes and submit them; returns the submitted bundle."""
     out = loop.root / f"{name}.parquet"
     done(hospital("encode", loop.notes(name), "--out", out, "--workspace", loop.site(name)))
-    paths = values(hospital("submit", out, "--to-folder", loop.stick, "--workspace", loop.site(name), "--json"))
-    return Path(paths["payload"])
+    way = ("--approver", "Dr Ünal", "--to-folder", loop.stick)
+    return Path(values(hospital("submit", out, *way, "--workspace", loop.site(name), "--json"))["bundle"])
 
 
 def audit(loop: Loop, *more: object) -> Result:
@@ -146,9 +148,9 @@ def build(root: Path) -> Loop:
     for name in ("north", "south"):
         enrol(loop, name)
         share(loop, name)
-    done(provider("ingest", *sorted(loop.stick.glob("*.parquet")), *at))
+    done(provider("ingest", loop.stick, *at))
     done(provider("train-head", "--epochs", 25, *at))
     done(provider("release", *at))
     done(hospital("init", loop.site("fourth"), "--site", "fourth"))
-    done(hospital("pull", loop.pipeline_release, "--fingerprint", loop.fingerprint, "--workspace", loop.site("fourth")))
+    done(hospital("pull", loop.releases, "--fingerprint", loop.fingerprint, "--workspace", loop.site("fourth")))
     return loop

@@ -51,10 +51,18 @@ MEANINGS = {
     12: "signature",
     13: "digest",
     14: "there already",
+    15: "not encrypted for this key",
+    16: "has this number already",
     20: "provider's workspace",
     21: "site or share",
     22: "audit",
+    23: "sandbox",
+    24: "refused",
     30: "hospital's workspace",
+    31: "log of what left",
+    32: "nobody has approved",
+    33: "did not answer, or refused",
+    34: "does not take the share",
     130: "interrupted",
 }
 CODES = {
@@ -71,10 +79,19 @@ CODES = {
     protocols.errors.SignatureError: 12,
     protocols.errors.DigestError: 13,
     protocols.errors.DuplicateError: 14,
+    protocols.errors.EncryptionError: 15,
+    protocols.errors.ConflictError: 16,
+    aggregator.errors.DatabaseError: 8,
     aggregator.errors.WorkspaceError: 20,
     aggregator.errors.RegistryError: 21,
     aggregator.errors.AuditError: 22,
+    aggregator.errors.SandboxError: 23,
+    aggregator.errors.RefusedError: 24,
     site_client.errors.WorkspaceError: 30,
+    site_client.errors.LedgerError: 31,
+    site_client.errors.ApprovalError: 32,
+    site_client.errors.TransportError: 33,
+    site_client.errors.RejectedError: 34,
 }
 
 

@@ -167,10 +167,11 @@ class TestGate:
 class TestReleases:
     @pytest.mark.parametrize("kind", ["representer", "pipeline"])
     def test_a_release_carries_its_audit(self, kind: str, built_loop: Loop) -> None:
-        folder = {"representer": built_loop.representer_release, "pipeline": built_loop.pipeline_release}[kind]
-        listed = json.loads((folder / "release.json").read_text())
+        release = {"representer": "0001-representer", "pipeline": "0002-pipeline"}[kind]
+        listed = json.loads(built_loop.target(f"{release}/release.json").read_text())
         for name in (audits.RECORD, audits.PAGE):
-            assert (folder / name).read_bytes() == (built_loop.provider / "audit" / name).read_bytes()
+            carried = built_loop.target(f"{release}/{name}").read_bytes()
+            assert carried == (built_loop.provider / "audit" / name).read_bytes()
             assert f'"{name}"' in json.dumps(listed)
 
     def test_and_a_hospital_gets_it(self, built_loop: Loop) -> None:

@@ -16,10 +16,12 @@ from tests.protocols.blocks import TAGS, VALUE_BOUND, make_block, write_payload
 
 KEY = PrivateKey.from_seed(bytes(range(32)))
 OTHER_KEY = PrivateKey.from_seed(bytes(range(1, 33)))
-KEYS = {"hospital-a": KEY.public_key, "hospital-b": OTHER_KEY.public_key}
+PROVIDER = PrivateKey.from_seed(bytes(range(2, 34)))
+KEYS = {"hospital-a": (KEY.public_key,), "hospital-b": (OTHER_KEY.public_key,)}
 FIELDS = ShareFields(
     site="hospital-a",
     sequence=1,
+    recipient=PROVIDER.public_key.key_id,
     release="ab" * 32,
     label_scheme="meddocan",
     tags=TAGS,

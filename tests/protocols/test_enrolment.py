@@ -15,18 +15,20 @@ from tests.protocols.blocks import rewrite
 KEY = PrivateKey.from_seed(bytes(range(32)))
 OTHER_KEY = PrivateKey.from_seed(bytes(range(1, 33)))
 DAY = datetime.date(2026, 1, 31)
+UNTIL = datetime.date(2028, 1, 31)
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     path = tmp_path / "request.json"
-    write_request(path, KEY, site="hospital-a", contact="data office, extension 12", created=DAY)
+    write_request(path, KEY, site="hospital-a", contact="data office, extension 12", created=DAY, valid_until=UNTIL)
     return path
 
 
 def test_a_request_round_trips_and_shows_both_fingerprints(path: Path) -> None:
     request = read_request(path)
-    assert (request.site, request.public_key, request.created) == ("hospital-a", KEY.public_key, DAY)
+    assert (request.site, request.public_key) == ("hospital-a", KEY.public_key)
+    assert (request.created, request.valid_until) == (DAY, UNTIL)
     assert request.fingerprint == KEY.public_key.key_id
     assert request.spoken == KEY.public_key.spoken
 
@@ -63,9 +65,11 @@ def test_a_signature_for_a_share_is_no_request(path: Path) -> None:
     [
         ({"site": "../etc"}, SchemaError),
         ({"contact": "two\nlines"}, SchemaError),
-        ({"format_version": 2}, VersionError),
+        ({"format_version": 1}, VersionError),
         ({"more": 1}, SchemaError),
         ({"created": "today"}, SchemaError),
+        ({"valid_until": "2026-01-31"}, BoundsError),
+        ({"valid_until": "2030-01-31"}, BoundsError),
     ],
 )
 def test_other_requests_are_refused(path: Path, change: dict[str, Any], error: type[ProtocolError]) -> None:

@@ -13,7 +13,7 @@ TREE = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issub
 def test_every_error_has_an_exit_code_of_its_own_range_and_stands_in_the_drawing(
     kind: type[errors.ProtocolError],
 ) -> None:
-    assert 8 <= kind.exit_code <= 14
+    assert 8 <= kind.exit_code <= 16
     assert kind.__name__ in (errors.__doc__ or "")
 
 
@@ -26,6 +26,8 @@ def test_exit_codes_are_stable() -> None:
         "SignatureError": 12,
         "DigestError": 13,
         "DuplicateError": 14,
+        "EncryptionError": 15,
+        "ConflictError": 16,
     }
 
 

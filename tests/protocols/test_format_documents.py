@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
+import io
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from protocols.bundle_header import BundleHeader, stream_binding
 from protocols.canonical import canonical_bytes, parse_canonical
 from protocols.errors import SignatureError
 from protocols.manifest import ShareManifest
+from protocols.provider_record import ProviderRecord
+from protocols.receipt import Receipt, read_receipt
+from protocols.recipient import RecipientPrivateKey
 from protocols.release import ReleaseManifest
-from protocols.signing import RELEASE_CONTEXT, SHARE_CONTEXT, PrivateKey, Signature
+from protocols.release_repository import Reference, RootFingerprint, latest_bytes, read_latest
+from protocols.signing import BUNDLE_CONTEXT, SHARE_CONTEXT, PrivateKey, Signature
+from protocols.stream import encrypt
+from protocols.withdrawal import Withdrawal, read_withdrawal
 
 FORMATS = Path(__file__).resolve().parents[2] / "docs" / "formats"
 KEY = PrivateKey.from_seed(bytes(range(32)))
+RECIPIENT = RecipientPrivateKey.from_seed(bytes(range(32))).public_key
 
 
 def vectors(name: str) -> dict[str, str]:
@@ -29,9 +39,13 @@ SHARE, RELEASE = vectors("share.md"), vectors("release.md")
 
 def test_every_vector_is_tested() -> None:
     assert set(SHARE) == {
-        "public-key", "key-id", "key-spoken", "manifest", "signature", "values", "representation"
+        "public-key", "key-id", "key-spoken", "manifest", "signature", "manifest-digest", "values", "representation",
+        "recipient-id", "binding", "stream", "stream-digest", "header-signature", "header-digest", "receipt",
+        "withdrawal",
     }  # fmt: skip
-    assert set(RELEASE) == {"release", "digest", "signature"}
+    assert set(RELEASE) == {
+        "release", "digest", "provider", "latest", "reference", "root", "root-fingerprint", "root-spoken",
+    }  # fmt: skip
 
 
 def test_the_key() -> None:
@@ -48,6 +62,44 @@ def test_the_manifest_of_a_share() -> None:
     manifest = ShareManifest.from_bytes(data)
     assert manifest.to_bytes() == data
     assert canonical_bytes(KEY.sign(SHARE_CONTEXT, data).to_json()).decode() == SHARE["signature"]
+    assert manifest.sha256 == hashlib.sha256(data).hexdigest() == SHARE["manifest-digest"]
+
+
+def test_the_stream_of_a_bundle() -> None:
+    assert RECIPIENT.key_id == SHARE["recipient-id"]
+    binding = stream_binding("hospital-a", 1, RECIPIENT.key_id)
+    assert binding.hex() == SHARE["binding"]
+    streams = []
+    for plaintext in (b"sentences", bytes(131072)):
+        sink = io.BytesIO()
+        encrypt(io.BytesIO(plaintext), sink, bytes(range(32)), binding)
+        streams.append(sink.getvalue())
+    assert streams[0].hex() == SHARE["stream"]
+    assert hashlib.sha256(streams[1]).hexdigest() == SHARE["stream-digest"]
+
+
+def test_the_header_of_a_bundle() -> None:
+    unsigned = Signature(BUNDLE_CONTEXT, KEY.public_key.key_id, bytes(64))
+    wrapped = (bytes(range(256)) * 5)[:1168]
+    header = BundleHeader("hospital-a", 1, RECIPIENT.key_id, wrapped, 1000, "cd" * 32, unsigned).signed(KEY)
+    assert header.signature.value.hex() == SHARE["header-signature"]
+    assert hashlib.sha256(header.to_bytes()).hexdigest() == SHARE["header-digest"]
+
+
+def test_a_receipt_and_a_withdrawal() -> None:
+    receipt = read_receipt(SHARE["receipt"].encode(), KEY.public_key)
+    assert receipt.to_bytes(KEY).decode() == SHARE["receipt"]
+    withdrawal = read_withdrawal(SHARE["withdrawal"].encode(), KEY.public_key)
+    assert withdrawal.to_bytes(KEY).decode() == SHARE["withdrawal"]
+    assert receipt.manifest_sha256 == withdrawal.manifest_sha256 == SHARE["manifest-digest"]
+
+
+def test_every_key_of_headers_receipts_and_withdrawals_is_documented() -> None:
+    text = (FORMATS / "share.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`[^|]*) \|", text, re.MULTILINE)
+    documented = {key for row in rows for key in re.findall(r"`(\w+)`", row)}
+    for kind in (BundleHeader, Receipt, Withdrawal):
+        assert {field.name for field in dataclasses.fields(kind)} <= documented
 
 
 def test_every_key_of_the_manifests_is_documented() -> None:
@@ -66,13 +118,37 @@ def test_the_manifest_of_a_release() -> None:
     manifest = ReleaseManifest.from_bytes(data)
     assert manifest.to_bytes() == data
     assert manifest.digest == RELEASE["digest"]
-    assert canonical_bytes(KEY.sign(RELEASE_CONTEXT, data).to_json()).decode() == RELEASE["signature"]
+
+
+def test_the_small_targets_of_the_release_repository() -> None:
+    record = ProviderRecord.from_bytes(RELEASE["provider"].encode())
+    assert record.to_bytes().decode() == RELEASE["provider"]
+    assert (record.signing_key, record.recipient) == (KEY.public_key, RECIPIENT)
+    assert latest_bytes(read_latest(RELEASE["latest"].encode())).decode() == RELEASE["latest"]
+    assert Reference.from_bytes(RELEASE["reference"].encode()).to_bytes().decode() == RELEASE["reference"]
+
+
+def test_the_fingerprint_of_a_root() -> None:
+    found = RootFingerprint.of(RELEASE["root"].encode())
+    assert (found.key_id, found.spoken) == (RELEASE["root-fingerprint"], RELEASE["root-spoken"])
+    # As the document defines it, by hand.
+    digest = hashlib.sha256(RELEASE["root"].encode()).hexdigest()
+    assert found.key_id.replace("-", "") == digest[:32]
+
+
+def test_every_key_of_the_small_targets_is_documented() -> None:
+    text = (FORMATS / "release.md").read_text(encoding="utf-8")
+    documented = set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
+    for name in ("provider", "latest", "reference"):
+        value = parse_canonical(RELEASE[name].encode(), max_bytes=1 << 16)
+        assert isinstance(value, dict)
+        assert set(value) <= documented
 
 
 def test_signatures_are_not_exchangeable() -> None:
     signature = Signature.from_json(parse_canonical(SHARE["signature"].encode(), max_bytes=1 << 10), "vector")
     with pytest.raises(SignatureError):
-        KEY.public_key.verify(RELEASE_CONTEXT, SHARE["manifest"].encode(), signature)
+        KEY.public_key.verify(BUNDLE_CONTEXT, SHARE["manifest"].encode(), signature)
 
 
 def test_the_bytes_of_a_representation() -> None:

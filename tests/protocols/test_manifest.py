@@ -44,8 +44,8 @@ def test_round_trip(counts: list[int], **stated: Any) -> None:
 def test_it_states_no_more_than_the_documented_fields() -> None:
     assert sorted(MANIFEST.to_json()) == [
         "created", "dim", "dtype", "format_version", "label_scheme", "payload_bytes", "payload_format",
-        "payload_sha256", "protection", "release", "sentences", "sequence", "site", "software", "tag_counts", "tags",
-        "tokens", "value_bound",
+        "payload_sha256", "protection", "recipient", "release", "sentences", "sequence", "site", "software",
+        "tag_counts", "tags", "tokens", "value_bound",
     ]  # fmt: skip
     assert MANIFEST.to_json()["created"] == "2026-01-31"
 
@@ -77,6 +77,7 @@ def test_unknown_keys_are_refused() -> None:
         {"sequence": 0},
         {"sequence": 2**31},
         {"release": "AB" * 32},
+        {"recipient": "ab" * 32},
         {"label_scheme": "a/b"},
         {"tags": 4},
         {"tags": 257},
@@ -126,7 +127,7 @@ def test_other_spellings_are_refused(change: dict[str, Any]) -> None:
 
 def test_another_version_is_its_own_error_whatever_its_keys() -> None:
     with pytest.raises(VersionError):
-        ShareManifest.from_json({"format_version": 2, "new": 1})
+        ShareManifest.from_json({"format_version": 1, "old": 1})
 
 
 def test_protection_cannot_be_changed_behind_the_manifest() -> None:

@@ -49,8 +49,9 @@ def site(root: Path, encoder: Encoder, training: str = "{}") -> hospital.Workspa
     central.representer.mkdir()
     save_encoder(encoder, central.representer)
     write_text(central.representer / "training.json", training)
-    release = releases.publish_representer(central)
-    made, _ = pull.pull(hospital.create(root / "site", "test"), release.folder, central.key().public_key)
+    releases.publish_representer(central)
+    fingerprint = central.repository().fingerprint.key_id
+    made, _ = pull.pull(hospital.create(root / "site", "test"), str(central.releases), fingerprint)
     return made
 
 

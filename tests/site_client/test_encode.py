@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,10 +12,10 @@ import pytest
 import torch
 
 from aggregator import workspace as provider
+from aggregator.ingest import ingest
 from aggregator.pool import Pool
-from aggregator.shares import ingest
-from aggregator.sites import enrol
-from protocols.enrolment import write_request
+from aggregator.shares import find_share, read_manifest
+from aggregator.sites import enrol, today
 from protocols.payload import open_payload
 from protocols.sentence_block import SentenceBlock
 from protocols.shuffled_writer import ShuffledWriter
@@ -32,6 +31,8 @@ from shared.text.tokens import tokenise
 from site_client import encode as module
 from site_client.encode import encode, encoded_blocks
 from site_client.guard import Guard
+from site_client.keys import request_enrolment
+from site_client.submit import submit_to_folder
 from site_client.workspace import Workspace
 from tests.loop import done, hospital, refused, snapshot, values
 from tests.shared.embeddings.made import with_subwords
@@ -213,9 +214,8 @@ def test_the_provider_takes_a_share_with_raised_noise(tmp_path: Path) -> None:
     path = site.root / "a.parquet"
     manifest = encode(site, NOTES, path, bound=AdvantageBound(0.2)).manifest
     central = provider.open_workspace(tmp_path / "provider")
-    request = write_request(
-        tmp_path / "r.json", site.key(), site=site.site, contact="", created=datetime.date(2026, 1, 1)
-    )
+    request = request_enrolment(site, tmp_path / "r.json", "", today())
     enrol(central, tmp_path / "r.json", request.fingerprint)
-    taken = ingest(central, path)
-    assert taken.manifest == manifest
+    decision = ingest(central, submit_to_folder(site, path, tmp_path / "stick", "Dr Ünal"))
+    assert decision.state == "accepted", decision.reason
+    assert read_manifest(central, find_share(central, manifest.payload_sha256)) == manifest

@@ -18,7 +18,9 @@ def test_a_new_workspace_has_one_that_only_its_owner_reads(tmp_path: Path) -> No
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.read_bytes() == made.noise_secret() == open_workspace(tmp_path).noise_secret()
     assert len(made.noise_secret()) == 32
-    assert sorted(entry.name for entry in (tmp_path / "keys").iterdir()) == ["noise.key", "site.pem"]
+    assert sorted(entry.name for entry in (tmp_path / "keys").iterdir()) == sorted(
+        ["noise.key", f"{made.key_in_use.key_id}.pem"]
+    )
 
 
 def test_an_older_workspace_gets_one_on_first_use(tmp_path: Path) -> None:

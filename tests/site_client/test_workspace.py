@@ -18,7 +18,7 @@ def test_what_is_saved_is_opened(tmp_path: Path) -> None:
     assert number == 1
     assert open_workspace(tmp_path) == numbered
     assert (tmp_path / "keys").stat().st_mode & 0o077 == 0
-    assert made.private_key.stat().st_mode & 0o077 == 0
+    assert made.private_key(made.key_in_use.key_id).stat().st_mode & 0o077 == 0
 
 
 def test_no_number_is_given_twice_even_if_the_share_fails(tmp_path: Path) -> None:
@@ -29,7 +29,7 @@ def test_no_number_is_given_twice_even_if_the_share_fails(tmp_path: Path) -> Non
 def test_a_release_outside_the_workspace_is_not_used(loop: Loop) -> None:
     settings = loop.site("north") / "site.json"
     stated = json.loads(settings.read_text())
-    settings.write_text(json.dumps(stated | {"release": "../../provider/releases/0002-pipeline"}))
+    settings.write_text(json.dumps(stated | {"release": stated["release"] | {"folder": "../../provider/representer"}}))
     opened = open_workspace(loop.site("north"))
     with pytest.raises(ProtocolError):
         opened.release()

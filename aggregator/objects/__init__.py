@@ -1,0 +1,30 @@
+"""Bytes by their SHA-256: bundles as they came in and payloads as they were opened, in a folder or an S3-compatible store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from aggregator.objects.folder import FolderStore
+from aggregator.objects.s3 import S3Store
+from aggregator.objects.store import ObjectStore
+from shared.errors import ConfigurationError
+
+__all__ = ["FolderStore", "ObjectStore", "S3Store", "open_store"]
+
+
+def open_store(setting: str | Path, root: Path = Path()) -> ObjectStore:
+    """The store that a setting names; nothing is asked of it yet.
+
+    Args:
+        setting: a folder, or s3://BUCKET/PREFIX?endpoint=URL&region=NAME.
+        root: what a relative folder is relative to.
+
+    Raises:
+        ConfigurationError: a URL of another kind.
+    """
+    text = str(setting)
+    if text.startswith("s3://"):
+        return S3Store(text)
+    if not text or "://" in text:
+        raise ConfigurationError("objects: expected a folder or an s3:// URL, got something else; correct the setting")
+    return FolderStore(root / text)

@@ -1,0 +1,79 @@
+"""Objects in a folder: each comes into being by one rename, so a crash before it leaves nothing that counts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from aggregator.objects.store import file_chunks, missing, object_name, verified
+from protocols.storage import flush, mapped, staged
+
+_ABANDONED_S = 24 * 3600
+
+
+class FolderStore:
+    """A store in a folder.
+
+    Args:
+        root: the folder; made with the first object.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def put(self, path: Path, sha256: str) -> None:
+        target = self._root / object_name(sha256)
+        with mapped(path), path.open("rb") as source:
+            with mapped(target):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                for folder in (self._root.parent, self._root):
+                    flush(folder)
+            # Over an object that is there too: whatever happened to its bytes, afterwards they are right.
+            with staged(target) as temporary, mapped(target), temporary.open("wb") as copy:
+                copy.writelines(verified(file_chunks(source, path), sha256))
+
+    def open(self, sha256: str) -> BinaryIO:
+        path = self._root / object_name(sha256)
+        with mapped(path):
+            try:
+                file = path.open("rb")
+            except FileNotFoundError as error:
+                raise missing(sha256) from error
+        try:
+            for _ in verified(file_chunks(file, path), sha256):
+                pass
+            file.seek(0)
+        except BaseException:
+            file.close()
+            raise
+        return file
+
+    @contextmanager
+    def local(self, sha256: str) -> Iterator[Path]:
+        self.open(sha256).close()
+        yield self._root / object_name(sha256)
+
+    def exists(self, sha256: str) -> bool:
+        path = self._root / object_name(sha256)
+        with mapped(path):
+            return path.is_file()
+
+    def delete(self, sha256: str) -> None:
+        path = self._root / object_name(sha256)
+        with mapped(path):
+            if path.exists():
+                path.unlink(missing_ok=True)
+                flush(path.parent)
+
+    def tidy(self) -> int:
+        removed = 0
+        with mapped(self._root):
+            for path in self._root.glob("??/.*.partial"):
+                # Anything younger may be the file of a writer that is at work.
+                if path.stat().st_mtime < time.time() - _ABANDONED_S:
+                    path.unlink(missing_ok=True)
+                    removed += 1
+        return removed

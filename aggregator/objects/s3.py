@@ -1,0 +1,136 @@
+"""Objects in an S3-compatible store; its credentials come from the environment (AWS_ACCESS_KEY_ID and its kin), never from a URL."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import IO, BinaryIO
+from urllib.parse import parse_qsl, urlsplit
+
+import obstore
+from obstore.exceptions import BaseError
+from obstore.store import S3Store as Bucket
+
+from aggregator.objects.store import file_chunks, missing, object_name, verified
+from protocols.errors import StorageError
+from protocols.storage import mapped
+from shared.errors import ConfigurationError
+
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+# Of 5 MB each.
+_CHUNKS_IN_MEMORY = 4
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+class S3Store:
+    """A store in a bucket.
+
+    Args:
+        url: s3://BUCKET/PREFIX?endpoint=URL&region=NAME; the endpoint speaks HTTPS unless it is on this machine.
+
+    Raises:
+        ConfigurationError: not such a URL.
+    """
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url)
+        query = dict(parse_qsl(parts.query, keep_blank_values=True))
+        endpoint = query.get("endpoint")
+        if (
+            parts.scheme != "s3"
+            or not _BUCKET.fullmatch(parts.netloc)
+            or not query.keys() <= {"endpoint", "region"}
+            or not (endpoint is None or _is_safe(endpoint))
+        ):
+            raise ConfigurationError(
+                "objects: expected s3://BUCKET/PREFIX?endpoint=URL&region=NAME, got something else; correct the setting"
+            )
+        self._bucket = Bucket(
+            parts.netloc,
+            prefix=parts.path.strip("/") or None,
+            client_options={"allow_http": (endpoint or "").startswith("http:"), "timeout": "120s"},
+            retry_config={"max_retries": 5, "retry_timeout": timedelta(seconds=60)},
+            **query,  # type: ignore[arg-type]
+        )
+
+    def put(self, path: Path, sha256: str) -> None:
+        name = object_name(sha256)
+        with mapped(path), path.open("rb") as source:
+            chunks = verified(file_chunks(source, path), sha256)
+            # The store shows an object when its last chunk is there; a wrong digest ends the upload before that.
+            with _answered(sha256):
+                obstore.put(self._bucket, name, chunks, max_concurrency=_CHUNKS_IN_MEMORY)
+
+    def open(self, sha256: str) -> BinaryIO:
+        file = tempfile.TemporaryFile()  # noqa: SIM115
+        try:
+            self._fetch(sha256, file)
+        except BaseException:
+            file.close()
+            raise
+        return file
+
+    @contextmanager
+    def local(self, sha256: str) -> Iterator[Path]:
+        with tempfile.NamedTemporaryFile(prefix="object-") as file:
+            self._fetch(sha256, file)
+            yield Path(file.name)
+
+    def exists(self, sha256: str) -> bool:
+        name = object_name(sha256)
+        with _answered(sha256):
+            try:
+                obstore.head(self._bucket, name)
+            except FileNotFoundError:
+                return False
+        return True
+
+    def delete(self, sha256: str) -> None:
+        with _answered(sha256):
+            obstore.delete(self._bucket, object_name(sha256))
+
+    def tidy(self) -> int:
+        # Parts of uploads that were cut are removed by a lifecycle rule of the bucket: docs/operation.md.
+        return 0
+
+    def _fetch(self, sha256: str, file: IO[bytes]) -> None:
+        with mapped(Path(sha256[:12])):
+            file.writelines(verified(self._chunks(sha256), sha256))
+            file.flush()
+            file.seek(0)
+
+    def _chunks(self, sha256: str) -> Iterator[bytes]:
+        with _answered(sha256):
+            try:
+                found = obstore.get(self._bucket, object_name(sha256))
+            except FileNotFoundError as error:
+                raise missing(sha256) from error
+            for chunk in found.stream():
+                yield bytes(chunk)
+
+
+@contextmanager
+def _answered(sha256: str) -> Iterator[None]:
+    """Turns what the store says into our error."""
+    try:
+        yield
+    except (BaseError, OSError) as error:
+        raise StorageError(
+            "an object store that answers",
+            # Its own words quote addresses and whole answers.
+            received=type(error).__name__,
+            advice="check the setting `objects`, the credentials in the environment and the network",
+            place=f"object {sha256[:12]}",
+        ) from error
+
+
+def _is_safe(endpoint: str) -> bool:
+    """Whether nobody reads along on the way: payloads lie in the store as they were opened."""
+    parts = urlsplit(endpoint)
+    return bool(parts.hostname) and (
+        parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
+    )

@@ -1,0 +1,107 @@
+"""What every store of objects promises.
+
+An object is known by the SHA-256 of its bytes. It is there whole or not at all, is on the disk before `put` returns, and
+is verified again whenever it is read: whoever holds the store can take objects away but not exchange them. Both kinds lay
+an object down under the same name, so one can be copied into the other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from protocols.errors import DigestError, StorageError
+from protocols.fields import SHA256, check_text
+from protocols.storage import mapped
+
+_CHUNK_BYTES = 1 << 20
+
+
+class ObjectStore(Protocol):
+    """A content-addressed store; threads and processes may share it.
+
+    Every method raises SchemaError where it is given no digest, and StorageError where there is no room, no permission or
+    no answer.
+    """
+
+    def put(self, path: Path, sha256: str) -> None:
+        """Keeps the bytes of a file; again, if they are there already.
+
+        Raises:
+            DigestError: the file has another digest; nothing is kept.
+        """
+
+    def open(self, sha256: str) -> BinaryIO:
+        """The verified object, open for reading.
+
+        Raises:
+            DigestError: its bytes were changed.
+            StorageError: it is not there.
+        """
+
+    def local(self, sha256: str) -> AbstractContextManager[Path]:
+        """The verified object as a file that may be read, and not changed, until the block ends.
+
+        Raises:
+            DigestError: its bytes were changed.
+            StorageError: it is not there.
+        """
+
+    def exists(self, sha256: str) -> bool:
+        """Whether it is there."""
+
+    def delete(self, sha256: str) -> None:
+        """Removes it; one that is not there stays so."""
+
+    def tidy(self) -> int:
+        """Removes what writers that were killed left behind more than a day ago; returns how many files."""
+
+
+def object_name(sha256: str) -> str:
+    """The name of an object in any store: folders of at most a few thousand entries.
+
+    Raises:
+        SchemaError: no digest.
+    """
+    check_text(sha256, SHA256, "object")
+    return f"{sha256[:2]}/{sha256}"
+
+
+def verified(chunks: Iterable[bytes], sha256: str) -> Iterator[bytes]:
+    """The chunks as they come; whoever keeps them must wait for the end, since the last step is the check.
+
+    Raises:
+        DigestError: together they have another digest.
+    """
+    total = hashlib.sha256()
+    for chunk in chunks:
+        total.update(chunk)
+        yield chunk
+    if total.hexdigest() != sha256:
+        raise DigestError(
+            f"bytes with the SHA-256 {sha256[:12]}",
+            received="others",
+            advice="restore or send them again",
+            place="object",
+        )
+
+
+def file_chunks(file: BinaryIO, path: Path) -> Iterator[bytes]:
+    """What is left of a file.
+
+    Raises:
+        StorageError: it can't be read.
+    """
+    with mapped(path):
+        while chunk := file.read(_CHUNK_BYTES):
+            yield chunk
+
+
+def missing(sha256: str) -> StorageError:
+    """The error for an object that is not there."""
+    return StorageError(
+        f"object {sha256[:12]} in the store", received="none", advice="restore it from a backup", place="objects"
+    )

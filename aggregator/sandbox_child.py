@@ -1,0 +1,122 @@
+"""The inside of the sandbox: takes its limits on, runs one function, and hands back JSON. Started by `aggregator.sandbox`.
+
+The limits come before the function's module is imported, so before any library is there that a payload could mislead.
+Assumption: what runs here may be led to do anything by the bytes that it reads. So the kernel holds the limits:
+
+- rlimits: address space, processor time, open files, no byte written to any file, no core dump;
+- a network namespace of its own where the kernel gives one: it has no interface at all;
+- a seccomp filter where the kernel has it: no socket of any family, no new process or thread, no other program, no
+  signal, no hand on another process, no io_uring (which opens sockets past the filter).
+
+One of the two must hold, otherwise nothing runs.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import json
+import os
+import platform
+import resource
+import signal
+import struct
+import sys
+from typing import Any, NoReturn
+
+READY = b"ready\n"
+_PR_SET_PDEATHSIG = 1
+_PR_SET_SECCOMP = 22
+_PR_SET_NO_NEW_PRIVS = 38
+_SECCOMP_MODE_FILTER = 2
+_CLONE_NEWUSER = 0x10000000
+_CLONE_NEWNET = 0x40000000
+
+# socket, socketpair, io_uring_setup; clone, clone3, fork, vfork, execve, execveat; kill, tkill, tgkill, pidfd_send_signal;
+# ptrace, process_vm_writev: their numbers, behind the name that the audit subsystem gives the architecture.
+_REFUSED_CALLS = {
+    "x86_64": (0xC000003E, (41, 53, 425, 56, 435, 57, 58, 59, 322, 62, 200, 234, 424, 101, 311)),
+    "aarch64": (0xC00000B7, (198, 199, 425, 220, 435, 221, 281, 129, 130, 131, 424, 117, 271)),
+}
+_OTHER_TABLE = 0x40000000  # x86_64 answers to a second table of numbers from here on
+_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
+_ALLOW, _REFUSE = 0x7FFF0000, 0x00050001
+
+
+def main(module: str, name: str, settings: str) -> NoReturn:
+    """Runs `module.name` on the JSON on standard input and writes what it returns to the descriptor of the settings.
+
+    Args:
+        module: to import.
+        name: of the function in it.
+        settings: JSON of limits by name, and `pipe` and `parent`.
+    """
+    limits: dict[str, int] = json.loads(settings)
+    networks = _confine(limits)
+    function = getattr(importlib.import_module(module), name)
+    # Who dies before this line says nothing about the bytes to be read.
+    _write(limits["pipe"], READY)
+    try:
+        outcome = {"network": networks, "result": function(json.load(sys.stdin))}
+    except Exception as error:
+        outcome = {"error": _described(error)}
+    _write(limits["pipe"], json.dumps(outcome, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode())
+    # Nothing of the interpreter runs any more: its clean-up would only be another place to go wrong.
+    os._exit(0)
+
+
+def _write(pipe: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(pipe, data) :]
+
+
+def _described(error: Exception) -> dict[str, str]:
+    """Kind and parts of an error of the protocol; of others the kind alone, for their text may quote anything."""
+    parts = {part: getattr(error, part, "") for part in ("expected", "received", "advice", "place")}
+    return {"kind": type(error).__name__, **{part: " ".join(str(text).split())[:200] for part, text in parts.items()}}
+
+
+def _confine(limits: dict[str, int]) -> list[str]:
+    """Takes the limits on; returns what keeps the network away."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != limits["parent"]:
+        os._exit(1)
+    networks = []
+    # The second way is for those who are not root: in a user namespace of their own they may have one of the network.
+    if not libc.unshare(_CLONE_NEWNET) or not libc.unshare(_CLONE_NEWUSER | _CLONE_NEWNET):
+        networks.append("namespace")
+    for kind, limit in (
+        (resource.RLIMIT_AS, limits["memory_bytes"]),
+        (resource.RLIMIT_CPU, limits["cpu_s"]),
+        (resource.RLIMIT_NOFILE, limits["open_files"]),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(kind, (limit, limit))
+    if _filter_calls(libc):
+        networks.append("seccomp")
+    if not networks:
+        raise OSError("neither seccomp nor a network namespace")
+    return networks
+
+
+def _filter_calls(libc: Any) -> bool:
+    """Installs the filter; False where the kernel or the processor has none."""
+    if platform.machine() not in _REFUSED_CALLS:
+        return False
+    architecture, calls = _REFUSED_CALLS[platform.machine()]
+    refuse = len(calls) + 3
+    steps = [
+        (_LOAD, 0, 0, 4),
+        (_EQUAL, 0, refuse, architecture),
+        (_LOAD, 0, 0, 0),
+        (_AT_LEAST, refuse - 2, 0, _OTHER_TABLE),
+        *((_EQUAL, len(calls) - place, 0, call) for place, call in enumerate(calls)),
+        (_RETURN, 0, 0, _ALLOW),
+        (_RETURN, 0, 0, _REFUSE),
+    ]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in steps))
+    program = ctypes.create_string_buffer(struct.pack("@HP", len(steps), ctypes.addressof(code)))
+    libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    return not libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0)

@@ -1,0 +1,257 @@
+"""The HTTP interface: routes from requests to what does the work. Signed by sites but for time, releases, health, figures.
+
+    POST  /v1/uploads               201 with Location and Upload-Offset, or 200 with the receipt where the bundle is known
+    HEAD  /v1/uploads/ID            204 with Upload-Offset
+    PATCH /v1/uploads/ID            204 with Upload-Offset, once the piece is on the disk
+    POST  /v1/uploads/ID/finish     200 with the receipt, or 202 while the share is being checked
+    GET   /v1/receipts/SHA256       200 with the receipt as it stands
+    POST  /v1/withdrawals           200 with the receipt
+    POST  /v1/rotations             200 with the acceptance
+    GET   /v1/time, /releases/NAME, /healthz, /metrics
+
+A refusal has a body like `protocols.messages.Problem` and its code in the header Problem. Every request may be repeated.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sqlalchemy import select
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from aggregator.errors import RequestError
+from aggregator.registry import Registry
+from aggregator.registry.tables import UploadRow
+from aggregator.server.authentication import Authenticator, Caller
+from aggregator.server.front import LOG, SITE, Front
+from aggregator.server.intake import WAIT_S, Intake, TakeIn
+from aggregator.server.limits import Limits, TokenBuckets
+from aggregator.server.metrics import CONTENT_TYPE, Metrics
+from aggregator.server.release_files import release_file
+from aggregator.server.uploads import Uploads
+from protocols.fields import SHA256
+from protocols.messages import MAX_CHUNK_BYTES, MAX_MESSAGE_BYTES, ServerTime, UploadRequest
+
+_TIDY_S = 600
+# Nothing of this interface belongs into a browser or a cache.
+_HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+
+
+@dataclass(frozen=True)
+class Work:
+    """What the server calls; each blocks and runs in a thread.
+
+    Args:
+        take_in: decides about a bundle.
+        withdraw: carries out a signed withdrawal of a site; returns the receipt.
+        rotate: takes a new key of a site; returns the acceptance.
+        resume: finishes what an earlier run of the server left.
+    """
+
+    take_in: TakeIn
+    withdraw: Callable[[str, bytes], bytes]
+    rotate: Callable[[str, bytes], bytes]
+    resume: Callable[[], object] = lambda: None
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What a server stands on.
+
+    Args:
+        registry: of the workspace.
+        uploads: folder for bundles on their way in.
+        releases: folder of the release repository.
+        address: as sites write it.
+        limits: of each site.
+        clock: seconds since 1970.
+        wait_s: how long a request waits for a receipt.
+    """
+
+    registry: Registry
+    uploads: Path
+    releases: Path
+    address: str
+    limits: Limits = field(default_factory=Limits)
+    clock: Callable[[], float] = time.time
+    wait_s: float = WAIT_S
+
+
+def create_app(setup: Setup, work: Work) -> ASGIApp:
+    """The ASGI application."""
+    metrics = Metrics()
+    uploads = Uploads(setup.registry, setup.uploads, setup.limits, setup.clock)
+    interface = _Interface(setup, work, metrics, uploads)
+    router = Router(interface.routes(), default=_nothing, lifespan=interface.lifespan)
+    return Front(router, metrics)
+
+
+class _Interface:
+    def __init__(self, setup: Setup, work: Work, metrics: Metrics, uploads: Uploads) -> None:
+        self._setup = setup
+        self._work = work
+        self._metrics = metrics
+        self._uploads = uploads
+        self._authenticator = Authenticator(setup.registry, setup.address, setup.clock)
+        self._buckets = TokenBuckets(setup.limits, time.monotonic)
+        self._intake = Intake(uploads, work.take_in, lambda state: metrics.decided.labels(state).inc(), setup.wait_s)
+
+    def routes(self) -> list[Route]:
+        return [
+            Route("/v1/uploads", self.begin, methods=["POST"]),
+            Route("/v1/uploads/{name}", self.offset, methods=["HEAD"]),
+            Route("/v1/uploads/{name}", self.append, methods=["PATCH"]),
+            Route("/v1/uploads/{name}/finish", self.finish, methods=["POST"]),
+            Route("/v1/receipts/{digest}", self.receipt, methods=["GET"]),
+            Route("/v1/withdrawals", self.withdraw, methods=["POST"]),
+            Route("/v1/rotations", self.rotate, methods=["POST"]),
+            Route("/v1/time", self.time, methods=["GET"]),
+            Route("/releases/{name:path}", self.release, methods=["GET"]),
+            Route("/healthz", self.health, methods=["GET"]),
+            Route("/metrics", self.metrics, methods=["GET"]),
+        ]
+
+    def lifespan(self, app: object) -> AbstractAsyncContextManager[None]:
+        return self._running()
+
+    async def begin(self, request: Request) -> Response:
+        caller = await self._caller(request)
+        asked = UploadRequest.from_bytes(await self._message(request, caller))
+        found = await asyncio.to_thread(self._uploads.begin, caller.site, asked)
+        if isinstance(found, bytes):
+            return _json(found)
+        headers = {"location": f"/v1/uploads/{found.id}", "upload-offset": str(found.offset)}
+        return Response(b"", 201, {**_HEADERS, **headers})
+
+    async def offset(self, request: Request) -> Response:
+        caller = await self._caller(request)
+        await self._message(request, caller)
+        upload = await asyncio.to_thread(self._uploads.find, caller.site, request.path_params["name"])
+        return _offset(upload.offset)
+
+    async def append(self, request: Request) -> Response:
+        caller = await self._caller(request)
+        pieces = self._pieces(request, MAX_CHUNK_BYTES)
+        end = await self._uploads.append(caller, request.path_params["name"], pieces)
+        self._metrics.received.inc(end - (caller.parts.offset or 0))
+        return _offset(end)
+
+    async def finish(self, request: Request) -> Response:
+        caller = await self._caller(request)
+        await self._message(request, caller)
+        upload = await asyncio.to_thread(self._uploads.find, caller.site, request.path_params["name"])
+        receipt = await self._intake.finish(upload)
+        return Response(b"", 202, {**_HEADERS, "retry-after": "2"}) if receipt is None else _json(receipt)
+
+    async def receipt(self, request: Request) -> Response:
+        caller = await self._caller(request)
+        await self._message(request, caller)
+        digest = request.path_params["digest"]
+        found = None
+        if SHA256.fullmatch(digest):
+            found = await asyncio.to_thread(self._uploads.receipt, caller.site, digest)
+        if found is None:
+            raise RequestError("expected a bundle with a receipt, got another; submit it", status=404, code="not-found")
+        return _json(found)
+
+    async def withdraw(self, request: Request) -> Response:
+        caller = await self._caller(request)
+        return _json(await asyncio.to_thread(self._work.withdraw, caller.site, await self._message(request, caller)))
+
+    async def rotate(self, request: Request) -> Response:
+        caller = await self._caller(request)
+        return _json(await asyncio.to_thread(self._work.rotate, caller.site, await self._message(request, caller)))
+
+    async def time(self, request: Request) -> Response:
+        return _json(ServerTime(int(self._setup.clock())).to_bytes())
+
+    async def release(self, request: Request) -> Response:
+        return await asyncio.to_thread(release_file, self._setup.releases, request.path_params["name"])
+
+    async def health(self, request: Request) -> Response:
+        def answer() -> None:
+            with self._setup.registry.reading() as session:
+                session.execute(select(UploadRow.id).limit(1))
+
+        await asyncio.to_thread(answer)
+        return _json(b'{"healthy":true}')
+
+    async def metrics(self, request: Request) -> Response:
+        return Response(self._metrics.page(), headers={**_HEADERS, "content-type": CONTENT_TYPE})
+
+    async def _caller(self, request: Request) -> Caller:
+        headers: dict[str, str] = {}
+        for name, value in request.headers.items():
+            headers[name] = f"{headers[name]}, {value}" if name in headers else value
+        query = request.scope.get("query_string", b"")
+        target = (request.scope["raw_path"] + (b"?" + query if query else b"")).decode("ascii", "replace")
+        caller = await asyncio.to_thread(self._authenticator.authenticate, request.method, target, headers)
+        request.scope[SITE] = caller.site
+        self._buckets.take(caller.site)
+        return caller
+
+    async def _message(self, request: Request, caller: Caller) -> bytes:
+        """The whole body of a short message, the one that was signed."""
+        body = b"".join([piece async for piece in self._pieces(request, MAX_MESSAGE_BYTES)])
+        caller.parts.check_body(hashlib.sha256(body).digest())
+        return body
+
+    async def _pieces(self, request: Request, max_bytes: int) -> AsyncIterator[bytes]:
+        stream, left = request.stream(), max_bytes
+        while True:
+            try:
+                async with asyncio.timeout(self._setup.limits.piece_s):
+                    piece = await anext(stream)
+            except StopAsyncIteration:
+                return
+            except TimeoutError as error:
+                raise RequestError("expected the body, got silence; send it again", status=408, code="slow") from error
+            left -= len(piece)
+            if left < 0:
+                raise RequestError(
+                    f"expected at most {max_bytes} bytes at once, got more", status=413, code="too-large"
+                )
+            yield piece
+
+    @asynccontextmanager
+    async def _running(self) -> AsyncIterator[None]:
+        keeper = asyncio.create_task(self._keep_tidy())
+        try:
+            yield
+        finally:
+            keeper.cancel()
+            with suppress(asyncio.CancelledError):
+                await keeper
+            await self._intake.close()
+
+    async def _keep_tidy(self) -> None:
+        steps: list[Callable[[], object]] = [self._uploads.tidy, self._authenticator.forget_nonces, self._work.resume]
+        while True:
+            for step in steps:
+                try:
+                    await asyncio.to_thread(step)
+                except Exception as error:
+                    # The server goes on: what failed is tried again.
+                    LOG.error("tidying failed: %s", type(error).__name__)
+            await asyncio.sleep(_TIDY_S)
+
+
+async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
+    raise RequestError("expected an address of this interface, got another; check it", status=404, code="not-found")
+
+
+def _json(body: bytes) -> Response:
+    return Response(body, headers={**_HEADERS, "content-type": "application/json"})
+
+
+def _offset(offset: int) -> Response:
+    return Response(status_code=204, headers={**_HEADERS, "upload-offset": str(offset)})

@@ -1,0 +1,132 @@
+"""Who sends a request: the site whose key signed it, lately and once.
+
+Checked in this order, before a byte of the body is read: the shape of the signature; that a key of an enrolled site made
+it, one that counts at this moment; that it covers this method, this server's own address, the digest of the body and
+the offset; its age; that its nonce is new. Nonces lie in the registry, so that a server that starts anew, or a second
+process beside it, takes none a second time. A site that is revoked gets no further than its next request.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import delete, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from aggregator.errors import RequestError
+from aggregator.registry import Registry
+from aggregator.registry.tables import NonceRow, SiteKeyRow, SiteRow
+from aggregator.registry.times import as_text
+from aggregator.sites import ENROLLED, REVOKED
+from protocols.errors import ProtocolError, StaleError, UnsignedError
+from protocols.http_signatures import RequestParts, read_signature
+from protocols.signing import PublicKey
+
+# A clock that was set back must not revive signatures whose nonces are forgotten.
+_KEPT_BEYOND = datetime.timedelta(days=1)
+_KEY = select(
+    SiteRow.name, SiteRow.state.label("site_state"), SiteKeyRow.state.label("key_state"), SiteKeyRow.public_key,
+    SiteKeyRow.valid_from, SiteKeyRow.valid_until,
+).join(SiteRow, SiteRow.name == SiteKeyRow.site)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Caller:
+    """The sender of a request, proved.
+
+    Args:
+        site: its name.
+        parts: what its signature covers; the body is still to be held against the digest.
+    """
+
+    site: str
+    parts: RequestParts
+
+
+class Authenticator:
+    """Proves senders.
+
+    Args:
+        registry: knows sites, keys and nonces.
+        address: of this server as sites write it; what a request says of its host is not believed.
+        clock: seconds since 1970.
+    """
+
+    def __init__(self, registry: Registry, address: str, clock: Callable[[], float]) -> None:
+        self._registry = registry
+        self._address = address
+        self._clock = clock
+
+    def authenticate(self, method: str, target: str, headers: Mapping[str, str]) -> Caller:
+        """The sender of a request.
+
+        Args:
+            method: of the request.
+            target: its path and query, as they came.
+            headers: lower-case names; lines of the same name joined by ", ".
+
+        Raises:
+            RequestError: nobody that is let in.
+            DatabaseError: the registry does not answer.
+        """
+        now = self._clock()
+        try:
+            signature = read_signature(method, self._address + target, headers)
+            site, key = self._key(signature.key_id, self._text(now))
+            signature.verify(key, int(now))
+        except StaleError as error:
+            raise RequestError(str(error), status=401, code="stale") from error
+        except UnsignedError as error:
+            raise RequestError(str(error), status=401, code="unsigned") from error
+        except ProtocolError as error:
+            raise RequestError(
+                f"{error}; this server is {self._address}: sites must call it by this name", status=401, code="unsigned"
+            ) from error
+        self._use_up(signature.key_id, signature.nonce, self._text(signature.expires))
+        return Caller(site, signature.parts)
+
+    def forget_nonces(self) -> None:
+        """Removes the nonces of signatures that are stale anyway."""
+        before = as_text(datetime.datetime.fromtimestamp(self._clock(), datetime.UTC) - _KEPT_BEYOND)
+        with self._registry.transaction() as session:
+            session.execute(delete(NonceRow).where(NonceRow.expires_at < before))
+
+    def _key(self, key_id: str, now: str) -> tuple[str, PublicKey]:
+        """The site and the key of an id, if they count now."""
+        with self._registry.reading() as session:
+            row = session.execute(_KEY.where(SiteKeyRow.key_id == key_id)).one_or_none()
+        if row is None:
+            raise RequestError(
+                "expected a key of an enrolled site, got another; enrol the site first", status=401, code="unknown-key"
+            )
+        if row.site_state != ENROLLED or row.key_state == REVOKED:
+            raise RequestError(
+                "expected a site in good standing, got one that was revoked; ask the provider",
+                status=403,
+                code="revoked",
+            )
+        if not row.valid_from <= now <= row.valid_until:
+            raise RequestError(
+                f"expected a key that is valid now, got one valid until {row.valid_until[:10]}; "
+                "run `site-client keys rotate` or enrol again",
+                status=401,
+                code="unknown-key",
+            )
+        return row.name, PublicKey.from_hex(row.public_key)
+
+    def _use_up(self, key_id: str, nonce: str, expires: str) -> None:
+        try:
+            with self._registry.transaction() as session:
+                session.execute(insert(NonceRow).values(key_id=key_id, nonce=nonce, expires_at=expires))
+        except IntegrityError as error:
+            raise RequestError(
+                "expected a new nonce, got one used before: a replay; sign each request anew",
+                status=401,
+                code="replayed",
+            ) from error
+
+    @staticmethod
+    def _text(seconds: float) -> str:
+        return as_text(datetime.datetime.fromtimestamp(seconds, datetime.UTC))

@@ -1,0 +1,148 @@
+"""The ingest in a process of its own, so that the server stays small and answers while a share is decrypted and checked.
+
+The two talk in lines of JSON over a pipe, one share at a time. The process starts with the first question; if it dies, the
+share is still `received` or not yet there, the site is told to ask again, and the next question starts another one. It
+ends when the server does, however that ends: then its pipe is closed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from aggregator.errors import AggregatorError, RequestError
+from aggregator.server.intake import refusal
+from protocols.errors import ProtocolError, StorageError
+from shared.errors import DeidError
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What became of a share.
+
+    Args:
+        state: such as "accepted".
+        receipt: signed.
+    """
+
+    state: str
+    receipt: bytes
+
+
+class IngestProcess:
+    """The server's end.
+
+    Args:
+        root: folder of the workspace.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
+
+    def take_in(self, path: Path) -> Taken:
+        """Decides about a bundle.
+
+        Raises:
+            RequestError: it is refused, and why.
+            AggregatorError: it can't be done now; repeat it.
+        """
+        answer = self._ask({"bundle": str(path)})
+        return Taken(answer["state"], answer["receipt"].encode())
+
+    def resume(self) -> None:
+        """Finishes what an earlier run left.
+
+        Raises:
+            AggregatorError: not everything could be finished.
+        """
+        self._ask({"resume": "all"})
+
+    def close(self) -> None:
+        """Lets the process end with what it does."""
+        with self._lock:
+            self._end()
+
+    def _ask(self, question: dict[str, str]) -> dict[str, str]:
+        with self._lock:
+            process = self._process if self._process is not None else self._start()
+            assert process.stdin is not None
+            assert process.stdout is not None
+            try:
+                process.stdin.write(json.dumps(question) + "\n")
+                process.stdin.flush()
+                answer: dict[str, str] = json.loads(process.stdout.readline())
+            except (OSError, ValueError) as error:
+                self._end()
+                raise AggregatorError(
+                    "ingest: expected an answer, its process ended; see the log of the server"
+                ) from error
+        if "failed" in answer:
+            raise AggregatorError(answer["failed"])
+        if "refused" in answer:
+            raise RequestError(answer["refused"], status=int(answer["status"]), code=answer["code"])
+        return answer
+
+    def _start(self) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", __name__, str(self._root)]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        return self._process
+
+    def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            # Its input ends; what it is doing it finishes.
+            process.communicate()
+
+
+def main(root: Path) -> None:
+    """The process: answers questions until there are no more."""
+    from aggregator.ingest import ingest, resume
+    from aggregator.workspace import open_workspace
+
+    # Ctrl+C reaches the whole group; the server decides when this ends.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    answers = _own_output()
+    workspace = open_workspace(root)
+    for line in sys.stdin:
+        question = json.loads(line)
+        answer = {}
+        try:
+            if "bundle" in question:
+                decision = ingest(workspace, Path(question["bundle"]))
+                answer = {"state": decision.state, "receipt": decision.receipt.decode()}
+            else:
+                resume(workspace)
+        except ProtocolError as error:
+            answer = {"failed": str(error)} if isinstance(error, StorageError) else _refused(error)
+        except DeidError as error:
+            answer = {"failed": str(error)}
+        except Exception as error:
+            # The text of an error that nobody foresaw could hold anything.
+            answer = {"failed": f"a fault in the program: {type(error).__name__}"}
+        answers.write(json.dumps(answer) + "\n")
+        answers.flush()
+
+
+def _refused(error: ProtocolError) -> dict[str, str]:
+    request = refusal(error)
+    return {"refused": str(request), "status": str(request.status), "code": request.code}
+
+
+def _own_output() -> TextIO:
+    """The pipe to the server, for answers alone: whatever else is printed goes where errors go."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    return answers
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

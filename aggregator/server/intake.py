@@ -1,0 +1,129 @@
+"""From a whole upload to its receipt: the share is taken in beside the event loop, once, however often it is asked for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Protocol
+
+from aggregator.errors import RequestError
+from aggregator.server.uploads import ABORTED, FINISHED, OPEN, Upload, Uploads
+from protocols.bundle_header import read_header
+from protocols.errors import ConflictError, ProtocolError, StorageError
+from protocols.storage import file_sha256
+
+# Longer than most shares take, shorter than a proxy's patience.
+WAIT_S = 20
+# One is hashed while another is taken in.
+_WORKERS = 2
+
+
+class Taken(Protocol):
+    """What became of a share."""
+
+    @property
+    def state(self) -> str:
+        """Such as "accepted"."""
+
+    @property
+    def receipt(self) -> bytes:
+        """Signed."""
+
+
+TakeIn = Callable[[Path], Taken]
+
+
+class Intake:
+    """Finishes uploads.
+
+    Args:
+        uploads: that are whole.
+        take_in: decides about a bundle; `aggregator.ingest.ingest`.
+        decided: is told the state of every share that was decided.
+        wait_s: how long a request waits for its receipt.
+    """
+
+    def __init__(
+        self, uploads: Uploads, take_in: TakeIn, decided: Callable[[str], None], wait_s: float = WAIT_S
+    ) -> None:
+        self._uploads = uploads
+        self._take_in = take_in
+        self._decided = decided
+        self._wait_s = wait_s
+        self._workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="intake")
+        self._jobs: dict[str, asyncio.Future[bytes]] = {}
+
+    async def finish(self, upload: Upload) -> bytes | None:
+        """The receipt of an upload that is whole; None if it is not there yet: ask again.
+
+        Raises:
+            RequestError: bytes are missing, or it is not a bundle of this site.
+        """
+        if upload.state == OPEN and upload.offset != upload.bundle_bytes:
+            raise RequestError(
+                f"expected all {upload.bundle_bytes} bytes first, got {upload.offset}; send the rest",
+                status=409,
+                code="offset",
+            )
+        job = self._jobs.get(upload.id)
+        if job is None:
+            job = asyncio.get_running_loop().run_in_executor(self._workers, self._receipt, upload)
+            self._jobs[upload.id] = job
+            job.add_done_callback(lambda ended: self._forget(upload.id, ended))
+        await asyncio.wait((job,), timeout=self._wait_s)
+        return job.result() if job.done() else None
+
+    async def close(self) -> None:
+        """Waits for what is being taken in."""
+        await asyncio.gather(*self._jobs.values(), return_exceptions=True)
+        self._workers.shutdown()
+
+    def _forget(self, name: str, job: asyncio.Future[bytes]) -> None:
+        self._jobs.pop(name, None)
+        # Looked at even if nobody waits any more; whoever asks again gets the same anew.
+        job.cancelled() or job.exception()
+
+    def _receipt(self, upload: Upload) -> bytes:
+        # The site may have waited behind a request that finished it.
+        upload = self._uploads.find(upload.site, upload.id)
+        if upload.state == FINISHED:
+            known = self._uploads.receipt(upload.site, upload.bundle_sha256)
+            if known is None:
+                raise RequestError(
+                    "expected an upload with a receipt, got one without; begin it anew", status=410, code="gone"
+                )
+            return known
+        try:
+            taken = self._decide(upload)
+        except RequestError:
+            self._uploads.end(upload, ABORTED)
+            raise
+        self._uploads.end(upload, FINISHED)
+        self._decided(taken.state)
+        return taken.receipt
+
+    def _decide(self, upload: Upload) -> Taken:
+        path = self._uploads.path(upload)
+        if file_sha256(path) != upload.bundle_sha256:
+            raise RequestError(
+                "expected the bundle that was announced, got other bytes; send it again", status=422, code="digest"
+            )
+        try:
+            if read_header(path).site != upload.site:
+                raise RequestError(
+                    "expected a share of the site that sends it, got another's; let each site send its own", status=403
+                )
+            return self._take_in(path)
+        except StorageError:
+            raise
+        except ProtocolError as error:
+            raise refusal(error) from error
+
+
+def refusal(error: ProtocolError) -> RequestError:
+    """What a site is told of an error about its bundle."""
+    if isinstance(error, ConflictError):
+        return RequestError(str(error), status=409, code="conflict")
+    return RequestError(str(error), status=422)

@@ -1,0 +1,37 @@
+"""The release repository as files: for everybody, unsigned, since TUF verifies whatever comes out of it."""
+
+from __future__ import annotations
+
+import re
+import stat
+from pathlib import Path
+
+from starlette.responses import FileResponse
+
+from aggregator.errors import RequestError
+
+# Every part begins with a letter, digit or "_": no "..", no hidden file, nothing half-written.
+_PART = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,250}"
+_NAME = re.compile(rf"(metadata|targets)(/{_PART}){{1,6}}")
+
+
+def release_file(root: Path, name: str) -> FileResponse:
+    """A file of the repository; ranges are answered by the response.
+
+    Args:
+        root: folder of the repository.
+        name: as the request has it, decoded.
+
+    Raises:
+        RequestError: there is no such file, or it lies elsewhere.
+    """
+    path = root / name
+    if _NAME.fullmatch(name):
+        try:
+            # No link leads out, whoever made it.
+            status = path.lstat() if path.resolve().is_relative_to(root.resolve()) else None
+        except OSError:
+            status = None
+        if status is not None and stat.S_ISREG(status.st_mode):
+            return FileResponse(path, media_type="application/octet-stream", stat_result=status)
+    raise RequestError("expected a file of the releases, got none of this name; check it", status=404, code="not-found")

@@ -1,0 +1,208 @@
+"""Runs the server: TLS, the workspace behind it, an orderly end.
+
+On SIGTERM or SIGINT it takes no new connection, answers the requests that run, finishes the share that is being taken in,
+and ends. Whatever else happens to it, kill -9 included, what was acknowledged is on the disk and the rest is sent again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import signal
+import socket
+import ssl
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from aggregator import shares, site_rotation
+from aggregator.errors import AggregatorError, RequestError
+from aggregator.server.app import Setup, Work, create_app
+from aggregator.server.front import LOG
+from aggregator.server.ingest_process import IngestProcess
+from aggregator.server.intake import TakeIn
+from aggregator.server.limits import Limits
+from aggregator.workspace import Workspace
+from protocols.messages import server_address
+from protocols.rotation import parse_rotation
+from protocols.withdrawal import withdrawal_sender
+from shared.errors import ConfigurationError
+from shared.files import storage_error
+
+_GRACE_S = 60
+_CONNECTIONS = 1000
+SILENCE_S = 30
+
+
+@dataclass(frozen=True)
+class ServeOptions:
+    """How to serve.
+
+    Args:
+        host: to listen at.
+        port: to listen at; 0 for any that is free.
+        certificate: the server's certificate and what lies between it and its authority, PEM.
+        key: its private key, PEM.
+        address: as sites write it; None for https://HOST:PORT.
+        limits: of each site.
+    """
+
+    host: str
+    port: int
+    certificate: Path
+    key: Path
+    address: str | None = None
+    limits: Limits = field(default_factory=Limits)
+
+
+def serve(workspace: Workspace, options: ServeOptions, ready: Callable[[str], None]) -> None:
+    """Serves until a signal ends it.
+
+    Args:
+        workspace: of the provider.
+        options: how.
+        ready: takes the address once it answers.
+
+    Raises:
+        ConfigurationError: the certificate can't be used, or the address is missing.
+        StorageError: the port is taken.
+        DatabaseError: the registry does not answer.
+    """
+    context = _tls(options)
+    with _listening(options) as listener, closing(IngestProcess(workspace.root)) as ingest:
+        address = _address(options, listener.getsockname()[1])
+        app = create_app(setup(workspace, address, options.limits), work(workspace, ingest.take_in, ingest.resume))
+        config = uvicorn.Config(
+            app, loop="asyncio", http=Connection, ws="none", lifespan="on", log_config=None, access_log=False,
+            server_header=False, proxy_headers=False, limit_concurrency=_CONNECTIONS, timeout_keep_alive=30,
+            timeout_graceful_shutdown=_GRACE_S, ssl_context_factory=lambda config, default: context,
+        )  # fmt: skip
+        with _quiet_signals():
+            server = _Server(config, lambda: ready(address))
+            server.run([listener])
+        if not server.started:
+            raise AggregatorError("server: expected it to start, it did not; look at its log")
+
+
+def setup(workspace: Workspace, address: str, limits: Limits) -> Setup:
+    """What the server of a workspace stands on."""
+    folder = workspace.root / "uploads"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise storage_error(folder, error) from error
+    return Setup(workspace.registry(), folder, workspace.releases, address, limits)
+
+
+def work(workspace: Workspace, take_in: TakeIn, resume: Callable[[], object]) -> Work:
+    """What the server of a workspace calls. A site speaks for itself only, whoever signed the message in its request.
+
+    Args:
+        workspace: of the provider.
+        take_in: decides about a bundle.
+        resume: finishes what an earlier run of the server left.
+    """
+
+    def withdraw(site: str, data: bytes) -> bytes:
+        _check_own(site, withdrawal_sender(data)[0])
+        return shares.carry_out(workspace, data)
+
+    def rotate(site: str, data: bytes) -> bytes:
+        _check_own(site, parse_rotation(data).site)
+        return site_rotation.rotate(workspace, data, actor=site)
+
+    return Work(take_in, withdraw, rotate, resume)
+
+
+class Connection(H11Protocol):
+    """Ends when nothing is asked of it: uvicorn would wait for a first request, or the end of a header, for ever."""
+
+    _last: object = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.loop.call_later(SILENCE_S, self._look)
+
+    def _look(self) -> None:
+        cycle = self.cycle
+        if self.transport.is_closing():
+            return
+        if cycle is self._last and (cycle is None or cycle.response_complete):
+            self.transport.close()
+            return
+        self._last = cycle
+        self.loop.call_later(SILENCE_S, self._look)
+
+
+class _Server(uvicorn.Server):
+    """Says when it answers."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+
+def _check_own(site: str, named: str) -> None:
+    if named != site:
+        raise RequestError("expected a message about the site that sends it, got one about another", status=403)
+
+
+def _tls(options: ServeOptions) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.load_cert_chain(options.certificate, options.key)
+    except OSError as error:
+        raise ConfigurationError(
+            f"{options.certificate.name}, {options.key.name}: expected a certificate and its private key in PEM, got something "
+            "else; check --certificate and --key"
+        ) from error
+    return context
+
+
+@contextmanager
+def _listening(options: ServeOptions) -> Iterator[socket.socket]:
+    try:
+        family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
+        listener = socket.create_server((options.host, options.port), family=family, backlog=_CONNECTIONS)
+    except OSError as error:
+        raise storage_error(Path(f"{options.host}:{options.port}"), error) from error
+    with listener:
+        yield listener
+
+
+def _address(options: ServeOptions, port: int) -> str:
+    if options.address is not None:
+        return server_address(options.address)
+    if options.host in ("", "0.0.0.0", "::"):
+        raise ConfigurationError("--address: expected the address that sites use, since --host names none; give it")
+    return server_address(f"https://{options.host}:{port}")
+
+
+@contextmanager
+def _quiet_signals() -> Iterator[None]:
+    """uvicorn raises a signal once more after it has obeyed it; that one is not to end the process in disorder."""
+    if not LOG.handlers:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+        LOG.addHandler(handler)
+        LOG.setLevel(logging.INFO)
+    try:
+        before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGTERM, signal.SIGINT)}
+    except ValueError:
+        # Not in the main thread: signals are its business.
+        before = {}
+    try:
+        yield
+    finally:
+        for number, handler_before in before.items():
+            signal.signal(number, handler_before)

@@ -1,0 +1,280 @@
+"""Bundles that come in pieces: what the registry says has arrived is on the disk, whatever happens to the server.
+
+An upload is a row in the registry and a file in `uploads/` of the workspace. The row's offset is the truth: a piece is
+written behind it, hashed on the way, flushed to the disk, and only then the offset moves; what a cut left behind the
+offset is cut off by the next piece. Of two writers at one upload the later one wins, since the earlier one is the half
+of a broken connection that does not know it yet; the two never write at once.
+
+All methods but `append` block and belong into a thread; `append` runs in the event loop and writes as the bytes come.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import hashlib
+import os
+import secrets
+import shutil
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+
+from aggregator.errors import RequestError
+from aggregator.registry import Registry
+from aggregator.registry.tables import ShareRow, UploadRow
+from aggregator.registry.times import as_text
+from aggregator.server.authentication import Caller
+from aggregator.server.limits import Limits
+from protocols.messages import UploadRequest
+from protocols.storage import flush, mapped
+
+OPEN, FINISHED, ABORTED = "open", "finished", "aborted"
+_DAY = datetime.timedelta(days=1)
+# A disk that is filled to the brim stops everything else too.
+_SPARE_BYTES = 256 << 20
+
+
+@dataclass(frozen=True)
+class Upload:
+    """An upload as the registry has it.
+
+    Args:
+        id: random, hard to guess.
+        site: whose it is.
+        bundle_sha256: digest of the whole.
+        bundle_bytes: size of the whole.
+        offset: bytes that are on the disk.
+        state: "open", "finished" or "aborted".
+    """
+
+    id: str
+    site: str
+    bundle_sha256: str
+    bundle_bytes: int
+    offset: int
+    state: str
+
+
+class Uploads:
+    """The uploads of all sites.
+
+    Args:
+        registry: knows them.
+        folder: holds their files.
+        limits: of each site.
+        clock: seconds since 1970.
+    """
+
+    def __init__(self, registry: Registry, folder: Path, limits: Limits, clock: Callable[[], float]) -> None:
+        self._registry = registry
+        self._folder = folder
+        self._limits = limits
+        self._clock = clock
+        self._writers: dict[str, _Writer] = {}
+
+    def path(self, upload: Upload) -> Path:
+        """Where the bytes of an upload lie."""
+        return self._folder / f"{upload.id}.part"
+
+    def receipt(self, site: str, bundle_sha256: str) -> bytes | None:
+        """The receipt of a bundle that this site has sent before; None if there is none yet."""
+        with self._registry.reading() as session:
+            return _receipt(session, site, bundle_sha256)
+
+    def begin(self, site: str, request: UploadRequest) -> Upload | bytes:
+        """The upload of a bundle, made or found again; the receipt if the bundle arrived before.
+
+        Raises:
+            RequestError: more than the site may send.
+            StorageError: the file can't be made.
+        """
+        now, name = self._now(), secrets.token_urlsafe(16)
+        with self._registry.transaction() as session:
+            known = _receipt(session, site, request.bundle_sha256)
+            if known is not None:
+                return known
+            for row in self._open(session, site, now):
+                if (row.bundle_sha256, row.bundle_bytes) == (request.bundle_sha256, request.bundle_bytes):
+                    return _upload(row)
+            self._check_limits(session, site, request.bundle_bytes, now)
+            until = now + datetime.timedelta(hours=self._limits.upload_hours)
+            row = UploadRow(
+                id=name, site=site, bundle_sha256=request.bundle_sha256, bundle_bytes=request.bundle_bytes, offset=0,
+                state=OPEN, created_at=as_text(now), expires_at=as_text(until),
+            )  # fmt: skip
+            upload = _upload(row)
+            path = self.path(upload)
+            with mapped(path):
+                path.touch(0o600, exist_ok=False)
+                flush(self._folder)
+            session.add(row)
+        return upload
+
+    def find(self, site: str, name: str) -> Upload:
+        """An upload of a site, open or finished.
+
+        Raises:
+            RequestError: there is none, or it has ended.
+        """
+        with self._registry.reading() as session:
+            row = session.get(UploadRow, name)
+            # Another site's upload is as good as none: nothing is to be learnt about it.
+            if row is None or row.site != site:
+                raise RequestError("expected an upload of this site, got none; begin it", status=404, code="not-found")
+            if row.state == ABORTED or (row.state == OPEN and row.expires_at <= as_text(self._now())):
+                raise RequestError(
+                    "expected an upload that is open, got one that has ended; begin it anew", status=410, code="gone"
+                )
+            return _upload(row)
+
+    async def append(self, caller: Caller, name: str, pieces: AsyncIterator[bytes]) -> int:
+        """Writes a piece at its offset; when this returns it is on the disk.
+
+        Args:
+            caller: whose signature covers offset and digest of the piece.
+            name: of the upload.
+            pieces: the bytes as they come.
+
+        Returns:
+            the new offset.
+
+        Raises:
+            RequestError: at another offset, or too long; nothing counts.
+            DigestError: not the bytes that were signed; nothing counts.
+            StorageError: no room.
+        """
+        upload = await asyncio.to_thread(self.find, caller.site, name)
+        writer, turn = self._writers.setdefault(upload.id, _Writer()), object()
+        async with writer.lock:
+            writer.turn = turn
+            # Looked at once more: the piece before may have been on its way to the disk.
+            upload = await asyncio.to_thread(self.find, caller.site, name)
+            _check_place(upload, caller.parts.offset)
+        path, digest, end = self.path(upload), hashlib.sha256(), upload.offset
+        with mapped(path), path.open("r+b", buffering=0) as file:
+            file.seek(upload.offset)
+            async for piece in pieces:
+                end += len(piece)
+                if end > upload.bundle_bytes:
+                    raise RequestError("expected the bytes that were announced, got more", status=413, code="too-large")
+                digest.update(piece)
+                # Nothing is awaited between the look at whose turn it is and the write.
+                _check_turn(writer, turn)
+                _write(file.fileno(), piece)
+            async with writer.lock:
+                _check_turn(writer, turn)
+                caller.parts.check_body(digest.digest())
+                await asyncio.to_thread(self._advance, upload, end, file.fileno())
+        return end
+
+    def end(self, upload: Upload, state: str) -> None:
+        """Marks an upload as finished or aborted, and removes its file."""
+        with self._registry.transaction() as session:
+            session.execute(update(UploadRow).where(UploadRow.id == upload.id).values(state=state))
+        self._writers.pop(upload.id, None)
+        with mapped(self.path(upload)):
+            self.path(upload).unlink(missing_ok=True)
+
+    def tidy(self) -> None:
+        """Ends uploads whose time is over, and removes files that belong to no open one."""
+        with self._registry.transaction() as session:
+            over = UploadRow.expires_at <= as_text(self._now())
+            session.execute(update(UploadRow).where(UploadRow.state == OPEN, over).values(state=ABORTED))
+            kept = set(session.scalars(select(UploadRow.id).where(UploadRow.state == OPEN)))
+            # Inside the transaction, since an upload that begins meanwhile has its file before its row.
+            for path in self._folder.glob("*.part"):
+                if path.stem not in kept:
+                    with mapped(path):
+                        path.unlink(missing_ok=True)
+            for name in set(self._writers) - kept:
+                self._writers.pop(name, None)
+
+    def _advance(self, upload: Upload, end: int, descriptor: int) -> None:
+        os.truncate(descriptor, end)
+        os.fsync(descriptor)
+        with self._registry.transaction() as session:
+            here = (UploadRow.id == upload.id, UploadRow.state == OPEN, UploadRow.offset == upload.offset)
+            if session.scalar(update(UploadRow).where(*here).values(offset=end).returning(UploadRow.id)) is None:
+                raise _moved()
+
+    def _check_limits(self, session: Session, site: str, size: int, now: datetime.datetime) -> None:
+        limits = self._limits
+        if size > limits.bundle_bytes:
+            raise RequestError(
+                f"expected a bundle of at most {limits.bundle_bytes} bytes, got {size}; split the share", status=413,
+                code="too-large",
+            )  # fmt: skip
+        if len(self._open(session, site, now)) >= limits.open_uploads:
+            raise RequestError(
+                f"expected at most {limits.open_uploads} uploads at once, got one more; finish them first", status=429,
+                code="too-many", retry_after_s=60,
+            )  # fmt: skip
+        since = as_text(now - _DAY)
+        sent = session.scalar(
+            select(func.sum(UploadRow.bundle_bytes)).where(UploadRow.site == site, UploadRow.created_at > since)
+        )
+        if int(sent or 0) + size > limits.day_bytes:
+            raise RequestError(
+                f"expected at most {limits.day_bytes} bytes a day, got more; go on tomorrow", status=429, code="too-many",
+                retry_after_s=3600,
+            )  # fmt: skip
+        with mapped(self._folder):
+            free = shutil.disk_usage(self._folder).free
+        if free < size + _SPARE_BYTES:
+            raise RequestError(
+                "expected room for the bundle, got a full disk; tell the provider", status=507, code="full"
+            )
+
+    @staticmethod
+    def _open(session: Session, site: str, now: datetime.datetime) -> list[UploadRow]:
+        open_ones = select(UploadRow).where(
+            UploadRow.site == site, UploadRow.state == OPEN, UploadRow.expires_at > as_text(now)
+        )
+        return list(session.scalars(open_ones))
+
+    def _now(self) -> datetime.datetime:
+        return datetime.datetime.fromtimestamp(self._clock(), datetime.UTC)
+
+
+class _Writer:
+    """Whose turn it is to write an upload."""
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.turn: object = None
+
+
+def _receipt(session: Session, site: str, bundle_sha256: str) -> bytes | None:
+    return session.scalar(
+        select(ShareRow.receipt).where(ShareRow.site == site, ShareRow.bundle_sha256 == bundle_sha256)
+    )
+
+
+def _upload(row: UploadRow) -> Upload:
+    return Upload(row.id, row.site, row.bundle_sha256, row.bundle_bytes, row.offset, row.state)
+
+
+def _check_place(upload: Upload, offset: int | None) -> None:
+    if upload.state != OPEN or offset != upload.offset:
+        raise RequestError(
+            f"expected bytes from {upload.offset} on, got others; go on from there", status=409, code="offset"
+        )
+
+
+def _check_turn(writer: _Writer, turn: object) -> None:
+    if writer.turn is not turn:
+        raise _moved()
+
+
+def _moved() -> RequestError:
+    return RequestError("expected one writer, got a later one; ask how far it got", status=409, code="offset")
+
+
+def _write(descriptor: int, piece: bytes) -> None:
+    rest = memoryview(piece)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]

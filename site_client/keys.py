@@ -1,0 +1,104 @@
+"""The site's signing keys over time: the request that enrols the first, rotations to the next, warnings ahead of the end.
+
+A new key waits until the provider's acceptance is here, signed by the provider; until then the old one signs. Who takes a new
+key into use earlier would sign what nobody accepts.
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import replace
+from pathlib import Path
+
+from protocols.enrolment import SiteRequest, write_request
+from protocols.rotation import Acceptance, Rotation, read_acceptance
+from protocols.signing import PrivateKey
+from site_client import ledger
+from site_client.errors import SiteError
+from site_client.workspace import IN_USE, RETIRED, VALID_DAYS, WAITING, SiteKey, Workspace
+
+OVERLAP_DAYS = 30
+WARNING_DAYS = 30
+
+
+def request_enrolment(workspace: Workspace, out: Path, contact: str, day: datetime.date) -> SiteRequest:
+    """Write the request with which the site joins.
+
+    Raises:
+        SiteError: the key in use has expired.
+        ProtocolError: see `write_request`.
+    """
+    key = workspace.key_in_use
+    if key.valid_until <= day:
+        raise SiteError(f"expected a key that is still valid, found one until {key.valid_until}; make a new workspace")
+    ledger.record(workspace, "enrolment requested", {"contact": contact, "key": key.key_id})
+    return write_request(
+        out, workspace.key(), site=workspace.site, contact=contact, created=day, valid_until=key.valid_until
+    )
+
+
+def rotation(workspace: Workspace, day: datetime.date, overlap_days: int = OVERLAP_DAYS) -> tuple[Workspace, bytes]:
+    """A new key that waits, and the rotation that asks the provider for it; a key that waits already is asked for again.
+
+    Args:
+        workspace: of the site.
+        day: today.
+        overlap_days: how long the old key stays valid.
+
+    Returns:
+        the workspace with the key, saved; the bytes to send.
+    """
+    waiting = next((key for key in workspace.keys if key.state == WAITING and key.valid_until > day), None)
+    if waiting is None:
+        made = PrivateKey.generate()
+        made.save(workspace.private_key(made.public_key.key_id))
+        waiting = SiteKey(made.public_key, day + datetime.timedelta(days=VALID_DAYS), WAITING)
+        workspace = replace(workspace, keys=(*(key for key in workspace.keys if key.state != WAITING), waiting))
+        workspace.save()
+    old, new = workspace.key(), PrivateKey.load(workspace.private_key(waiting.key_id))
+    asked = Rotation(workspace.site, old.public_key, new.public_key, day, waiting.valid_until, overlap_days)
+    data = asked.to_bytes(old, new)
+    ledger.record(workspace, "rotation requested", {"key": waiting.key_id, "old": old.public_key.key_id})
+    return workspace, data
+
+
+def take_into_use(workspace: Workspace, acceptance: bytes) -> tuple[Workspace, Acceptance]:
+    """Sign with the new key from now on, if the provider has accepted it. The same acceptance again changes nothing.
+
+    Raises:
+        SignatureError: not signed by the provider.
+        SiteError: for another site, or for a key that does not wait here.
+    """
+    accepted = read_acceptance(acceptance, workspace.pinned_provider().signing_key)
+    found = {key.key_id: key for key in workspace.keys}.get(accepted.new_key.key_id)
+    if accepted.site != workspace.site or found is None or found.state == RETIRED:
+        raise SiteError("expected the acceptance of a key that waits here, got another; run `site-client keys show`")
+    if found.state == IN_USE:
+        return workspace, accepted
+    # Recorded by the old key: it vouches for the new one in the ledger too.
+    ledger.record(workspace, "rotation accepted", {"key": found.key_id, "old": workspace.key_in_use.key_id})
+    updated = replace(workspace, keys=tuple(_after(key, accepted) for key in workspace.keys))
+    updated.save()
+    return updated, accepted
+
+
+def _after(key: SiteKey, accepted: Acceptance) -> SiteKey:
+    if key.public_key == accepted.new_key:
+        return replace(key, state=IN_USE, valid_until=accepted.valid_until)
+    if key.state == IN_USE:
+        return replace(key, state=RETIRED, valid_until=accepted.old_key_until)
+    return key
+
+
+def expiry_lines(workspace: Workspace, day: datetime.date) -> list[str]:
+    """What ends within WARNING_DAYS, or has ended, and what to do."""
+    lines = []
+    left = (workspace.key_in_use.valid_until - day).days
+    if left <= WARNING_DAYS:
+        lines.append(
+            f"the key of this site is valid until {workspace.key_in_use.valid_until}: run `site-client keys rotate`"
+        )
+    provider = workspace.provider
+    if provider is not None and (provider.valid_until - day).days <= WARNING_DAYS:
+        lines.append(f"the provider's keys are valid until {provider.valid_until}: run `site-client pull`")
+    return lines

@@ -1,0 +1,219 @@
+"""The hospital's own log of everything that ever left: append-only, hash-chained, signed by the site's key.
+
+`ledger.jsonl` holds one line an entry, canonical JSON of {"entry": ..., "signature": ...}. An entry has its number, time,
+event, details and the SHA-256 of the line before it. A line counts once it is on the disk with its line end; what a crash
+left of one is cut off by the next. Entries are written BEFORE what they tell of leaves, so that nothing leaves unrecorded.
+
+What it shows: that no entry was changed, removed or put in between since the site's key signed the last one. It does not
+show that the last ones are still there: for that, give `verify` a digest that was noted down elsewhere. Whoever holds the
+site's key can write another history; the provider's audit log is the other half.
+"""
+
+from __future__ import annotations
+
+import datetime
+import fcntl
+import hashlib
+import os
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from protocols.canonical import Json, canonical_bytes, parse_canonical
+from protocols.errors import ProtocolError
+from protocols.fields import LINE, SHA256, SITE, Fields
+from protocols.signing import LEDGER_CONTEXT, Signature
+from protocols.storage import flush, mapped
+from site_client.errors import LedgerError
+from site_client.workspace import Workspace
+
+MAX_LINE_BYTES = 16 << 10
+_FIRST = "0" * 64
+_TIME = "%Y-%m-%dT%H:%M:%SZ"
+_KEYS = frozenset({"at", "details", "event", "number", "previous", "site"})
+_MAX_DETAILS = 64
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing that happened.
+
+    Args:
+        number: from 1.
+        at: UTC time, YYYY-MM-DDTHH:MM:SSZ.
+        event: such as "approved", "submitted", "withdrawn".
+        details: by name; no text of a note.
+        key_id: of the key that signed it.
+        digest: SHA-256 of its line.
+    """
+
+    number: int
+    at: str
+    event: str
+    details: Mapping[str, Json]
+    key_id: str
+    digest: str
+
+
+def ledger_path(workspace: Workspace) -> Path:
+    """Where the ledger lies."""
+    return workspace.root / "ledger.jsonl"
+
+
+def record(workspace: Workspace, event: str, details: Mapping[str, Json]) -> Entry:
+    """Append an entry; when this returns it is on the disk.
+
+    Args:
+        workspace: of the site; its key in use signs.
+        event: a word or two.
+        details: what it was about; canonical JSON.
+
+    Raises:
+        LedgerError: the ledger's last entry was changed, or the new one is too long.
+        StorageError: no room, no permission; the entry does not count.
+    """
+    key = workspace.key()
+    path = ledger_path(workspace)
+    with mapped(path), _locked(path) as file:
+        end, last = _last(workspace, file)
+        stated: dict[str, Json] = {
+            "at": datetime.datetime.now(datetime.UTC).strftime(_TIME),
+            "details": dict(details),
+            "event": event,
+            "number": 1 if last is None else last.number + 1,
+            "previous": _FIRST if last is None else last.digest,
+            "site": workspace.site,
+        }
+        signature = key.sign(LEDGER_CONTEXT, canonical_bytes(stated))
+        line = canonical_bytes({"entry": stated, "signature": signature.to_json()})
+        if len(line) >= MAX_LINE_BYTES:
+            raise LedgerError(f"expected an entry below {MAX_LINE_BYTES} bytes, got {len(line)}; shorten its details")
+        entry = _parsed(workspace, line, last)
+        _append(file, end, line + b"\n")
+        if last is None:
+            flush(path.parent)
+    return entry
+
+
+def entries(workspace: Workspace) -> Iterator[Entry]:
+    """All entries, each verified before it is given out.
+
+    Raises:
+        LedgerError: one was changed, removed or put in between.
+        StorageError: the file can't be read.
+    """
+    path = ledger_path(workspace)
+    if not path.exists():
+        return
+    last = None
+    with mapped(path), path.open("rb") as file:
+        while (line := file.readline(MAX_LINE_BYTES + 1)).endswith(b"\n"):
+            last = _parsed(workspace, line[:-1], last)
+            yield last
+    if len(line) > MAX_LINE_BYTES:
+        raise _damaged("lines of bounded length")
+
+
+def verify(workspace: Workspace, known: Collection[str] = ()) -> Entry | None:
+    """Checks every entry.
+
+    Args:
+        workspace: of the site.
+        known: digests of entries that were noted down elsewhere: what the chain alone can't show is that its end was
+            cut off.
+
+    Returns:
+        the last entry; None where nothing has left yet.
+
+    Raises:
+        LedgerError: one was changed, removed or put in between, or a known one is not there.
+    """
+    last, missing = None, set(known)
+    for last in entries(workspace):
+        missing.discard(last.digest)
+    if missing:
+        raise LedgerError(
+            f"ledger.jsonl: expected an entry with the digest {min(missing)[:16]}, found none; its end was cut off or it was "
+            "written anew: restore it from a backup and find out who changed it"
+        )
+    return last
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[BinaryIO]:
+    """The ledger for one writer at a time; it is made where there is none."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    with open(descriptor, "r+b", buffering=0) as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield file
+
+
+def _last(workspace: Workspace, file: BinaryIO) -> tuple[int, Entry | None]:
+    """Where the whole lines end, and the last of them; what comes before it is for `verify`."""
+    size = file.seek(0, os.SEEK_END)
+    start = max(0, size - 2 * MAX_LINE_BYTES)
+    file.seek(start)
+    tail = file.read(size - start)
+    whole = tail.rfind(b"\n") + 1
+    if not whole:
+        if start:
+            raise _damaged("the last entry")
+        return 0, None
+    return start + whole, _parsed(workspace, tail[tail.rfind(b"\n", 0, whole - 1) + 1 : whole - 1], None, chained=False)
+
+
+def _append(file: BinaryIO, end: int, line: bytes) -> None:
+    """Write a line at `end`, on the disk; if that fails the file ends at `end` again."""
+    try:
+        file.truncate(end)
+        file.seek(end)
+        rest = memoryview(line)
+        while rest:
+            rest = rest[file.write(rest) :]
+        os.fsync(file.fileno())
+    except BaseException:
+        with suppress(OSError):
+            file.truncate(end)
+        raise
+
+
+def _parsed(workspace: Workspace, line: bytes, last: Entry | None, *, chained: bool = True) -> Entry:
+    """The entry of a line, if this site signed it and it follows `last`."""
+    number = 1 if last is None else last.number + 1
+    damaged = _damaged(f"entry {number}" if chained else "the last entry")
+    try:
+        envelope = Fields(
+            parse_canonical(line, max_bytes=MAX_LINE_BYTES, place="ledger"), {"entry", "signature"}, "ledger"
+        )
+        stated = envelope.mapping("entry", most=len(_KEYS))
+        signature = Signature.from_json(envelope.mapping("signature", most=4), "ledger")
+        key = next((key for key in workspace.public_keys if key.key_id == signature.key_id), None)
+        if key is None:
+            raise damaged
+        key.verify(LEDGER_CONTEXT, canonical_bytes(stated), signature)
+        fields = Fields(stated, _KEYS, "ledger")
+        entry = Entry(
+            fields.integer("number", least=1),
+            fields.text("at", LINE),
+            fields.text("event", LINE),
+            fields.mapping("details", most=_MAX_DETAILS),
+            key.key_id,
+            hashlib.sha256(line).hexdigest(),
+        )
+        place = (entry.number, fields.text("previous", SHA256))
+        if fields.text("site", SITE) != workspace.site:
+            raise damaged
+    except ProtocolError as error:
+        raise damaged from error
+    if chained and place != (number, _FIRST if last is None else last.digest):
+        raise damaged
+    return entry
+
+
+def _damaged(place: str) -> LedgerError:
+    return LedgerError(
+        f"ledger.jsonl: expected {place} as this site signed it, found something else; "
+        "keep the file, restore it from a backup and find out who changed it"
+    )

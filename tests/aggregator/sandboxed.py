@@ -1,0 +1,150 @@
+"""What a payload might lead its reader to do: functions for the child process of the sandbox."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+
+from protocols.canonical import Json
+from protocols.errors import BoundsError
+
+Arguments = dict[str, Json]
+
+
+def echo(arguments: Arguments) -> Json:
+    return arguments
+
+
+def environment(arguments: Arguments) -> Json:
+    """What it inherited; descriptors but the pipe, standard streams and the folder that is being listed."""
+    descriptors = [int(name) for name in os.listdir("/proc/self/fd")]
+    return {
+        "environment": sorted(os.environ),
+        "descriptors": len(descriptors) - 5,
+        "folder": os.getcwd(),
+        "session": os.getsid(0) == os.getpid(),
+        "path": [entry for entry in sys.path if entry in ("", ".", os.getcwd())],
+    }
+
+
+def protocol_error(arguments: Arguments) -> Json:
+    raise BoundsError("7", received="8", advice="refuse it", place="block 3")
+
+
+def other_error(arguments: Arguments) -> Json:
+    raise ZeroDivisionError("Brunhilda")
+
+
+def memory_bomb(arguments: Arguments) -> Json:
+    held = []
+    while True:
+        held.append(bytearray(64 << 20))
+
+
+def mapped_memory(arguments: Arguments) -> Json:
+    return len(mmap.mmap(-1, 40 << 30))
+
+
+def endless_loop(arguments: Arguments) -> Json:
+    while True:
+        pass
+
+
+def sleep(arguments: Arguments) -> Json:
+    time.sleep(1000)
+    return None
+
+
+def fork_bomb(arguments: Arguments) -> Json:
+    while True:
+        os.fork()
+
+
+def start_thread(arguments: Arguments) -> Json:
+    threading.Thread(target=time.sleep, args=(1000,)).start()
+    return None
+
+
+def start_program(arguments: Arguments) -> Json:
+    os.execv("/bin/sh", ["/bin/sh", "-c", "true"])
+
+
+def open_socket(arguments: Arguments) -> Json:
+    families = {"internet": socket.AF_INET, "internet 6": socket.AF_INET6, "unix": socket.AF_UNIX}
+    for name, family in families.items():
+        try:
+            socket.socket(family).close()
+        except PermissionError:
+            continue
+        return name
+    return None
+
+
+def reach(arguments: Arguments) -> Json:
+    """Connects without the filter's help being needed: the namespace has no way out."""
+    with socket.create_connection(("127.0.0.1", int(str(arguments["port"]))), timeout=5):
+        return None
+
+
+def kill_parent(arguments: Arguments) -> Json:
+    os.kill(os.getppid(), signal.SIGKILL)
+    return None
+
+
+def write_file(arguments: Arguments) -> Json:
+    path = Path(str(arguments["path"]))
+    with path.open("r+b" if path.exists() else "wb") as file:
+        file.write(b"x")
+    return None
+
+
+def huge_answer(arguments: Arguments) -> Json:
+    return "x" * (1 << 20)
+
+
+def flood(arguments: Arguments) -> Json:
+    """Writes without an end to every descriptor that takes it."""
+    while True:
+        for descriptor in range(64):
+            try:
+                os.write(descriptor, b"x" * 65536)
+            except OSError:
+                continue
+
+
+def speak_otherwise(arguments: Arguments) -> Json:
+    """Answers with bytes of its own choice, as a reader that was taken over."""
+    for descriptor in range(3, 32):
+        try:
+            os.write(descriptor, b"[1]\xff")
+        except OSError:
+            continue
+    os._exit(0)
+
+
+def say_nothing(arguments: Arguments) -> Json:
+    os._exit(0)
+
+
+def leave(arguments: Arguments) -> Json:
+    sys.exit(3)
+
+
+def crash(arguments: Arguments) -> Json:
+    return ctypes.string_at(0)[0]
+
+
+def many_files(arguments: Arguments) -> Json:
+    held = [open(os.devnull, "rb") for _ in range(1000)]  # noqa: SIM115
+    return len(held)
+
+
+def no_number(arguments: Arguments) -> Json:
+    return float("nan")  # type: ignore[return-value]

@@ -1,0 +1,283 @@
+"""`aggregator serve` as it runs: a process with TLS that ends in order; and real shares through it into the real ingest."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import os
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from starlette.types import ASGIApp
+
+from aggregator.ingest import ingest, resume
+from aggregator.server.app import create_app
+from aggregator.server.limits import Limits
+from aggregator.server.serve import ServeOptions, serve, setup, work
+from aggregator.workspace import Workspace, create
+from bench.certificates import Certificates, make_certificates
+from bench.exchange_world import World, build, invented_terms
+from protocols.http_signatures import RequestParts, new_nonce, sign_request
+from protocols.messages import UploadRequest
+from protocols.receipt import read_receipt
+from protocols.rotation import Rotation, read_acceptance
+from protocols.signing import PrivateKey
+from protocols.withdrawal import Withdrawal
+from shared.errors import ConfigurationError, StorageError
+from site_client.errors import RefusedError
+from site_client.transport import Connection, Patience, Transport
+from site_client.upload import upload
+from tests.aggregator.server.service import bundle, listening, provider
+
+QUICK = Patience(attempts=3, first_s=0.01, most_s=0.02)
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    return make_certificates(tmp_path_factory.mktemp("certificates"), "localhost", "127.0.0.1")
+
+
+@contextmanager
+def process(workspace: Path, certificates: Certificates) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """The command, until the block ends; and its port."""
+    command = [
+        sys.executable, "-m", "aggregator", "serve", "--workspace", str(workspace), "--host", "localhost", "--port", "0",
+        "--certificate", str(certificates.certificate), "--key", str(certificates.key),
+    ]  # fmt: skip
+    running = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
+    )
+    try:
+        assert running.stdout is not None
+        line = running.stdout.readline().split()
+        assert line[:1] == ["serving"], running.stderr.read() if running.stderr else ""
+        yield running, int(line[1].rsplit(":", 1)[1])
+    finally:
+        running.kill()
+        running.communicate()
+
+
+@contextmanager
+def connected(certificates: Certificates, port: int) -> Iterator[ssl.SSLSocket]:
+    context = ssl.create_default_context(cafile=str(certificates.authority))
+    with (
+        socket.create_connection(("localhost", port), 30) as plain,
+        context.wrap_socket(plain, server_hostname="localhost") as secure,
+    ):
+        yield secure
+
+
+def head(method: str, target: str, key: PrivateKey, body: bytes, offset: int | None = None) -> bytes:
+    """A signed request up to its body."""
+    parts = RequestParts(method, target, hashlib.sha256(body).digest(), offset)
+    headers = sign_request(parts, key, created=int(time.time()), nonce=new_nonce())
+    path = "/" + target.split("/", 3)[3]
+    lines = [f"{method} {path} HTTP/1.1", "host: localhost", f"content-length: {len(body)}"]
+    return "\r\n".join([*lines, *(f"{name}: {value}" for name, value in headers.items()), "", ""]).encode()
+
+
+def answer(connection: ssl.SSLSocket) -> bytes:
+    """Up to the end of its headers."""
+    received = b""
+    while b"\r\n\r\n" not in received:
+        data = connection.recv(4096)
+        assert data, received
+        received += data
+    return received
+
+
+def test_the_command_serves_over_tls_and_ends_in_order_with_what_runs(
+    tmp_path: Path, certificates: Certificates
+) -> None:
+    world = build(tmp_path / "world")
+    key, data = world.keys["north"], bundle(20_000)
+    with process(world.provider, certificates) as (running, port):
+        address = f"https://localhost:{port}"
+        with connected(certificates, port) as connection:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            healthy = answer(connection).lower()
+            assert healthy.startswith(b"http/1.1 200")
+            assert b"server:" not in healthy
+            assert b"uvicorn" not in healthy
+        announced = UploadRequest(hashlib.sha256(data).hexdigest(), len(data)).to_bytes()
+        with connected(certificates, port) as connection:
+            connection.sendall(head("POST", f"{address}/v1/uploads", key, announced) + announced)
+            created = answer(connection).decode()
+            place = next(line.split()[1] for line in created.split("\r\n") if line.startswith("location"))
+        with connected(certificates, port) as connection:
+            connection.sendall(head("PATCH", f"{address}{place}", key, data, 0) + data[:9_000])
+            time.sleep(0.5)
+            running.send_signal(signal.SIGTERM)
+            time.sleep(0.5)
+            # No new one is let in, but this one is heard to its end.
+            with pytest.raises(OSError), socket.create_connection(("localhost", port), 5):  # noqa: PT011
+                pass
+            connection.sendall(data[9_000:])
+            assert answer(connection).startswith(b"HTTP/1.1 204")
+        assert running.wait(60) == 0
+        assert running.stderr is not None
+        log = running.stderr.read()
+    assert f"PATCH {place} 204" in log
+    assert "Traceback" not in log
+
+
+@pytest.mark.parametrize("said", [b"", b"GET /v1/time HTTP/1.1\r\nhost: local"])
+def test_attack_who_connects_and_says_no_more_is_cut_off(
+    tmp_path: Path, certificates: Certificates, said: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("aggregator.server.serve.SILENCE_S", 0.2)
+    central = provider(tmp_path)
+    with listening(lambda address: central.make_app(address=address), certificates) as address:
+        port = int(address.rsplit(":", 1)[1])
+        with connected(certificates, port) as connection:
+            connection.sendall(said)
+            assert connection.recv(1) == b""
+        with connected(certificates, port) as connection:
+            connection.sendall(b"GET /v1/time HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            assert answer(connection).startswith(b"HTTP/1.1 200")
+            connection.sendall(said)
+            while connection.recv(100):
+                pass
+
+
+def test_two_servers_cannot_listen_at_one_port(tmp_path: Path, certificates: Certificates) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        options = ServeOptions("127.0.0.1", taken.getsockname()[1], certificates.certificate, certificates.key)
+        with pytest.raises(StorageError, match="in use"):
+            serve(create(tmp_path / "provider", "provider", "meddocan"), options, lambda address: None)
+
+
+def test_a_certificate_that_is_none_is_refused(tmp_path: Path, certificates: Certificates) -> None:
+    options = ServeOptions("127.0.0.1", 0, certificates.key, certificates.certificate)
+    with pytest.raises(ConfigurationError, match="--certificate"):
+        serve(create(tmp_path / "provider", "provider", "meddocan"), options, lambda address: None)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_a_server_at_every_address_must_be_told_its_own(tmp_path: Path, certificates: Certificates, host: str) -> None:
+    options = ServeOptions(host, 0, certificates.certificate, certificates.key)
+    with pytest.raises(ConfigurationError, match="--address"):
+        serve(create(tmp_path / "provider", "provider", "meddocan"), options, lambda address: None)
+
+
+@pytest.mark.parametrize("limits", [{"burst": 0}, {"bundle_bytes": 1}, {"day_bytes": 1 << 20}, {"piece_s": -1}])
+def test_limits_that_let_nothing_through_are_refused(limits: dict[str, int]) -> None:
+    with pytest.raises(ConfigurationError):
+        Limits(**limits)  # type: ignore[arg-type]
+
+
+def app_of(workspace: Workspace, address: str) -> ASGIApp:
+    """The application with the real ingest, in this process."""
+    done = work(workspace, lambda path: ingest(workspace, path), lambda: resume(workspace))
+    return create_app(setup(workspace, address, Limits()), done)
+
+
+class Joined:
+    """A world behind a real server, with the real ingest."""
+
+    def __init__(self, world: World, address: str, certificates: Certificates) -> None:
+        self.world = world
+        self.address = address
+        self.certificates = certificates
+
+    def transport(self, site: str = "north", key: PrivateKey | None = None) -> Transport:
+        return Transport(
+            Connection(self.address, self.certificates.authority, patience=QUICK), key or self.world.keys[site]
+        )
+
+    def send(self, path: Path, site: str = "north") -> bytes:
+        with self.transport(site) as transport:
+            return upload(transport, path, hashlib.sha256(path.read_bytes()).hexdigest())
+
+
+@pytest.fixture
+def joined(tmp_path: Path, certificates: Certificates) -> Iterator[Joined]:
+    world = build(tmp_path / "world")
+    workspace = world.workspace()
+    with (
+        invented_terms(sandbox=False),
+        listening(lambda address: app_of(workspace, address), certificates) as address,
+        closing(workspace.registry()),
+    ):
+        yield Joined(world, address, certificates)
+
+
+def test_a_share_is_accepted_and_withdrawn_over_https(joined: Joined) -> None:
+    provider = joined.world.workspace().key().public_key
+    path = joined.world.bundle("north", 1)
+    data = joined.send(path)
+    receipt = read_receipt(data, provider)
+    assert (receipt.site, receipt.sequence, receipt.state) == ("north", 1, "accepted")
+    assert joined.send(path) == data
+    taken_back = Withdrawal("north", 1, receipt.manifest_sha256, datetime.date(2026, 2, 1), "").to_bytes(
+        joined.world.keys["north"]
+    )
+    with joined.transport("south") as transport, pytest.raises(RefusedError, match="site that sends it"):
+        transport.request("POST", "/v1/withdrawals", taken_back)
+    with joined.transport() as transport:
+        first = transport.request("POST", "/v1/withdrawals", taken_back).body
+        assert read_receipt(first, provider).state == "withdrawn"
+        assert transport.request("POST", "/v1/withdrawals", taken_back).body == first
+        now_known = transport.request("GET", f"/v1/receipts/{receipt.bundle_sha256}").body
+    assert now_known == first
+
+
+def test_the_same_manifest_sealed_anew_gets_the_same_receipt(joined: Joined) -> None:
+    path = joined.world.bundle("north", 1)
+    payload = next(path.parent.glob("north-1-*.parquet"))
+    assert joined.send(path) == joined.send(joined.world.seal(payload, "north", "again.share"))
+
+
+def test_another_share_of_the_same_number_is_a_conflict(joined: Joined) -> None:
+    joined.send(joined.world.bundle("north", 1))
+    with pytest.raises(RefusedError) as caught:
+        joined.send(joined.world.bundle("north", 1, seed=1))
+    assert caught.value.code == "conflict"
+
+
+def test_attack_a_bundle_with_a_flipped_byte(joined: Joined) -> None:
+    path = joined.world.bundle("north", 1)
+    data = bytearray(path.read_bytes())
+    data[-100] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(RefusedError) as caught:
+        joined.send(path)
+    assert caught.value.code == "malformed"
+
+
+def test_eight_uploads_of_one_bundle_at_once_get_one_receipt(joined: Joined) -> None:
+    path = joined.world.bundle("north", 1)
+    receipts: list[bytes] = []
+    threads = [threading.Thread(target=lambda: receipts.append(joined.send(path))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    assert len(receipts) == 8
+    assert len(set(receipts)) == 1
+
+
+def test_a_key_is_rotated_over_https_and_both_sign_during_the_overlap(joined: Joined) -> None:
+    old, new = joined.world.keys["north"], PrivateKey.generate()
+    day = datetime.datetime.now(datetime.UTC).date()
+    asked = Rotation("north", old.public_key, new.public_key, day, day + datetime.timedelta(days=300), 10)
+    with joined.transport("south") as transport, pytest.raises(RefusedError, match="site that sends it"):
+        transport.request("POST", "/v1/rotations", asked.to_bytes(old, new))
+    with joined.transport(key=new) as transport, pytest.raises(RefusedError, match="enrolled"):
+        transport.request("POST", "/v1/rotations", asked.to_bytes(old, new))
+    with joined.transport() as transport:
+        accepted = transport.request("POST", "/v1/rotations", asked.to_bytes(old, new)).body
+    assert read_acceptance(accepted, joined.world.workspace().key().public_key).new_key == new.public_key
+    for key in (old, new):
+        with joined.transport(key=key) as transport, pytest.raises(RefusedError) as caught:
+            transport.request("GET", f"/v1/receipts/{'ab' * 32}")
+        assert caught.value.code == "not-found"

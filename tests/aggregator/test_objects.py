@@ -1,0 +1,222 @@
+"""One contract for every store of objects: known by their digest, whole or absent, verified whenever they are read."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import obstore
+import pytest
+
+from aggregator.objects import FolderStore, ObjectStore, S3Store, open_store
+from protocols.errors import DigestError, SchemaError, StorageError
+from shared.errors import ConfigurationError
+
+# Empty, one chunk, and more than the parts in which an upload goes.
+SIZES = [0, 1, 11 * 2**20 + 1]
+
+
+@pytest.fixture(params=["folder", "s3"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
+    if request.param == "folder":
+        return FolderStore(tmp_path / "objects")
+    return S3Store(request.getfixturevalue("s3_url"))
+
+
+def made(folder: Path, content: bytes) -> tuple[Path, str]:
+    path = folder / "made"
+    path.write_bytes(content)
+    return path, hashlib.sha256(content).hexdigest()
+
+
+def replace(store: ObjectStore, sha256: str, content: bytes) -> None:
+    """Exchange an object, as whoever holds the store can."""
+    name = f"{sha256[:2]}/{sha256}"
+    if isinstance(store, S3Store):
+        obstore.put(store._bucket, name, content)
+    else:
+        assert isinstance(store, FolderStore)
+        (store._root / name).write_bytes(content)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_what_is_put_comes_back(size: int, store: ObjectStore, tmp_path: Path) -> None:
+    content = os.urandom(size)
+    path, sha256 = made(tmp_path, content)
+    assert not store.exists(sha256)
+    store.put(path, sha256)
+    path.unlink()
+    assert store.exists(sha256)
+    with store.open(sha256) as file:
+        assert file.read() == content
+    with store.local(sha256) as local:
+        assert local.read_bytes() == content
+
+
+def test_the_same_again_changes_nothing(store: ObjectStore, tmp_path: Path) -> None:
+    path, sha256 = made(tmp_path, b"the same")
+    for _ in range(3):
+        store.put(path, sha256)
+    with store.open(sha256) as file:
+        assert file.read() == b"the same"
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_wrong_digest_is_refused_and_nothing_is_kept(size: int, store: ObjectStore, tmp_path: Path) -> None:
+    path, sha256 = made(tmp_path, os.urandom(size))
+    other = hashlib.sha256(b"other").hexdigest()
+    with pytest.raises(DigestError):
+        store.put(path, other)
+    assert not store.exists(other)
+    assert not store.exists(sha256)
+    # An object that is there already is not harmed either.
+    store.put(path, sha256)
+    path.write_bytes(b"other bytes")
+    with pytest.raises(DigestError):
+        store.put(path, sha256)
+    store.open(sha256).close()
+
+
+@pytest.mark.parametrize("content", [b"", b"another object", b"the objec"])
+def test_an_object_that_was_exchanged_is_never_handed_out(content: bytes, store: ObjectStore, tmp_path: Path) -> None:
+    path, sha256 = made(tmp_path, b"the object")
+    store.put(path, sha256)
+    replace(store, sha256, content)
+    with pytest.raises(DigestError):
+        store.open(sha256)
+    with pytest.raises(DigestError), store.local(sha256):
+        pytest.fail("handed out")
+    # Whoever still has the right bytes can repair it.
+    store.put(path, sha256)
+    with store.open(sha256) as file:
+        assert file.read() == b"the object"
+
+
+def test_what_is_deleted_is_gone_and_may_be_deleted_again(store: ObjectStore, tmp_path: Path) -> None:
+    path, sha256 = made(tmp_path, b"object")
+    store.delete(sha256)
+    store.put(path, sha256)
+    for _ in range(2):
+        store.delete(sha256)
+        assert not store.exists(sha256)
+    with pytest.raises(StorageError, match=f"object {sha256[:12]} in the store, received none; restore"):
+        store.open(sha256)
+    with pytest.raises(StorageError), store.local(sha256):
+        pytest.fail("handed out")
+
+
+@pytest.mark.parametrize(
+    "name", ["", "../../etc/passwd", "A" * 64, "0" * 63, "0" * 64 + "\n", "0" * 32 + "/" + "0" * 31]
+)
+def test_only_a_digest_names_an_object(name: str, store: ObjectStore, tmp_path: Path) -> None:
+    path, _ = made(tmp_path, b"object")
+    for act in (store.exists, store.delete, store.open, lambda name: store.put(path, name)):
+        with pytest.raises(SchemaError):
+            act(name)
+    assert [one.name for one in tmp_path.iterdir()] == ["made"]
+
+
+def test_a_file_that_cannot_be_read_is_a_clear_line(store: ObjectStore, tmp_path: Path) -> None:
+    for path in (tmp_path / "none", tmp_path):
+        with pytest.raises(StorageError):
+            store.put(path, "0" * 64)
+    assert not store.exists("0" * 64)
+
+
+def test_writers_of_one_object_at_once_do_not_disturb_each_other(store: ObjectStore, tmp_path: Path) -> None:
+    content = os.urandom(300_000)
+    path, sha256 = made(tmp_path, content)
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            store.put(path, sha256)
+            with store.open(sha256) as file:
+                assert file.read() == content
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from aggregator.objects import FolderStore
+os.replace = lambda *names: os._exit(9)
+FolderStore(Path(sys.argv[1])).put(Path(sys.argv[2]), sys.argv[3])
+"""
+
+
+def test_a_crash_before_the_rename_leaves_nothing_that_counts(tmp_path: Path) -> None:
+    path, sha256 = made(tmp_path, b"object")
+    root = tmp_path / "objects"
+    assert subprocess.run([sys.executable, "-c", KILLED, root, path, sha256], check=False).returncode == 9
+    store = FolderStore(root)
+    assert not store.exists(sha256)
+    (left,) = root.rglob("*.partial")
+    # It may still be another writer's, so it waits a day.
+    assert store.tidy() == 0
+    os.utime(left, (time.time() - 90_000,) * 2)
+    assert store.tidy() == 1
+    store.put(path, sha256)
+    assert [one.name for one in root.rglob("*") if one.is_file()] == [sha256]
+
+
+def test_a_folder_without_rights_or_room_is_a_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, sha256 = made(tmp_path, b"object")
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(StorageError):
+        FolderStore(tmp_path / "file").put(path, sha256)
+    store = FolderStore(tmp_path / "objects")
+    monkeypatch.setattr(os, "fsync", lambda file: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(StorageError, match="full disk"):
+        store.put(path, sha256)
+    assert not [one for one in store._root.rglob("*") if one.is_file()]
+
+
+def test_a_store_that_does_not_answer_is_a_clear_line(s3_url: str, tmp_path: Path) -> None:
+    path, sha256 = made(tmp_path, b"object")
+    for url in (s3_url.replace("s3://test-", "s3://none-"), s3_url.partition("?")[0] + "?endpoint=http://127.0.0.1:9"):
+        store = S3Store(url)
+        with pytest.raises(StorageError, match="check the setting `objects`"):
+            store.put(path, sha256)
+
+
+def test_both_stores_use_the_same_names(s3_url: str, tmp_path: Path) -> None:
+    path, sha256 = made(tmp_path, b"object")
+    for store in (FolderStore(tmp_path / "objects"), bucket := S3Store(s3_url)):
+        store.put(path, sha256)
+    (listed,) = obstore.list(bucket._bucket).collect()
+    (kept,) = (one for one in (tmp_path / "objects").rglob("*") if one.is_file())
+    assert listed["path"].endswith(str(kept.relative_to(tmp_path / "objects")))
+
+
+def test_a_setting_names_its_store(tmp_path: Path) -> None:
+    assert isinstance(open_store("objects", tmp_path), FolderStore)
+    assert isinstance(open_store("s3://shares/north?region=eu-central-1"), S3Store)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "", "http://host/bucket", "s3://", "s3:///prefix", "s3://key:secret@bucket/x", "s3://bucket/x?secret=1",
+        "s3://bucket?endpoint=http://elsewhere.example",
+        "s3://bucket?endpoint=ftp://127.0.0.1",
+        "s3://bucket?endpoint=",
+    ],
+)  # fmt: skip
+def test_a_setting_that_cannot_work_is_refused_and_not_repeated(setting: str) -> None:
+    with pytest.raises(ConfigurationError, match="correct the setting") as raised:
+        open_store(setting)
+    assert "secret" not in str(raised.value)

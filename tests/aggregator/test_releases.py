@@ -1,0 +1,252 @@
+"""What a release holds, and what the registry knows of it."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import save
+from sqlalchemy import select
+
+from aggregator import releases
+from aggregator.errors import WorkspaceError
+from aggregator.model_card import model_card
+from aggregator.registry import audit_log
+from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow, SiteRow
+from aggregator.releases import Publishing
+from aggregator.tuf_keys import export_offline
+from aggregator.tuf_repository import Repository
+from aggregator.workspace import Workspace, create
+from protocols.errors import SchemaError
+from protocols.provider_record import MAX_RECORD_BYTES, ProviderRecord
+from protocols.release import ReleaseFields
+from protocols.release_repository import LATEST, PROVIDER, Reference, read_latest
+
+TENSORS = save({"weight": np.zeros(3, dtype=np.float32)})
+SITES = [
+    {"site": "(public notes)", "tokens": 900, "precision": 0.9, "recall": 0.8, "f1": 0.847, "alone_f1": 0.8},
+    {"site": "st-anne", "tokens": 1234, "precision": 0.95, "recall": 0.9, "f1": 0.924, "alone_f1": None},
+]
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    """With a representer and a head that one share trained."""
+    made = create(tmp_path / "provider", "north", "i2b2_2014")
+    for folder, files in (
+        (made.representer, ("embeddings.safetensors", "vocabulary.json", "representer.safetensors", "representer.json", "scheme.json")),
+        (made.head, ("head.safetensors", "head.json")),
+    ):  # fmt: skip
+        folder.mkdir()
+        for name in files:
+            (folder / name).write_bytes(TENSORS if name.endswith("safetensors") else b"{}")
+    options = {"procedure": "surrogates"}
+    record = {"options": options, "sentences": 12000, "tokens": 200_000, "phi_tokens": 7000}
+    (made.representer / "training.json").write_text(json.dumps(record))
+    train(made)
+    with made.registry().transaction() as session:
+        session.add(SiteRow(name="st-anne", state="enrolled", enrolled_at="2026-01-31T00:00:00Z"))
+        session.flush()
+        session.add(
+            ShareRow(
+                id=7, site="st-anne", sequence=1, bundle_sha256="aa" * 32, bundle_bytes=1, payload_sha256="bb" * 32,
+                state="accepted", received_at="2026-01-31T00:00:00Z",
+            )
+        )  # fmt: skip
+    return made
+
+
+def train(workspace: Workspace) -> None:
+    """The record of a head that was trained on the representer of the workspace."""
+    record = {
+        "representer": releases.representer_digest(workspace), "sentences": 3000, "tokens": 50_000, "public": True, "sites": SITES,
+        "shares": [{"site": "st-anne", "sequence": 1, "payload": "bb" * 32}],
+    }  # fmt: skip
+    (workspace.head / "training.json").write_text(json.dumps(record))
+
+
+def read(workspace: Workspace, name: str) -> str:
+    return workspace.repository().read(name, 1 << 20).decode()
+
+
+def test_releases_are_numbered_and_the_last_is_the_latest(workspace: Workspace) -> None:
+    published = [releases.publish_representer(workspace), releases.publish_pipeline(workspace)]
+    assert releases.releases(workspace) == published
+    assert [one.name for one in published] == ["0001-representer", "0002-pipeline"]
+    assert read_latest(workspace.repository().read(LATEST, 1000)) == "0002-pipeline"
+    assert set(releases.compatible_releases(workspace)) == {one.digest for one in published}
+    assert releases.release_representer(published[1]) == releases.representer_digest(workspace)
+    (workspace.representer / "vocabulary.json").write_text("[]")
+    other = releases.publish_representer(workspace)
+    assert set(releases.compatible_releases(workspace)) == {other.digest}
+
+
+def test_without_a_release_nothing_is_compatible(workspace: Workspace) -> None:
+    assert releases.releases(workspace) == []
+    with pytest.raises(WorkspaceError, match="aggregator publish"):
+        releases.compatible_releases(workspace)
+
+
+def test_the_registry_knows_which_shares_trained_a_pipeline(workspace: Workspace) -> None:
+    first, second = releases.publish_representer(workspace), releases.publish_pipeline(workspace)
+    with workspace.registry().reading() as session:
+        rows = session.scalars(select(ReleaseRow).order_by(ReleaseRow.sequence)).all()
+        assert [(row.sequence, row.kind, row.name, row.digest) for row in rows] == [
+            (1, "representer", "0001-representer", first.digest), (2, "pipeline", "0002-pipeline", second.digest),
+        ]  # fmt: skip
+        shares = session.scalars(select(ReleaseShareRow)).all()
+        assert [(row.release, row.share) for row in shares] == [(2, 7)]
+        actions = [event.action for event in audit_log.events(session)]
+    assert actions.count("release-published") == 2
+
+
+@pytest.mark.parametrize("state", ["withdrawn", "quarantined", "rejected"])
+def test_a_head_that_a_share_trained_which_is_gone_is_not_released(state: str, workspace: Workspace) -> None:
+    with workspace.registry().transaction() as session:
+        session.get_one(ShareRow, 7).state = state
+    with pytest.raises(WorkspaceError, match="withdrawn"):
+        releases.publish_pipeline(workspace)
+    assert releases.releases(workspace) == []
+    with workspace.registry().reading() as session:
+        assert not session.scalars(select(ReleaseRow)).all()
+
+
+def test_a_publishing_that_failed_is_replaced_by_the_next(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Repository, "publish", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            releases.publish_pipeline(workspace)
+    assert releases.releases(workspace) == []
+    assert not (workspace.root / ".publishing").exists()
+    published = releases.publish_representer(workspace)
+    with workspace.registry().reading() as session:
+        assert [row.digest for row in session.scalars(select(ReleaseRow))] == [published.digest]
+        assert not session.scalars(select(ReleaseShareRow)).all()
+
+
+def test_the_offline_keys_may_be_elsewhere(workspace: Workspace, tmp_path: Path) -> None:
+    sticks = (tmp_path / "one", tmp_path / "two")
+    for holder, stick in enumerate(sticks, start=1):
+        export_offline(workspace.offline_keys, stick, holder)
+    with pytest.raises(WorkspaceError, match="--offline-keys"):
+        releases.publish_representer(workspace)
+    assert releases.publish_representer(workspace, Publishing(offline=sticks)).name == "0001-representer"
+    # What is online is renewed without them.
+    before = workspace.repository().expiries()
+    assert releases.refresh(workspace).keys() == before.keys()
+
+
+def test_keys_elsewhere_from_the_beginning(tmp_path: Path) -> None:
+    made = create(tmp_path / "provider", "north", "i2b2_2014", offline=(tmp_path / "stick",))
+    assert not made.offline_keys.exists()
+    assert len(list((tmp_path / "stick").iterdir())) == 6
+    assert made.repository().fingerprint == made.repository((tmp_path / "stick",)).fingerprint
+
+
+def test_the_provider_announces_its_server(workspace: Workspace) -> None:
+    record = ProviderRecord.from_bytes(workspace.repository().read(PROVIDER, MAX_RECORD_BYTES))
+    assert record.signing_key == workspace.key().public_key
+    assert record.recipient == workspace.recipient().public_key
+    assert record.server == ""
+    assert record.valid_until > datetime.date.today() + datetime.timedelta(days=365)
+    assert releases.announce(workspace, "https://deid.example.org").server == "https://deid.example.org"
+    # It stays until another one is stated.
+    releases.publish_representer(workspace)
+    assert (
+        ProviderRecord.from_bytes(workspace.repository().read(PROVIDER, 1 << 14)).server == "https://deid.example.org"
+    )
+    releases.publish_representer(workspace, Publishing(server=""))
+    assert ProviderRecord.from_bytes(workspace.repository().read(PROVIDER, 1 << 14)).server == ""
+
+
+def test_public_word_vectors_are_referred_to(workspace: Workspace) -> None:
+    url = "https://files.example.org/embeddings.safetensors"
+    published = releases.publish_representer(workspace, Publishing(embeddings_url=url))
+    reference = Reference.from_bytes(read(workspace, "0001-representer/reference.json").encode())
+    assert (reference.file, reference.url) == ("embeddings.safetensors", url)
+    # Listed like any other file, so that the release is the same for whoever has it, but not carried.
+    assert published.manifest.files["embeddings.safetensors"] == reference.entry
+    with pytest.raises(WorkspaceError, match=r"embeddings\.safetensors"):
+        read(workspace, "0001-representer/embeddings.safetensors")
+    carried = releases.publish_representer(workspace)
+    assert set(releases.compatible_releases(workspace)) == {published.digest, carried.digest}
+    with pytest.raises(SchemaError, match="address"):
+        releases.publish_representer(workspace, Publishing(embeddings_url="http://files.example.org/e"))
+
+
+def test_the_licence_is_stated_or_said_to_be_missing(workspace: Workspace) -> None:
+    releases.publish_representer(workspace)
+    assert "No licence" in read(workspace, "0001-representer/LICENCE.md")
+    releases.publish_representer(workspace, Publishing(licence="# CC BY 4.0\n\nAll of it."))
+    assert read(workspace, "0002-representer/LICENCE.md") == "# CC BY 4.0\n\nAll of it."
+    assert "CC BY 4.0. See LICENCE.md" in read(workspace, "0002-representer/MODEL_CARD.md")
+
+
+def test_the_card_of_a_pipeline(workspace: Workspace) -> None:
+    audit = {
+        "passed": True, "preset": "full", "accounting": {"statement": "Every word looks like 999 others."},
+        "verdicts": [{"passed": True, "skipped": False}, {"passed": True, "skipped": True}],
+    }  # fmt: skip
+    folder = workspace.root / "audit"
+    folder.mkdir()
+    (folder / "audit.json").write_text(json.dumps(audit))
+    (folder / "audit.html").write_text("<html></html>")
+    releases.publish_pipeline(workspace)
+    card = read(workspace, "0001-pipeline/MODEL_CARD.md")
+    for part in (
+        "# north, release 1: pipeline", "12,000 sentences", "200,000 tokens", "7,000 of them PHI", "surrogates",
+        "50,000 tokens", "1 shares of 1 hospitals, and the public notes",
+        "| hospital 1 | 1,234 | 0.950 | 0.900 | 0.924 |  |", "| the provider (public) | 900 |", "| 0.800 |",
+        "Passed: 1 of 2 limits hold, 1 were skipped", "Every word looks like 999 others.",
+        "No de-identifier finds everything", "- torch ",
+    ):  # fmt: skip
+        assert part in card
+    # Not every hospital tells the others that it shares.
+    assert "st-anne" not in card
+
+
+def test_a_card_says_what_is_not_recorded(tmp_path: Path) -> None:
+    (tmp_path / "training.json").write_text("{}")
+    fields = ReleaseFields("representer", "north", 1, datetime.date(2026, 1, 31), "i2b2_2014", {})
+    card = model_card(fields, tmp_path, None, None, "# None")
+    assert "not recorded" in card
+    assert "No audit is in this release." in card
+    (tmp_path / "training.json").write_text("[]")
+    with pytest.raises(WorkspaceError, match="record"):
+        model_card(fields, tmp_path, None, None, "# None")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}"])
+def test_a_damaged_record_of_the_head_is_no_release(text: str, workspace: Workspace) -> None:
+    (workspace.head / "training.json").write_text(text)
+    with pytest.raises(WorkspaceError, match="train-head"):
+        releases.publish_pipeline(workspace)
+    assert releases.releases(workspace) == []
+
+
+def test_a_head_of_another_representer_is_no_release(workspace: Workspace) -> None:
+    (workspace.representer / "vocabulary.json").write_text("[]")
+    with pytest.raises(WorkspaceError, match="another representer"):
+        releases.publish_pipeline(workspace)
+    train(workspace)
+    assert releases.publish_pipeline(workspace).manifest.kind == "pipeline"
+
+
+def test_rotated_keys_are_in_the_log(workspace: Workspace) -> None:
+    releases.publish_representer(workspace)
+    assert releases.rotate(workspace, ["root", "timestamp"]) == 2
+    with workspace.registry().reading() as session:
+        last = list(audit_log.events(session))[-1]
+    assert (last.action, json.loads(last.details)) == (
+        "release-keys-rotated",
+        {"roles": ["root", "timestamp"], "root": 2},
+    )
+    assert releases.publish_representer(workspace).name == "0002-representer"

@@ -1,0 +1,137 @@
+"""A provider's release repository with small releases, and the tools of who attacks it: stolen keys and forged metadata."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from securesystemslib.signer import Signature
+from tuf.api.metadata import Metadata, MetaFile
+
+from aggregator.tuf_keys import KeyRing
+from aggregator.tuf_repository import Clock, NewRelease, Repository, utc_now
+from protocols.provider_record import ProviderRecord
+from protocols.recipient import RecipientPrivateKey
+from protocols.release import MANIFEST_NAME, ReleaseFields, list_release
+from protocols.release_repository import LATEST, PROVIDER, latest_bytes, release_name
+from protocols.signing import PrivateKey
+
+KEY = PrivateKey.from_seed(bytes(range(32)))
+RECORD = ProviderRecord(
+    "north", KEY.public_key, RecipientPrivateKey.from_seed(bytes(range(32))).public_key, "", datetime.date(2099, 1, 31)
+)
+
+
+def later(**by: float) -> Clock:
+    """A clock that is ahead of this machine's."""
+    return lambda: utc_now() + datetime.timedelta(**by)
+
+
+class Publisher:
+    """A provider's repository.
+
+    Args:
+        root: holds releases/ and keys/; made where it is missing.
+        now: the provider's clock.
+    """
+
+    def __init__(self, root: Path, now: Clock = utc_now) -> None:
+        self.root = root
+        ring = KeyRing(root / "keys" / "online", (root / "keys" / "offline",))
+        self.repository = Repository(root / "releases", ring, now)
+        if not root.exists():
+            root.mkdir()
+            self.repository.create({PROVIDER: RECORD.to_bytes()})
+
+    @property
+    def folder(self) -> Path:
+        return self.repository.folder
+
+    @property
+    def fingerprint(self) -> str:
+        return self.repository.fingerprint.key_id
+
+    def at(self, now: Clock) -> Publisher:
+        """The same by another clock."""
+        return Publisher(self.root, now)
+
+    def copy(self, root: Path) -> Publisher:
+        """The same elsewhere, keys and all."""
+        return Publisher(Path(shutil.copytree(self.root, root)), self.repository.now)
+
+    def publish(self, text: str = "{}", **more: str) -> str:
+        """Publishes the next release, of a few small files; its name."""
+        sequence = len(self.repository.release_names()) + 1
+        name = release_name(sequence, "representer")
+        folder = self.root / "content"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        for file, content in {"scheme.json": text, "MODEL_CARD.md": f"# {sequence}", **more}.items():
+            (folder / file).write_text(content)
+        fields = ReleaseFields("representer", "north", sequence, datetime.date(2026, 1, 31), "i2b2_2014", {})
+        files = list_release(folder, fields, KEY.public_key.key_id).manifest.files
+        documents = {PROVIDER: RECORD.to_bytes(), LATEST: latest_bytes(name)}
+        self.repository.publish(documents, NewRelease(name, folder, (*files, MANIFEST_NAME)))
+        return name
+
+    def metadata(self, name: str) -> Path:
+        """Such as `timestamp`, `2.root`; without a number, the newest of `snapshot`, `targets`, `root` and releases."""
+        folder = self.folder / "metadata"
+        if (folder / f"{name}.json").exists():
+            return folder / f"{name}.json"
+        return max(folder.glob(f"*.{name}.json"), key=lambda path: int(path.name.split(".")[0]))
+
+    def target(self, name: str) -> Path:
+        """The newest file of a target."""
+        folder, _, file = name.rpartition("/")
+        return max((self.folder / "targets" / folder).glob(f"*.{file}"), key=lambda path: path.stat().st_mtime_ns)
+
+    def forge(self, name: str, change: Callable[[Any], None], stolen: int = 9, keys: str = "") -> Path:
+        """Changes metadata, raises their version by one and signs them with some of the keys.
+
+        Args:
+            name: as in `metadata`.
+            change: what is done to them before they are signed.
+            stolen: how many of the role's keys are used.
+            keys: whose keys; those of the role itself, if it is empty.
+        """
+        metadata: Metadata[Any] = Metadata.from_bytes(self.metadata(name).read_bytes())
+        signed = metadata.signed
+        signed.version += 1
+        change(signed)
+        found = self.repository.keys.found(keys or name.rpartition(".")[2])
+        sign(metadata, found[:stolen])
+        file = "timestamp.json" if name == "timestamp" else f"{signed.version}.{name}.json"
+        path = self.folder / "metadata" / file
+        path.write_bytes(metadata.to_bytes())
+        return path
+
+    def forge_upwards(self, *changed: Path) -> None:
+        """With stolen online keys: a snapshot that names forged metadata, and a timestamp that names the snapshot."""
+
+        def add(snapshot: Any) -> None:
+            for path in changed:
+                version, _, name = path.name.partition(".")
+                snapshot.meta[name] = described(path, int(version))
+
+        snapshot = self.forge("snapshot", add)
+        self.forge("timestamp", lambda timestamp: setattr(timestamp, "snapshot_meta", described(snapshot)))
+
+
+def described(path: Path, version: int | None = None) -> MetaFile:
+    """What metadata say of other metadata."""
+    data = path.read_bytes()
+    number = int(path.name.split(".")[0]) if version is None else version
+    return MetaFile(number, len(data), {"sha256": hashlib.sha256(data).hexdigest()})
+
+
+def sign(metadata: Metadata[Any], keys: Iterable[Any]) -> None:
+    """Signs with just these keys."""
+    payload = metadata.signed_bytes
+    metadata.signatures.clear()
+    for one in keys:
+        metadata.signatures[one.public.keyid] = Signature(one.public.keyid, one.key.sign_bytes(payload).hex())

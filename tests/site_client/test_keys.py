@@ -1,0 +1,147 @@
+"""The site's keys over time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from protocols.enrolment import read_request
+from protocols.errors import ProtocolError, SignatureError
+from protocols.rotation import Acceptance, Rotation, parse_rotation
+from protocols.signing import PrivateKey
+from site_client import keys, ledger
+from site_client.errors import SiteError, WorkspaceError
+from site_client.workspace import IN_USE, RETIRED, WAITING, Workspace, open_workspace
+from tests.loop import done, hospital, refused, values
+from tests.site_client.paired import DAY, PROVIDER, days, record, site
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return site(tmp_path / "site")
+
+
+def accepted(asked: Rotation, provider: PrivateKey = PROVIDER, name: str = "st-anne") -> bytes:
+    return Acceptance(name, asked.new_key, DAY, asked.valid_until, days(30)).to_bytes(provider)
+
+
+def test_the_request_names_the_key_in_use_and_its_end(workspace: Workspace) -> None:
+    keys.request_enrolment(workspace, workspace.root / "request.json", "office", DAY)
+    request = read_request(workspace.root / "request.json")
+    assert request.public_key == workspace.key().public_key
+    assert request.valid_until == workspace.key_in_use.valid_until
+    assert [entry.event for entry in ledger.entries(workspace)] == ["enrolment requested"]
+
+
+def test_a_new_key_waits_for_the_provider(workspace: Workspace) -> None:
+    old = workspace.key().public_key
+    asking, data = keys.rotation(workspace, DAY)
+    asked = parse_rotation(data)
+    assert asked.old_key == old
+    assert open_workspace(workspace.root) == asking
+    assert [key.state for key in asking.keys] == [IN_USE, WAITING]
+    assert asking.key().public_key == old
+    assert asking.private_key(asked.new_key.key_id).stat().st_mode & 0o077 == 0
+    using, _ = keys.take_into_use(asking, accepted(asked))
+    assert open_workspace(workspace.root) == using
+    assert using.key().public_key == asked.new_key
+    assert [(key.state, key.valid_until) for key in using.keys] == [(RETIRED, days(30)), (IN_USE, asked.valid_until)]
+    assert using.public_keys == (old, asked.new_key)
+    # What the old key signed in its time stays good, and it vouches for the new one.
+    assert [entry.key_id for entry in ledger.entries(using)] == [old.key_id] * 2
+
+
+def test_asking_again_asks_for_the_same_key(workspace: Workspace) -> None:
+    asking, first = keys.rotation(workspace, DAY)
+    again, second = keys.rotation(asking, days(1), 5)
+    assert parse_rotation(first).new_key == parse_rotation(second).new_key
+    assert again.keys == asking.keys
+
+
+def test_a_key_that_waited_too_long_is_replaced(workspace: Workspace) -> None:
+    asking, first = keys.rotation(workspace, DAY)
+    again, second = keys.rotation(asking, days(1000))
+    assert parse_rotation(first).new_key != parse_rotation(second).new_key
+    assert [key.state for key in again.keys] == [IN_USE, WAITING]
+
+
+def test_the_same_acceptance_again_changes_nothing(workspace: Workspace) -> None:
+    asking, data = keys.rotation(workspace, DAY)
+    answer = accepted(parse_rotation(data))
+    using, _ = keys.take_into_use(asking, answer)
+    before = ledger.verify(using)
+    assert keys.take_into_use(using, answer)[0] == using
+    assert ledger.verify(using) == before
+
+
+def test_nobody_but_the_provider_brings_a_key_into_use(workspace: Workspace) -> None:
+    asking, data = keys.rotation(workspace, DAY)
+    with pytest.raises(SignatureError):
+        keys.take_into_use(asking, accepted(parse_rotation(data), workspace.key()))
+    assert open_workspace(workspace.root) == asking
+
+
+def test_an_acceptance_for_another_site_or_key_is_refused(workspace: Workspace) -> None:
+    asking, data = keys.rotation(workspace, DAY)
+    asked = parse_rotation(data)
+    unknown = replace(asked, new_key=PrivateKey.generate().public_key)
+    for answer in (accepted(asked, name="st-bede"), accepted(unknown)):
+        with pytest.raises(SiteError, match="waits here"):
+            keys.take_into_use(asking, answer)
+    using, _ = keys.take_into_use(asking, accepted(asked))
+    # A key that has been replaced does not come back.
+    next_one, more = keys.rotation(using, DAY)
+    last, _ = keys.take_into_use(next_one, accepted(parse_rotation(more)))
+    with pytest.raises(SiteError):
+        keys.take_into_use(last, accepted(asked))
+
+
+def test_without_a_provider_nothing_is_accepted(workspace: Workspace) -> None:
+    asking, data = keys.rotation(workspace, DAY)
+    with pytest.raises(WorkspaceError, match="pull"):
+        keys.take_into_use(replace(asking, provider=None), accepted(parse_rotation(data)))
+
+
+def test_another_key_under_the_name_of_the_one_in_use_is_noticed(workspace: Workspace) -> None:
+    path = workspace.private_key(workspace.key_in_use.key_id)
+    path.unlink()
+    PrivateKey.generate().save(path)
+    with pytest.raises(WorkspaceError, match="backup"):
+        workspace.key()
+
+
+@pytest.mark.parametrize(("ahead", "lines"), [(31, 0), (30, 1), (0, 1), (-1, 1)])
+def test_the_end_of_a_key_is_said_ahead(ahead: int, lines: int, workspace: Workspace) -> None:
+    near = replace(workspace, keys=(replace(workspace.keys[0], valid_until=days(ahead)),))
+    assert len(keys.expiry_lines(near, DAY)) == lines
+    assert len(keys.expiry_lines(replace(workspace, provider=record(until=ahead)), DAY)) == lines
+
+
+def test_an_expired_key_asks_for_nothing(workspace: Workspace) -> None:
+    over = replace(workspace, keys=(replace(workspace.keys[0], valid_until=days(-1)),))
+    with pytest.raises(SiteError, match="valid"):
+        keys.request_enrolment(over, workspace.root / "request.json", "", DAY)
+
+
+def test_the_commands(workspace: Workspace, tmp_path: Path) -> None:
+    at = ("--workspace", workspace.root)
+    out = tmp_path / "st-anne.rotation.json"
+    refused(hospital("keys", "rotate", *at), 30, "stick")
+    done(hospital("keys", "rotate", "--out", out, *at))
+    (tmp_path / "answer.json").write_bytes(accepted(parse_rotation(out.read_bytes())))
+    found = values(hospital("keys", "accept", tmp_path / "answer.json", "--json", *at))
+    shown = values(hospital("keys", "show", "--json", *at))
+    assert [row["state"] for row in shown["keys"]] == [RETIRED, IN_USE]
+    assert shown["keys"][1]["fingerprint"] == found["fingerprint"]
+    refused(hospital("keys", "accept", out, *at), 10, "acceptance")
+
+
+def test_a_damaged_list_of_keys_opens_nothing(workspace: Workspace) -> None:
+    settings = workspace.root / "site.json"
+    whole = settings.read_text()
+    for wrong, right in (("retired", "in use"), ("nonsense", "in use"), ('"valid_until": "x', '"valid_until": "2')):
+        settings.write_text(whole.replace(right, wrong))
+        with pytest.raises((WorkspaceError, ProtocolError)):
+            open_workspace(workspace.root)

@@ -1,0 +1,191 @@
+"""The hospital's log of what left: what it proves, and every way to change it."""
+
+from __future__ import annotations
+
+import errno
+import json
+import multiprocessing
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protocols.canonical import canonical_bytes
+from protocols.errors import StorageError
+from protocols.signing import LEDGER_CONTEXT, SHARE_CONTEXT, PrivateKey
+from site_client import ledger
+from site_client.errors import LedgerError
+from site_client.workspace import SiteKey, Workspace, create, open_workspace
+from tests.loop import done, hospital, refused, values
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Workspace:
+    made = create(tmp_path / "site", "st-anne")
+    for number in range(3):
+        ledger.record(made, "approved", {"approver": "Dr Ünal", "sequence": number})
+    return made
+
+
+def lines(site: Workspace) -> list[bytes]:
+    return ledger.ledger_path(site).read_bytes().splitlines()
+
+
+def rewrite(site: Workspace, changed: list[bytes]) -> None:
+    ledger.ledger_path(site).write_bytes(b"".join(line + b"\n" for line in changed))
+
+
+def test_what_was_recorded_is_read_back_in_order(site: Workspace) -> None:
+    found = list(ledger.entries(site))
+    assert [(one.number, one.event, one.details["sequence"]) for one in found] == [
+        (1, "approved", 0), (2, "approved", 1), (3, "approved", 2),
+    ]  # fmt: skip
+    assert {one.key_id for one in found} == {site.key_in_use.key_id}
+    assert ledger.verify(site) == found[-1]
+    assert ledger.ledger_path(site).stat().st_mode & 0o077 == 0
+
+
+def test_a_new_workspace_has_an_empty_ledger(tmp_path: Path) -> None:
+    assert ledger.verify(create(tmp_path, "st-anne")) is None
+
+
+def test_every_flipped_bit_of_every_byte_is_noticed(site: Workspace) -> None:
+    path = ledger.ledger_path(site)
+    whole = path.read_bytes()
+    # The last line end is what makes the last line count: without it, it is as if it had been torn.
+    for place in range(len(whole) - 1):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1 << place % 8]) + whole[place + 1 :])
+        with pytest.raises(LedgerError):
+            ledger.verify(site)
+
+
+CHANGES: dict[str, Callable[[list[bytes]], list[bytes]]] = {
+    "one_removed": lambda found: [found[0], found[2]],
+    "the_first_removed": lambda found: found[1:],
+    "two_exchanged": lambda found: [found[1], found[0], found[2]],
+    "one_twice": lambda found: [found[0], found[0], *found[1:]],
+    "an_empty_line": lambda found: [found[0], b"", *found[1:]],
+    "an_endless_line": lambda found: [*found, b"x" * (ledger.MAX_LINE_BYTES + 1)],
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_history_that_was_changed_is_noticed(change: str, site: Workspace) -> None:
+    rewrite(site, CHANGES[change](lines(site)))
+    with pytest.raises(LedgerError, match="backup"):
+        ledger.verify(site)
+
+
+def test_an_end_that_was_cut_off_is_noticed_by_who_noted_its_digest(site: Workspace) -> None:
+    noted = ledger.verify(site)
+    assert noted is not None
+    rewrite(site, lines(site)[:2])
+    assert ledger.verify(site) is not None
+    with pytest.raises(LedgerError, match="cut off"):
+        ledger.verify(site, [noted.digest])
+
+
+def test_who_has_no_key_of_the_site_can_add_nothing(site: Workspace, tmp_path: Path) -> None:
+    other = create(tmp_path / "other", "st-anne")
+    shutil.copyfile(ledger.ledger_path(site), ledger.ledger_path(other))
+    with pytest.raises(LedgerError):
+        ledger.record(other, "approved", {})
+    forger = PrivateKey.generate()
+    known = replace(other, keys=(*site.keys, SiteKey(forger.public_key, site.keys[0].valid_until, "retired")))
+    assert ledger.verify(known) is not None
+
+
+@pytest.mark.parametrize("context", [LEDGER_CONTEXT, SHARE_CONTEXT])
+def test_a_signature_for_something_else_is_none(context: str, site: Workspace) -> None:
+    stated = json.loads(lines(site)[-1])["entry"]
+    stated |= {"number": 4, "previous": list(ledger.entries(site))[-1].digest}
+    signature = site.key().sign(context, canonical_bytes(stated)).to_json()
+    rewrite(site, [*lines(site), canonical_bytes({"entry": stated, "signature": signature})])
+    if context == LEDGER_CONTEXT:
+        assert ledger.verify(site) is not None
+        return
+    with pytest.raises(LedgerError):
+        ledger.verify(site)
+
+
+@settings(deadline=None, max_examples=25)
+@given(torn=st.integers(1, 600))
+def test_what_a_crash_left_of_a_line_is_cut_off_by_the_next(
+    torn: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    made = create(tmp_path_factory.mktemp("site"), "st-anne")
+    ledger.record(made, "first", {})
+    ledger.record(made, "second", {"what": "x" * 200})
+    path = ledger.ledger_path(made)
+    whole = path.read_bytes()
+    first = whole.index(b"\n") + 1
+    path.write_bytes(whole[: min(first + torn, len(whole) - 1)])
+    last = ledger.verify(made)
+    assert last is not None
+    assert last.event == "first"
+    ledger.record(made, "third", {})
+    assert [entry.event for entry in ledger.entries(made)] == ["first", "third"]
+
+
+@pytest.mark.parametrize("fails", ["write", "fsync"])
+def test_an_entry_that_is_not_on_the_disk_does_not_count(
+    fails: str, site: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = ledger.ledger_path(site).read_bytes()
+
+    def full(*arguments: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    if fails == "fsync":
+        monkeypatch.setattr(os, "fsync", full)
+    else:
+        monkeypatch.setattr(ledger, "memoryview", full, raising=False)
+    with pytest.raises(StorageError, match="full"):
+        ledger.record(site, "approved", {})
+    assert ledger.ledger_path(site).read_bytes() == before
+
+
+def test_an_entry_that_could_not_be_read_back_is_not_written(site: Workspace) -> None:
+    before = ledger.ledger_path(site).read_bytes()
+    with pytest.raises(LedgerError):
+        ledger.record(site, "approved", {"what": "x" * ledger.MAX_LINE_BYTES})
+    with pytest.raises(LedgerError):
+        ledger.record(site, "two\nlines", {})
+    assert ledger.ledger_path(site).read_bytes() == before
+
+
+def _many(root: Path) -> None:
+    made = open_workspace(root)
+    for _ in range(20):
+        ledger.record(made, "approved", {})
+
+
+def test_two_programs_at_once_make_one_chain(site: Workspace) -> None:
+    workers = [multiprocessing.get_context("fork").Process(target=_many, args=(site.root,)) for _ in range(3)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+        assert worker.exitcode == 0
+    last = ledger.verify(site)
+    assert last is not None
+    assert last.number == 63
+
+
+def test_the_commands_show_and_verify(site: Workspace) -> None:
+    at = ("--workspace", site.root)
+    shown = values(hospital("ledger", "show", "--json", *at))["entries"]
+    assert [row["number"] for row in shown] == [1, 2, 3]
+    assert "Dr Ünal" in done(hospital("ledger", "show", *at)).stdout
+    found = values(hospital("ledger", "verify", "--json", *at))
+    assert found["entries"] == 3
+    done(hospital("ledger", "verify", "--known", found["last"], *at))
+    rewrite(site, lines(site)[:-1])
+    refused(hospital("ledger", "verify", "--known", found["last"], *at), 31, "cut off")
+    rewrite(site, lines(site)[::-1])
+    refused(hospital("ledger", "show", *at), 31, "entry 1")

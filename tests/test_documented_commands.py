@@ -1,0 +1,63 @@
+"""Every command line that the documentation shows is one that the programs take."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+import aggregator.cli
+import site_client.cli
+
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAMS: dict[str, click.Group] = {"aggregator": aggregator.cli.main, "site-client": site_client.cli.main}
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def shown(path: Path) -> list[str]:
+    """Command lines of a document: in its blocks, and whole ones in its sentences."""
+    text = path.read_text(encoding="utf-8")
+    blocks = re.findall(r"^```\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    lines = [line.partition("  #")[0].strip() for block in blocks for line in block.splitlines()]
+    found = [line for line in lines if line.split(" ")[0] in PROGRAMS]
+    return found + re.findall(r"`((?:aggregator|site-client) [a-z][^`]*)`", text)
+
+
+LINES = [(path.name, line) for path in DOCUMENTS for line in shown(path)]
+
+
+def parsed(line: str) -> tuple[click.Command, dict[str, object]]:
+    """The command of a line, and what it takes from it."""
+    # Square brackets stand around what may be left out.
+    words = shlex.split(line.replace("[", "").replace("]", ""))
+    command: click.Command = PROGRAMS[words.pop(0)]
+    while isinstance(command, click.Group) and words and words[0] in command.commands:
+        command = command.commands[words.pop(0)]
+    assert not isinstance(command, click.Group) or not words, f"no command {words[0]}"
+    options, rest, _ = command.make_parser(click.Context(command)).parse_args(words)
+    assert not rest, f"too many arguments: {rest}"
+    return command, options
+
+
+@pytest.mark.parametrize(("document", "line"), LINES)
+def test_the_command_exists_with_its_options(document: str, line: str) -> None:
+    parsed(line)
+
+
+@pytest.mark.parametrize("document", ["README.md", "hospital.md", "provider.md"])
+def test_what_is_to_be_typed_lacks_nothing(document: str) -> None:
+    (path,) = [path for path in DOCUMENTS if path.name == document]
+    blocks = "".join(re.findall(r"^```\n(.*?)^```", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE))
+    for line in [line for line in shown(path) if line in blocks]:
+        command, given = parsed(line)
+        missing = [param.name for param in command.params if param.required and given.get(param.name or "") is None]
+        assert not missing, f"{line}: {missing}"
+
+
+def test_a_command_that_is_not_there_is_noticed() -> None:
+    for line in ("site-client fly", "site-client enrol --nothing", "site-client ledger verify too many"):
+        with pytest.raises((AssertionError, click.UsageError)):
+            parsed(line)
