@@ -112,7 +112,7 @@ def huge_answer(arguments: Arguments) -> Json:
 def flood(arguments: Arguments) -> Json:
     """Writes without an end to every descriptor that takes it."""
     while True:
-        for descriptor in range(64):
+        for descriptor in range(512):
             try:
                 os.write(descriptor, b"x" * 65536)
             except OSError:
@@ -121,7 +121,7 @@ def flood(arguments: Arguments) -> Json:
 
 def speak_otherwise(arguments: Arguments) -> Json:
     """Answers with bytes of its own choice, as a reader that was taken over."""
-    for descriptor in range(3, 32):
+    for descriptor in range(3, 512):
         try:
             os.write(descriptor, b"[1]\xff")
         except OSError:

@@ -84,13 +84,13 @@ class TestQuarantine:
 
 
 class TestWithdrawal:
-    def asked(self, world: World, payload: Path, site: str = "north", **changes: Any) -> bytes:
+    def asked(self, world: World, payload: Path, signer: str = "north", **changes: Any) -> bytes:
         manifest = read_manifest(payload)
         stated = {
             "site": manifest.site, "sequence": manifest.sequence, "created": sites.today(), "reason": "a patient asked",
             "manifest_sha256": manifest.sha256,
         }  # fmt: skip
-        return Withdrawal(**{**stated, **changes}).to_bytes(world.keys[site])
+        return Withdrawal(**{**stated, **changes}).to_bytes(world.keys[signer])
 
     def test_a_site_takes_its_share_back(self, world: World) -> None:
         workspace = world.workspace()
