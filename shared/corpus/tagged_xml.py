@@ -151,7 +151,12 @@ class _Walk:
         if not (start and end and category and len(digits) <= 18 and digits.isascii() and digits.isdigit()):
             self._examine(attributes)
         return Tag(
-            int(start), int(end), category, attributes.get("text"), attributes.get("id", ""), attributes.get("comment", "")
+            int(start),
+            int(end),
+            category,
+            attributes.get("text"),
+            attributes.get("id", ""),
+            attributes.get("comment", ""),
         )
 
     def _examine(self, attributes: dict[str, str]) -> None:
