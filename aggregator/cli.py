@@ -36,6 +36,11 @@ folder_option = click.option(
     help="Folder of the workspace (default: the current one).",
 )  # fmt: skip
 existing_path = click.Path(exists=True, path_type=Path)
+policy_option = click.option(
+    "--policy",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Limits of the audit, as .toml (default: ours).",
+)
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
@@ -185,6 +190,13 @@ def train_embeddings(
     type=click.Choice(train_repr.PRESETS),
     help="How long it is trained, where it is.",
 )
+@click.option(
+    "--audit",
+    "audited",
+    type=click.Choice(list(audit_presets)),
+    help="Also attack it at once, as `aggregator audit` does.",
+)
+@policy_option
 @folder_option
 @seed_option("the training")
 @json_option
@@ -199,12 +211,14 @@ def train_representer(
     neighbours: int,
     dim: int | None,
     preset: str,
+    audited: str | None,
+    policy: Path | None,
     root: Path,
     seed: int,
     as_json: bool,
     **reading: Any,
 ) -> None:
-    """Make the representer from public notes and freeze it."""
+    """Make the representer from public notes and freeze it; with --audit, ends with code 22 where the audit fails."""
     target = workspace.open_workspace(root)
     vectors = read_vectors(embeddings or workspace.require(target.embeddings, "aggregator train-embeddings"))
     notes = Notes(corpus, _reading(reading), target.scheme)
@@ -214,15 +228,22 @@ def train_representer(
     )
     lists = tuple(map(read_names, names)) or default_names(target.scheme.name)
     material = train_repr.PublicMaterial(notes, vectors, texts(further), lists)
+    limits = load_policy(policy)
     with progress_bar(quiet=as_json) as bar:
         summary = train_repr.train(target, material, options, bar)
+        found = audits.audit(target, list(notes), vectors, limits, audited, seed, bar) if audited else None
     lines = [
         *notes.lines(),
         f"{summary['sentences']} sentences, {summary['tokens']} tokens, {summary['phi_tokens']} of them PHI",
         *_representer_lines(summary),
-        f"representer in {target.representer}; next: aggregator audit",
+        f"representer in {target.representer}" + ("" if found else "; next: aggregator audit"),
     ]
+    if found:
+        lines += _audit_lines(target, found)
+        summary["audit"] = found.as_json()
     report(summary, lines, as_json=as_json)
+    if found:
+        audits.require_passed(target)
 
 
 def _representer_lines(summary: dict[str, Any]) -> list[str]:
@@ -256,9 +277,7 @@ def _representer_lines(summary: dict[str, Any]) -> list[str]:
 @click.option(
     "--preset", default="quick", show_default=True, type=click.Choice(list(audit_presets)), help="How hard it tries."
 )
-@click.option(
-    "--policy", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Limits, as .toml (default: ours)."
-)
+@policy_option
 @folder_option
 @seed_option("the attacks")
 @json_option
@@ -280,9 +299,12 @@ def audit(
     notes = Notes(corpus, _reading(reading), target.scheme)
     with progress_bar(quiet=as_json) as bar:
         result = audits.audit(target, list(notes), vectors, limits, preset, seed, bar)
-    lines = [*notes.lines(), *audits.summary_lines(result), f"page: {target.root / 'audit' / audits.PAGE}"]
-    report(result.as_json(), lines, as_json=as_json)
+    report(result.as_json(), [*notes.lines(), *_audit_lines(target, result)], as_json=as_json)
     audits.require_passed(target)
+
+
+def _audit_lines(target: workspace.Workspace, result: audits.AuditResult) -> list[str]:
+    return [*audits.summary_lines(result), f"page: {target.root / 'audit' / audits.PAGE}"]
 
 
 @main.command("train-head", epilog=examples("aggregator train-head --epochs 20"))

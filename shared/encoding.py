@@ -19,6 +19,7 @@ from shared.labels import LabelScheme, encode_tags, repair_tags
 from shared.models.noise import NoiseSource, SharingNoise
 from shared.models.noise_source import MemoisedNoise, SentenceNoise
 from shared.models.representer import Representer
+from shared.models.shapes import cheapest_cuts
 from shared.models.token_local import TokenLocal
 from shared.text.casing import casing_classes
 from shared.text.tokens import Tokens, tokenise
@@ -27,7 +28,6 @@ from shared.training.batches import RaggedSentences
 CHUNK_TOKENS = 1 << 16
 # Enough to keep the processor's matrix units busy, little enough to stay in its cache.
 _BATCH_CELLS = 1 << 13
-_SMALL_BATCH_CELLS = 1 << 10
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -197,15 +197,7 @@ def represented(
 
 
 def token_batches(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Rows in order of falling length, cut so that a padded batch holds about _BATCH_CELLS cells and little padding."""
+    """Rows in order of falling length, cut so that a padded batch holds at most _BATCH_CELLS cells and little padding."""
     order = np.argsort(-lengths, kind="stable")
-    falling = lengths[order]
-    begin = 0
-    while begin < len(order):
-        longest = int(falling[begin])
-        # A new batch pays where sentences are shorter by an eighth, unless this one is still small.
-        similar = int(np.searchsorted(-falling, -(longest * 7 / 8)))
-        size = min(max(similar - begin, _SMALL_BATCH_CELLS // longest), _BATCH_CELLS // longest)
-        size = max(size, 1)
-        yield order[begin : begin + size]
-        begin += size
+    for begin, end in cheapest_cuts(lengths[order], _BATCH_CELLS):
+        yield order[begin:end]

@@ -7,12 +7,16 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import HealthCheck, settings
 
 from tests.databases import database, postgres  # noqa: F401
 from tests.loop import Loop, build
 from tests.object_servers import s3_server, s3_url  # noqa: F401
 
 torch.set_num_threads(1)
+# No test judges time: on a busy machine, examples that take a moment would fail.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")

@@ -12,8 +12,8 @@ bound for the one who does not.
 
 What is saved, exactly: ahead of the replaced word the forward LSTM is as it was, behind it the backward one, so each
 runs from the replaced word on only, from the state in which the unchanged sentence left it: half of a whole pass.
-Replacements with as many steps to go run together without padding. The unchanged sentence runs along in the same
-batch, in the same precision as in an encoding, so that equal words differ by exactly nothing.
+Replacements with about as many steps to go run together; what lies behind the end is left out. The unchanged sentence
+runs along in the same batch, in the same precision as in an encoding, so that equal words differ by exactly nothing.
 """
 
 from __future__ import annotations
@@ -29,10 +29,12 @@ from torch import Tensor, nn
 from shared.models.lstm import lstm_precision
 from shared.models.noise import NoiseSource
 from shared.models.representer import Representer, bounded
+from shared.models.shapes import rounded_rows, rounded_steps
 
 # Changed sentences whose first outputs are held at a time, and cells of one batch of the LSTM.
 _SLAB_ROWS = 1 << 15
-_BATCH_CELLS = 1 << 14
+_BATCH_CELLS = 1 << 13
+_SMALL_BATCH_CELLS = 1 << 11
 _STATE_CELLS = 1 << 13
 
 
@@ -135,24 +137,30 @@ class _Direction:
         hidden, cells = self.hidden.new_zeros(2, len(starts), self.layer.hidden_size)
         for turn in range(int(lengths[0])):
             running = int(np.searchsorted(-lengths, -turn))
-            at = torch.from_numpy(starts[:running] + turn * self.step)
-            given = torch.cat([self.inputs.index_select(0, at), hidden[:running].to(self.inputs.dtype)], 1)
+            # Some that have ended run along, unread: each number of rows would be compiled for.
+            rows = min(rounded_rows(running), len(starts))
+            at = torch.from_numpy(starts[:rows] + turn * self.step).clamp_(0, len(self.inputs) - 1)
+            given = torch.cat([self.inputs.index_select(0, at), hidden[:rows].to(self.inputs.dtype)], 1)
             enter, forget, new, show = (torch.mm(given, self.kernel).float() + self.bias).chunk(4, 1)
-            cells = forget.sigmoid() * cells[:running] + enter.sigmoid() * new.tanh()
+            cells = forget.sigmoid() * cells[:rows] + enter.sigmoid() * new.tanh()
             hidden = show.sigmoid() * cells.tanh()
-            self.hidden[at], self.cells[at] = hidden, cells
+            self.hidden[at[:running]], self.cells[at[:running]] = hidden[:running], cells[:running]
 
     def changed(self, tokens: Tensor, words: Tensor, steps: int) -> Tensor:
-        """States from replaced tokens on, for rows with equally many steps to go; `[steps, rows, hidden]`."""
+        """States from replaced tokens on; behind the end of a sentence, of whatever follows; `[steps, rows, hidden]`."""
         inputs = self.inputs.new_empty(steps, len(tokens), words.shape[1])
         inputs[0] = words
         for turn in range(1, steps):
-            torch.index_select(self.inputs, 0, tokens + self.step * turn, out=inputs[turn])
+            torch.index_select(self.inputs, 0, self.along(tokens, turn), out=inputs[turn])
         before = self.before[tokens]
         state = (self.hidden[before][None], self.cells[before][None])
         with lstm_precision():
             states: Tensor = self.layer(inputs.transpose(0, 1), state)[0]
         return states.transpose(0, 1)
+
+    def along(self, tokens: Tensor, turns: Tensor | int) -> Tensor:
+        """The tokens so many turns on, or the last of all."""
+        return (tokens + self.step * turns).clamp(0, len(self.inputs) - 1)
 
 
 class _Sentences:
@@ -170,14 +178,14 @@ class _Sentences:
         self.backwards = _Direction(network.backwards, weight[:, hidden:], noisy, -1, done)
 
     def squared(self, parts: Tensor, own: Tensor) -> Tensor:
-        """Squared distance from the row `own` of each row, over all places and dimensions; `[rows]`.
+        """Squared distance from the row `own` of each row, over all dimensions; `[places, rows]`.
 
         Args:
             parts: ahead of the bound, `[places, rows, dim]`.
             own: row of the unchanged sentence, int64 `[rows]`.
         """
         means = bounded(parts + self.bias) * self.precision
-        return (means - means[:, own]).square_().sum((0, 2))
+        return (means - means[:, own]).square_().sum(2)
 
 
 def _slab(sentences: _Sentences, replaced: Replacements, begin: int, end: int) -> NDArray[np.float64]:
@@ -201,22 +209,33 @@ def _slab(sentences: _Sentences, replaced: Replacements, begin: int, end: int) -
             rows = torch.from_numpy(np.concatenate([np.arange(own[one], own[one] + sizes[one]) for one in chosen]))
             local = torch.from_numpy(np.repeat(np.cumsum(sizes[chosen]) - sizes[chosen], sizes[chosen]))
             at, long = row_tokens[rows], int(steps[chosen[0]])
+            # The shape is rounded, with the first row over again; see `shared.models.shapes`.
+            run = nn.functional.pad(rows, (0, rounded_rows(len(rows)) - len(rows)), value=int(rows[0]))
             with lstm_precision():
-                parts = nn.functional.linear(moving.changed(at, words[rows], long), moving.weight)
+                states = moving.changed(row_tokens[run], words[run], rounded_steps(long))
+                parts = nn.functional.linear(states, moving.weight)[:long, : len(rows)]
             parts = parts.float()
             meeting[rows] += parts[0]
             if long > 1:
-                behind = (at + moving.step * torch.arange(1, long)[:, None]).flatten()
+                turns = torch.arange(1, long)[:, None]
+                behind = moving.along(at, turns).flatten()
                 parts = parts[1:] + still.part.index_select(0, behind).view(long - 1, len(at), -1)
-                total[rows] += sentences.squared(parts, local)
+                inside = turns < torch.from_numpy(moving.remaining)[at]
+                total[rows] += (sentences.squared(parts, local) * inside).sum(0)
     own_rows = torch.from_numpy(np.repeat(own, sizes))
-    total += sentences.squared(meeting[None], own_rows)
+    total += sentences.squared(meeting[None], own_rows)[0]
     return total[changed].sqrt().numpy()
 
 
 def _similar(steps: NDArray[np.int64], sizes: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Groups of tokens with equally many steps to go, cut so that a batch holds about _BATCH_CELLS cells."""
-    order = np.argsort(steps, kind="stable")
-    for group in np.split(order, np.flatnonzero(np.diff(steps[order])) + 1):
-        cells = np.cumsum(sizes[group] * steps[group[0]])
-        yield from (part for part in np.split(group, np.flatnonzero(np.diff(cells // _BATCH_CELLS)) + 1) if len(part))
+    """Tokens by falling steps to go, cut so that a batch holds about _BATCH_CELLS cells and little that is no step."""
+    order = np.argsort(-steps, kind="stable")
+    begin, rows = 0, 0
+    for place, (long, size) in enumerate(zip(steps[order].tolist(), sizes[order].tolist(), strict=True)):
+        longest = int(steps[order[begin]])
+        much_shorter = long < longest * 3 / 4 and longest * rows >= _SMALL_BATCH_CELLS
+        if place > begin and (much_shorter or longest * (rows + size) > _BATCH_CELLS):
+            yield order[begin:place]
+            begin, rows = place, 0
+        rows += size
+    yield order[begin:]

@@ -13,8 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-_BATCH_MULTIPLE = 16
-_STEPS_MULTIPLE = 4
+from shared.models.shapes import rounded_rows, rounded_steps
 
 
 @cache
@@ -73,9 +72,8 @@ class BiLSTM(nn.Module):
         Returns:
             `[tokens, 2 * hidden]`, in the precision of the LSTM.
         """
-        # A shape of its own would be compiled for this batch alone, and an odd number of sentences takes up to three times
-        # as long as the next even one.
-        steps, batch = _rounded(int(lengths[0]), _STEPS_MULTIPLE), _rounded(len(lengths), _BATCH_MULTIPLE)
+        # A shape of its own would be compiled for this batch alone.
+        steps, batch = rounded_steps(int(lengths[0])), rounded_rows(len(lengths))
         starts = torch.cumsum(lengths, 0) - lengths
         sentence = torch.repeat_interleave(torch.arange(len(lengths)), lengths)
         place = torch.arange(len(inputs)) - starts[sentence]
@@ -103,10 +101,6 @@ class BiLSTM(nn.Module):
             back, _ = self.backwards(inputs[rows[:, None], order])
         last = lengths - 1
         return torch.cat([ahead[rows, last], back[rows, last]], 1).float()
-
-
-def _rounded(size: int, multiple: int) -> int:
-    return -(-size // multiple) * multiple
 
 
 def _cells(order: Tensor) -> Tensor:

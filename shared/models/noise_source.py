@@ -52,7 +52,7 @@ class PrivateNoise:
             piece = normal[start : start + _PIECE]
             pairs = -(-len(piece) // 2)
             bits = np.frombuffer(self._keystream.update(bytes(8 * pairs)), dtype=np.uint32)
-            piece[:] = _normal(bits[:pairs], bits[pairs:])[: len(piece)]
+            _normal(bits[:pairs], bits[pairs:], piece)
         return normal.reshape(shape)
 
     def random(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
@@ -161,8 +161,7 @@ class SentenceNoise:
         half = -(-numbers // 2)
         drawn = np.empty((self._tokens(shape), numbers), dtype=np.float32)
         for start, bits in self._pieces(2 * half):
-            made = _normal(bits[:, :half], bits[:, half : 2 * half])
-            drawn[start : start + len(bits)] = made[:, :numbers]
+            _normal(bits[:, :half], bits[:, half : 2 * half], drawn[start : start + len(bits)])
         return drawn.reshape(shape)
 
     def random(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
@@ -217,8 +216,8 @@ class SentenceNoise:
         raise TypeError("a source of private noise is never stored")
 
 
-def _normal(radius_bits: NDArray[np.uint32], angle_bits: NDArray[np.uint32]) -> NDArray[np.float32]:
-    """Twice as many normal numbers along the last axis, float32."""
+def _normal(radius_bits: NDArray[np.uint32], angle_bits: NDArray[np.uint32], out: NDArray[np.float32]) -> None:
+    """Twice as many normal numbers along the last axis, float32; the last is left out where `out` has no place for it."""
     # In (0, 1]: the logarithm of 0 would be a representation that is not finite.
     radius = radius_bits.astype(np.float32)
     radius += 1
@@ -228,7 +227,11 @@ def _normal(radius_bits: NDArray[np.uint32], angle_bits: NDArray[np.uint32]) -> 
     np.sqrt(radius, out=radius)
     angle = angle_bits.astype(np.float32)
     angle *= 2 * math.pi / 2**32
-    return np.concatenate([np.cos(angle) * radius, np.sin(angle) * radius], axis=-1)
+    half = radius.shape[-1]
+    odd = 2 * half - out.shape[-1]
+    np.multiply(np.cos(angle), radius, out=out[..., :half])
+    np.multiply(np.sin(angle, out=angle), radius, out=radius)
+    out[..., half:] = radius[..., : half - odd]
 
 
 def _uniform(bits: NDArray[np.uint64]) -> NDArray[np.float64]:

@@ -14,10 +14,12 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from shared.errors import ConfigurationError
 from shared.models.lstm import BiLSTM, lstm_precision
 from shared.models.noise import GaussianNoise, NoiseSource
+from shared.models.shapes import rounded_steps
 
 
 @dataclass(frozen=True)
@@ -108,9 +110,12 @@ class Representer(nn.Module):
         """
         noisy = vectors if generator is None else self.input_noise(vectors, generator)
         with lstm_precision():
-            hidden = self.output(self.encoder.end_to_end(noisy, lengths))
+            hidden = self.encoder.end_to_end(noisy, lengths)
+            # No two batches have as many tokens, and each number of them would be compiled for.
+            more = rounded_steps(len(hidden)) - len(hidden)
+            parts = self.output(functional.pad(hidden, (0, 0, 0, more)))[: len(hidden)]
         # Bounded in float32, so that the bound holds exactly where the noise needs it.
-        mean = bounded(hidden.float())
+        mean = bounded(parts.float())
         if generator is None:
             return mean
         shown: Tensor = self.output_noise(mean, generator, 1.0 if factors is None else factors[:, None])

@@ -16,7 +16,7 @@ from aggregator.workspace import create, open_workspace
 from shared.corpus import read_corpus
 from shared.errors import ConfigurationError
 from shared.privacy.policy import load_policy
-from tests.audited import POLICY
+from tests.audited import POLICY, policy, quick_takes_seconds
 from tests.loop import Loop, audit, done, provider, refused, snapshot, values
 from tests.tiny_notes import phi_strings
 
@@ -39,6 +39,26 @@ def publish(loop: Loop) -> Result:
 def retrained(loop: Loop) -> None:
     command = ("train-repr", "--corpus", loop.notes("public"), "--cluster-size", 9, "--dim", 8)
     done(provider(*command, "--workspace", loop.provider))
+
+
+class TestWithTheTraining:
+    @staticmethod
+    def train(loop: Loop, limits: Path) -> Result:
+        command = ("train-repr", "--corpus", loop.notes("public"), "--cluster-size", 9, "--dim", 8, "--audit", "quick")
+        with quick_takes_seconds():
+            return provider(*command, "--policy", limits, "--workspace", loop.provider)
+
+    def test_the_representer_is_attacked_as_soon_as_it_is_made(self, loop: Loop, tmp_path: Path) -> None:
+        result = done(self.train(loop, policy(tmp_path / "policy.toml")))
+        assert "the representer passes its audit" in result.stdout
+        assert record(loop)["representer"] == representer_digest(open_workspace(loop.provider))
+        done(publish(loop))
+
+    def test_one_that_fails_ends_it_with_its_code_and_stays_unpublished(self, loop: Loop, tmp_path: Path) -> None:
+        limits = tmp_path / "hard.toml"
+        limits.write_text(HARD)
+        refused(self.train(loop, limits), 22, "white box")
+        refused(publish(loop), 22, "white box")
 
 
 class TestRecord:
