@@ -209,14 +209,16 @@ def entries(tallies: list[Tally]) -> list[Entry]:
     kills = sum(tally.tried for tally in tallies if tally.name.startswith("kill -9"))
     damage = sum((tally.damage for tally in tallies), Damage())
     note = "; ".join(f"{tally.name}: {tally.tried}" for tally in tallies)
-    zero = Entry("", 0, 0, "<=", "", None, 1, "invented shares", _COMMAND, f"of {tried} faults")
+
+    def entry(measure: str, value: int, unit: str, note: str, target: int = 0, direction: str = "<=") -> Entry:
+        return Entry(f"faults: {measure}", value, target, direction, unit, None, 1, "invented shares", _COMMAND, note)
+
     return [
-        replace(zero, measure="faults: acknowledged shares lost", value=damage.lost, unit="shares", note=f"of {tried}: {note}"),
-        replace(zero, measure="faults: unverified shares used", value=damage.unverified, unit="shares"),
-        replace(zero, measure="faults: stuck states", value=damage.stuck, unit="states"),
-        replace(
-            zero, measure="faults: kill -9 points of ingest and submit", value=kills, target=1000, direction=">=", unit="points",
-            note="at calls into the system, in order, and at random times",
+        entry("acknowledged shares lost", damage.lost, "shares", f"of {tried} faults: {note}"),
+        entry("unverified shares used", damage.unverified, "shares", f"of {tried} faults"),
+        entry("stuck states", damage.stuck, "states", f"of {tried} faults"),
+        entry(
+            "kill -9 points of ingest and submit", kills, "points", "at calls into the system, in order, and at random times", 1000, ">=",
         ),
     ]  # fmt: skip
 

@@ -112,7 +112,7 @@ def run(folder: Path, sites: int, bundle_bytes: int) -> Loaded:
     provider = world.workspace().key().public_key
     bundles = {site: share(world, site, release, bundle_bytes) for site in world.keys}
     certificates = make_certificates(folder / "certificates", "localhost")
-    with served(world, certificates, folder / "server.log") as (process, address), _watched(process) as memory:
+    with served(world.provider, certificates, folder / "server.log") as (process, address), _watched(process) as memory:
         began = time.monotonic()
         barrier = threading.Barrier(sites)
         with ThreadPoolExecutor(sites) as pool:
@@ -147,10 +147,10 @@ def share(world: World, site: str, release: str, size: int) -> Path:
 
 
 @contextmanager
-def served(world: World, certificates: Certificates, log: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def served(workspace: Path, certificates: Certificates, log: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The command as it runs, and its address."""
     command = [
-        sys.executable, "-m", "aggregator", "serve", "--workspace", str(world.provider), "--host", "localhost", "--port", "0",
+        sys.executable, "-m", "aggregator", "serve", "--workspace", str(workspace), "--host", "localhost", "--port", "0",
         "--certificate", str(certificates.certificate), "--key", str(certificates.key),
     ]  # fmt: skip
     with log.open("wb") as errors:

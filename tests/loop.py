@@ -52,10 +52,15 @@ def refused(result: Result, code: int, *parts: str) -> str:
 
 
 def snapshot(*folders: Path) -> dict[str, str]:
-    """Every file and folder below, hidden ones too, with the digest of its bytes."""
+    """Every file and folder below, hidden ones too, with the digest of its bytes.
+
+    What SQLite keeps beside a database while it is open is left out: `-shm` is no data, and `-wal` only if it holds some.
+    """
     found = {}
     for folder in folders:
         for path in sorted(folder.rglob("*")):
+            if path.name.endswith("-shm") or (path.name.endswith("-wal") and not path.stat().st_size):
+                continue
             digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "folder"
             found[str(path)] = digest
     return found

@@ -167,7 +167,7 @@ def test_a_fault_of_the_program(
     assert failed
     assert_silent(logged.text)
     left = {path.name for path in tmp_path.iterdir()} - before
-    assert left <= {"a.parquet", "a.parquet.manifest.json", "safe", "tagged"}
+    assert left <= {"a.parquet", "a.parquet.manifest.json", "a.parquet.report.json", "safe", "tagged"}
 
 
 def test_a_full_disk(built_loop: Loop, tmp_path: Path) -> None:

@@ -45,7 +45,8 @@ def other_error(arguments: Arguments) -> Json:
 def memory_bomb(arguments: Arguments) -> Json:
     held = []
     while True:
-        held.append(bytearray(64 << 20))
+        # Unlike a bytearray they take address space and no processor time, of which there is a limit too.
+        held.append(bytes(64 << 20))
 
 
 def mapped_memory(arguments: Arguments) -> Json:

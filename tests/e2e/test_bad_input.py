@@ -378,6 +378,9 @@ class TestFullDisk:
         before = snapshot(tmp_path)
         with full_disk(0):
             refused(hospital("enrol", "--out", request, "--workspace", tmp_path / "s"), DISK)
+        ledger = tmp_path / "s" / "ledger.jsonl"
+        assert ledger.read_bytes() == b""
+        ledger.unlink()
         assert snapshot(tmp_path) == before
         spoken = values(hospital("enrol", "--out", request, "--workspace", tmp_path / "s", "--json"))["spoken"]
         before = snapshot(loop.provider)
@@ -406,10 +409,9 @@ def test_a_program_of_its_own_says_one_line_too(built_loop: Loop, tmp_path: Path
 
 
 def test_a_workspace_whose_empty_folders_were_lost_on_the_way(loop: Loop) -> None:
-    shutil.rmtree(loop.provider / "shares")
-    done(provider("shares", "list", "--workspace", loop.provider))
-    shutil.rmtree(loop.provider / "sites")
-    done(provider("site", "list", "--workspace", loop.provider))
+    shutil.rmtree(loop.provider / "staging", ignore_errors=True)
+    share(loop, "north")
+    done(provider("ingest", loop.stick, "--workspace", loop.provider))
     done(hospital("init", loop.site("fifth"), "--site", "fifth"))
     shutil.rmtree(loop.site("fifth") / "releases")
     done(hospital("pull", loop.releases, "--fingerprint", loop.fingerprint, "--workspace", loop.site("fifth")))

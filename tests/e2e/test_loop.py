@@ -265,7 +265,11 @@ class TestReleases:
     def test_pulling_twice_changes_nothing(self, loop: Loop) -> None:
         before = snapshot(loop.site("fourth"))
         done(hospital("pull", loop.releases, *at_site(loop, "fourth")))
-        assert snapshot(loop.site("fourth")) == before
+        after = snapshot(loop.site("fourth"))
+        # The time of the last look, which a clock that was set back is known by.
+        changed = {Path(name).name for name in before if after[name] != before[name]}
+        assert changed <= {"trust.json"}
+        assert set(after) == set(before)
 
     def test_a_representer_alone_does_not_deidentify(self, built_loop: Loop, tmp_path: Path) -> None:
         result = hospital("deid", built_loop.notes("north"), "--out", tmp_path / "safe", *at_site(built_loop, "north"))

@@ -76,7 +76,7 @@ class TestTheInstruments:
         assert self.examined(accepted, None).unverified
 
     def test_what_lies_about_is_seen(self, accepted: World) -> None:
-        (accepted.provider / "objects" / "00").mkdir()
+        (accepted.provider / "objects" / "00").mkdir(exist_ok=True)
         (accepted.provider / "objects" / "00" / ("0" * 64)).write_bytes(b"x")
         assert self.examined(accepted, None).stuck == 1
 
