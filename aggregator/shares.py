@@ -75,7 +75,7 @@ class Share:
 
 
 # In the order of Share's fields.
-_COLUMNS = (
+_COLUMNS: tuple[Any, ...] = (
     ShareRow.id, ShareRow.site, ShareRow.sequence, ShareRow.state, func.coalesce(ShareRow.reason_code, ""),
     func.coalesce(ShareRow.reason, ""), ShareRow.bundle_sha256, ShareRow.manifest_sha256, ShareRow.payload_sha256,
     ShareRow.release, ShareRow.sentences, ShareRow.tokens, ShareRow.received_at, ShareRow.decided_at,
@@ -281,5 +281,5 @@ def _decided(
         return row.receipt or b""
 
 
-def _found(session: Session, query: Select[Any]) -> list[Share]:
+def _found(session: Session, query: Select[*tuple[Any, ...]]) -> list[Share]:
     return [Share(*row) for row in session.execute(query)]

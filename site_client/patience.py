@@ -27,7 +27,7 @@ class Patience:
 
     def pause(self, failures: int, asked_s: int = 0) -> float:
         """Seconds to wait after so many failures in a row, at least as many as the server asked for."""
-        own = min(self.first_s * 2 ** (failures - 1), self.most_s) * random.SystemRandom().uniform(0.5, 1)
+        own = min(self.first_s * 2.0 ** (failures - 1), self.most_s) * random.SystemRandom().uniform(0.5, 1)
         return max(own, asked_s)
 
 
