@@ -3,14 +3,17 @@
 # make check  format, lint, types, import contracts, tests: what CI runs
 # make bench  speeds as ratios against peers, in one run
 # make faults kills, full disks, cuts and flipped bytes at every point of the exchange; prints what was lost
+# make fuzz   a hundred thousand mutated headers, manifests and payloads; prints what got through (installs atheris)
 # make results-loop, make results-privacy, make frontier  measure every figure of docs/results again (need the corpora; hours)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
+# Not in requirements.lock: it has no wheel for every system, and only fuzzing needs it.
+ATHERIS := atheris==3.0.0
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test check format bench faults results-loop results-privacy frontier clean
+.PHONY: demo test check format bench faults fuzz results-loop results-privacy frontier clean
 
 demo: $(INSTALLED)
 	$(BIN)/aggregator demo demo
@@ -34,6 +37,10 @@ bench: $(INSTALLED)
 
 faults: $(INSTALLED)
 	$(BIN)/python -m bench.faults --record
+
+fuzz: $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps "$(ATHERIS)"
+	$(BIN)/python -m bench.fuzz --record
 
 results-loop: $(INSTALLED)
 	$(BIN)/python -m bench.results_loop

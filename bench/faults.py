@@ -1,7 +1,7 @@
 """`python -m bench.faults [--quick] [--record]`: what can go wrong on the way of a share goes wrong, everywhere; prints counts.
 
 Kills at calls into the system (see `bench.interruptions`) and at random times, errors of the disk at every write, a
-disk that is really full, a database that goes, cuts and flipped bytes, and eight processes that take in one bundle. The
+disk that is really full, clocks that are wrong, a database that goes, cuts and flipped bytes, and eight processes that take in one bundle. The
 payload is checked in the process itself, but for kills that meet its child: what a child does is for
 tests/aggregator/test_sandbox.py.
 
@@ -28,11 +28,13 @@ from typing import Any
 from bench import faults_bytes, faults_intake, faults_submit
 from bench.exchange_world import World, build, invented_terms
 from bench.faults_intake import SCENARIOS, Damage, Subject
-from bench.interruptions import Outcome, Work, fail_at, kill_after, kill_at, moments, undisturbed
+from bench.interruptions import Outcome, Work, clock_off, fail_at, kill_after, kill_at, moments, undisturbed
 from bench.results import Entry, record
 
 _COMMAND = "make faults"
 _FILE_BYTES = range(0, 320_000, 4000)
+# Ahead and behind, from five minutes to a year.
+_CLOCKS_S = tuple(sign * days * 86_400 for days in (5 / 1440, 1 / 24, 1, 30, 365) for sign in (1, -1))
 Disturbance = Callable[[Work], Outcome]
 
 
@@ -100,6 +102,7 @@ def _kinds(folder: Path, extent: Extent) -> Iterator[tuple[str, Iterable[Damage]
     for subject in (*subjects, faults_submit.subject(folder)):
         yield f"kill -9: {subject.name}", _all(subject, _kills(subject, extent))
         yield f"disk full, I/O errors: {subject.name}", _all(subject, _failures(subject, extent))
+        yield f"clock off: {subject.name}", _all(subject, (partial(clock_off, seconds=by) for by in _CLOCKS_S))
     accepted = subjects[0]
     yield "kill -9 while the child checks the payload", _kills_with_child(accepted, extent)
     sizes = _FILE_BYTES[:: -(-extent.calls // 10)]

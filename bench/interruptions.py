@@ -9,6 +9,7 @@ one such call (the pages that SQLite writes in one commit) is met by kills after
 
 from __future__ import annotations
 
+import datetime
 import errno
 import logging
 import os
@@ -16,9 +17,11 @@ import random
 import signal
 import sqlite3
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FrameType
+from typing import Self
 
 Work = Callable[[], bytes]
 # Modules of the functions, or of the types of the objects whose methods are called.
@@ -79,6 +82,28 @@ def kill_after(work: Work, seconds: float) -> Outcome:
         # Unhandled, SIGALRM ends a process at once, as SIGKILL does.
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))
+
+    return _forked(work, arm)
+
+
+def clock_off(work: Work, seconds: float) -> Outcome:
+    """Runs it under a clock that is ahead by so many seconds, or behind."""
+
+    def arm(counter: list[int]) -> None:
+        time_now, date, moment = time.time, datetime.date, datetime.datetime
+
+        class ShiftedMoment(moment):
+            @classmethod
+            def now(cls, tz: datetime.tzinfo | None = None) -> Self:
+                return cls.fromtimestamp(time_now() + seconds, tz)
+
+        class ShiftedDate(date):
+            @classmethod
+            def today(cls) -> Self:
+                return cls.fromtimestamp(time_now() + seconds)
+
+        # In this process only, and before the work asks: our modules reach both through the module.
+        datetime.datetime, datetime.date, time.time = ShiftedMoment, ShiftedDate, lambda: time_now() + seconds  # type: ignore[misc]
 
     return _forked(work, arm)
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
 import errno
 import time
 from pathlib import Path
 
 import pytest
 
+from aggregator.registry.times import now
 from bench.exchange_world import World, build, invented_terms
 from bench.faults import QUICK, entries, run
 from bench.faults_intake import SCENARIOS, Damage, after
-from bench.interruptions import Outcome, fail_at, kill_after, kill_at, undisturbed
+from bench.interruptions import Outcome, clock_off, fail_at, kill_after, kill_at, undisturbed
 
 
 def test_nothing_is_lost_used_unverified_or_stuck(tmp_path: Path) -> None:
@@ -51,6 +53,20 @@ class TestTheInstruments:
 
     def test_time_runs_out_within_a_call_too(self) -> None:
         assert kill_after(lambda: bytes(time.sleep(60) or 0), 0.01).killed
+
+    def test_a_clock_is_off_for_the_work_alone(self) -> None:
+        def work() -> bytes:
+            return (
+                f"{datetime.date.today()} {datetime.datetime.now(datetime.UTC).year} {now()[:4]} {time.time()}".encode()
+            )
+
+        said = clock_off(work, 366 * 86_400).said
+        assert said is not None
+        day, *years, seconds = said.decode().split()
+        ahead = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=366)
+        assert abs(datetime.date.fromisoformat(day) - ahead.date()) <= datetime.timedelta(days=1)
+        assert {*years} <= {str(ahead.year), str((ahead - datetime.timedelta(days=1)).year)}
+        assert 360 * 86_400 < float(seconds) - time.time() < 370 * 86_400
 
     @pytest.fixture
     def accepted(self, tmp_path: Path) -> World:
