@@ -82,7 +82,7 @@ def _check_payload(payload: Path, bundle: VerifiedBundle, terms: ShareTerms) -> 
     manifest = parse_manifest(read_envelope(payload))
     try:
         values = arguments(payload, bundle.header.site, bundle.key, terms.expected, LIMITS)
-        found = sandbox.run(check_payload, values, limits).result
+        found = sandbox.run(check_payload, values, limits, [payload.parent]).result
     except StorageError as error:
         # The bytes were written here a moment ago: that they can't be read says something about them.
         raise SandboxError(f"the check of the payload: {error}") from error

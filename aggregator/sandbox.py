@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,7 +70,10 @@ class Answer:
 
 
 def run(
-    function: Callable[[dict[str, Json]], Json], arguments: Mapping[str, Json], limits: SandboxLimits | None = None
+    function: Callable[[dict[str, Json]], Json],
+    arguments: Mapping[str, Json],
+    limits: SandboxLimits | None = None,
+    readable: Sequence[Path] = (),
 ) -> Answer:
     """Runs a function at the top of a module on arguments, in a child process.
 
@@ -78,6 +81,7 @@ def run(
         function: raises nothing but ProtocolError on purpose.
         arguments: its only argument.
         limits: what the child may use.
+        readable: folders that it may read, beside Python and its libraries.
 
     Raises:
         ProtocolError: the function raised it.
@@ -90,7 +94,7 @@ def run(
         with tempfile.TemporaryFile() as file:
             file.write(canonical_bytes(dict(arguments)))
             file.seek(0)
-            return read_answer(_run(_command(function), file.fileno(), limits))
+            return read_answer(_run(_command(function), file.fileno(), limits, readable))
     except OSError as error:
         raise _unconfined(error.strerror or type(error).__name__) from error
 
@@ -102,11 +106,14 @@ def _command(function: Callable[..., object]) -> list[str]:
     return [sys.executable, "-I", "-c", _START, str(ours), str(root), module, function.__qualname__]
 
 
-def _run(command: list[str], arguments: int, limits: SandboxLimits) -> bytes:
+def _run(command: list[str], arguments: int, limits: SandboxLimits, readable: Sequence[Path]) -> bytes:
     """The bytes that the child wrote behind its sign that it was ready."""
     reading, writing = os.pipe()
     with open(reading, "rb", buffering=0) as pipe:
-        settings = {**vars(limits), "pipe": writing, "parent": os.getpid()}
+        settings = {
+            "limits": {**vars(limits), "pipe": writing, "parent": os.getpid()},
+            "readable": [str(folder.absolute()) for folder in readable],
+        }
         try:
             child = subprocess.Popen(
                 [*command, json.dumps(settings)], stdin=arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

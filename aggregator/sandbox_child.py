@@ -4,11 +4,12 @@ The limits come before the function's module is imported, so before any library 
 Assumption: what runs here may be led to do anything by the bytes that it reads. So the kernel holds the limits:
 
 - rlimits: address space, processor time, open files, no byte written to any file, no core dump;
+- Landlock where the kernel has it: nothing can be read but Python with its libraries and the folder of the payload;
 - a network namespace of its own where the kernel gives one: it has no interface at all;
 - a seccomp filter where the kernel has it: no socket of any family, no new process or thread, no other program, no
   signal, no hand on another process, no io_uring (which opens sockets past the filter).
 
-One of the two must hold, otherwise nothing runs.
+One of the last two must hold, otherwise nothing runs.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ import struct
 import sys
 from typing import Any, NoReturn
 
+from aggregator.sandbox_files import read_only_below
+
 READY = b"ready\n"
+_LIBRARIES = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom")
 _PR_SET_PDEATHSIG = 1
 _PR_SET_SECCOMP = 22
 _PR_SET_NO_NEW_PRIVS = 38
@@ -49,11 +53,16 @@ def main(module: str, name: str, settings: str) -> NoReturn:
     Args:
         module: to import.
         name: of the function in it.
-        settings: JSON of limits by name, and `pipe` and `parent`.
+        settings: JSON of `limits` by name, with `pipe` and `parent` among them, and `readable`, the folders to read.
     """
-    limits: dict[str, int] = json.loads(settings)
+    stated = json.loads(settings)
+    limits: dict[str, int] = stated["limits"]
     networks = _confine(limits)
     function = getattr(importlib.import_module(module), name)
+    # Behind the imports, of which some look around; those that come later find their modules still.
+    read_only_below(
+        ctypes.CDLL(None, use_errno=True), [*_LIBRARIES, sys.prefix, sys.base_prefix, *sys.path, *stated["readable"]]
+    )
     # Who dies before this line says nothing about the bytes to be read.
     _write(limits["pipe"], READY)
     try:

@@ -152,7 +152,7 @@ def invented_terms(*, sandbox: bool = True) -> Iterator[None]:
         sandbox: False lets the payload be checked in this process, for faults that have nothing to do with the check:
             starting an interpreter takes longer than all the rest.
     """
-    run = _RUN if sandbox else lambda function, values, limits: Answer(function(values), ())
+    run = _RUN if sandbox else lambda function, values, limits, readable: Answer(function(values), ())
     with mock.patch.object(taking_in, "share_terms", terms), mock.patch.object(opening.sandbox, "run", run):
         yield
 

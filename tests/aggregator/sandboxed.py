@@ -23,11 +23,17 @@ def echo(arguments: Arguments) -> Json:
 
 
 def environment(arguments: Arguments) -> Json:
-    """What it inherited; descriptors but the pipe, standard streams and the folder that is being listed."""
-    descriptors = [int(name) for name in os.listdir("/proc/self/fd")]
+    """What it inherited; descriptors but the pipe and the standard streams."""
+    descriptors = 0
+    for number in range(512):
+        try:
+            os.fstat(number)
+            descriptors += 1
+        except OSError:
+            continue
     return {
         "environment": sorted(os.environ),
-        "descriptors": len(descriptors) - 5,
+        "descriptors": descriptors - 4,
         "folder": os.getcwd(),
         "session": os.getsid(0) == os.getpid(),
         "path": [entry for entry in sys.path if entry in ("", ".", os.getcwd())],
@@ -104,6 +110,10 @@ def write_file(arguments: Arguments) -> Json:
     with path.open("r+b" if path.exists() else "wb") as file:
         file.write(b"x")
     return None
+
+
+def read_file(arguments: Arguments) -> Json:
+    return len(Path(str(arguments["path"])).read_bytes())
 
 
 def huge_answer(arguments: Arguments) -> Json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import socket
@@ -125,12 +126,29 @@ def test_it_reaches_no_server_on_this_machine() -> None:
             server.accept()
 
 
+def has_landlock() -> bool:
+    return ctypes.CDLL(None).syscall(444, None, 0, 1) > 0
+
+
+@pytest.mark.skipif(not has_landlock(), reason="this kernel has no Landlock")
+def test_it_reads_no_file_but_those_of_its_folder(tmp_path: Path) -> None:
+    own, other = tmp_path / "own", tmp_path / "other"
+    for folder in (own, other):
+        folder.mkdir()
+        (folder / "file").write_bytes(b"ours")
+    (own / "way-out").symlink_to(other / "file")
+    assert run(sandboxed.read_file, {"path": str(own / "file")}, readable=[own]).result == 4
+    for path in (other / "file", own / "way-out", Path("/etc/passwd"), Path(f"/proc/{os.getpid()}/environ")):
+        with pytest.raises(SandboxError, match="PermissionError"):
+            run(sandboxed.read_file, {"path": str(path)}, readable=[own])
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_it_writes_no_file(there: bool, tmp_path: Path) -> None:
     path = tmp_path / "file"
     if there:
         path.write_bytes(b"ours")
-    with pytest.raises(SandboxError, match="OSError"):
+    with pytest.raises(SandboxError, match="OSError|PermissionError"):
         run(sandboxed.write_file, {"path": str(path)})
     assert (path.read_bytes() if path.exists() else b"") == (b"ours" if there else b"")
 
