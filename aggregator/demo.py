@@ -158,7 +158,8 @@ class _Loop:
         encoded = self.site(site, "encode", notes, "--out", str(share))
         self.say(f"  {encoded['tokens']} tokens as {encoded['dim']} numbers each, {encoded['payload_bytes']} bytes")
         inspected = self.site(site, "inspect", str(share), "--notes", notes)
-        self.say(f"  searched the share for {inspected['words_searched']} words of the notes: none occurs")
+        searched = inspected["searched"]
+        self.say(f"  searched the share for {searched['stretches']} stretches of text of {searched['notes']} notes: none occurs")
         handed = self.site(site, "submit", str(share), "--approver", "A. Demo", "--to-folder", str(self.stick))
         self.aggregator("ingest", handed["bundle"])
 
