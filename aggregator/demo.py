@@ -159,7 +159,9 @@ class _Loop:
         self.say(f"  {encoded['tokens']} tokens as {encoded['dim']} numbers each, {encoded['payload_bytes']} bytes")
         inspected = self.site(site, "inspect", str(share), "--notes", notes)
         searched = inspected["searched"]
-        self.say(f"  searched the share for {searched['stretches']} stretches of text of {searched['notes']} notes: none occurs")
+        self.say(
+            f"  searched the share for {searched['stretches']} stretches of text of {searched['notes']} notes: none occurs"
+        )
         handed = self.site(site, "submit", str(share), "--approver", "A. Demo", "--to-folder", str(self.stick))
         self.aggregator("ingest", handed["bundle"])
 
