@@ -4,7 +4,7 @@
 # make bench  speeds as ratios against peers, in one run
 # make faults kills, full disks, cuts and flipped bytes at every point of the exchange; prints what was lost
 # make fuzz   a hundred thousand mutated headers, manifests and payloads; prints what got through (installs atheris)
-# make results-loop, make results-privacy, make frontier  measure every figure of docs/results again (need the corpora; hours)
+# make results-loop, make results-privacy, make results-trust, make frontier  measure every figure of docs/results again (need the corpora; hours)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
@@ -13,7 +13,7 @@ BIN := $(VENV)/bin
 ATHERIS := atheris==3.0.0
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test check format bench faults fuzz results-loop results-privacy frontier clean
+.PHONY: demo test check format bench faults fuzz results-loop results-privacy results-trust frontier clean
 
 demo: $(INSTALLED)
 	$(BIN)/aggregator demo demo
@@ -44,6 +44,9 @@ fuzz: $(INSTALLED)
 
 results-loop: $(INSTALLED)
 	$(BIN)/python -m bench.results_loop
+
+results-trust: $(INSTALLED)
+	$(BIN)/python -m bench.results_trust
 
 results-privacy: $(INSTALLED)
 	$(BIN)/python -m bench.results_privacy

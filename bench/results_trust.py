@@ -1,4 +1,8 @@
-"""Measures the figures of docs/results/trust.json: `python -m bench.results_trust [PART...]`."""
+"""Measures the figures of docs/results/trust.json: `python -m bench.results_trust [PART...]`.
+
+Those of `make faults` and `make fuzz` come from these commands; the end-to-end tests on both transports and both databases
+are part of the suite (tests/e2e/test_exchange.py).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import load, speed_stream
+from bench import load, load_registry, speed_stream
 from bench.results import record
 
 
@@ -22,7 +26,12 @@ def upload_load() -> None:
         record("trust", load.measure(Path(folder), "python -m bench.results_trust load"))
 
 
-PARTS = {"speed": speed, "load": upload_load}
+def listing() -> None:
+    """How long ten thousand shares take to be listed."""
+    record("trust", [load_registry.listing("python -m bench.results_trust listing")])
+
+
+PARTS = {"speed": speed, "load": upload_load, "listing": listing}
 
 
 def main() -> None:
