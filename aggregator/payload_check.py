@@ -24,14 +24,14 @@ def arguments(
     """What `check_payload` takes.
 
     Args:
-        payload: the decrypted payload, its signed manifest beside it.
+        payload: the decrypted payload, its signed manifest beside it; the child works in another folder.
         site: whose share it is.
         key: that signed the bundle.
         expected: what the share must fit.
         limits: what to accept at most.
     """
     return {
-        "payload": str(payload), "site": site, "key": key.hex, "expected": asdict(expected), "limits": asdict(limits)
+        "payload": str(payload.absolute()), "site": site, "key": key.hex, "expected": asdict(expected), "limits": asdict(limits)
     }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -58,6 +59,13 @@ class TestAccepted:
         bundle = small.seal(small.share("north", 1, Sentences(), suffix), "north")
         with invented_terms():
             assert ingest.ingest(small.workspace(), bundle).state == ACCEPTED
+
+    def test_a_workspace_may_be_named_from_where_one_is(self, small: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        bundle = small.bundle()
+        monkeypatch.chdir(small.root.parent)
+        near = World(Path(small.root.name), small.keys)
+        with invented_terms():
+            assert ingest.ingest(near.workspace(), bundle).state == ACCEPTED
 
 
 class TestIdempotence:
