@@ -148,7 +148,7 @@ def test_it_writes_no_file(there: bool, tmp_path: Path) -> None:
     path = tmp_path / "file"
     if there:
         path.write_bytes(b"ours")
-    with pytest.raises(SandboxError, match="OSError|PermissionError"):
+    with pytest.raises(SandboxError, match=r"OSError|PermissionError"):
         run(sandboxed.write_file, {"path": str(path)})
     assert (path.read_bytes() if path.exists() else b"") == (b"ours" if there else b"")
 
