@@ -8,7 +8,7 @@ each site.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,7 @@ from aggregator.errors import WorkspaceError
 from protocols.payload import PayloadReader, SentenceBlock, open_payload
 from shared.training.batches import Batch, RaggedSentences
 
+Change = Callable[[RaggedSentences, np.random.Generator], RaggedSentences]
 _BLOCKS_HELD = 8
 _HELD_OUT = 10
 
@@ -31,14 +32,17 @@ class Pool:
     Args:
         payloads: their files.
         held_out: which sentences: None for all, False for those to train on, True for the held-out tenth.
+        change: what training does to sentences before it sees them, anew in every pass; batches in the order of the disk
+            are as the shares are.
 
     Raises:
         WorkspaceError: no payloads, or of different dimensions.
     """
 
-    def __init__(self, payloads: Sequence[Path], *, held_out: bool | None = None) -> None:
+    def __init__(self, payloads: Sequence[Path], *, held_out: bool | None = None, change: Change | None = None) -> None:
         self.payloads = tuple(payloads)
         self.held_out = held_out
+        self.change = change
         with ExitStack() as files:
             readers = [files.enter_context(open_payload(path)) for path in self.payloads]
             dims = {reader.dim for reader in readers}
@@ -81,6 +85,8 @@ class Pool:
         if generator is not None:
             pieces = [pieces[index] for index in generator.permutation(len(pieces))]
         for sentences in self._held_sentences(pieces):
+            if generator is not None and self.change is not None:
+                sentences = self.change(sentences, generator)
             yield from sentences.batches(size, generator)
 
     def _held_sentences(self, pieces: Sequence[tuple[PayloadReader, int]]) -> Iterator[RaggedSentences]:

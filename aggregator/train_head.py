@@ -16,13 +16,15 @@ from pathlib import Path
 import torch
 
 from aggregator.errors import RegistryError
-from aggregator.pool import Pool
+from aggregator.pool import Change, Pool
 from aggregator.releases import release_representer, releases, representer_digest
 from aggregator.shares import Share, accepted_shares
 from aggregator.workspace import Workspace
+from shared.anonymity.redrawing import redrawing
 from shared.files import new_folder, write_text
 from shared.models.storage import save_head
 from shared.models.tagger import Tagger
+from shared.pipeline import load_encoder
 from shared.training.tagging import Progress, TaggingConfig, silent, train_tagger
 
 PUBLIC = "(public notes)"
@@ -83,6 +85,7 @@ def train(
         RegistryError: a site that was asked for has no share of this representer.
     """
     shares, left_out = _usable_shares(workspace, sites)
+    change = redrawing(load_encoder(workspace.representer))
     with ExitStack() as objects:
         payloads: dict[str, list[Path]] = {}
         for share in shares:
@@ -91,7 +94,7 @@ def train(
         if with_public and workspace.public_share.exists():
             payloads[PUBLIC] = [workspace.public_share]
         with Pool(
-            [path for paths in payloads.values() for path in paths], held_out=False if hold_out else None
+            [path for paths in payloads.values() for path in paths], held_out=False if hold_out else None, change=change
         ) as pool:
             head = train_tagger(pool, len(workspace.scheme.tags), config, progress=progress)
             summary: dict[str, object] = {
@@ -101,12 +104,13 @@ def train(
                 "shares": [_record(share) for share in shares],
                 "left_out": left_out,
                 "public": PUBLIC in payloads,
+                "redrawn": change is not None,
                 "representer": representer_digest(workspace),
             }
         scores: list[SiteScore] = []
         if hold_out:
             budget = min(config.epochs * (pool.sentences // config.batch), _ALONE_STEPS)
-            alone = _alone(payloads, len(workspace.scheme.tags), replace(config, least_steps=budget), progress)
+            alone = _alone(payloads, len(workspace.scheme.tags), replace(config, least_steps=budget), change, progress)
             scores = [score_site(head, site, paths, alone) for site, paths in sorted(payloads.items())]
     summary["sites"] = [asdict(score) | {"f1": score.f1} for score in scores]
     with new_folder(workspace.head) as folder:
@@ -137,11 +141,13 @@ def _usable_shares(workspace: Workspace, sites: frozenset[str] | None) -> tuple[
     return usable, len(accepted) - len(usable)
 
 
-def _alone(payloads: dict[str, list[Path]], tags: int, config: TaggingConfig, progress: Progress) -> Tagger | None:
+def _alone(
+    payloads: dict[str, list[Path]], tags: int, config: TaggingConfig, change: Change | None, progress: Progress
+) -> Tagger | None:
     """A head trained on the provider's own notes; None where they are not in the pool, or nothing else is."""
     if set(payloads) <= {PUBLIC} or PUBLIC not in payloads:
         return None
-    with Pool(payloads[PUBLIC], held_out=False) as pool:
+    with Pool(payloads[PUBLIC], held_out=False, change=change) as pool:
         return train_tagger(pool, tags, config, progress=progress)
 
 

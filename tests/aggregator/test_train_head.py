@@ -12,6 +12,7 @@ def test_each_site_is_scored_beside_the_providers_notes_alone(built_loop: Loop) 
     rows = {row["site"]: row for row in record["sites"]}
     assert set(rows) == {"(public notes)", "north", "south"}
     assert all(0 <= row["alone_f1"] <= 1 for row in rows.values())
+    assert record["redrawn"] is True
 
 
 def test_without_the_providers_notes_there_is_nothing_to_compare_with(loop: Loop) -> None:

@@ -1,0 +1,76 @@
+"""Other surrogates in every pass over a share, at the provider, so that a head does not learn one draw by heart.
+
+A share shows each labelled span as one public span, drawn by its category, casing and punctuation. All three stand in the
+share, and the spans are public: whoever trains on it can draw again, as the hospital could have, and learns nothing new of it.
+It takes a representer that shows each token by itself; behind any other, a token's neighbours would show the first draw.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from shared.augment.pseudonyms import is_punctuation
+from shared.encoding import TokenisedSentences
+from shared.models.token_local import TokenLocal
+from shared.pipeline import Encoder
+from shared.text.casing import CASING_CLASSES
+from shared.training.batches import RaggedSentences
+
+# One for each of CASING_CLASSES: a bank draws by class, the word itself says nothing more to it.
+_EXAMPLES = np.array(["1", "11a", "a", "A", "Aa", "aA1", "aA"], dtype=object)
+# A head shall also meet what stands in the provider's own notes, spans and contexts together.
+_SHARE = 0.5
+_OTHER = CASING_CLASSES.index("other")
+
+
+class Redrawing:
+    """Draws new surrogates for half of the sentences that it is given.
+
+    Args:
+        encoder: with a bank of surrogates and a token-local representer; see `redrawing`.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        assert encoder.surrogates is not None
+        self._encoder = encoder
+        self._bank = encoder.surrogates
+        marks = [word for word in encoder.vectors.words if is_punctuation(word)]
+        shown = encoder.inputs(_alone(marks)).values if marks else np.zeros((0, encoder.dim), dtype=np.float16)
+        # Two marks that look alike are neither: any word may stand for them then.
+        rows = [row.tobytes() for row in shown]
+        self._marks = {row: mark for row, mark in zip(rows, marks, strict=True) if rows.count(row) == 1}
+
+    def __call__(self, sentences: RaggedSentences, generator: np.random.Generator) -> RaggedSentences:
+        """The sentences, with other surrogates in half of those that have labels.
+
+        Args:
+            sentences: as they stand in a share, float16 `[tokens, dim]`.
+            generator: of the training.
+        """
+        chosen = np.repeat(generator.random(sentences.sentences) < _SHARE, sentences.lengths)
+        places = np.flatnonzero(chosen & (sentences.tags > 0))
+        if not len(places):
+            return sentences
+        words = _EXAMPLES[sentences.casing]
+        for place in places[sentences.casing[places] == _OTHER].tolist():
+            words[place] = self._marks.get(sentences.values[place].tobytes(), words[place])
+        tags = np.where(chosen, sentences.tags, 0).astype(np.uint8)
+        noise = torch.Generator().manual_seed(int(generator.integers(2**62)))
+        drawn = self._bank.replaced(TokenisedSentences(words.tolist(), tags, sentences.lengths), noise).words
+        new = self._encoder.inputs(_alone([drawn[place] for place in places.tolist()]))
+        values, casing = sentences.values.copy(), sentences.casing.copy()
+        values[places], casing[places] = new.values, new.casing
+        return RaggedSentences(values, casing, sentences.tags, sentences.lengths)
+
+
+def redrawing(encoder: Encoder) -> Redrawing | None:
+    """What draws surrogates anew for shares of an encoder; None where its shares have none, or tokens show in others."""
+    if encoder.surrogates is None or not isinstance(encoder.representer, TokenLocal):
+        return None
+    return Redrawing(encoder)
+
+
+def _alone(words: list[str]) -> TokenisedSentences:
+    """Each word a sentence of its own."""
+    return TokenisedSentences(words, np.zeros(len(words), dtype=np.uint8), np.ones(len(words), dtype=np.int64))
