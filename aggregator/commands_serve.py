@@ -18,7 +18,7 @@ def program() -> None:
 
 @program.command(
     epilog=examples(
-        "aggregator serve --certificate chain.pem --key key.pem --host 0.0.0.0 --address https://deid.example.org"
+        "aggregator serve --certificate chain.pem --key key.pem --host 0.0.0.0 --port 443 --address https://deid.example.org"
     )
 )
 @click.option("--certificate", required=True, type=existing_file, help="Certificate of the server with its chain, PEM.")

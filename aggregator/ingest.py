@@ -18,8 +18,8 @@ and leave it `received`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,22 +92,26 @@ def resume(workspace: Workspace) -> list[Decision]:
     Raises:
         StorageError, DatabaseError, UnconfinedError: of the first share that could not be processed, after all others were.
     """
-    sweep(_staging(workspace))
-    workspace.objects().tidy()
     decided = select(ShareRow.bundle_sha256, ShareRow.payload_sha256, ShareRow.state).where(ShareRow.state != RECEIVED)
     with workspace.registry().reading() as session:
         waiting = session.scalars(select(ShareRow.id).where(ShareRow.state == RECEIVED).order_by(ShareRow.id)).all()
         last = session.execute(decided.order_by(ShareRow.decided_at.desc()).limit(_DECIDED_LAST)).all()
-    left = {row.bundle_sha256 for row in last} | {row.payload_sha256 for row in last if row.state not in KEPT}
-    for digest in left - {None}:
-        if workspace.objects().exists(digest):
-            forget(workspace, digest)
     decisions, failed = [], []
     for share in waiting:
         try:
             decisions.append(process(workspace, share))
         except Exception as error:
             failed.append(error)
+    # After the shares: what can't be cleaned up must not hold them up.
+    try:
+        sweep(_staging(workspace))
+        workspace.objects().tidy()
+        left = {row.bundle_sha256 for row in last} | {row.payload_sha256 for row in last if row.state not in KEPT}
+        for digest in left - {None}:
+            if workspace.objects().exists(digest):
+                forget(workspace, digest)
+    except StorageError as error:
+        failed.append(error)
     if failed:
         raise failed[0]
     return decisions
@@ -178,10 +182,11 @@ def process(workspace: Workspace, share: int) -> Decision:
 
 
 def _processed(workspace: Workspace, row: ShareRow, keys: Mapping[str, Sequence[PublicKey]]) -> ShareRow:
-    terms, recipient = share_terms(workspace), workspace.recipient()
-    with opening_folder(_staging(workspace)) as folder:
-        with workspace.objects().local(row.bundle_sha256) as path:
-            opened = open_received(path, folder, keys, recipient, terms)
+    with opening_folder(_staging(workspace)) as folder, ExitStack() as objects:
+        with _own_fault():
+            terms, recipient = share_terms(workspace), workspace.recipient()
+            path = objects.enter_context(workspace.objects().local(row.bundle_sha256))
+        opened = open_received(path, folder, keys, recipient, terms)
         if opened.payload is not None:
             workspace.objects().put(opened.payload, parse_manifest(opened.envelope).payload_sha256)
         with workspace.registry().transaction() as session:
@@ -193,6 +198,20 @@ def _processed(workspace: Workspace, row: ShareRow, keys: Mapping[str, Sequence[
         forget(workspace, row.bundle_sha256)
         forget(workspace, row.payload_sha256)
     return row
+
+
+@contextmanager
+def _own_fault() -> Iterator[None]:
+    """Turns an error about the provider's own files into one that says nothing about the share, which waits."""
+    try:
+        yield
+    except StorageError:
+        raise
+    except ProtocolError as error:
+        raise StorageError(
+            "the provider's own keys, releases and objects as they were written", received=type(error).__name__,
+            advice="restore them from a backup, then repeat", place="workspace",
+        ) from error  # fmt: skip
 
 
 def _staging(workspace: Workspace) -> Path:

@@ -43,7 +43,7 @@ def model_card(fields: ReleaseFields, representer: Path, head: Path | None, audi
         "## Worth\n\n" + _worth(fields.kind, trained),
         "## Audit\n\n" + _audit(verdict),
         "## What this does not show\n\n" + _limits(fields.kind),
-        "## Licence\n\n" + licence.strip().splitlines()[0].lstrip("# ") + ". See LICENCE.md.",
+        "## Licence\n\n" + licence.strip().partition("\n")[0].lstrip("# ") + ". See LICENCE.md.",
         "## Software\n\n" + "\n".join(f"- {name} {version}" for name, version in sorted(fields.software.items())),
     ]
     return "\n\n".join(parts) + "\n"

@@ -7,6 +7,7 @@ the terms, and at last the payload itself, which is parsed in a child process (`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from aggregator.errors import SandboxError, UnconfinedError
 from aggregator.payload_check import arguments, check_payload
 from aggregator.share_terms import ShareTerms
 from protocols.bundle import VerifiedBundle, open_bundle, verify_bundle
+from protocols.canonical import Json
 from protocols.errors import ProtocolError, StorageError
 from protocols.manifest_envelope import parse_manifest
 from protocols.payload import PayloadLimits
@@ -82,9 +84,9 @@ def _check_payload(payload: Path, bundle: VerifiedBundle, terms: ShareTerms) -> 
     manifest = parse_manifest(read_envelope(payload))
     try:
         values = arguments(payload, bundle.header.site, bundle.key, terms.expected, LIMITS)
-        found = sandbox.run(check_payload, values, limits, [payload.parent]).result
+        found = _answer(payload, values, limits)
     except StorageError as error:
-        # The bytes were written here a moment ago: that they can't be read says something about them.
+        # The bytes were written here a moment ago: that they can't be read, twice, says something about them.
         raise SandboxError(f"the check of the payload: {error}") from error
     if found != {
         "sentences": manifest.sentences, "tokens": manifest.tokens, "tag_counts": list(manifest.tag_counts)
@@ -92,3 +94,10 @@ def _check_payload(payload: Path, bundle: VerifiedBundle, terms: ShareTerms) -> 
         raise SandboxError(
             "the check of the payload: expected the counts of the manifest, got others; refuse the share"
         )
+
+
+def _answer(payload: Path, values: dict[str, Json], limits: sandbox.SandboxLimits) -> Json:
+    """What the child found; asked once more if it died or could not read, which a machine in trouble does to it too."""
+    with suppress(StorageError, SandboxError):
+        return sandbox.run(check_payload, values, limits, [payload.parent]).result
+    return sandbox.run(check_payload, values, limits, [payload.parent]).result

@@ -35,7 +35,7 @@ from protocols.provider_record import MAX_RECORD_BYTES, ProviderRecord
 from protocols.release import MANIFEST_NAME, ReleaseFields, ReleaseManifest, list_release
 from protocols.release_manifest import MAX_RELEASE_BYTES, FileEntry
 from protocols.release_repository import LATEST, PROVIDER, REFERENCE, Reference, latest_bytes, release_name
-from protocols.storage import file_sha256, regular_size
+from protocols.storage import file_sha256, locked, regular_size
 from shared.files import read_text, storage_error, write_bytes, write_text
 
 _EMBEDDINGS = "embeddings.safetensors"
@@ -132,8 +132,9 @@ def announce(workspace: Workspace, server: str | None, offline: tuple[Path, ...]
         offline: as in `Publishing`.
     """
     repository = workspace.repository(offline)
-    record = _record_of(workspace, repository, server)
-    repository.publish({PROVIDER: record.to_bytes()})
+    with locked(repository.folder):
+        record = _record_of(workspace, repository, server)
+        repository.publish({PROVIDER: record.to_bytes()})
     with workspace.registry().transaction() as session:
         audit_log.append(session, "operator", "provider-announced", {"record": record.to_json()})
     return record
@@ -150,8 +151,10 @@ def refresh(workspace: Workspace, offline: tuple[Path, ...] = ()) -> dict[str, d
         WorkspaceError: offline keys were given, but too few.
     """
     repository = workspace.repository(offline)
-    names = repository.release_names()
-    repository.refresh(with_offline=bool(offline) or repository.has_offline_keys(), newest=names[-1] if names else None)
+    with locked(repository.folder):
+        names = repository.release_names()
+        with_offline = bool(offline) or repository.has_offline_keys()
+        repository.refresh(with_offline=with_offline, newest=names[-1] if names else None)
     return repository.expiries()
 
 
@@ -162,8 +165,9 @@ def rotate(workspace: Workspace, roles: Sequence[str], offline: tuple[Path, ...]
         WorkspaceError: too few of the old keys are here.
     """
     repository = workspace.repository(offline)
-    repository.rotate(roles)
-    version = repository.root().version
+    with locked(repository.folder):
+        repository.rotate(roles)
+        version = repository.root().version
     with workspace.registry().transaction() as session:
         audit_log.append(session, "operator", "release-keys-rotated", {"roles": [*sorted(roles)], "root": version})
     return version
@@ -222,6 +226,12 @@ def _encoder_digests(release: Release) -> list[str]:
 
 def _publish(workspace: Workspace, kind: str, how: Publishing) -> Release:
     repository = workspace.repository(how.offline)
+    # From the choice of the number on: two changes at once would both follow the same state, and one would be lost.
+    with locked(repository.folder):
+        return _publish_next(workspace, repository, kind, how)
+
+
+def _publish_next(workspace: Workspace, repository: Repository, kind: str, how: Publishing) -> Release:
     earlier = repository.release_names()
     sequence = int(earlier[-1].split("-")[0]) + 1 if earlier else 1
     fields = ReleaseFields(
@@ -261,7 +271,7 @@ def _fill(workspace: Workspace, folder: Path, fields: ReleaseFields, how: Publis
         vectors = folder / _EMBEDDINGS
         entry = FileEntry(regular_size(vectors), file_sha256(vectors))
         write_bytes(folder / REFERENCE, Reference(_EMBEDDINGS, how.embeddings_url, entry).to_bytes())
-    licence = how.licence or _NO_LICENCE
+    licence = how.licence if how.licence and how.licence.strip() else _NO_LICENCE
     write_text(folder / "LICENCE.md", licence)
     card = model_card(fields, workspace.representer, head, audit if audit.exists() else None, licence)
     write_text(folder / "MODEL_CARD.md", card)

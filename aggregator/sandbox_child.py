@@ -6,8 +6,8 @@ Assumption: what runs here may be led to do anything by the bytes that it reads.
 - rlimits: address space, processor time, open files, no byte written to any file, no core dump;
 - Landlock where the kernel has it: nothing can be read but Python with its libraries and the folder of the payload;
 - a network namespace of its own where the kernel gives one: it has no interface at all;
-- a seccomp filter where the kernel has it: no socket of any family, no new process or thread, no other program, no
-  signal, no hand on another process, no io_uring (which opens sockets past the filter).
+- a seccomp filter where the kernel has it (`aggregator.sandbox_calls`): no socket of any family, no new process or thread,
+  no other program, no signal, no hand on another process, no change of any file, its name or its rights.
 
 One of the last two must hold, otherwise nothing runs.
 """
@@ -18,33 +18,19 @@ import ctypes
 import importlib
 import json
 import os
-import platform
 import resource
 import signal
-import struct
 import sys
-from typing import Any, NoReturn
+from typing import NoReturn
 
+from aggregator.sandbox_calls import refuse_calls
 from aggregator.sandbox_files import read_only_below
 
 READY = b"ready\n"
 _LIBRARIES = ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", "/dev/null", "/dev/urandom")
 _PR_SET_PDEATHSIG = 1
-_PR_SET_SECCOMP = 22
-_PR_SET_NO_NEW_PRIVS = 38
-_SECCOMP_MODE_FILTER = 2
 _CLONE_NEWUSER = 0x10000000
 _CLONE_NEWNET = 0x40000000
-
-# socket, socketpair, io_uring_setup; clone, clone3, fork, vfork, execve, execveat; kill, tkill, tgkill, pidfd_send_signal;
-# ptrace, process_vm_writev: their numbers, behind the name that the audit subsystem gives the architecture.
-_REFUSED_CALLS = {
-    "x86_64": (0xC000003E, (41, 53, 425, 56, 435, 57, 58, 59, 322, 62, 200, 234, 424, 101, 311)),
-    "aarch64": (0xC00000B7, (198, 199, 425, 220, 435, 221, 281, 129, 130, 131, 424, 117, 271)),
-}
-_OTHER_TABLE = 0x40000000  # x86_64 answers to a second table of numbers from here on
-_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
-_ALLOW, _REFUSE = 0x7FFF0000, 0x00050001
 
 
 def main(module: str, name: str, settings: str) -> NoReturn:
@@ -103,29 +89,8 @@ def _confine(limits: dict[str, int]) -> list[str]:
         (resource.RLIMIT_CORE, 0),
     ):
         resource.setrlimit(kind, (limit, limit))
-    if _filter_calls(libc):
+    if refuse_calls(libc):
         networks.append("seccomp")
     if not networks:
         raise OSError("neither seccomp nor a network namespace")
     return networks
-
-
-def _filter_calls(libc: Any) -> bool:
-    """Installs the filter; False where the kernel or the processor has none."""
-    if platform.machine() not in _REFUSED_CALLS:
-        return False
-    architecture, calls = _REFUSED_CALLS[platform.machine()]
-    refuse = len(calls) + 3
-    steps = [
-        (_LOAD, 0, 0, 4),
-        (_EQUAL, 0, refuse, architecture),
-        (_LOAD, 0, 0, 0),
-        (_AT_LEAST, refuse - 2, 0, _OTHER_TABLE),
-        *((_EQUAL, len(calls) - place, 0, call) for place, call in enumerate(calls)),
-        (_RETURN, 0, 0, _ALLOW),
-        (_RETURN, 0, 0, _REFUSE),
-    ]
-    code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in steps))
-    program = ctypes.create_string_buffer(struct.pack("@HP", len(steps), ctypes.addressof(code)))
-    libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-    return not libc.prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0)

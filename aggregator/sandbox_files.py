@@ -12,11 +12,14 @@ from collections.abc import Iterable
 from typing import Any
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_ASK_VERSION = 1
 _PATH_BENEATH = 1
 _PR_SET_NO_NEW_PRIVS = 38
 _READ_FILE, _READ_FOLDER = 1 << 2, 1 << 3
-# Every right over files of the first version; later ones add rights that need one of these.
-_ALL = (1 << 13) - 1
+# Rights over files by the version of Landlock that brought them; what it does not know it can't refuse.
+_RIGHTS = {1: (1 << 13) - 1, 2: 1 << 13, 3: 1 << 14, 5: 1 << 15}
+# From version 4 on: to bind and to connect; from 6 on: no signals, no abstract sockets, to whoever is outside.
+_NETWORK, _SCOPES = 0b11, 0b11
 
 
 def read_only_below(libc: Any, folders: Iterable[str]) -> bool:
@@ -29,10 +32,15 @@ def read_only_below(libc: Any, folders: Iterable[str]) -> bool:
     Returns:
         False where the kernel has no Landlock: then nothing has changed.
     """
-    rules = struct.pack("=Q", _ALL)
+    version = libc.syscall(_CREATE_RULESET, None, 0, _ASK_VERSION)
+    if version < 1:
+        return False
+    files = sum(rights for since, rights in _RIGHTS.items() if since <= version)
+    parts = [files, *([_NETWORK] if version >= 4 else []), *([_SCOPES] if version >= 6 else [])]
+    rules = struct.pack(f"={len(parts)}Q", *parts)
     ruleset = libc.syscall(_CREATE_RULESET, ctypes.c_char_p(rules), ctypes.c_size_t(len(rules)), 0)
     if ruleset < 0:
-        return False
+        raise OSError(ctypes.get_errno(), "Landlock")
     for folder in folders:
         try:
             place = os.open(folder, os.O_PATH)

@@ -20,7 +20,7 @@ from aggregator.registry.tables import SiteKeyRow, SiteRow
 from aggregator.registry.times import now
 from aggregator.workspace import Workspace
 from protocols.canonical import Json, parse_canonical
-from protocols.enrolment import MAX_REQUEST_BYTES, SiteRequest, parse_request
+from protocols.enrolment import MAX_REQUEST_BYTES, MAX_VALID_DAYS, SiteRequest, parse_request
 from protocols.rotation import MAX_ROTATION_BYTES, parse_rotation
 from protocols.signing import PublicKey
 from protocols.storage import read_bounded
@@ -234,6 +234,12 @@ def add_key(
         raise RegistryError(f"{site}: expected a new key, got one that was enrolled before; let the site make another")
     if days[1] < days[0]:
         raise RegistryError(f"{site}: expected a key that is still valid, got one until {days[1]}; ask for another")
+    # Whoever makes a key states when it was made; how long it lives is for the provider's own clock to say.
+    if (days[1] - days[0]).days > MAX_VALID_DAYS:
+        raise RegistryError(
+            f"{site}: expected a key that is valid for at most {MAX_VALID_DAYS} days from today, got one until {days[1]}; let the site "
+            "check its clock and make another"
+        )
     row = SiteKeyRow(
         key_id=key.key_id, site=site, public_key=key.hex, request=request, state=ACTIVE,
         valid_from=f"{days[0]}T00:00:00Z", valid_until=last_second(days[1]),

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from protocols.storage import mapped
+from protocols.storage import locked, mapped
 
 
 @contextmanager
@@ -27,7 +27,7 @@ def opening_folder(staging: Path) -> Iterator[Path]:
     with mapped(staging):
         staging.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Under the lock of the parent, so that none is taken for abandoned between its making and its locking.
-        with _locked(staging):
+        with locked(staging):
             folder = Path(tempfile.mkdtemp(dir=staging))
             handle = _lock(folder, fcntl.LOCK_EX)
     try:
@@ -46,11 +46,12 @@ def sweep(staging: Path) -> int:
     if not staging.exists():
         return 0
     swept = 0
-    with mapped(staging), _locked(staging):
+    with mapped(staging), locked(staging):
         for folder in staging.iterdir():
             try:
                 handle = _lock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except (BlockingIOError, FileNotFoundError):
+            except OSError:
+                # In use, gone, or not ours: another user's, or a file that somebody put here.
                 continue
             try:
                 shutil.rmtree(folder)
@@ -60,17 +61,8 @@ def sweep(staging: Path) -> int:
     return swept
 
 
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    handle = _lock(folder, fcntl.LOCK_EX)
-    try:
-        yield
-    finally:
-        os.close(handle)
-
-
 def _lock(folder: Path, how: int) -> int:
-    handle = os.open(folder, os.O_RDONLY)
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(handle, how)
     except BaseException:

@@ -21,7 +21,7 @@ from securesystemslib.signer import Signature, SSlibKey
 from tuf.api.metadata import Metadata, Role
 
 from aggregator.errors import WorkspaceError
-from protocols.errors import StorageError
+from protocols.errors import ProtocolError, StorageError
 from protocols.signing import PrivateKey, PublicKey
 from protocols.storage import flush, mapped, read_bounded, write_whole
 
@@ -205,7 +205,16 @@ def _copy_key(source: Path, target: Path) -> Path:
         )
     write_whole(target, data)
     # Whatever the stick does to rights or bytes shows now, while the key is still here.
-    if PrivateKey.load(target).public_key != PrivateKey.load(source).public_key:
+    try:
+        arrived = PrivateKey.load(target).public_key
+    except ProtocolError as error:
+        with mapped(target):
+            target.unlink()
+        raise StorageError(
+            "a place that keeps rights of files", received="one where others can read the key",
+            advice="format the stick with a file system of Linux, such as ext4", place=target.name,
+        ) from error  # fmt: skip
+    if arrived != PrivateKey.load(source).public_key:
         raise StorageError(
             "the key that was written", received="another", advice="use another stick", place=target.name
         )

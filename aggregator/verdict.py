@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -79,22 +79,39 @@ def _check_new(session: Session, row: ShareRow) -> None:
 
 
 def _label_rates(session: Session, workspace: Workspace, row: ShareRow) -> str | None:
-    """Why a share is set aside, or None; compared with the site's accepted shares, its first with those of the others."""
-    categories = workspace.scheme.categories
-    accepted = select(ShareRow.tag_counts).where(ShareRow.state == ACCEPTED)
-    history = _summed(session.scalars(accepted.where(ShareRow.site == row.site)).all())
-    if history:
-        reference = Reference(f"earlier ones of {row.site}", history, HISTORY_FACTOR)
-    else:
-        pool = _summed(session.scalars(accepted.where(ShareRow.site != row.site)).all())
-        if not pool:
-            return None
-        reference = Reference("those of all other sites", pool, POOL_FACTOR)
-    return standing_out(json.loads(row.tag_counts or "[]"), reference, categories)
+    """Why a share is set aside, or None.
+
+    It is compared with the site's accepted shares: by itself, and together with the last 1, 3, 7... of them with those
+    before, for a thousand small shares can do what one large one may not. And all that the site has shared is compared
+    with what all others have.
+    """
+    accepted = select(ShareRow.tag_counts).where(ShareRow.state == ACCEPTED).order_by(ShareRow.id.desc())
+    own = [_counts(row.tag_counts), *map(_counts, session.scalars(accepted.where(ShareRow.site == row.site)))]
+    pool = _summed([_counts(text) for text in session.scalars(accepted.where(ShareRow.site != row.site))])
+    comparisons = [(own, Reference("those of all other sites", pool, POOL_FACTOR))]
+    for latest in _doubling(len(own)):
+        reference = Reference(f"earlier ones of {row.site}", _summed(own[latest:]), HISTORY_FACTOR)
+        comparisons.append((own[:latest], reference))
+    for shares, reference in comparisons:
+        if reference.tag_counts and (reason := standing_out(_summed(shares), reference, workspace.scheme.categories)):
+            return reason if len(shares) == 1 else f"together with the {len(shares) - 1} before it: {reason}"
+    return None
 
 
-def _summed(texts: Sequence[str | None]) -> tuple[int, ...]:
-    return tuple(map(sum, zip(*(json.loads(text or "[]") for text in texts), strict=True)))
+def _doubling(most: int) -> Iterator[int]:
+    """1, 2, 4... below `most`."""
+    count = 1
+    while count < most:
+        yield count
+        count *= 2
+
+
+def _counts(text: str | None) -> tuple[int, ...]:
+    return tuple(json.loads(text or "[]"))
+
+
+def _summed(counts: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    return tuple(map(sum, zip(*counts, strict=True)))
 
 
 def _code(error: Exception) -> str:

@@ -62,7 +62,9 @@ class VerifiedBundle:
     sha256: str
 
 
-def seal_bundle(payload_path: Path, out: Path, *, key: PrivateKey, recipient: RecipientPublicKey) -> BundleHeader:
+def seal_bundle(
+    payload_path: Path, out: Path, *, key: PrivateKey, recipient: RecipientPublicKey, envelope: bytes | None = None
+) -> BundleHeader:
     """Encrypts a local share and signs the outside.
 
     Args:
@@ -70,6 +72,8 @@ def seal_bundle(payload_path: Path, out: Path, *, key: PrivateKey, recipient: Re
         out: the file to write.
         key: the site's key, which signed the manifest.
         recipient: the provider's encryption key.
+        envelope: the signed manifest that somebody has looked at, of which nothing else may take the place; None for the
+            one that lies there now.
 
     Raises:
         SignatureError: another key signed the manifest.
@@ -77,7 +81,7 @@ def seal_bundle(payload_path: Path, out: Path, *, key: PrivateKey, recipient: Re
         StorageError: the disk is full; nothing half-written stays.
     """
     place = manifest_path(payload_path).name
-    envelope = read_envelope(payload_path)
+    envelope = envelope or read_envelope(payload_path)
     manifest, _ = verify_manifest(envelope, {parse_manifest(envelope, place).site: (key.public_key,)}, place)
     stream_key = secrets.token_bytes(KEY_BYTES)
     binding = stream_binding(manifest.site, manifest.sequence, recipient.key_id)
@@ -226,9 +230,10 @@ class _Unpacked:
             end = _LENGTH_BYTES + int.from_bytes(self._head[:_LENGTH_BYTES], "big")
             if len(self._head) < _LENGTH_BYTES:
                 return
-            if end > _LENGTH_BYTES + MAX_ENVELOPE_BYTES:
+            # Nor none: the head would never end, and grow by all that follows.
+            if not _LENGTH_BYTES < end <= _LENGTH_BYTES + MAX_ENVELOPE_BYTES:
                 raise BoundsError(
-                    f"a manifest of at most {MAX_ENVELOPE_BYTES} bytes", received="a longer one",
+                    f"a manifest of 1 to {MAX_ENVELOPE_BYTES} bytes", received=f"{end - _LENGTH_BYTES}",
                     advice="refuse the file", place=self._place,
                 )  # fmt: skip
             if len(self._head) < end:

@@ -35,7 +35,8 @@ MAX_DECIMAL_CHARACTERS = 64
 
 _ADVICE = "repair or refuse the file"
 _DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?")
-_BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', re.DOTALL)
+# Possessive, and a string may lack its end: so every byte is looked at once, whatever the bytes are.
+_BRACKET = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[{]|[\]}]', re.DOTALL)
 
 
 def canonical_bytes(value: Json) -> bytes:

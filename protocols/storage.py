@@ -8,6 +8,7 @@ before the rename removes the temporary file, so that nothing half-written stays
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import secrets
@@ -40,6 +41,25 @@ def mapped(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise storage_error(error, path) from error
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keeps other processes, and other threads, out of a folder whose changes belong together; they wait.
+
+    The kernel gives the lock back when the process ends, however it ends. It is not to be taken twice by one.
+
+    Raises:
+        StorageError: there is no such folder.
+    """
+    with mapped(folder):
+        handle = os.open(folder, os.O_RDONLY)
+    try:
+        with mapped(folder):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ policy is `approval` in site.json, "required" or "not required".
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,10 +30,12 @@ class SignedManifest:
     Args:
         manifest: as it was signed.
         sha256: its digest; receipts and withdrawals know the share by it.
+        envelope: it and its signature, as they lie beside the payload.
     """
 
     manifest: ShareManifest
     sha256: str
+    envelope: bytes
 
 
 def signed_manifest(workspace: Workspace, share: Path) -> SignedManifest:
@@ -44,24 +47,31 @@ def signed_manifest(workspace: Workspace, share: Path) -> SignedManifest:
     data = read_envelope(share)
     keys = {workspace.site: workspace.public_keys}
     manifest, _ = verify_manifest(data, keys, manifest_path(share).name)
-    return SignedManifest(manifest, manifest.sha256)
+    return SignedManifest(manifest, manifest.sha256, data)
 
 
-def require(workspace: Workspace, share: Path, approver: str | None) -> None:
-    """Returns if the share may leave; an approval is recorded first.
+def require(
+    workspace: Workspace, share: Path, approver: str | None, shown: SignedManifest | None = None
+) -> SignedManifest:
+    """Returns what may leave; an approval is recorded first.
 
     Args:
         workspace: of the site; its policy decides.
         share: the payload, its manifest beside it.
         approver: name of the person who approves; None where nobody was asked.
+        shown: what that person has seen; None where nothing was shown.
 
     Raises:
         ApprovalError: nobody has approved exactly this share.
         LedgerError, ProtocolError, StorageError: see there.
     """
     signed = signed_manifest(workspace, share)
+    if shown is not None and shown.sha256 != signed.sha256:
+        raise ApprovalError(
+            f"{share.name}: expected the share that was shown, another has taken its place meanwhile; look at it and approve again"
+        )
     if approver is None and is_settled(workspace, signed):
-        return
+        return signed
     if approver is None and workspace.approval_required:
         raise ApprovalError(
             f"{share.name}: expected the name of who approves that it leaves, got none; "
@@ -75,6 +85,7 @@ def require(workspace: Workspace, share: Path, approver: str | None) -> None:
     if approver is not None:
         details["approver"] = _checked(approver)
     ledger.record(workspace, WAIVED if approver is None else APPROVED, details)
+    return signed
 
 
 def is_settled(workspace: Workspace, signed: SignedManifest) -> bool:
@@ -87,7 +98,8 @@ def is_settled(workspace: Workspace, signed: SignedManifest) -> bool:
 
 
 def _checked(approver: str) -> str:
-    name = approver.strip()
+    # However the keyboard or the shell composes its letters.
+    name = unicodedata.normalize("NFC", approver.strip())
     if not name or not LINE.fullmatch(name):
         raise ApprovalError("--approver: expected a name of up to 200 characters on one line, got something else")
     return name

@@ -156,6 +156,7 @@ def inspect_share(
 def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading: Any) -> None:
     """Find PHI in notes, and hide it."""
     opened = workspace.open_workspace(root)
+    warn_of_expiry(opened)
     read = Notes(notes, _reading(reading))
     with progress_bar(quiet=as_json) as bar:
         written, counts = deidentify.write_deidentified(load_pipeline(_pipeline(opened)), read, out, mode, bar)

@@ -24,14 +24,15 @@ def approve(workspace: Workspace, share: Path, approver: str | None) -> None:
         ApprovalError: nobody has approved exactly this share.
         ProtocolError: it is damaged, or not this site's.
     """
+    shown = None
     if approver is None and workspace.approval_required and at_terminal():
-        signed = approval.signed_manifest(workspace, share)
-        if not approval.is_settled(workspace, signed):
+        shown = approval.signed_manifest(workspace, share)
+        if not approval.is_settled(workspace, shown):
             click.echo("\n".join(inspection_lines(inspection_of(workspace, share))), err=True)
             approver = click.prompt(
                 "Name of who approves that this leaves (empty: nobody)", default="", show_default=False, err=True
             )
-    approval.require(workspace, share, approver or None)
+    approval.require(workspace, share, approver or None, shown)
 
 
 def at_terminal() -> bool:

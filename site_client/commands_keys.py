@@ -100,7 +100,7 @@ def keys_rotate(
     opened, data = site_keys.rotation(opened, datetime.date.today(), overlap_days)
     if out is None:
         assert way is not None
-        _accepted(opened, post(opened, "/v1/rotations", data, way), as_json=as_json)
+        _accepted(opened, post(opened, "/v1/rotations", data, way, tell), as_json=as_json)
         return
     write_whole(out, data)
     lines = [
@@ -132,3 +132,8 @@ def warn_of_expiry(opened: workspace.Workspace) -> None:
     """One line on standard error for each key that expires soon."""
     for line in site_keys.expiry_lines(opened, datetime.date.today()):
         click.echo(f"warning: {line}", err=True)
+
+
+def tell(line: str) -> None:
+    """A line for the person in front of the machine."""
+    click.echo(f"note: {line}", err=True)

@@ -11,7 +11,7 @@ from command_line.progress import progress_bar
 from protocols.receipt import Receipt
 from site_client import workspace
 from site_client.commands_approval import approve, approver_option
-from site_client.commands_keys import existing_file, folder_option, warn_of_expiry
+from site_client.commands_keys import existing_file, folder_option, tell, warn_of_expiry
 from site_client.errors import RejectedError
 from site_client.post import connection_of
 from site_client.receipts import take_receipts
@@ -70,7 +70,7 @@ def submit(
     approve(opened, share, approver)
     with progress_bar(quiet=as_json) as bar:
         receipt = submit_to_server(
-            opened, share, way, None, progress=lambda arrived, size: bar("bytes sent", arrived, size), tell=_tell
+            opened, share, way, None, progress=lambda arrived, size: bar("bytes sent", arrived, size), tell=tell
         )
     _report([receipt], as_json=as_json)
 
@@ -82,10 +82,6 @@ def submit(
 def receipts(folder: Path, root: Path, as_json: bool) -> None:
     """Take the provider's receipts for this site from FOLDER."""
     _report(take_receipts(workspace.open_workspace(root), folder), as_json=as_json)
-
-
-def _tell(line: str) -> None:
-    click.echo(f"note: {line}", err=True)
 
 
 def _report(found: list[Receipt], *, as_json: bool) -> None:

@@ -10,7 +10,7 @@ import click
 from command_line.commands import examples, json_option, report
 from site_client import withdraw as withdrawals
 from site_client import workspace
-from site_client.commands_keys import existing_file, folder_option
+from site_client.commands_keys import existing_file, folder_option, tell
 from site_client.post import connection_of, post
 
 
@@ -46,7 +46,7 @@ def withdraw(
         report({"withdrawal": str(path), "sequence": found.sequence}, lines, as_json=as_json)
         return
     assert way is not None
-    receipt = withdrawals.confirmed(opened, found, post(opened, "/v1/withdrawals", data, way))
+    receipt = withdrawals.confirmed(opened, found, post(opened, "/v1/withdrawals", data, way, tell))
     report(
         {"sequence": found.sequence, "state": receipt.state, "log_head": receipt.log_head},
         [f"share {found.sequence} is withdrawn; the provider's signed receipt is in the ledger"],

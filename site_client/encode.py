@@ -101,7 +101,7 @@ def encode(
     """
     release, provider = workspace.release(), workspace.pinned_provider()
     encoder = load_encoder(release.folder)
-    key = workspace.key()
+    workspace.key()
     labelled = False
     noise, checking = _noises(workspace, encoder, release.folder)
     guard = Guard(encoder, neighbours_of(release.folder), bound, checking)
@@ -134,7 +134,8 @@ def encode(
             software=f"deid-commons {version('deid-commons')}",
             protection=protection(encoder, guarded),
         )
-        manifest = seal_share(out, fields, key, checked=writer.checked)
+        # The key in use now: it may have been replaced meanwhile, and the ledger knows no other.
+        manifest = seal_share(out, fields, workspace.key(), checked=writer.checked)
         write_report(out, manifest, guarded)
         return Encoded(manifest, guarded)
     except BaseException:

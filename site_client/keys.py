@@ -15,10 +15,13 @@ from protocols.rotation import Acceptance, Rotation, read_acceptance
 from protocols.signing import PrivateKey
 from site_client import ledger
 from site_client.errors import SiteError
+from site_client.trust import Trust
 from site_client.workspace import IN_USE, RETIRED, VALID_DAYS, WAITING, SiteKey, Workspace
 
 OVERLAP_DAYS = 30
 WARNING_DAYS = 30
+# A release is confirmed anew every month or so.
+RELEASE_WARNING_DAYS = 7
 
 
 def request_enrolment(workspace: Workspace, out: Path, contact: str, day: datetime.date) -> SiteRequest:
@@ -48,18 +51,22 @@ def rotation(workspace: Workspace, day: datetime.date, overlap_days: int = OVERL
     Returns:
         the workspace with the key, saved; the bytes to send.
     """
-    waiting = next((key for key in workspace.keys if key.state == WAITING and key.valid_until > day), None)
-    if waiting is None:
-        made = PrivateKey.generate()
-        made.save(workspace.private_key(made.public_key.key_id))
-        waiting = SiteKey(made.public_key, day + datetime.timedelta(days=VALID_DAYS), WAITING)
-        workspace = replace(workspace, keys=(*(key for key in workspace.keys if key.state != WAITING), waiting))
-        workspace.save()
+    workspace = workspace.updated(lambda now: _with_waiting_key(now, day))
+    waiting = next(key for key in workspace.keys if key.state == WAITING)
     old, new = workspace.key(), PrivateKey.load(workspace.private_key(waiting.key_id))
     asked = Rotation(workspace.site, old.public_key, new.public_key, day, waiting.valid_until, overlap_days)
     data = asked.to_bytes(old, new)
     ledger.record(workspace, "rotation requested", {"key": waiting.key_id, "old": old.public_key.key_id})
     return workspace, data
+
+
+def _with_waiting_key(workspace: Workspace, day: datetime.date) -> Workspace:
+    if any(key.state == WAITING and key.valid_until > day for key in workspace.keys):
+        return workspace
+    made = PrivateKey.generate()
+    made.save(workspace.private_key(made.public_key.key_id))
+    waiting = SiteKey(made.public_key, day + datetime.timedelta(days=VALID_DAYS), WAITING)
+    return replace(workspace, keys=(*(key for key in workspace.keys if key.state != WAITING), waiting))
 
 
 def take_into_use(workspace: Workspace, acceptance: bytes) -> tuple[Workspace, Acceptance]:
@@ -70,16 +77,18 @@ def take_into_use(workspace: Workspace, acceptance: bytes) -> tuple[Workspace, A
         SiteError: for another site, or for a key that does not wait here.
     """
     accepted = read_acceptance(acceptance, workspace.pinned_provider().signing_key)
+    return workspace.updated(lambda now: _with_key_in_use(now, accepted)), accepted
+
+
+def _with_key_in_use(workspace: Workspace, accepted: Acceptance) -> Workspace:
     found = {key.key_id: key for key in workspace.keys}.get(accepted.new_key.key_id)
     if accepted.site != workspace.site or found is None or found.state == RETIRED:
         raise SiteError("expected the acceptance of a key that waits here, got another; run `site-client keys show`")
     if found.state == IN_USE:
-        return workspace, accepted
+        return workspace
     # Recorded by the old key: it vouches for the new one in the ledger too.
     ledger.record(workspace, "rotation accepted", {"key": found.key_id, "old": workspace.key_in_use.key_id})
-    updated = replace(workspace, keys=tuple(_after(key, accepted) for key in workspace.keys))
-    updated.save()
-    return updated, accepted
+    return replace(workspace, keys=tuple(_after(key, accepted) for key in workspace.keys))
 
 
 def _after(key: SiteKey, accepted: Acceptance) -> SiteKey:
@@ -91,7 +100,7 @@ def _after(key: SiteKey, accepted: Acceptance) -> SiteKey:
 
 
 def expiry_lines(workspace: Workspace, day: datetime.date) -> list[str]:
-    """What ends within WARNING_DAYS, or has ended, and what to do."""
+    """What ends soon, or has ended, and what to do."""
     lines = []
     left = (workspace.key_in_use.valid_until - day).days
     if left <= WARNING_DAYS:
@@ -101,4 +110,9 @@ def expiry_lines(workspace: Workspace, day: datetime.date) -> list[str]:
     provider = workspace.provider
     if provider is not None and (provider.valid_until - day).days <= WARNING_DAYS:
         lines.append(f"the provider's keys are valid until {provider.valid_until}: run `site-client pull`")
+    trust = Trust.load(workspace.trust)
+    if trust is not None and (trust.valid_until - day).days <= RELEASE_WARNING_DAYS:
+        lines.append(
+            f"the release in use was good until {trust.valid_until} by what the provider last signed: run `site-client pull`"
+        )
     return lines

@@ -16,7 +16,7 @@ from protocols.errors import ProtocolError
 from protocols.share import ShareExpectation, open_share
 from protocols.signing import PrivateKey
 from protocols.storage import file_sha256, flush, mapped
-from site_client.approval import SignedManifest, signed_manifest
+from site_client.approval import SignedManifest
 from site_client.errors import SiteError
 from site_client.workspace import Workspace
 
@@ -43,15 +43,17 @@ class Sealed:
         return self.path.name
 
 
-def sealed(workspace: Workspace, share: Path) -> Sealed:
+def sealed(workspace: Workspace, share: Path, approved: SignedManifest) -> Sealed:
     """A share as a bundle for the provider: sealed now, or the file that was sealed before.
 
     Args:
         workspace: of the site.
         share: the payload, its manifest beside it.
+        approved: the manifest that may leave; no other does, whatever lies there by now.
 
     Raises:
-        ProtocolError: the share is damaged, not this site's, or made with another release than the one in use.
+        ProtocolError: the share is damaged, not this site's, not the approved one, or made with another release than the
+            one in use. One that was sealed before goes on its way whatever was pulled since: it may have left already.
         SiteError: the provider's keys have expired.
         StorageError: no room.
     """
@@ -60,17 +62,16 @@ def sealed(workspace: Workspace, share: Path) -> Sealed:
         raise SiteError(
             f"expected keys of the provider that are valid, found some until {provider.valid_until}; run `site-client pull`"
         )
-    expected = ShareExpectation(release=workspace.release().digest, recipient=provider.signing_key.key_id)
-    opened = open_share(share, public_keys={workspace.site: workspace.public_keys}, expected=expected)
-    signed = signed_manifest(workspace, share)
-    path = _path(workspace, signed)
+    path = _path(workspace, approved)
     if not _usable(path, provider.recipient.key_id):
+        expected = ShareExpectation(release=workspace.release().digest, recipient=provider.signing_key.key_id)
+        opened = open_share(share, public_keys={workspace.site: workspace.public_keys}, expected=expected)
         with mapped(path):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # The key that signed the manifest: the site may have another one by now.
         key = PrivateKey.load(workspace.private_key(opened.key.key_id))
-        seal_bundle(share, path, key=key, recipient=provider.recipient)
-    return Sealed(path, file_sha256(path), signed.sha256, signed.manifest.sequence)
+        seal_bundle(share, path, key=key, recipient=provider.recipient, envelope=approved.envelope)
+    return Sealed(path, file_sha256(path), approved.sha256, approved.manifest.sequence)
 
 
 def discard(workspace: Workspace, manifest_sha256: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from site_client.errors import SiteError
@@ -22,12 +23,25 @@ def connection_of(workspace: Workspace, ca: Path | None, proxy: str | None) -> C
     return Connection(server, ca, proxy)
 
 
-def post(workspace: Workspace, path: str, body: bytes, connection: Connection) -> bytes:
+def post(
+    workspace: Workspace,
+    path: str,
+    body: bytes,
+    connection: Connection,
+    tell: Callable[[str], None] = lambda line: None,
+) -> bytes:
     """Send one message and return the answer, which is for the caller to verify.
+
+    Args:
+        workspace: of the site.
+        path: of the interface.
+        body: the message.
+        connection: the way there.
+        tell: takes lines for the person in front of the machine.
 
     Raises:
         RefusedError: the server does not take it.
         UnreachableError: no answer, however often it was tried.
     """
-    with Transport(connection, workspace.key()) as transport:
+    with Transport(connection, workspace.key(), tell=tell) as transport:
         return transport.request("POST", path, body).body

@@ -80,9 +80,13 @@ def pull(
             write_whole(incoming / MANIFEST_NAME, listed)
             release = _take(incoming, workspace.releases / name, manifest)
         client.trust(place).save(workspace.trust)
-    updated = replace(workspace, provider=provider, current=CurrentRelease(name, release.digest))
-    updated.save()
-    return updated, release
+
+    def taken(now: Workspace) -> Workspace:
+        # Another pull may have brought a later one meanwhile.
+        _check_place(now, name, manifest)
+        return replace(now, provider=provider, current=CurrentRelease(name, release.digest))
+
+    return workspace.updated(taken), release
 
 
 def _place(source: str | None, known: Trust | None) -> str:

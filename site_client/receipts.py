@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from protocols.canonical import Json
-from protocols.errors import StorageError
+from protocols.errors import ProtocolError, StorageError
 from protocols.receipt import Receipt, read_receipt
 from protocols.signed_message import MAX_MESSAGE_BYTES
 from protocols.storage import mapped, read_bounded, write_whole
 from site_client import ledger, outbox
-from site_client.errors import SiteError
+from site_client.errors import LedgerError, SiteError
 from site_client.workspace import Workspace
 
 SUBMITTED, RECEIVED = "submitted", "receipt"
@@ -51,16 +51,24 @@ def take_receipts(workspace: Workspace, folder: Path) -> list[Receipt]:
 
     Raises:
         SiteError: there is no receipt for this site.
-        ProtocolError, LedgerError: as `take_receipt`.
+        ProtocolError, SiteError: of the first that can't be taken, as `take_receipt`; all others are taken before.
+        LedgerError: the ledger was changed.
     """
-    taken = []
+    taken, failed = [], []
     key = workspace.pinned_provider().signing_key
     if not folder.is_dir():
         raise StorageError("a folder", received="none", advice="check the path", place=folder.name)
     for path in sorted(folder.glob(f"*{SUFFIX}")):
-        data = read_bounded(path, MAX_MESSAGE_BYTES)
-        if read_receipt(data, key).site == workspace.site:
-            taken.append(take_receipt(workspace, data))
+        try:
+            data = read_bounded(path, MAX_MESSAGE_BYTES)
+            if read_receipt(data, key).site == workspace.site:
+                taken.append(take_receipt(workspace, data))
+        except LedgerError:
+            raise
+        except (ProtocolError, SiteError) as error:
+            failed.append(error)
+    if failed:
+        raise failed[0]
     if not taken:
         raise SiteError(
             f"{folder}: expected receipts for {workspace.site}, found none; give the folder to which the shares were written, "

@@ -98,8 +98,7 @@ def submit_to_server(
 
 
 def _ready(workspace: Workspace, share: Path, approver: str | None) -> Sealed:
-    approval.require(workspace, share, approver)
-    return sealed(workspace, share)
+    return sealed(workspace, share, approval.require(workspace, share, approver))
 
 
 def _record(workspace: Workspace, ready: Sealed, to: str) -> None:

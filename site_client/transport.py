@@ -251,7 +251,7 @@ def _client(connection: Connection) -> httpx.Client:
             # No version: who reads it along the way learns nothing.
             headers={"user-agent": "site-client", "accept-encoding": "identity"},
         )
-    except (ValueError, httpx.InvalidURL) as error:
+    except (ValueError, ImportError, httpx.InvalidURL) as error:
         # The address is not repeated: it may hold a password.
         raise SiteError("proxy: expected an address like http://proxy:3128, got another; check --proxy") from error
 

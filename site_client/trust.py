@@ -7,7 +7,9 @@ out of it unnoticed could bring back old ones, so it carries a digest, and a dam
 from __future__ import annotations
 
 import base64
+import datetime
 import hashlib
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -51,6 +53,12 @@ class Trust:
     def fingerprint(self) -> RootFingerprint:
         """Of the root that the site pinned."""
         return RootFingerprint.of(self.first_root)
+
+    @property
+    def valid_until(self) -> datetime.date:
+        """Last day of the newest metadata: from then on a release may have been replaced or withdrawn without a word to this site."""
+        stated = json.loads(self.files["timestamp.json"])["signed"]["expires"]
+        return datetime.datetime.fromisoformat(stated).date()
 
     def unpack(self, folder: Path) -> None:
         """Lay the metadata out for `tuf.ngclient`."""

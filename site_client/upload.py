@@ -7,6 +7,7 @@ asks for an upload of the same bytes gets the one that is open, or the receipt i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from site_client.patience import asked_seconds
 from site_client.transport import Answer, Transport
 
 LEAST_BYTES = 64 << 10
+_LONGEST_CHECK_S = 6 * 3600
+_PLACE = re.compile(r"/v1/uploads/[A-Za-z0-9_-]{1,128}")
 # After these the server is asked anew where it stands.
 _RESUMABLE = frozenset({"offset", "gone", "digest", "slow"})
 
@@ -47,14 +50,19 @@ def upload(
         answer = transport.request("POST", "/v1/uploads", asked)
         if answer.status == 200:
             return answer.body
-        place, arrived = answer.headers.get("location", ""), _offset(answer)
+        place, arrived = _place(answer), _offset(answer)
         try:
             while arrived < regular_size(path):
                 if arrived > furthest:
                     furthest, failures = arrived, 0
                     progress(arrived)
                 piece = _read(path, arrived, piece_bytes)
-                arrived = _offset(transport.once("PATCH", place, piece, offset=arrived))
+                reached = _offset(transport.once("PATCH", place, piece, offset=arrived))
+                if reached <= arrived:
+                    raise UnreachableError(
+                        "server: expected to have more after a piece, has as much as before", passing=True
+                    )
+                arrived = reached
                 piece_bytes = min(2 * piece_bytes, MAX_CHUNK_BYTES)
             progress(arrived)
             return _finish(transport, place)
@@ -66,9 +74,27 @@ def upload(
 
 def _finish(transport: Transport, place: str) -> bytes:
     """The receipt, waited for while the server checks the share."""
+    waited = 0.0
     while (answer := transport.request("POST", f"{place}/finish")).status == 202:
-        transport.sleep(transport.patience.pause(1, asked_seconds(answer.headers.get("retry-after"))))
+        if waited > _LONGEST_CHECK_S:
+            raise UnreachableError(
+                f"server: expected a receipt within {_LONGEST_CHECK_S // 3600} hours, it still checks the share, which has arrived; "
+                "give the same command again later"
+            )
+        pause = transport.patience.pause(1, asked_seconds(answer.headers.get("retry-after")))
+        waited += pause
+        transport.sleep(pause)
     return answer.body
+
+
+def _place(answer: Answer) -> str:
+    """Where the upload is: below the server's own address, whatever a proxy makes of its answer."""
+    place = answer.headers.get("location", "")
+    if not _PLACE.fullmatch(place):
+        raise UnreachableError(
+            "server: expected the place of an upload, got something else; check the address and the proxy"
+        )
+    return place
 
 
 def _passing(error: UnreachableError | RefusedError) -> UnreachableError:

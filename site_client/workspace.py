@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import datetime
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from protocols.fields import SITE, read_date
 from protocols.provider_record import ProviderRecord
 from protocols.release import VerifiedRelease, verify_release
 from protocols.signing import PrivateKey, PublicKey
+from protocols.storage import locked
 from shared.errors import ConfigurationError
 from shared.files import new_tree, read_text, write_text
 from site_client.errors import WorkspaceError
@@ -167,10 +169,26 @@ class Workspace:
         }
         write_text(self.root / _SETTINGS, json.dumps(settings, indent=1))
 
+    def updated(self, change: Callable[[Workspace], Workspace]) -> Workspace:
+        """Changes the settings as they are on the disk now: another command may have changed them since this one began.
+
+        Args:
+            change: from the workspace as it is; whatever it does besides, no other change comes between.
+
+        Returns:
+            the workspace as it was saved.
+
+        Raises:
+            StorageError: the disk is full; nothing has changed.
+        """
+        with locked(self.root):
+            workspace = change(open_workspace(self.root))
+            workspace.save()
+        return workspace
+
     def next_sequence(self) -> tuple[Workspace, int]:
         """The workspace with a sequence number that no share had before, saved ahead of its use."""
-        workspace = replace(self, sequence=self.sequence + 1)
-        workspace.save()
+        workspace = self.updated(lambda now: replace(now, sequence=now.sequence + 1))
         return workspace, workspace.sequence
 
 

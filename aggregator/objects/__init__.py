@@ -24,7 +24,7 @@ def open_store(setting: str | Path, root: Path = Path()) -> ObjectStore:
     """
     text = str(setting)
     if text.startswith("s3://"):
-        return S3Store(text)
+        return S3Store(text, root / "staging")
     if not text or "://" in text:
         raise ConfigurationError("objects: expected a folder or an s3:// URL, got something else; correct the setting")
     return FolderStore(root / text)

@@ -16,6 +16,7 @@ from obstore.exceptions import BaseError
 from obstore.store import S3Store as Bucket
 
 from aggregator.objects.store import file_chunks, missing, object_name, verified
+from aggregator.staging import opening_folder
 from protocols.errors import StorageError
 from protocols.storage import mapped
 from shared.errors import ConfigurationError
@@ -31,12 +32,14 @@ class S3Store:
 
     Args:
         url: s3://BUCKET/PREFIX?endpoint=URL&region=NAME; the endpoint speaks HTTPS unless it is on this machine.
+        scratch: folder for what is being read, which `aggregator.staging.sweep` cleans up behind a killed process.
 
     Raises:
         ConfigurationError: not such a URL.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, scratch: Path) -> None:
+        self._scratch = scratch
         parts = urlsplit(url)
         query = dict(parse_qsl(parts.query, keep_blank_values=True))
         endpoint = query.get("endpoint")
@@ -76,9 +79,11 @@ class S3Store:
 
     @contextmanager
     def local(self, sha256: str) -> Iterator[Path]:
-        with tempfile.NamedTemporaryFile(prefix="object-") as file:
-            self._fetch(sha256, file)
-            yield Path(file.name)
+        with opening_folder(self._scratch) as folder:
+            path = folder / "object"
+            with mapped(path), path.open("xb") as file:
+                self._fetch(sha256, file)
+            yield path
 
     def exists(self, sha256: str) -> bool:
         name = object_name(sha256)

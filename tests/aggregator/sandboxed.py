@@ -112,6 +112,35 @@ def write_file(arguments: Arguments) -> Json:
     return None
 
 
+# Their numbers on x86_64.
+_TRUNCATE, _CHMOD, _RENAME, _UNLINK, _QUEUE_SIGNAL, _PRLIMIT, _PIDFD_OPEN = 76, 90, 82, 87, 129, 302, 434
+
+
+def raw_calls(arguments: Arguments) -> Json:
+    """What a parser that was taken over would try on a file and on the parent, past anything of Python; the errno of each."""
+    path, parent = str(arguments["path"]).encode(), int(str(arguments["parent"]))
+    libc = ctypes.CDLL(None, use_errno=True)
+    information = ctypes.create_string_buffer(128)
+    ctypes.memmove(information, (ctypes.c_int * 4)(9, 0, -1, 0), 16)
+    limit = (ctypes.c_ulong * 2)(0, 0)
+    calls = {
+        "truncate": (_TRUNCATE, path, 0),
+        "chmod": (_CHMOD, path, 0o777),
+        "rename": (_RENAME, path, path + b"-away"),
+        "unlink": (_UNLINK, path),
+        "signal": (_QUEUE_SIGNAL, parent, 9, information),
+        "limits of another": (_PRLIMIT, parent, 7, limit, None),
+        "own limits": (_PRLIMIT, 0, 7, None, limit),
+        "handle of another": (_PIDFD_OPEN, parent, 0),
+    }
+    found: dict[str, Json] = {}
+    for name, call in calls.items():
+        ctypes.set_errno(0)
+        libc.syscall(*call)
+        found[name] = ctypes.get_errno()
+    return found
+
+
 def read_file(arguments: Arguments) -> Json:
     return len(Path(str(arguments["path"])).read_bytes())
 

@@ -57,6 +57,44 @@ class TestResume:
         assert ingest.ingest(workspace, bundle).state == ACCEPTED
         nothing_left(workspace)
 
+    def test_what_lies_about_in_staging_does_not_hold_up_shares(self, small: World) -> None:
+        workspace = small.workspace()
+        ingest.receive(workspace, small.bundle())
+        staging = workspace.root / "staging"
+        staging.mkdir(exist_ok=True)
+        (staging / "note").write_text("left here by a person")
+        assert [decision.state for decision in ingest.resume(workspace)] == [ACCEPTED]
+
+    def test_what_can_not_be_cleaned_up_does_not_hold_up_shares_either(
+        self, small: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        workspace = small.workspace()
+        ingest.receive(workspace, small.bundle())
+
+        def failing(staging: Path) -> int:
+            raise StorageError("a folder", received="Input/output error", advice="look", place="staging")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(ingest, "sweep", failing)
+            with pytest.raises(StorageError, match="Input/output"):
+                ingest.resume(workspace)
+        assert rows(workspace) == [("north", 1, ACCEPTED, "")]
+
+    @pytest.mark.parametrize("damaged", ["key", "object"])
+    def test_damage_of_the_providers_own_files_is_no_fault_of_the_share(self, damaged: str, small: World) -> None:
+        workspace, bundle = small.workspace(), small.bundle()
+        ingest.receive(workspace, bundle)
+        path = workspace.root / "keys" / "recipient.pem"
+        if damaged == "object":
+            [path] = [path for path in (workspace.root / "objects").rglob("*") if path.is_file()]
+        sound = path.read_bytes()
+        path.write_bytes(sound[: len(sound) // 2])
+        with pytest.raises(StorageError):
+            ingest.resume(workspace)
+        assert rows(workspace) == [("north", 1, RECEIVED, "")]
+        path.write_bytes(sound)
+        assert [decision.state for decision in ingest.resume(workspace)] == [ACCEPTED]
+
     def test_a_share_that_another_process_has_decided_meanwhile(
         self, world: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -25,7 +25,7 @@ SIZES = [0, 1, 11 * 2**20 + 1]
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
     if request.param == "folder":
         return FolderStore(tmp_path / "objects")
-    return S3Store(request.getfixturevalue("s3_url"))
+    return S3Store(request.getfixturevalue("s3_url"), tmp_path / "scratch")
 
 
 def made(folder: Path, content: bytes) -> tuple[Path, str]:
@@ -188,14 +188,14 @@ def test_a_folder_without_rights_or_room_is_a_clear_line(tmp_path: Path, monkeyp
 def test_a_store_that_does_not_answer_is_a_clear_line(s3_url: str, tmp_path: Path) -> None:
     path, sha256 = made(tmp_path, b"object")
     for url in (s3_url.replace("s3://test-", "s3://none-"), s3_url.partition("?")[0] + "?endpoint=http://127.0.0.1:9"):
-        store = S3Store(url)
+        store = S3Store(url, tmp_path)
         with pytest.raises(StorageError, match="check the setting `objects`"):
             store.put(path, sha256)
 
 
 def test_both_stores_use_the_same_names(s3_url: str, tmp_path: Path) -> None:
     path, sha256 = made(tmp_path, b"object")
-    for store in (FolderStore(tmp_path / "objects"), bucket := S3Store(s3_url)):
+    for store in (FolderStore(tmp_path / "objects"), bucket := S3Store(s3_url, tmp_path / "scratch")):
         store.put(path, sha256)
     (listed,) = obstore.list(bucket._bucket).collect()
     (kept,) = (one for one in (tmp_path / "objects").rglob("*") if one.is_file())

@@ -176,3 +176,21 @@ class TestChild:
         ingest.ingest(small.workspace(), small.bundle())
         assert given[0].cpu_s >= 60
         assert PayloadLimits().max_file_bytes / 1e8 > given[0].cpu_s
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_child_that_dies_is_asked_once_more(times: int, small: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel kills what it likes when memory is short; the share can't help it, or can help it twice."""
+    left = [times]
+    with invented_terms():
+        run = opening.sandbox.run
+
+        def dying(*arguments: Any) -> Any:
+            left[0] -= 1
+            if left[0] >= 0:
+                raise SandboxError("the check of the payload: expected an answer, got an end by SIGKILL")
+            return run(*arguments)
+
+        monkeypatch.setattr(opening.sandbox, "run", dying)
+        decision = ingest.ingest(small.workspace(), small.bundle())
+    assert (decision.state, decision.reason_code) == ((ACCEPTED, "") if times == 1 else (REJECTED, "sandbox"))

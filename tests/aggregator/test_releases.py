@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime
 import json
+import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -250,3 +252,35 @@ def test_rotated_keys_are_in_the_log(workspace: Workspace) -> None:
         {"roles": ["root", "timestamp"], "root": 2},
     )
     assert releases.publish_representer(workspace).name == "0002-representer"
+
+
+def test_changes_of_the_repository_wait_for_one_another(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refresh from a timer and a release by hand: neither may follow a state that the other has replaced."""
+    order: list[str] = []
+    publish = Repository.publish
+
+    def slow(repository: Repository, *arguments: Any) -> None:
+        order.append("publishing")
+        thread.start()
+        thread.join(0.3)
+        publish(repository, *arguments)
+        order.append("published")
+
+    def refresh() -> None:
+        releases.refresh(workspace)
+        order.append("refreshed")
+
+    thread = threading.Thread(target=refresh)
+    with monkeypatch.context() as patch:
+        patch.setattr(Repository, "publish", slow)
+        releases.publish_representer(workspace)
+    thread.join()
+    assert order == ["publishing", "published", "refreshed"]
+    assert workspace.repository().release_names() == ["0001-representer"]
+
+
+@pytest.mark.parametrize("licence", ["", "  \n\n"])
+def test_a_blank_licence_is_none(licence: str, workspace: Workspace) -> None:
+    releases.publish_representer(workspace, Publishing(licence=licence))
+    [file] = (workspace.releases / "targets" / "0001-representer").glob("*.LICENCE.md")
+    assert "No licence is stated" in file.read_text()

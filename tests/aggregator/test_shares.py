@@ -48,6 +48,30 @@ class TestQuarantine:
         assert ordinary.state == QUARANTINED
         assert "earlier ones of north" in ordinary.reason
 
+    def test_many_small_ones_that_drift_are_set_aside_together(self, small: World) -> None:
+        """Each is too small to stand out; all of them would teach the head that nothing is PHI."""
+        workspace = small.workspace()
+        for sequence in range(1, 4):
+            share = small.share("north", sequence, Sentences(sequence, sentences=2000))
+            assert ingest.ingest(workspace, small.seal(share, "north")).state == ACCEPTED
+        states = []
+        for sequence in range(4, 40):
+            share = small.share("north", sequence, Sentences(sequence, sentences=8, phi=0.0))
+            states.append(ingest.ingest(workspace, small.seal(share, "north")).state)
+            if states[-1] == QUARANTINED:
+                break
+        assert states[0] == ACCEPTED
+        assert states[-1] == QUARANTINED
+        [waiting] = shares.shares(workspace, (QUARANTINED,))
+        assert "together with the" in waiting.reason
+
+    def test_honest_shares_of_any_size_are_not(self, small: World) -> None:
+        workspace = small.workspace()
+        for sequence, size in enumerate((500, 3, 40, 1000, 7, 7, 7, 200, 1, 90), start=1):
+            for site in ("north", "south"):
+                share = small.share(site, sequence, Sentences(100 * sequence + ord(site[0]), sentences=size))
+                assert ingest.ingest(workspace, small.seal(share, site)).state == ACCEPTED
+
     def test_a_person_accepts_it(self, flooding: Decision, world: World) -> None:
         workspace = world.workspace()
         share = shares.find_share(workspace, str(shares.shares(workspace, (QUARANTINED,))[0].digest))

@@ -303,3 +303,13 @@ def test_the_commands(workspace: Workspace, tmp_path: Path) -> None:
     done(provider("site", "revoke", "st-anne", "--key", new.public_key.key_id, "--reason", "laptop lost", *at))
     done(provider("site", "revoke", "st-anne", "--reason", "key lost", *at))
     assert "revoked: key lost" in done(provider("site", "list", *at)).stdout
+
+
+def test_a_key_does_not_live_longer_by_a_wrong_clock(workspace: Workspace, tmp_path: Path) -> None:
+    ahead = sites.today() + datetime.timedelta(days=3650)
+    path, key = tmp_path / "request.json", PrivateKey.generate()
+    asked = write_request(
+        path, key, site="st-late", contact="", created=ahead, valid_until=ahead + datetime.timedelta(days=700)
+    )
+    with pytest.raises(RegistryError, match="clock"):
+        sites.enrol(workspace, path, asked.fingerprint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import tracemalloc
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
-from protocols.bundle import open_bundle, read_header, seal_bundle, verify_bundle
+from protocols.bundle import _Unpacked, open_bundle, read_header, seal_bundle, verify_bundle
 from protocols.bundle_header import MAGIC, MAX_HEADER_BYTES, stream_binding
 from protocols.canonical import canonical_bytes, parse_canonical
 from protocols.errors import (
@@ -29,7 +30,7 @@ from protocols.errors import (
     VersionError,
 )
 from protocols.recipient import RecipientPrivateKey
-from protocols.share import ShareExpectation, manifest_path, open_share, read_manifest
+from protocols.share import ShareExpectation, manifest_path, open_share, read_envelope, read_manifest
 from protocols.signing import PrivateKey
 from protocols.storage import file_sha256
 from protocols.stream import CHUNK_BYTES, TAG_BYTES, encrypt
@@ -360,3 +361,23 @@ def test_memory_does_not_grow_with_the_share(tmp_path: Path) -> None:
     tracemalloc.stop()
     assert payload.stat().st_size == 50_000_000
     assert peak < 2 << 20
+
+
+@pytest.mark.parametrize("stated", [0, 1 << 31])
+def test_attack_a_manifest_of_no_length_or_a_huge_one(stated: int, tmp_path: Path) -> None:
+    """The inside is encrypted by whoever holds the site's key, so it can say anything."""
+    payload = io.BytesIO()
+    with pytest.raises(BoundsError, match="manifest"):
+        _Unpacked(payload, "x").write(stated.to_bytes(4, "big") + bytes(65532))
+    assert payload.getvalue() == b""
+
+
+def test_what_was_looked_at_is_what_is_sealed(tmp_path: Path) -> None:
+    payload = sealed(tmp_path)
+    seen = read_envelope(payload)
+    other = bulk(tmp_path, 1000)
+    for mine, theirs in ((payload, other), (manifest_path(payload), manifest_path(other))):
+        mine.write_bytes(theirs.read_bytes())
+    with pytest.raises(DigestError):
+        seal_bundle(payload, tmp_path / "x.share", key=KEY, recipient=RECIPIENT.public_key, envelope=seen)
+    assert not (tmp_path / "x.share").exists()

@@ -131,3 +131,12 @@ def test_other_spellings_of_decimals_are_refused(text: Json) -> None:
 def test_decimals_are_finite(number: float) -> None:
     with pytest.raises(SchemaError):
         decimal_text(number)
+
+
+@pytest.mark.parametrize(
+    "text", [b'"' + b'\\"' * 2_000_000, b'"' + b'\\"' * 2_000_000 + b"\\", b'["' + b"a" * 4_000_000]
+)
+def test_a_string_without_an_end_is_looked_at_once(text: bytes) -> None:
+    """A reader that begins anew at every quotation mark would sit here for hours."""
+    with pytest.raises(SchemaError):
+        parse_json(text, max_bytes=len(text))

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
 
 from protocols.errors import BoundsError, StorageError
-from protocols.storage import file_sha256, read_bounded, regular_size, staged, write_whole
+from protocols.storage import file_sha256, locked, read_bounded, regular_size, staged, write_whole
 from tests.protocols.blocks import full_disk
 
 
@@ -75,3 +76,25 @@ def test_digest_of_a_known_message(tmp_path: Path) -> None:
     (tmp_path / "abc").write_bytes(b"abc")
     expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     assert file_sha256(tmp_path / "abc") == expected
+
+
+def test_a_locked_folder_is_changed_by_one_at_a_time(tmp_path: Path) -> None:
+    counter = tmp_path / "counter"
+    counter.write_text("0")
+
+    def count() -> None:
+        for _ in range(50):
+            with locked(tmp_path):
+                counter.write_text(str(int(counter.read_text()) + 1))
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert counter.read_text() == "200"
+
+
+def test_a_folder_that_is_not_there_is_not_locked(tmp_path: Path) -> None:
+    with pytest.raises(StorageError), locked(tmp_path / "none"):
+        pass

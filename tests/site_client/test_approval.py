@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from protocols.errors import ProtocolError
-from protocols.share import read_manifest
+from protocols.share import manifest_path, read_manifest
 from site_client import approval, commands_approval, ledger
 from site_client.errors import ApprovalError
 from site_client.workspace import Workspace, open_workspace
@@ -146,3 +146,29 @@ def test_only_at_a_terminal_the_name_is_asked_for(
     assert bool(events(workspace)) == leaves
     assert shown == ([path] if terminal else [])
     assert ("what leaves" in result.stderr) == terminal
+
+
+def test_a_name_may_be_composed_in_either_way(workspace: Workspace) -> None:
+    approval.require(workspace, share(workspace), "Dr U\u0308nal")
+    (entry,) = ledger.entries(workspace)
+    assert entry.details["approver"] == "Dr Ünal"
+
+
+def test_attack_a_share_that_takes_the_place_of_the_one_that_was_shown(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = share(workspace)
+
+    def answer(*arguments: object, **options: object) -> str:
+        other = share(workspace, "other.parquet", sequence=2)
+        for mine, theirs in ((path, other), (manifest_path(path), manifest_path(other))):
+            mine.write_bytes(theirs.read_bytes())
+        return "Dr Ünal"
+
+    monkeypatch.setattr(commands_approval, "at_terminal", lambda: True)
+    monkeypatch.setattr(commands_approval, "inspection_of", lambda workspace, share: None)
+    monkeypatch.setattr(commands_approval, "inspection_lines", lambda inspection: [])
+    monkeypatch.setattr(click, "prompt", answer)
+    with pytest.raises(ApprovalError, match="taken its place"):
+        commands_approval.approve(workspace, path, None)
+    assert not events(workspace)

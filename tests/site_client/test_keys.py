@@ -145,3 +145,18 @@ def test_a_damaged_list_of_keys_opens_nothing(workspace: Workspace) -> None:
         settings.write_text(whole.replace(right, wrong))
         with pytest.raises((WorkspaceError, ProtocolError)):
             open_workspace(workspace.root)
+
+
+def test_a_key_that_changes_while_a_share_is_made_stays_changed(workspace: Workspace) -> None:
+    """`encode` opens the workspace hours before it saves the number of its share."""
+    asking, data = keys.rotation(workspace, DAY)
+    keys.take_into_use(asking, accepted(parse_rotation(data)))
+    numbered, _ = workspace.next_sequence()
+    assert numbered.key_in_use.public_key == asking.keys[-1].public_key
+    assert open_workspace(workspace.root) == numbered
+    assert ledger.verify(numbered) is not None
+
+
+def test_two_rotations_at_once_ask_for_one_key(workspace: Workspace) -> None:
+    first, second = keys.rotation(workspace, DAY)[0], keys.rotation(workspace, DAY)[0]
+    assert first.keys == second.keys

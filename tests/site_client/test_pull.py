@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,12 +13,13 @@ import pytest
 from protocols.errors import BoundsError, DigestError, SchemaError, StorageError
 from protocols.release import verify_release
 from protocols.release_manifest import FileEntry
-from protocols.release_repository import Reference
+from protocols.release_repository import LIFETIME, Reference
 from protocols.storage import file_sha256
 from shared.errors import ModelError
 from site_client import pull as module
 from site_client import workspace
 from site_client.errors import SiteError
+from site_client.keys import expiry_lines
 from site_client.pull import pull
 from site_client.release_client import ReleaseClient
 from site_client.release_source import Network
@@ -277,3 +279,10 @@ class TestReference:
             publisher.publish("{}", **{"reference.json": reference})
             with pytest.raises(SchemaError, match=r"reference\.json"):
                 pull(site)
+
+
+def test_a_release_that_was_not_confirmed_for_long_is_named(site: workspace.Workspace) -> None:
+    today = datetime.date.today()
+    assert expiry_lines(site, today) == []
+    [line] = expiry_lines(site, today + LIFETIME)
+    assert "site-client pull" in line

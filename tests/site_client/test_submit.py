@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from aggregator import releases
 from aggregator import sites as provider_sites
 from aggregator import workspace as provider_workspace
 from aggregator.ingest import ingest
+from aggregator.releases import Publishing
 from aggregator.server.app import create_app
 from aggregator.server.limits import Limits
 from aggregator.server.serve import setup, work
@@ -21,7 +23,7 @@ from aggregator.site_rotation import rotate
 from bench.certificates import Certificates, make_certificates
 from bench.cutting_proxy import connect_proxy
 from protocols.bundle import read_header
-from protocols.errors import DigestError, OtherReleaseError, SignatureError
+from protocols.errors import DigestError, OtherReleaseError, ProtocolError, SignatureError
 from protocols.manifest import ShareFields
 from protocols.receipt import Receipt
 from protocols.recipient import RecipientPrivateKey
@@ -31,6 +33,7 @@ from site_client import keys, ledger
 from site_client import workspace as site_workspace
 from site_client.approval import signed_manifest
 from site_client.errors import ApprovalError, SiteError, UnreachableError
+from site_client.pull import pull
 from site_client.receipts import take_receipt, take_receipts
 from site_client.submit import submit_to_folder, submit_to_server
 from site_client.transport import Connection, Patience
@@ -162,6 +165,28 @@ def test_a_damaged_share_does_not_leave(pair: Pair, tmp_path: Path) -> None:
 def test_a_share_of_another_release_does_not_leave(pair: Pair, tmp_path: Path) -> None:
     with pytest.raises(OtherReleaseError):
         submit_to_folder(pair.hospital, pair.share(release="ef" * 32), tmp_path / "stick", "A. Person")
+
+
+def test_a_share_that_was_sealed_goes_on_its_way_after_another_release_was_pulled(pair: Pair, tmp_path: Path) -> None:
+    """It may have left before the cut; only the provider can say what became of it."""
+    share = pair.share()
+    before = submit_to_folder(pair.hospital, share, tmp_path / "stick", "A. Person").read_bytes()
+    releases.publish_representer(pair.provider, Publishing(notes="another"))
+    later, _ = pull(pair.hospital, str(pair.provider.releases), None)
+    assert later.release().digest != pair.hospital.release().digest
+    assert submit_to_folder(later, share, tmp_path / "again", None).read_bytes() == before
+    with pytest.raises(OtherReleaseError):
+        submit_to_folder(later, replace(pair, hospital=pair.hospital).share(2, 2), tmp_path / "again", "A. Person")
+
+
+def test_a_receipt_that_can_not_be_taken_does_not_keep_the_others(pair: Pair, tmp_path: Path) -> None:
+    share = pair.share()
+    submit_to_folder(pair.hospital, share, tmp_path, "A. Person")
+    (tmp_path / "a.receipt.json").write_bytes(b"damaged")
+    (tmp_path / "b.receipt.json").write_bytes(pair.receipt(share))
+    with pytest.raises(ProtocolError):
+        take_receipts(pair.hospital, tmp_path)
+    assert pair.events()[-1] == "receipt"
 
 
 def test_nothing_is_sealed_to_keys_that_have_expired(pair: Pair, tmp_path: Path) -> None:

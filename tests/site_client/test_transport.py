@@ -429,3 +429,28 @@ def test_another_site_cannot_read_the_receipt(served: Served, tmp_path: Path) ->
     data = sent(served, tmp_path)
     with served.transport(key=OTHER_KEY) as transport, pytest.raises(RefusedError):
         transport.request("GET", f"/v1/receipts/{hashlib.sha256(data).hexdigest()}")
+
+
+@pytest.mark.parametrize(
+    "place", ["", ".evil.example/x", "@evil.example/v1/uploads/x", "/v1/uploads/../x", "//evil.example/x"]
+)
+def test_attack_an_upload_that_is_sent_elsewhere(tmp_path: Path, place: str) -> None:
+    with pytest.raises(UnreachableError, match="place of an upload"):
+        scripted(tmp_path, says(201, location=place, upload_offset="0"))
+
+
+def test_attack_a_server_that_takes_pieces_for_ever(tmp_path: Path) -> None:
+    same = says(204, upload_offset="0")
+    with pytest.raises(UnreachableError, match="as before"):
+        scripted(tmp_path, *([BEGUN, same] * 50))
+
+
+def test_a_check_that_never_ends_is_not_waited_for_for_ever(tmp_path: Path) -> None:
+    waiting = says(202, retry_after="3000")
+    with pytest.raises(UnreachableError, match="still checks"):
+        scripted(tmp_path, BEGUN, says(204, upload_offset="100"), *([waiting] * 50))
+
+
+def test_a_proxy_of_another_kind_is_refused() -> None:
+    with pytest.raises(SiteError, match="proxy"), Transport(Connection("https://deid.example", proxy="socks5://p:1")):
+        pass

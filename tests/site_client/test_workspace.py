@@ -46,3 +46,8 @@ def test_the_release_in_use_is_verified_anew(loop: Loop) -> None:
 def test_without_a_release_it_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(WorkspaceError, match="site-client pull"):
         create(tmp_path, "st-anne").release()
+
+
+def test_numbers_of_shares_that_are_made_at_once_differ(tmp_path: Path) -> None:
+    early = create(tmp_path, "st-anne")
+    assert [early.next_sequence()[1], early.next_sequence()[1], open_workspace(tmp_path).sequence] == [1, 2, 2]
