@@ -139,7 +139,8 @@ def receive(workspace: Workspace, path: Path) -> int:
         known = _of_bundle(session, digest)
     if known is not None and known.state != RECEIVED:
         return known.id
-    recipient = workspace.recipient()
+    with _own_fault():
+        recipient = workspace.recipient()
     bundle = verify_bundle(path, public_keys=site_keys(workspace, today()), recipient_id=recipient.public_key.key_id)
     with workspace.registry().reading() as session:
         taken = _taken(session, bundle)
@@ -189,7 +190,7 @@ def _processed(workspace: Workspace, row: ShareRow, keys: Mapping[str, Sequence[
         opened = open_received(path, folder, keys, recipient, terms)
         if opened.payload is not None:
             workspace.objects().put(opened.payload, parse_manifest(opened.envelope).payload_sha256)
-        with workspace.registry().transaction() as session:
+        with _own_fault(), workspace.registry().transaction() as session:
             row = session.get_one(ShareRow, row.id)
             if row.state == RECEIVED:
                 decide(session, workspace, row, opened)

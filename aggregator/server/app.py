@@ -17,9 +17,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import wraps
 from pathlib import Path
 
 from sqlalchemy import select
@@ -34,8 +35,9 @@ from aggregator.registry.tables import UploadRow
 from aggregator.server.authentication import Authenticator, Caller
 from aggregator.server.front import LOG, SITE, Front
 from aggregator.server.intake import WAIT_S, Intake, TakeIn
-from aggregator.server.limits import Limits, TokenBuckets
+from aggregator.server.limits import Limits, Running, TokenBuckets
 from aggregator.server.metrics import CONTENT_TYPE, Metrics
+from aggregator.server.patience import Patience
 from aggregator.server.release_files import release_file
 from aggregator.server.uploads import Uploads
 from protocols.fields import SHA256
@@ -48,19 +50,21 @@ _HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
 
 @dataclass(frozen=True)
 class Work:
-    """What the server calls; each blocks and runs in a thread.
+    """What the server calls; each but `stop` blocks and runs in a thread.
 
     Args:
         take_in: decides about a bundle.
         withdraw: carries out a signed withdrawal of a site; returns the receipt.
         rotate: takes a new key of a site; returns the acceptance.
         resume: finishes what an earlier run of the server left.
+        stop: lets nothing new begin and gives up `resume`, so that the server can end; returns at once.
     """
 
     take_in: TakeIn
     withdraw: Callable[[str, bytes], bytes]
     rotate: Callable[[str, bytes], bytes]
     resume: Callable[[], object] = lambda: None
+    stop: Callable[[], object] = lambda: None
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,7 @@ def create_app(setup: Setup, work: Work) -> ASGIApp:
     uploads = Uploads(setup.registry, setup.uploads, setup.limits, setup.clock)
     interface = _Interface(setup, work, metrics, uploads)
     router = Router(interface.routes(), default=_nothing, lifespan=interface.lifespan)
-    return Front(router, metrics)
+    return Front(router, metrics, setup.limits)
 
 
 class _Interface:
@@ -103,17 +107,18 @@ class _Interface:
         self._uploads = uploads
         self._authenticator = Authenticator(setup.registry, setup.address, setup.clock)
         self._buckets = TokenBuckets(setup.limits, time.monotonic)
+        self._requests = Running(setup.limits)
         self._intake = Intake(uploads, work.take_in, lambda state: metrics.decided.labels(state).inc(), setup.wait_s)
 
     def routes(self) -> list[Route]:
         return [
-            Route("/v1/uploads", self.begin, methods=["POST"]),
-            Route("/v1/uploads/{name}", self.offset, methods=["HEAD"]),
-            Route("/v1/uploads/{name}", self.append, methods=["PATCH"]),
-            Route("/v1/uploads/{name}/finish", self.finish, methods=["POST"]),
-            Route("/v1/receipts/{digest}", self.receipt, methods=["GET"]),
-            Route("/v1/withdrawals", self.withdraw, methods=["POST"]),
-            Route("/v1/rotations", self.rotate, methods=["POST"]),
+            Route("/v1/uploads", self._signed(self.begin), methods=["POST"]),
+            Route("/v1/uploads/{name}", self._signed(self.offset), methods=["HEAD"]),
+            Route("/v1/uploads/{name}", self._signed(self.append), methods=["PATCH"]),
+            Route("/v1/uploads/{name}/finish", self._signed(self.finish), methods=["POST"]),
+            Route("/v1/receipts/{digest}", self._signed(self.receipt), methods=["GET"]),
+            Route("/v1/withdrawals", self._signed(self.withdraw), methods=["POST"]),
+            Route("/v1/rotations", self._signed(self.rotate), methods=["POST"]),
             Route("/v1/time", self.time, methods=["GET"]),
             Route("/releases/{name:path}", self.release, methods=["GET"]),
             Route("/healthz", self.health, methods=["GET"]),
@@ -123,8 +128,7 @@ class _Interface:
     def lifespan(self, app: object) -> AbstractAsyncContextManager[None]:
         return self._running()
 
-    async def begin(self, request: Request) -> Response:
-        caller = await self._caller(request)
+    async def begin(self, request: Request, caller: Caller) -> Response:
         asked = UploadRequest.from_bytes(await self._message(request, caller))
         found = await asyncio.to_thread(self._uploads.begin, caller.site, asked)
         if isinstance(found, bytes):
@@ -132,28 +136,24 @@ class _Interface:
         headers = {"location": f"/v1/uploads/{found.id}", "upload-offset": str(found.offset)}
         return Response(b"", 201, {**_HEADERS, **headers})
 
-    async def offset(self, request: Request) -> Response:
-        caller = await self._caller(request)
+    async def offset(self, request: Request, caller: Caller) -> Response:
         await self._message(request, caller)
         upload = await asyncio.to_thread(self._uploads.find, caller.site, request.path_params["name"])
         return _offset(upload.offset)
 
-    async def append(self, request: Request) -> Response:
-        caller = await self._caller(request)
+    async def append(self, request: Request, caller: Caller) -> Response:
         pieces = self._pieces(request, MAX_CHUNK_BYTES)
         end = await self._uploads.append(caller, request.path_params["name"], pieces)
         self._metrics.received.inc(end - (caller.parts.offset or 0))
         return _offset(end)
 
-    async def finish(self, request: Request) -> Response:
-        caller = await self._caller(request)
+    async def finish(self, request: Request, caller: Caller) -> Response:
         await self._message(request, caller)
         upload = await asyncio.to_thread(self._uploads.find, caller.site, request.path_params["name"])
         receipt = await self._intake.finish(upload)
         return Response(b"", 202, {**_HEADERS, "retry-after": "2"}) if receipt is None else _json(receipt)
 
-    async def receipt(self, request: Request) -> Response:
-        caller = await self._caller(request)
+    async def receipt(self, request: Request, caller: Caller) -> Response:
         await self._message(request, caller)
         digest = request.path_params["digest"]
         found = None
@@ -163,12 +163,10 @@ class _Interface:
             raise RequestError("expected a bundle with a receipt, got another; submit it", status=404, code="not-found")
         return _json(found)
 
-    async def withdraw(self, request: Request) -> Response:
-        caller = await self._caller(request)
+    async def withdraw(self, request: Request, caller: Caller) -> Response:
         return _json(await asyncio.to_thread(self._work.withdraw, caller.site, await self._message(request, caller)))
 
-    async def rotate(self, request: Request) -> Response:
-        caller = await self._caller(request)
+    async def rotate(self, request: Request, caller: Caller) -> Response:
         return _json(await asyncio.to_thread(self._work.rotate, caller.site, await self._message(request, caller)))
 
     async def time(self, request: Request) -> Response:
@@ -188,16 +186,29 @@ class _Interface:
     async def metrics(self, request: Request) -> Response:
         return Response(self._metrics.page(), headers={**_HEADERS, "content-type": CONTENT_TYPE})
 
+    def _signed(
+        self, answer: Callable[[Request, Caller], Awaitable[Response]]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """An answer to those alone who have signed their request and are within the limits of their site."""
+
+        @wraps(answer)
+        async def answer_to_caller(request: Request) -> Response:
+            caller = await self._caller(request)
+            request.scope[SITE] = caller.site
+            with self._requests.one(caller.site):
+                self._buckets.take(caller.site)
+                await asyncio.to_thread(self._authenticator.use_up, caller)
+                return await answer(request, caller)
+
+        return answer_to_caller
+
     async def _caller(self, request: Request) -> Caller:
         headers: dict[str, str] = {}
         for name, value in request.headers.items():
             headers[name] = f"{headers[name]}, {value}" if name in headers else value
         query = request.scope.get("query_string", b"")
         target = (request.scope["raw_path"] + (b"?" + query if query else b"")).decode("ascii", "replace")
-        caller = await asyncio.to_thread(self._authenticator.authenticate, request.method, target, headers)
-        request.scope[SITE] = caller.site
-        self._buckets.take(caller.site)
-        return caller
+        return await asyncio.to_thread(self._authenticator.authenticate, request.method, target, headers)
 
     async def _message(self, request: Request, caller: Caller) -> bytes:
         """The whole body of a short message, the one that was signed."""
@@ -206,15 +217,17 @@ class _Interface:
         return body
 
     async def _pieces(self, request: Request, max_bytes: int) -> AsyncIterator[bytes]:
-        stream, left = request.stream(), max_bytes
+        stream, patience, left = request.stream(), Patience(self._setup.limits), max_bytes
         while True:
             try:
-                async with asyncio.timeout(self._setup.limits.piece_s):
-                    piece = await anext(stream)
+                piece = await patience.wait(anext(stream))
             except StopAsyncIteration:
                 return
             except TimeoutError as error:
-                raise RequestError("expected the body, got silence; send it again", status=408, code="slow") from error
+                raise RequestError(
+                    "expected the body, got silence or a trickle; send it again", status=408, code="slow"
+                ) from error
+            patience.earn(len(piece))
             left -= len(piece)
             if left < 0:
                 raise RequestError(
@@ -231,6 +244,7 @@ class _Interface:
             keeper.cancel()
             with suppress(asyncio.CancelledError):
                 await keeper
+            self._work.stop()
             await self._intake.close()
 
     async def _keep_tidy(self) -> None:

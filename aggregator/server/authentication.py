@@ -4,6 +4,9 @@ Checked in this order, before a byte of the body is read: the shape of the signa
 it, one that counts at this moment; that it covers this method, this server's own address, the digest of the body and
 the offset; its age; that its nonce is new. Nonces lie in the registry, so that a server that starts anew, or a second
 process beside it, takes none a second time. A site that is revoked gets no further than its next request.
+
+To prove a sender only reads; the limits of its site are asked before its nonce is used up, so that what they refuse costs
+no write. A replay is refused before them: it must not use up what the site may ask.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from aggregator.registry.tables import NonceRow, SiteKeyRow, SiteRow
 from aggregator.registry.times import as_text
 from aggregator.sites import ENROLLED, REVOKED
 from protocols.errors import ProtocolError, StaleError, UnsignedError
-from protocols.http_signatures import RequestParts, read_signature
+from protocols.http_signatures import RequestParts, RequestSignature, read_signature
 from protocols.signing import PublicKey
 
 # A clock that was set back must not revive signatures whose nonces are forgotten.
@@ -38,11 +41,16 @@ class Caller:
 
     Args:
         site: its name.
-        parts: what its signature covers; the body is still to be held against the digest.
+        signature: its signature, verified.
     """
 
     site: str
-    parts: RequestParts
+    signature: RequestSignature
+
+    @property
+    def parts(self) -> RequestParts:
+        """What the signature covers; the body is still to be held against the digest."""
+        return self.signature.parts
 
 
 class Authenticator:
@@ -60,7 +68,7 @@ class Authenticator:
         self._clock = clock
 
     def authenticate(self, method: str, target: str, headers: Mapping[str, str]) -> Caller:
-        """The sender of a request.
+        """The sender of a request; nothing is answered before `use_up`.
 
         Args:
             method: of the request.
@@ -84,8 +92,25 @@ class Authenticator:
             raise RequestError(
                 f"{error}; this server is {self._address}: sites must call it by this name", status=401, code="unsigned"
             ) from error
-        self._use_up(signature.key_id, signature.nonce, self._text(signature.expires))
-        return Caller(site, signature.parts)
+        with self._registry.reading() as session:
+            if session.get(NonceRow, (signature.key_id, signature.nonce)) is not None:
+                raise _replayed()
+        return Caller(site, signature)
+
+    def use_up(self, caller: Caller) -> None:
+        """Uses up the nonce of a request that will be answered.
+
+        Raises:
+            RequestError: another request was faster with it.
+            DatabaseError: the registry does not answer.
+        """
+        signature = caller.signature
+        used = {"key_id": signature.key_id, "nonce": signature.nonce, "expires_at": self._text(signature.expires)}
+        try:
+            with self._registry.transaction() as session:
+                session.execute(insert(NonceRow).values(used))
+        except IntegrityError as error:
+            raise _replayed() from error
 
     def forget_nonces(self) -> None:
         """Removes the nonces of signatures that are stale anyway."""
@@ -116,17 +141,12 @@ class Authenticator:
             )
         return row.name, PublicKey.from_hex(row.public_key)
 
-    def _use_up(self, key_id: str, nonce: str, expires: str) -> None:
-        try:
-            with self._registry.transaction() as session:
-                session.execute(insert(NonceRow).values(key_id=key_id, nonce=nonce, expires_at=expires))
-        except IntegrityError as error:
-            raise RequestError(
-                "expected a new nonce, got one used before: a replay; sign each request anew",
-                status=401,
-                code="replayed",
-            ) from error
-
     @staticmethod
     def _text(seconds: float) -> str:
         return as_text(datetime.datetime.fromtimestamp(seconds, datetime.UTC))
+
+
+def _replayed() -> RequestError:
+    return RequestError(
+        "expected a new nonce, got one used before: a replay; sign each request anew", status=401, code="replayed"
+    )

@@ -12,8 +12,10 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from aggregator.errors import RegistryError, RequestError
+from aggregator.errors import RequestError
+from aggregator.server.limits import Limits
 from aggregator.server.metrics import Metrics
+from aggregator.server.patience import Patience
 from protocols.errors import DigestError, ProtocolError, StorageError
 from protocols.messages import MAX_CHUNK_BYTES, Problem
 from shared.errors import DeidError
@@ -33,17 +35,19 @@ class Front:
     Args:
         app: answers.
         metrics: counts.
+        limits: say how slowly an answer may be taken.
     """
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, limits: Limits) -> None:
         self._app = app
         self._metrics = metrics
+        self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began, exchange = time.monotonic(), _Exchange(receive, send)
+        began, exchange = time.monotonic(), _Exchange(receive, send, Patience(self._limits))
         self._metrics.running.inc()
         try:
             await self._answer(scope, exchange)
@@ -78,11 +82,12 @@ class Front:
 class _Exchange:
     """Watches how far an answer and a body have got."""
 
-    def __init__(self, receive: Receive, send: Send) -> None:
+    def __init__(self, receive: Receive, send: Send, patience: Patience) -> None:
         self.status = 0
         self.sent = 0
         self._receive = receive
         self._send = send
+        self._patience = patience
         self._more = True
 
     async def receive(self) -> Message:
@@ -93,8 +98,14 @@ class _Exchange:
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             self.status = message["status"]
-        self.sent += len(message.get("body", b""))
-        await self._send(message)
+        body_bytes = len(message.get("body", b""))
+        self.sent += body_bytes
+        try:
+            await self._patience.wait(self._send(message))
+        except TimeoutError as error:
+            # Who does not take the answer is as good as gone; the server closes a connection whose answer is not whole.
+            raise ClientDisconnect from error
+        self._patience.earn(body_bytes)
 
     async def drain(self) -> None:
         """Reads what is left of a body, within limits: who is cut off while sending does not see why."""
@@ -106,13 +117,14 @@ class _Exchange:
 
 
 def _refusal(error: Exception) -> RequestError:
-    """The error as the site may see it: what is wrong here is no business of its own."""
+    """The error as the site may see it: what is wrong here is no business of its own.
+
+    An error of the format is about the request: what the server calls raises another kind about its own files.
+    """
     if isinstance(error, RequestError):
         return error
     if isinstance(error, ProtocolError) and not isinstance(error, StorageError):
         return RequestError(str(error), status=422, code="digest" if isinstance(error, DigestError) else "malformed")
-    if isinstance(error, RegistryError):
-        return RequestError(str(error), status=409, code="conflict")
     if isinstance(error, ProtocolError | DeidError):
         LOG.error("failed: %s", " ".join(str(error).split()))
         return RequestError(

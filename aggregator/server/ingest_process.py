@@ -47,6 +47,8 @@ class IngestProcess:
         self._root = root
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
+        self._resuming: subprocess.Popen[str] | None = None
+        self._stopped = False
 
     def take_in(self, path: Path) -> Taken:
         """Decides about a bundle.
@@ -66,6 +68,13 @@ class IngestProcess:
         """
         self._ask({"resume": "all"})
 
+    def stop(self) -> None:
+        """Answers no further question; a share that is being taken in is finished, a resume is cut: it can be repeated."""
+        self._stopped = True
+        resuming = self._resuming
+        if resuming is not None:
+            resuming.kill()
+
     def close(self) -> None:
         """Lets the process end with what it does."""
         with self._lock:
@@ -73,7 +82,11 @@ class IngestProcess:
 
     def _ask(self, question: dict[str, str]) -> dict[str, str]:
         with self._lock:
+            self._check_running()
             process = self._process if self._process is not None else self._start()
+            # Noted before the second look: either `stop` finds the process, or it is found here to have been called.
+            self._resuming = process if "resume" in question else None
+            self._check_running()
             assert process.stdin is not None
             assert process.stdout is not None
             try:
@@ -90,6 +103,10 @@ class IngestProcess:
         if "refused" in answer:
             raise RequestError(answer["refused"], status=int(answer["status"]), code=answer["code"])
         return answer
+
+    def _check_running(self) -> None:
+        if self._stopped:
+            raise AggregatorError("ingest: expected a server that runs, got one that ends; repeat it with the next one")
 
     def _start(self) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", __name__, str(self._root)]
@@ -108,8 +125,9 @@ def main(root: Path) -> None:
     from aggregator.ingest import ingest, resume
     from aggregator.workspace import open_workspace
 
-    # Ctrl+C reaches the whole group; the server decides when this ends.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Ctrl+C reaches the whole group, and so does a service manager that stops it; the server decides when this ends.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     answers = _own_output()
     workspace = open_workspace(root)
     for line in sys.stdin:

@@ -73,12 +73,12 @@ class Intake:
             self._jobs[upload.id] = job
             job.add_done_callback(lambda ended: self._forget(upload.id, ended))
         await asyncio.wait((job,), timeout=self._wait_s)
-        return job.result() if job.done() else None
+        return job.result() if job.done() and not job.cancelled() else None
 
     async def close(self) -> None:
-        """Waits for what is being taken in."""
+        """Waits for what is being taken in; what still waits stays an open upload, and its site asks again."""
+        self._workers.shutdown(wait=False, cancel_futures=True)
         await asyncio.gather(*self._jobs.values(), return_exceptions=True)
-        self._workers.shutdown()
 
     def _forget(self, name: str, job: asyncio.Future[bytes]) -> None:
         self._jobs.pop(name, None)

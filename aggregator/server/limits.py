@@ -1,8 +1,10 @@
-"""How much one site may ask of the server, and the buckets that hold it to that."""
+"""How much one site may ask of the server, and what holds it to that: its rate, and its requests that run at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from aggregator.errors import RequestError
@@ -19,9 +21,11 @@ class Limits:
         day_bytes: of all bundles begun within a day.
         open_uploads: at the same time.
         requests_per_s: on average.
-        burst: requests at once.
+        burst: requests in a row.
+        running: requests that are being answered at the same time.
         upload_hours: how long an upload may take; then its bytes are removed.
-        piece_s: the longest silence within a request.
+        piece_s: the longest silence within a request or its answer.
+        least_bytes_per_s: of a body or an answer beyond that time; who is slower is cut off.
 
     Raises:
         ConfigurationError: a limit that lets nothing through.
@@ -32,8 +36,10 @@ class Limits:
     open_uploads: int = 4
     requests_per_s: float = 20
     burst: int = 100
+    running: int = 16
     upload_hours: int = 72
     piece_s: float = 60
+    least_bytes_per_s: int = 16_000
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -75,3 +81,33 @@ class TokenBuckets:
             raise RequestError(
                 "expected fewer requests, got too many at once; wait", status=429, code="too-many", retry_after_s=wait
             )
+
+
+class Running:
+    """The requests of each site that run now: a site that is slow in many of them must leave connections to others.
+
+    Args:
+        limits: how many.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._running: Counter[str] = Counter()
+
+    @contextmanager
+    def one(self, site: str) -> Iterator[None]:
+        """Counts a request while the block runs.
+
+        Raises:
+            RequestError: too many run already.
+        """
+        if self._running[site] >= self._limits.running:
+            raise RequestError(
+                f"expected at most {self._limits.running} requests at once, got one more; let them end first", status=429,
+                code="too-many", retry_after_s=1,
+            )  # fmt: skip
+        self._running[site] += 1
+        try:
+            yield
+        finally:
+            self._running[site] -= 1

@@ -1,7 +1,8 @@
 """Runs the server: TLS, the workspace behind it, an orderly end.
 
 On SIGTERM or SIGINT it takes no new connection, answers the requests that run, finishes the share that is being taken in,
-and ends. Whatever else happens to it, kill -9 included, what was acknowledged is on the disk and the rest is sent again.
+and ends; shares that wait behind it are left to the next server. Whatever else happens to it, kill -9 included, what was
+acknowledged is on the disk and the rest is sent again.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from aggregator import shares, site_rotation
-from aggregator.errors import AggregatorError, RequestError
+from aggregator.errors import AggregatorError, RegistryError, RequestError, WorkspaceError
 from aggregator.server.app import Setup, Work, create_app
 from aggregator.server.front import LOG
 from aggregator.server.ingest_process import IngestProcess
 from aggregator.server.intake import TakeIn
 from aggregator.server.limits import Limits
 from aggregator.workspace import Workspace
+from protocols.errors import ProtocolError
 from protocols.messages import server_address
 from protocols.rotation import parse_rotation
 from protocols.withdrawal import withdrawal_sender
@@ -75,7 +77,9 @@ def serve(workspace: Workspace, options: ServeOptions, ready: Callable[[str], No
     context = _tls(options)
     with _listening(options) as listener, closing(IngestProcess(workspace.root)) as ingest:
         address = _address(options, listener.getsockname()[1])
-        app = create_app(setup(workspace, address, options.limits), work(workspace, ingest.take_in, ingest.resume))
+        app = create_app(
+            setup(workspace, address, options.limits), work(workspace, ingest.take_in, ingest.resume, ingest.stop)
+        )
         config = uvicorn.Config(
             app, loop="asyncio", http=Connection, ws="none", lifespan="on", log_config=None, access_log=False,
             server_header=False, proxy_headers=False, limit_concurrency=_CONNECTIONS, timeout_keep_alive=30,
@@ -98,24 +102,29 @@ def setup(workspace: Workspace, address: str, limits: Limits) -> Setup:
     return Setup(workspace.registry(), folder, workspace.releases, address, limits)
 
 
-def work(workspace: Workspace, take_in: TakeIn, resume: Callable[[], object]) -> Work:
+def work(
+    workspace: Workspace, take_in: TakeIn, resume: Callable[[], object], stop: Callable[[], object] = lambda: None
+) -> Work:
     """What the server of a workspace calls. A site speaks for itself only, whoever signed the message in its request.
 
     Args:
         workspace: of the provider.
         take_in: decides about a bundle.
         resume: finishes what an earlier run of the server left.
+        stop: see `Work`.
     """
 
     def withdraw(site: str, data: bytes) -> bytes:
         _check_own(site, withdrawal_sender(data)[0])
-        return shares.carry_out(workspace, data)
+        with _about_the_message(workspace):
+            return shares.carry_out(workspace, data)
 
     def rotate(site: str, data: bytes) -> bytes:
         _check_own(site, parse_rotation(data).site)
-        return site_rotation.rotate(workspace, data, actor=site)
+        with _about_the_message(workspace):
+            return site_rotation.rotate(workspace, data, actor=site)
 
-    return Work(take_in, withdraw, rotate, resume)
+    return Work(take_in, withdraw, rotate, resume, stop)
 
 
 class Connection(H11Protocol):
@@ -154,6 +163,19 @@ class _Server(uvicorn.Server):
 def _check_own(site: str, named: str) -> None:
     if named != site:
         raise RequestError("expected a message about the site that sends it, got one about another", status=403)
+
+
+@contextmanager
+def _about_the_message(workspace: Workspace) -> Iterator[None]:
+    """Sees to it that what the registry or the format says against a message is about it, so that its site may read it."""
+    try:
+        workspace.key()
+    except ProtocolError as error:
+        raise WorkspaceError(f"workspace: expected the provider's signing key, got an error: {error}") from error
+    try:
+        yield
+    except RegistryError as error:
+        raise RequestError(str(error), status=409, code="conflict") from error
 
 
 def _tls(options: ServeOptions) -> ssl.SSLContext:

@@ -1,9 +1,12 @@
 """Bundles that come in pieces: what the registry says has arrived is on the disk, whatever happens to the server.
 
-An upload is a row in the registry and a file in `uploads/` of the workspace. The row's offset is the truth: a piece is
-written behind it, hashed on the way, flushed to the disk, and only then the offset moves; what a cut left behind the
-offset is cut off by the next piece. Of two writers at one upload the later one wins, since the earlier one is the half
-of a broken connection that does not know it yet; the two never write at once.
+An upload is a row in the registry and a file in `uploads/` of the workspace. The row's offset is the truth. A piece comes
+into a file without a name and is hashed on the way; once it is whole, and what was signed, it is written behind the
+offset and flushed to the disk, and only then the offset moves. What a crash left behind the offset is written over.
+
+Of two writers at one upload the one that is whole first wins, since the other is the half of a broken connection that does
+not know it yet. A lock on the file keeps them apart, also if two servers run, so that no byte in front of the offset is
+ever touched again.
 
 All methods but `append` block and belong into a thread; `append` runs in the event loop and writes as the bytes come.
 """
@@ -12,15 +15,20 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import errno
+import fcntl
 import hashlib
 import os
 import secrets
 import shutil
-from collections.abc import AsyncIterator, Callable
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
-from sqlalchemy import func, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
 from aggregator.errors import RequestError
@@ -29,13 +37,16 @@ from aggregator.registry.tables import ShareRow, UploadRow
 from aggregator.registry.times import as_text
 from aggregator.server.authentication import Caller
 from aggregator.server.limits import Limits
-from protocols.messages import UploadRequest
+from protocols.messages import MAX_CHUNK_BYTES, UploadRequest
 from protocols.storage import flush, mapped
 
 OPEN, FINISHED, ABORTED = "open", "finished", "aborted"
 _DAY = datetime.timedelta(days=1)
 # A disk that is filled to the brim stops everything else too.
 _SPARE_BYTES = 256 << 20
+# The upload, its object and what is decrypted from it lie side by side while a share is taken in.
+_COPIES = 3
+_FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 @dataclass(frozen=True)
@@ -74,7 +85,6 @@ class Uploads:
         self._folder = folder
         self._limits = limits
         self._clock = clock
-        self._writers: dict[str, _Writer] = {}
 
     def path(self, upload: Upload) -> Path:
         """Where the bytes of an upload lie."""
@@ -89,7 +99,7 @@ class Uploads:
         """The upload of a bundle, made or found again; the receipt if the bundle arrived before.
 
         Raises:
-            RequestError: more than the site may send.
+            RequestError: more than the site may send, or than there is room for.
             StorageError: the file can't be made.
         """
         now, name = self._now(), secrets.token_urlsafe(16)
@@ -108,7 +118,7 @@ class Uploads:
             )  # fmt: skip
             upload = _upload(row)
             path = self.path(upload)
-            with mapped(path):
+            with _room_for(path):
                 path.touch(0o600, exist_ok=False)
                 flush(self._folder)
             session.add(row)
@@ -143,63 +153,73 @@ class Uploads:
             the new offset.
 
         Raises:
-            RequestError: at another offset, or too long; nothing counts.
+            RequestError: at another offset, too long, or no room; nothing counts.
             DigestError: not the bytes that were signed; nothing counts.
-            StorageError: no room.
+            StorageError: the file can't be written.
         """
-        upload = await asyncio.to_thread(self.find, caller.site, name)
-        writer, turn = self._writers.setdefault(upload.id, _Writer()), object()
-        async with writer.lock:
-            writer.turn = turn
-            # Looked at once more: the piece before may have been on its way to the disk.
-            upload = await asyncio.to_thread(self.find, caller.site, name)
-            _check_place(upload, caller.parts.offset)
-        path, digest, end = self.path(upload), hashlib.sha256(), upload.offset
-        with mapped(path), path.open("r+b", buffering=0) as file:
-            file.seek(upload.offset)
+        upload = await asyncio.to_thread(self._ready, caller, name)
+        digest, end = hashlib.sha256(), upload.offset
+        with _room_for(self.path(upload)), tempfile.TemporaryFile(dir=self._folder) as arrived:
             async for piece in pieces:
                 end += len(piece)
                 if end > upload.bundle_bytes:
                     raise RequestError("expected the bytes that were announced, got more", status=413, code="too-large")
                 digest.update(piece)
-                # Nothing is awaited between the look at whose turn it is and the write.
-                _check_turn(writer, turn)
-                _write(file.fileno(), piece)
-            async with writer.lock:
-                _check_turn(writer, turn)
-                caller.parts.check_body(digest.digest())
-                await asyncio.to_thread(self._advance, upload, end, file.fileno())
+                arrived.write(piece)
+            caller.parts.check_body(digest.digest())
+            await asyncio.to_thread(self._advance, upload, end, arrived)
         return end
 
     def end(self, upload: Upload, state: str) -> None:
         """Marks an upload as finished or aborted, and removes its file."""
         with self._registry.transaction() as session:
             session.execute(update(UploadRow).where(UploadRow.id == upload.id).values(state=state))
-        self._writers.pop(upload.id, None)
         with mapped(self.path(upload)):
             self.path(upload).unlink(missing_ok=True)
 
     def tidy(self) -> None:
-        """Ends uploads whose time is over, and removes files that belong to no open one."""
+        """Ends uploads whose time is over, forgets those of long ago, and removes files that belong to no open one."""
+        now = self._now()
         with self._registry.transaction() as session:
-            over = UploadRow.expires_at <= as_text(self._now())
+            over = UploadRow.expires_at <= as_text(now)
             session.execute(update(UploadRow).where(UploadRow.state == OPEN, over).values(state=ABORTED))
+            # Those of the last day count for what a site may send in one.
+            long_over = UploadRow.expires_at <= as_text(now - _DAY)
+            session.execute(delete(UploadRow).where(UploadRow.state != OPEN, long_over))
             kept = set(session.scalars(select(UploadRow.id).where(UploadRow.state == OPEN)))
             # Inside the transaction, since an upload that begins meanwhile has its file before its row.
             for path in self._folder.glob("*.part"):
                 if path.stem not in kept:
                     with mapped(path):
                         path.unlink(missing_ok=True)
-            for name in set(self._writers) - kept:
-                self._writers.pop(name, None)
 
-    def _advance(self, upload: Upload, end: int, descriptor: int) -> None:
-        os.truncate(descriptor, end)
-        os.fsync(descriptor)
+    def _ready(self, caller: Caller, name: str) -> Upload:
+        """The upload, if a piece at the caller's offset can follow."""
+        upload = self.find(caller.site, name)
+        _check_place(upload, caller.parts.offset)
+        self._check_room(min(MAX_CHUNK_BYTES, upload.bundle_bytes - upload.offset))
+        return upload
+
+    def _advance(self, upload: Upload, end: int, arrived: IO[bytes]) -> None:
+        """Writes a piece that is whole, and moves the offset behind it."""
+        with self.path(upload).open("r+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            # Who was faster has moved the offset, and what lies in front of it counts.
+            _check_place(self.find(upload.site, upload.id), upload.offset)
+            file.seek(upload.offset)
+            arrived.seek(0)
+            shutil.copyfileobj(arrived, file)
+            file.flush()
+            os.fsync(file.fileno())
+            self._move(upload, end)
+
+    def _move(self, upload: Upload, end: int) -> None:
         with self._registry.transaction() as session:
             here = (UploadRow.id == upload.id, UploadRow.state == OPEN, UploadRow.offset == upload.offset)
             if session.scalar(update(UploadRow).where(*here).values(offset=end).returning(UploadRow.id)) is None:
-                raise _moved()
+                raise RequestError(
+                    "expected an upload that stays, got one that ended; ask how far it got", status=409, code="offset"
+                )
 
     def _check_limits(self, session: Session, site: str, size: int, now: datetime.datetime) -> None:
         limits = self._limits
@@ -222,12 +242,17 @@ class Uploads:
                 f"expected at most {limits.day_bytes} bytes a day, got more; go on tomorrow", status=429, code="too-many",
                 retry_after_s=3600,
             )  # fmt: skip
+        # What others have announced is as good as there: together they could fill the disk otherwise.
+        promised = session.scalar(
+            select(func.sum(UploadRow.bundle_bytes - UploadRow.offset)).where(UploadRow.state == OPEN)
+        )
+        self._check_room(int(promised or 0) + _COPIES * size)
+
+    def _check_room(self, needed: int) -> None:
         with mapped(self._folder):
             free = shutil.disk_usage(self._folder).free
-        if free < size + _SPARE_BYTES:
-            raise RequestError(
-                "expected room for the bundle, got a full disk; tell the provider", status=507, code="full"
-            )
+        if free < needed + _SPARE_BYTES:
+            raise _full()
 
     @staticmethod
     def _open(session: Session, site: str, now: datetime.datetime) -> list[UploadRow]:
@@ -238,14 +263,6 @@ class Uploads:
 
     def _now(self) -> datetime.datetime:
         return datetime.datetime.fromtimestamp(self._clock(), datetime.UTC)
-
-
-class _Writer:
-    """Whose turn it is to write an upload."""
-
-    def __init__(self) -> None:
-        self.lock = asyncio.Lock()
-        self.turn: object = None
 
 
 def _receipt(session: Session, site: str, bundle_sha256: str) -> bytes | None:
@@ -265,16 +282,17 @@ def _check_place(upload: Upload, offset: int | None) -> None:
         )
 
 
-def _check_turn(writer: _Writer, turn: object) -> None:
-    if writer.turn is not turn:
-        raise _moved()
+@contextmanager
+def _room_for(path: Path) -> Iterator[None]:
+    """`mapped`, but for a full disk, of which the site is told."""
+    with mapped(path):
+        try:
+            yield
+        except OSError as error:
+            if error.errno in _FULL:
+                raise _full() from error
+            raise
 
 
-def _moved() -> RequestError:
-    return RequestError("expected one writer, got a later one; ask how far it got", status=409, code="offset")
-
-
-def _write(descriptor: int, piece: bytes) -> None:
-    rest = memoryview(piece)
-    while rest:
-        rest = rest[os.write(descriptor, rest) :]
+def _full() -> RequestError:
+    return RequestError("expected room for the bundle, got a full disk; tell the provider", status=507, code="full")

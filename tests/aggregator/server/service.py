@@ -60,6 +60,7 @@ class Ingest:
     """Takes every bundle, as the registry then shows; counts how often; can be made slow or to fail."""
 
     def __init__(self, registry: Registry) -> None:
+        self.asked = 0
         self.taken: list[bytes] = []
         self.error: Exception | None = None
         self.gate = threading.Event()
@@ -67,6 +68,7 @@ class Ingest:
         self._registry = registry
 
     def __call__(self, path: Path) -> Decided:
+        self.asked += 1
         self.gate.wait(30)
         if self.error is not None:
             raise self.error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hashlib
 import itertools
 import logging
@@ -10,6 +11,7 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import unquote
 
@@ -19,8 +21,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
+from aggregator.errors import DatabaseError, RegistryError, UnconfinedError, WorkspaceError
 from aggregator.registry.tables import NonceRow, ShareRow, UploadRow
 from aggregator.server.authentication import Authenticator
+from aggregator.server.intake import Intake
 from aggregator.server.limits import Limits
 from aggregator.server.uploads import Uploads
 from protocols.errors import ConflictError, MismatchError, StorageError
@@ -195,6 +199,49 @@ def test_of_two_writers_the_later_one_wins_and_the_earlier_one_spoils_nothing(ce
     assert central.ingest.taken == [BUNDLE]
 
 
+@pytest.mark.parametrize("late", [BUNDLE[:9_000], bytes(9_000)])
+def test_attack_a_late_piece_at_an_old_server_spoils_nothing_that_a_new_one_acknowledged(
+    central: Provider, late: bytes
+) -> None:
+    async def work() -> None:
+        # Two servers on one workspace: the old one is ending, the new one has begun.
+        async with site(central.app) as old, site(central.make_app()) as new:
+            place = (await old.begin(BUNDLE)).headers["location"]
+            slow = Halting(late, 4_000)
+            first = asyncio.create_task(
+                old.send("PATCH", place, BUNDLE[:9_000], offset=0, sent=slow)  # type: ignore[arg-type]
+            )
+            await slow.halted.wait()
+            for start, end in itertools.pairwise((0, 9_000, 16_000)):
+                assert (await new.send("PATCH", place, BUNDLE[start:end], offset=start)).status_code == 204
+            slow.go.set()
+            assert (await first).status_code in (409, 422)
+            assert part_files(central)[0].read_bytes() == BUNDLE[:16_000]
+            assert (await new.send("PATCH", place, BUNDLE[16_000:], offset=16_000)).status_code == 204
+            assert (await new.send("POST", f"{place}/finish")).status_code == 200
+
+    run(work)
+    assert central.ingest.taken == [BUNDLE]
+
+
+def test_of_many_servers_that_write_one_piece_at_once_one_does(central: Provider) -> None:
+    async def work() -> None:
+        async with site(central.app) as north:
+            place = (await north.begin(BUNDLE)).headers["location"]
+            sites = [site(central.make_app()) for _ in range(6)]
+            async with asyncio.TaskGroup() as group:
+                sent = [group.create_task(piece(one, place)) for one in sites]
+            assert sorted(task.result() for task in sent) == [204, 409, 409, 409, 409, 409]
+
+    async def piece(other: Any, place: str) -> int:
+        async with other as north:
+            answer: httpx.Response = await north.send("PATCH", place, BUNDLE, offset=0)
+            return answer.status_code
+
+    run(work)
+    assert part_files(central)[0].read_bytes() == BUNDLE
+
+
 def test_a_piece_that_was_cut_counts_for_nothing(central: Provider) -> None:
     async def work() -> None:
         async with site(central.app) as north:
@@ -338,6 +385,59 @@ def test_a_failure_of_the_server_keeps_the_upload_and_tells_nothing(
     run(work)
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        RegistryError("audit log, event 7 of Brunhilda"),
+        WorkspaceError("keys/provider.pem of Brunhilda"),
+        UnconfinedError("no sandbox for Brunhilda"),
+        DatabaseError("registry Brunhilda"),
+    ],
+)
+def test_what_is_wrong_at_the_provider_is_no_refusal_of_a_share(central: Provider, error: Exception) -> None:
+    async def work() -> None:
+        async with site(central.app) as north:
+            central.ingest.error = error
+            answer = await north.upload(BUNDLE)
+            refused(answer, 503, "internal")
+            assert "Brunhilda" not in answer.text
+            central.ingest.error = None
+            assert (await north.upload(BUNDLE)).status_code == 200
+
+    run(work)
+
+
+def test_a_server_that_ends_finishes_the_shares_that_are_taken_in_and_no_others(central: Provider) -> None:
+    bundles = [bundle(4_000, number) for number in range(1, 5)]
+    uploads = Uploads(central.registry, central.setup.uploads, Limits(), time.time)
+
+    async def work() -> None:
+        async with site(central.app) as north:
+            sent = []
+            for one in bundles:
+                place = (await north.begin(one)).headers["location"]
+                await north.send("PATCH", place, one, offset=0)
+                sent.append(uploads.find("north", place.rsplit("/", 1)[1]))
+        central.ingest.gate.clear()
+        ending = Intake(uploads, central.ingest, lambda state: None, wait_s=30)
+        asked = [asyncio.create_task(ending.finish(upload)) for upload in sent]
+        while central.ingest.asked < 2:
+            await asyncio.sleep(0.01)
+        closed = asyncio.create_task(ending.close())
+        await asyncio.sleep(0)
+        central.ingest.gate.set()
+        await closed
+        answers = [await one for one in asked]
+        # Who waited in vain asks again.
+        assert [answer is None for answer in answers] == [False, False, True, True]
+        assert [uploads.find("north", upload.id).state for upload in sent] == ["finished"] * 2 + ["open"] * 2
+        async with site(central.make_app()) as north:
+            assert (await north.upload(bundles[3])).status_code == 200
+
+    run(work)
+    assert sorted(central.ingest.taken) == sorted([bundles[0], bundles[1], bundles[3]])
+
+
 def test_the_registry_that_is_gone_is_a_failure_that_passes(central: Provider) -> None:
     async def work() -> None:
         async with site(central.app) as north:
@@ -373,6 +473,57 @@ def test_attack_a_request_is_repeated_also_after_a_restart(central: Provider) ->
 
     run(first)
     run(second)
+
+
+def nonces(central: Provider) -> int:
+    with central.registry.reading() as session:
+        return len(session.scalars(select(NonceRow)).all())
+
+
+@pytest.mark.parametrize("limits", [{"requests_per_s": 0.001, "burst": 1}, {"running": 1}])
+def test_a_request_beyond_the_limits_of_its_site_writes_nothing(tmp_path: Path, limits: dict[str, Any]) -> None:
+    central = limited(tmp_path, **limits)
+
+    async def work() -> None:
+        async with site(central.app) as north:
+            halted = Halting(b"{}", 1)
+            first = asyncio.create_task(
+                north.send("POST", "/v1/withdrawals", b"{}", sent=halted)  # type: ignore[arg-type]
+            )
+            await halted.halted.wait()
+            for _ in range(3):
+                refused(await north.send("GET", f"/v1/receipts/{DIGEST}"), 429, "too-many")
+            halted.go.set()
+            assert (await first).status_code == 200
+
+    run(work)
+    assert nonces(central) == 1
+
+
+def test_attack_a_replay_uses_up_nothing_that_its_site_may_ask(tmp_path: Path) -> None:
+    central, nonce = limited(tmp_path, requests_per_s=0.001, burst=2), new_nonce()
+
+    async def work() -> None:
+        async with site(central.app) as north:
+            path = f"/v1/receipts/{DIGEST}"
+            assert (await north.send("GET", path, nonce=nonce)).status_code == 404
+            for _ in range(5):
+                refused(await north.send("GET", path, nonce=nonce), 401, "replayed")
+            assert (await north.send("GET", path)).status_code == 404
+
+    run(work)
+
+
+def test_attack_a_request_and_its_replay_at_once(central: Provider) -> None:
+    nonce, body = new_nonce(), UploadRequest(DIGEST, len(BUNDLE)).to_bytes()
+
+    async def work() -> None:
+        async with site(central.app) as north:
+            sent = (north.send("POST", "/v1/uploads", body, nonce=nonce) for _ in range(8))
+            assert sorted([answer.status_code for answer in await asyncio.gather(*sent)]) == [201, *[401] * 7]
+
+    run(work)
+    assert nonces(central) == 1
 
 
 @pytest.mark.parametrize("age", [MAX_AGE_S + 5, -MAX_AGE_S - 5, 365 * 86400])
@@ -556,6 +707,71 @@ def test_bytes_a_day_are_limited_whatever_becomes_of_them(tmp_path: Path) -> Non
     run(work)
 
 
+def with_free_disk(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
+    """Makes the disk one with so much room, beside what is always kept free."""
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=(256 << 20) + free))
+
+
+def test_attack_uploads_that_are_only_announced_cannot_fill_the_disk_together(
+    central: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = bundle(10_000, 1), bundle(10_000, 2, site="south")
+    # A bundle, its object and what is decrypted from it, and a little more.
+    with_free_disk(monkeypatch, 35_000)
+
+    async def work() -> None:
+        async with site(central.app) as north, site(central.app, "south") as south:
+            place = (await north.begin(first)).headers["location"]
+            refused(await south.begin(second), 507, "full")
+            await north.send("PATCH", place, first[:6_000], offset=0)
+            assert (await south.begin(second)).status_code == 201
+
+    run(work)
+
+
+def test_a_bundle_needs_room_for_all_that_is_made_of_it(central: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        async with site(central.app) as north:
+            with_free_disk(monkeypatch, 3 * len(BUNDLE) - 1)
+            refused(await north.begin(BUNDLE), 507, "full")
+            with_free_disk(monkeypatch, 3 * len(BUNDLE))
+            assert (await north.begin(BUNDLE)).status_code == 201
+
+    run(work)
+
+
+def test_a_piece_is_refused_once_the_disk_is_nearly_full(central: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        async with site(central.app) as north:
+            place = (await north.begin(BUNDLE)).headers["location"]
+            with_free_disk(monkeypatch, 0)
+            refused(await north.send("PATCH", place, BUNDLE, offset=0), 507, "full")
+            with_free_disk(monkeypatch, len(BUNDLE))
+            assert (await north.upload(BUNDLE)).status_code == 200
+
+    run(work)
+
+
+def test_a_disk_that_fills_up_under_a_piece_is_told_to_the_site(
+    central: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "no room for Brunhilda")
+
+    async def work() -> None:
+        async with site(central.app) as north:
+            place = (await north.begin(BUNDLE)).headers["location"]
+            with monkeypatch.context() as disk:
+                disk.setattr("os.fsync", full)
+                answer = await north.send("PATCH", place, BUNDLE, offset=0)
+            refused(answer, 507, "full")
+            assert "Brunhilda" not in answer.text
+            assert (await north.send("HEAD", place)).headers["upload-offset"] == "0"
+            assert (await north.upload(BUNDLE)).status_code == 200
+
+    run(work)
+
+
 def test_requests_are_limited_for_each_site_by_itself(tmp_path: Path) -> None:
     central = limited(tmp_path, requests_per_s=0.1, burst=3)
 
@@ -614,6 +830,30 @@ def test_tidying_keeps_open_uploads(central: Provider) -> None:
     run(work)
 
 
+def test_uploads_of_long_ago_are_forgotten_but_not_what_counts_for_the_day(tmp_path: Path) -> None:
+    clock = [time.time()]
+    limits = Limits(bundle_bytes=10_000, day_bytes=10_000, upload_hours=1)
+    central = provider(tmp_path, limits, clock=lambda: clock[0])
+    uploads = Uploads(central.registry, central.setup.uploads, limits, lambda: clock[0])
+
+    def kept() -> int:
+        uploads.tidy()
+        with central.registry.reading() as session:
+            return len(session.scalars(select(UploadRow)).all())
+
+    async def work() -> None:
+        async with site(central.app) as north:
+            await north.upload(bundle(6_000))
+            clock[0] += 86_000
+            assert kept() == 1
+            body = UploadRequest("ab" * 32, 6_000).to_bytes()
+            refused(await north.send("POST", "/v1/uploads", body, created=clock[0]), 429, "too-many")
+
+    run(work)
+    clock[0] += 400 + 3_600 + 1
+    assert kept() == 0
+
+
 def test_silence_in_the_middle_of_a_body_ends_the_request(tmp_path: Path) -> None:
     central = limited(tmp_path, piece_s=0.05)
 
@@ -623,6 +863,87 @@ def test_silence_in_the_middle_of_a_body_ends_the_request(tmp_path: Path) -> Non
             sending = north.send("PATCH", place, BUNDLE, offset=0, sent=Halting(BUNDLE, 4_000))  # type: ignore[arg-type]
             refused(await sending, 408, "slow")
             assert (await north.send("HEAD", place)).headers["upload-offset"] == "0"
+
+    run(work)
+
+
+class Trickle:
+    """A body that comes byte by byte."""
+
+    def __init__(self, data: bytes) -> None:
+        self.sent = 0
+        self._data = data
+
+    async def __aiter__(self) -> Any:
+        for byte in self._data:
+            await asyncio.sleep(0.01)
+            self.sent += 1
+            yield bytes([byte])
+
+
+@pytest.mark.parametrize(("method", "offset"), [("PATCH", 0), ("POST", None)])
+def test_attack_a_body_that_trickles_holds_no_connection(tmp_path: Path, method: str, offset: int | None) -> None:
+    central = limited(tmp_path, piece_s=0.5, least_bytes_per_s=1_000_000)
+
+    async def work() -> None:
+        async with site(central.app) as north:
+            place = (await north.begin(BUNDLE)).headers["location"]
+            body, path = BUNDLE[:1_000], place if method == "PATCH" else "/v1/withdrawals"
+            slow = Trickle(body)
+            refused(await north.send(method, path, body, offset=offset, sent=slow), 408, "slow")  # type: ignore[arg-type]
+            assert slow.sent < len(body)
+
+    run(work)
+
+
+@pytest.mark.parametrize("pause_s", [0.02, 3600])
+def test_attack_an_answer_that_is_taken_slowly_holds_no_connection(tmp_path: Path, pause_s: float) -> None:
+    central = limited(tmp_path, piece_s=0.3, least_bytes_per_s=1 << 30)
+    (central.setup.releases / "targets" / "representer").write_bytes(bytes(20 << 20))
+    path, taken = "/releases/targets/representer", []
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Any) -> None:
+        taken.append(message)
+        if len(taken) > 3:
+            await asyncio.sleep(pause_s)
+
+    async def work() -> None:
+        scope = {
+            "type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "query_string": b"", "headers": [],
+            "http_version": "1.1", "scheme": "https", "server": ("provider.test", 443), "client": None, "root_path": "",
+        }  # fmt: skip
+        async with asyncio.timeout(60):
+            await central.app(scope, receive, send)
+
+    run(work)
+    # Cut off in the middle, without an end that would make a part look like the whole.
+    assert all(message.get("more_body", True) for message in taken)
+
+
+def test_requests_of_a_site_that_run_at_once_are_limited_for_each_by_itself(tmp_path: Path) -> None:
+    central = limited(tmp_path, running=2)
+
+    async def work() -> None:
+        async with site(central.app) as north, site(central.app, "south") as south:
+            place = (await north.begin(BUNDLE)).headers["location"]
+            slow = [Halting(BUNDLE, 4_000) for _ in range(2)]
+            sent = [
+                asyncio.create_task(north.send("PATCH", place, BUNDLE, offset=0, sent=one))  # type: ignore[arg-type]
+                for one in slow
+            ]
+            for one in slow:
+                await one.halted.wait()
+            answer = await north.send("HEAD", place)
+            assert (answer.status_code, answer.headers["problem"]) == (429, "too-many")
+            assert int(answer.headers["retry-after"]) > 0
+            assert (await south.begin(BUNDLE)).status_code == 201
+            for one in slow:
+                one.go.set()
+            assert sorted([answer.status_code for answer in await asyncio.gather(*sent)]) == [204, 409]
+            assert (await north.send("HEAD", place)).headers["upload-offset"] == str(len(BUNDLE))
 
     run(work)
 

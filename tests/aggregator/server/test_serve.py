@@ -33,7 +33,7 @@ from protocols.rotation import Rotation, read_acceptance
 from protocols.signing import PrivateKey
 from protocols.withdrawal import Withdrawal
 from shared.errors import ConfigurationError, StorageError
-from site_client.errors import RefusedError
+from site_client.errors import RefusedError, UnreachableError
 from site_client.transport import Connection, Patience, Transport
 from site_client.upload import upload
 from tests.aggregator.server.service import bundle, listening, provider
@@ -149,6 +149,34 @@ def test_attack_who_connects_and_says_no_more_is_cut_off(
                 pass
 
 
+def test_attack_who_asks_for_a_release_and_does_not_take_it_is_cut_off(
+    tmp_path: Path, certificates: Certificates
+) -> None:
+    central = provider(tmp_path, Limits(piece_s=0.3))
+    size = 64 << 20
+    (central.setup.releases / "targets" / "representer").write_bytes(bytes(size))
+    with listening(lambda address: central.make_app(address=address), certificates) as address:
+        port = int(address.rsplit(":", 1)[1])
+        with connected(certificates, port) as slow:
+            slow.sendall(b"GET /releases/targets/representer HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            answer(slow)
+            for _ in range(1_000):
+                if b"deid_requests_running 1.0" in figures(certificates, port):
+                    return
+                time.sleep(0.05)
+            pytest.fail("expected an end of the answer that nobody takes, it still runs")
+
+
+def figures(certificates: Certificates, port: int) -> bytes:
+    """Of the server, whose own request is one of those that run."""
+    with connected(certificates, port) as connection:
+        connection.sendall(b"GET /metrics HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+        found = b""
+        while data := connection.recv(4096):
+            found += data
+        return found
+
+
 def test_two_servers_cannot_listen_at_one_port(tmp_path: Path, certificates: Certificates) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         options = ServeOptions("127.0.0.1", taken.getsockname()[1], certificates.certificate, certificates.key)
@@ -235,6 +263,22 @@ def test_the_same_manifest_sealed_anew_gets_the_same_receipt(joined: Joined) -> 
     path = joined.world.bundle("north", 1)
     payload = next(path.parent.glob("north-1-*.parquet"))
     assert joined.send(path) == joined.send(joined.world.seal(payload, "north", "again.share"))
+
+
+def test_a_damaged_key_of_the_provider_is_told_to_no_site(joined: Joined) -> None:
+    key, asked = joined.world.workspace().private_key, Withdrawal("north", 1, "ab" * 32, datetime.date(2026, 2, 1), "")
+    key.write_bytes(b"junk")
+    body = asked.to_bytes(joined.world.keys["north"])
+    with joined.transport() as transport, pytest.raises(UnreachableError, match="can't do it now") as caught:
+        transport.once("POST", "/v1/withdrawals", body)
+    assert key.name not in str(caught.value)
+
+
+def test_a_withdrawal_of_a_share_that_never_came_is_told_to_its_site(joined: Joined) -> None:
+    asked = Withdrawal("north", 1, "ab" * 32, datetime.date(2026, 2, 1), "").to_bytes(joined.world.keys["north"])
+    with joined.transport() as transport, pytest.raises(RefusedError, match="bring the share in first") as caught:
+        transport.request("POST", "/v1/withdrawals", asked)
+    assert caught.value.code == "conflict"
 
 
 def test_another_share_of_the_same_number_is_a_conflict(joined: Joined) -> None:
