@@ -267,6 +267,37 @@ def utility() -> None:
     record("privacy", entries)
 
 
+def utility_sites() -> None:
+    """The same on `en_sites`: the provider holds the notes of all five sites."""
+    notes = [note for site in corpora.SITES for note in corpora.en_site(site, "train")]
+    test = {site: corpora.en_site(site, "test") for site in corpora.SITES}
+    scheme = load_scheme("i2b2_2014")
+    config = TaggingConfig(epochs=SITE_EPOCHS, seed=1)
+    material = PublicMaterial(notes, english(), corpora.public_english_texts(), american_names())
+    builds: dict[str, Callable[[], Pipeline]] = {
+        "raw": lambda: train_raw_model(notes, folded(english(), american_names()), scheme, config),
+        "public": lambda: private(material, {}, "i2b2_2014", 1000, config),
+    }
+    found = {
+        name: kept(f"privacy-sites-all-{name}", lambda build=build: _on_all(build(), test))  # type: ignore[misc]
+        for name, build in builds.items()
+    }
+    sides = {
+        name: [Outcome(**{**run[site], "commit": run["commit"]}) for site in corpora.SITES]  # type: ignore[dict-item]
+        for name, run in found.items()
+    }
+    setting = f"the provider holds the notes of all five sites; mean over their tests, {SITE_EPOCHS} epochs; raw with the same inputs"
+    entries = []
+    for kind, words, lost in (("tokens", "token-binary", 0.004), ("entities", "strict entity", 0.015)):
+        raw, shown = (statistics.fmean(f1(getattr(one, kind)) for one in sides[name]) for name in ("raw", "public"))
+        entries.append(
+            Entry(f"en_sites, {words} F1 lost against the non-private tagger, default preset", round(raw - shown, 4), lost, "<=",
+                  "F1", None, 1, "en_sites/test", COMMAND, f"raw {raw:.4f}, default preset {shown:.4f}; {setting}",
+                  str(found["public"]["commit"]))
+        )  # fmt: skip
+    record("privacy", entries)
+
+
 def _missing() -> dict[str, object]:
     raise ConfigurationError(
         "expected the models on raw notes, found none; run `python -m bench.results_privacy meddocan`"
@@ -484,6 +515,7 @@ def times() -> None:
 PARTS = {
     "meddocan": meddocan,
     "utility": utility,
+    "utility-sites": utility_sites,
     "sites": sites,
     "meddocan-table": meddocan_table,
     "sites-table": sites_table,
@@ -495,7 +527,7 @@ PARTS = {
 
 def main() -> None:
     torch.set_num_threads(1)
-    for part in sys.argv[1:] or ("meddocan", "utility", "sites", "strong", "adversaries", "times"):
+    for part in sys.argv[1:] or ("meddocan", "utility", "utility-sites", "sites", "strong", "adversaries", "times"):
         PARTS[part]()
 
 
