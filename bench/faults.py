@@ -43,19 +43,21 @@ class Extent:
     """How much is tried.
 
     Args:
-        calls: one of so many of the calls into the system; each takes half a second of processor time.
+        calls: a kill at one of so many of the calls into the system; each takes half a second of processor time.
+        writes: an error at one of so many of the calls that write.
         bytes: one of so many bytes.
         random: kills at random times, of each piece of work.
         rounds: of eight processes at once.
     """
 
-    calls: int = 5
+    calls: int = 8
+    writes: int = 1
     bytes: int = 1
     random: int = 30
     rounds: int = 10
 
 
-QUICK = Extent(calls=300, bytes=300, random=1, rounds=1)
+QUICK = Extent(calls=300, writes=60, bytes=300, random=1, rounds=1)
 
 
 @dataclass
@@ -141,7 +143,7 @@ def _kills(subject: Subject[Any], extent: Extent) -> Iterator[Disturbance]:
 def _failures(subject: Subject[Any], extent: Extent) -> Iterator[Disturbance]:
     """A full disk and a failing one, at every call that writes."""
     points, _ = _measured(subject, partial(fail_at, point=0, number=errno.EIO))
-    for point in range(1, points + 1, -(-extent.calls // 5)):
+    for point in range(1, points + 1, extent.writes):
         for number in (errno.ENOSPC, errno.EIO):
             yield partial(fail_at, point=point, number=number)
 

@@ -59,6 +59,8 @@ def locked(folder: Path) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
+        # First: whatever becomes of the closing, the lock must not outlive the block.
+        fcntl.flock(handle, fcntl.LOCK_UN)
         os.close(handle)
 
 
