@@ -7,6 +7,7 @@ written; answers come over TLS, and what matters in them (receipts, releases) ca
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from protocols.canonical import Json, canonical_bytes, parse_canonical
@@ -99,7 +100,9 @@ class Problem:
     @classmethod
     def about(cls, code: str, message: str) -> Problem:
         """The problem with the message of any error, cut to one line of a length that can be sent."""
-        line = _CONTROL.sub(" ", message)
+        # Names of files may hold what no canonical text may.
+        text = message.encode("utf-8", "replace").decode("utf-8")
+        line = unicodedata.normalize("NFC", _CONTROL.sub(" ", text))
         return cls(code, line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 3] + "...")
 
     def to_bytes(self) -> bytes:

@@ -48,7 +48,8 @@ def nothing_stays() -> Iterator[None]:
     processes, descriptors = descendants(), len(os.listdir("/proc/self/fd"))
     yield
     assert descendants() <= processes
-    assert len(os.listdir("/proc/self/fd")) == descriptors
+    # Fewer, where those of earlier tests were collected meanwhile.
+    assert len(os.listdir("/proc/self/fd")) <= descriptors
 
 
 def test_the_result_comes_back_and_the_network_is_away() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from protocols.errors import ProtocolError, SchemaError
@@ -39,6 +39,9 @@ def test_messages_survive_the_round_trip(size: int, seconds: int) -> None:
 
 
 @given(st.sampled_from(PROBLEMS), st.text(max_size=1000))
+@example("stale", "\uf900")
+@example("stale", "e\u0301" * 300)
+@example("stale", "\ud800")
 def test_any_error_becomes_a_problem_of_one_line(code: str, message: str) -> None:
     problem = Problem.about(code, message)
     assert Problem.from_bytes(problem.to_bytes()) == problem
