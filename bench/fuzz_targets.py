@@ -16,7 +16,6 @@ import h5py
 
 from bench.exchange_world import VALUE_BOUND, Sentences, build
 from protocols.bundle import read_header
-from protocols.errors import ProtocolError
 from protocols.manifest_envelope import verify_manifest
 from protocols.payload import PayloadLimits, ValueRules, open_payload
 from protocols.sentence_block import CheckedValues
@@ -141,6 +140,3 @@ class Watch:
         if event == "open" and isinstance(arguments[0], (str, bytes)):
             path = os.path.realpath(os.fsdecode(arguments[0]))
             self.outside += not path.startswith(self._places)
-
-
-__all__ = ["CANARY", "TARGETS", "ForgedError", "ProtocolError", "Target", "Watch", "load", "prepare"]

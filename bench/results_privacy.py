@@ -20,7 +20,6 @@ from pathlib import Path
 import numpy as np
 import torch
 from faker.providers.person import en_US as person
-from numpy.typing import NDArray
 
 from aggregator import audit as audits
 from aggregator import train_repr, workspace
@@ -142,26 +141,37 @@ class Comparison:
         Args:
             kind: "tokens" or "entities".
         """
-        runs = [
-            [np.array(getattr(one, kind), dtype=np.int64) for one in side]
-            for side in (self.alone, self.ideal, self.private)
-        ]
-        generator = np.random.default_rng(0)
-        drawn = [self._share(runs, generator) for _ in range(_RESAMPLES)]
-        low, high = np.quantile(drawn, [0.025, 0.975])
-        return self._share(runs, None), (float(low), float(high))
+        sides = [self.alone, self.ideal, self.private]
+        return _with_interval(sides, kind, lambda alone, ideal, private: (private - alone) / (ideal - alone))
 
-    @staticmethod
-    def _share(runs: list[list[NDArray[np.int64]]], generator: np.random.Generator | None) -> float:
-        means = [0.0, 0.0, 0.0]
+
+def _with_interval(
+    sides: list[list[Outcome]], kind: str, figure: Callable[..., float]
+) -> tuple[float, tuple[float, float]]:
+    """A figure of the mean F1 of each side, with a bootstrap interval over documents, the same ones for all sides."""
+    runs = [[np.array(getattr(one, kind), dtype=np.int64) for one in side] for side in sides]
+    generator = np.random.default_rng(0)
+
+    def means(chance: np.random.Generator | None) -> list[float]:
+        totals = [0.0] * len(runs)
         for index in range(len(runs[0])):
             documents = len(runs[0][index])
-            # The same documents for the three models: they are compared on one test set.
-            chosen = np.arange(documents) if generator is None else generator.integers(documents, size=documents)
-            for side in range(3):
-                means[side] += f1(runs[side][index][chosen].tolist())
-        alone, ideal, private = means
-        return (private - alone) / (ideal - alone)
+            chosen = np.arange(documents) if chance is None else chance.integers(documents, size=documents)
+            for side, outcomes in enumerate(runs):
+                totals[side] += f1(outcomes[index][chosen].tolist())
+        return [total / len(runs[0]) for total in totals]
+
+    low, high = np.quantile([figure(*means(generator)) for _ in range(_RESAMPLES)], [0.025, 0.975])
+    return figure(*means(None)), (float(low), float(high))
+
+
+def _lost_entry(measure: str, sides: list[list[Outcome]], kind: str, target: float, data: str, note: str) -> Entry:
+    """What the second side loses against the first."""
+    value, (low, high) = _with_interval(sides, kind, lambda raw, private: raw - private)
+    commits = ", ".join(sorted({one.commit for side in sides for one in side}))
+    interval = round(low, 4), round(high, 4)
+    note = f"{note}; interval: bootstrap over documents"
+    return Entry(measure, round(value, 4), target, "<=", "F1", interval, len(sides[0]), data, COMMAND, note, commits)
 
 
 def meddocan() -> None:
@@ -220,13 +230,8 @@ def _meddocan_entries(found: dict[str, list[Outcome]]) -> list[Entry]:
                     COMMAND,
                 )
             )
-        gap = statistics.fmean(f1(getattr(one, kind)) for one in found["ideal"]) - statistics.fmean(
-            f1(getattr(one, kind)) for one in found["k1000"]
-        )
-        entries.append(
-            Entry(f"MEDDOCAN 50+450, dev, {words} F1 lost against raw pooling, default preset", round(gap, 4), lost, "<=",
-                  "F1", None, len(found["ideal"]), "meddocan/dev", COMMAND, setting)
-        )  # fmt: skip
+        measure = f"MEDDOCAN 50+450, dev, {words} F1 lost against raw pooling, default preset"
+        entries.append(_lost_entry(measure, [found["ideal"], found["k1000"]], kind, lost, "meddocan/dev", setting))
         gain, interval = compared.gain(kind)
         entries.append(
             Entry(f"MEDDOCAN 50+450, dev, worth of sharing, {words} F1, default preset", round(gain, 3), worth,
@@ -259,11 +264,8 @@ def utility() -> None:
         entries.append(
             f1_entry(f"MEDDOCAN dev, {words} F1, default preset", found, kind, None, "meddocan/dev", setting, COMMAND)
         )
-        raw, private_f1 = (statistics.fmean(f1(getattr(one, kind)) for one in side) for side in (ideal, found))
-        entries.append(
-            Entry(f"MEDDOCAN dev, {words} F1 lost against the non-private tagger, default preset", round(raw - private_f1, 4),
-                  lost, "<=", "F1", None, len(SEEDS), "meddocan/dev", COMMAND, setting, found[0].commit)
-        )  # fmt: skip
+        measure = f"MEDDOCAN dev, {words} F1 lost against the non-private tagger, default preset"
+        entries.append(_lost_entry(measure, [ideal, found], kind, lost, "meddocan/dev", setting))
     record("privacy", entries)
 
 
@@ -282,19 +284,23 @@ def utility_sites() -> None:
         name: kept(f"privacy-sites-all-{name}", lambda build=build: _on_all(build(), test))  # type: ignore[misc]
         for name, build in builds.items()
     }
-    sides = {
-        name: [Outcome(**{**run[site], "commit": run["commit"]}) for site in corpora.SITES]  # type: ignore[dict-item]
-        for name, run in found.items()
-    }
-    setting = f"the provider holds the notes of all five sites; mean over their tests, {SITE_EPOCHS} epochs; raw with the same inputs"
-    entries = []
-    for kind, words, lost in (("tokens", "token-binary", 0.004), ("entities", "strict entity", 0.015)):
-        raw, shown = (statistics.fmean(f1(getattr(one, kind)) for one in sides[name]) for name in ("raw", "public"))
-        entries.append(
-            Entry(f"en_sites, {words} F1 lost against the non-private tagger, default preset", round(raw - shown, 4), lost, "<=",
-                  "F1", None, 1, "en_sites/test", COMMAND, f"raw {raw:.4f}, default preset {shown:.4f}; {setting}",
-                  str(found["public"]["commit"]))
-        )  # fmt: skip
+    sides = [
+        [Outcome(**{**run[site], "commit": run["commit"]}) for site in corpora.SITES]  # type: ignore[dict-item]
+        for run in (found["raw"], found["public"])
+    ]
+    setting = f"the provider holds the notes of all five sites; mean over their tests, {SITE_EPOCHS} epochs, one seed; raw with the same inputs"
+    entries = [
+        _lost_entry(
+            f"en_sites, {words} F1 lost against the non-private tagger, default preset",
+            sides,
+            kind,
+            lost,
+            "en_sites/test",
+            setting,
+        )
+        for kind, words, lost in (("tokens", "token-binary", 0.004), ("entities", "strict entity", 0.015))
+    ]
+    entries = [replace(entry, seeds=1) for entry in entries]
     record("privacy", entries)
 
 

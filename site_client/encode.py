@@ -101,6 +101,7 @@ def encode(
     """
     release, provider = workspace.release(), workspace.pinned_provider()
     encoder = load_encoder(release.folder)
+    # A key that can't be read shows now, not after hours.
     workspace.key()
     labelled = False
     noise, checking = _noises(workspace, encoder, release.folder)

@@ -13,6 +13,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from protocols.canonical import canonical_bytes
 from protocols.errors import ProtocolError, SchemaError
 from protocols.provider_record import MAX_RECORD_BYTES, ProviderRecord
 from protocols.release import MANIFEST_NAME, VerifiedRelease, check_file, verify_release
@@ -94,7 +95,10 @@ def _place(source: str | None, known: Trust | None) -> str:
         if known is None:
             raise SiteError("expected a folder or an address to pull from, got none; give it once, it is remembered")
         return known.source
-    return source if "://" in source else str(Path(source).resolve())
+    place = source if "://" in source else str(Path(source).resolve())
+    # It will be remembered: what the file of trust can't hold is refused before anything is fetched.
+    canonical_bytes(place)
+    return place
 
 
 def _check_place(workspace: Workspace, name: str, manifest: ReleaseManifest) -> None:

@@ -87,6 +87,15 @@ def test_other_sources_are_refused(source: str, site: workspace.Workspace, tmp_p
         pull(site, str(tmp_path / "nothing"))
 
 
+def test_a_source_that_can_not_be_remembered_is_refused_before_anything_is_fetched(
+    publisher: Publisher, tmp_path: Path, loaded: list[Path]
+) -> None:
+    source = shutil.copytree(publisher.folder, tmp_path / "u\u0308ber")
+    with pytest.raises(SchemaError, match="normal form C"):
+        pull(workspace.create(tmp_path / "new", "north"), str(source), publisher.fingerprint)
+    assert loaded == []
+
+
 def test_without_a_source_it_asks_for_one(tmp_path: Path) -> None:
     with pytest.raises(SiteError, match="give it once"):
         pull(workspace.create(tmp_path / "south", "south"))
