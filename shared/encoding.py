@@ -150,17 +150,9 @@ def indexed(chunks: Iterable[TokenisedSentences], vectors: WordVectors) -> tuple
     return sentences, (*vectors.words, *extra)
 
 
-def noise_for(
-    chunk: TokenisedSentences, noise: SharingNoise, factors: NDArray[np.float64] | None = None
-) -> NoiseSource:
-    """The source of noise for a chunk, once its words are those that will be represented: behind any surrogates.
-
-    Args:
-        chunk: the sentences.
-        noise: of the share.
-        factors: as for `represented`, to which the same must be given.
-    """
-    return noise.for_sentences(chunk.words, chunk.lengths, factors) if isinstance(noise, MemoisedNoise) else noise
+def noise_for(chunk: TokenisedSentences, noise: SharingNoise) -> NoiseSource:
+    """The source of noise for a chunk, once its words are those that will be represented: behind any surrogates."""
+    return noise.for_sentences(chunk.words, chunk.lengths) if isinstance(noise, MemoisedNoise) else noise
 
 
 @torch.no_grad()

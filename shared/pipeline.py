@@ -86,7 +86,7 @@ class Encoder:
         sentences = embedded(chunk, self.vectors)
         if isinstance(self.representer, TokenLocal):
             return represented(sentences, self.representer, None)
-        return represented(sentences, self.representer, noise_for(chunk, noise, factors), factors)
+        return represented(sentences, self.representer, noise_for(chunk, noise), factors)
 
     def inputs(self, chunk: TokenisedSentences) -> RaggedSentences:
         """What the head gets in-house: the representation without noise."""

@@ -49,7 +49,11 @@ class GaussianNoise(nn.Module):
             vectors: float32 `[batch, steps, dim]`.
             generator: source of the noise; None is torch's global one, for training.
             factor: how many times its scale the noise has; of a shape that goes with `vectors`.
+                A SentenceNoise takes it as `[tokens, 1]`, see `raised_normal`.
         """
+        if isinstance(generator, SentenceNoise) and isinstance(factor, Tensor):
+            raised = generator.raised_normal(tuple(vectors.shape), factor[:, 0].numpy())
+            return vectors + torch.from_numpy(raised) * self.scale
         if isinstance(generator, PrivateNoise | SentenceNoise):
             noise = torch.from_numpy(generator.standard_normal(tuple(vectors.shape)))
         else:

@@ -8,7 +8,8 @@ tails.
 
 `PrivateNoise` is fresh: its key comes from the operating system and is kept nowhere. `MemoisedNoise` draws once for each
 sentence, ever: whoever gets the same sentence n times with fresh noise has sqrt(n) times less of it after averaging,
-also where a note was copied forward and its sentences come back in other notes.
+also where a note was copied forward and its sentences come back in other notes. A sentence whose noise is raised gets the
+same noise and more on top, so that both shares together tell what the one with less noise tells alone.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ from numpy.typing import NDArray
 from shared.errors import ConfigurationError
 
 SECRET_BYTES: Final = 32
+
+RUNGS_PER_DOUBLING: Final = 4
+"""Steps of the ladder of factors by which noise is raised: the factor of rung s is 2 ** (s / RUNGS_PER_DOUBLING)."""
 
 # Numbers made at a time: their scratch space stays in the processor's cache.
 _PIECE = 1 << 15
@@ -92,22 +96,17 @@ class MemoisedNoise:
         self._nonces = hmac.new(key, _NONCE_CONTEXT, hashlib.sha256)
         self._cipher = Cipher(AES(hmac.digest(key, b"aes", "sha256")), ECB())
 
-    def for_sentences(
-        self, words: list[str], lengths: NDArray[np.integer], factors: NDArray[np.float64] | None = None
-    ) -> SentenceNoise:
+    def for_sentences(self, words: list[str], lengths: NDArray[np.integer]) -> SentenceNoise:
         """The source for some sentences.
 
         Args:
             words: their tokens, laid end to end.
             lengths: of the sentences, int `[sentences]`.
-            factors: how many times its scale their noise will have, `[sentences]`; None for once. Another factor is
-                another draw: whoever sees one draw at two scales can solve for it, and take it off.
         """
         nonces = bytearray()
         begin = 0
-        scales = [1.0] * len(lengths) if factors is None else factors.tolist()
-        for length, factor in zip(lengths.tolist(), scales, strict=True):
-            nonces += self._nonce(words[begin : begin + length], factor)
+        for length in lengths.tolist():
+            nonces += self._nonce(words[begin : begin + length])
             begin += length
         return SentenceNoise(
             self._cipher,
@@ -117,10 +116,10 @@ class MemoisedNoise:
             np.arange(len(lengths)),
         )
 
-    def _nonce(self, words: list[str], factor: float = 1.0) -> bytes:
+    def _nonce(self, words: list[str]) -> bytes:
         keyed = self._nonces.copy()
         # JSON, so that no two sentences give the same bytes.
-        keyed.update(json.dumps(words if factor == 1.0 else [factor, words]).encode("ascii"))
+        keyed.update(json.dumps(words).encode("ascii"))
         return keyed.digest()[:_NONCE_BYTES]
 
     def __repr__(self) -> str:
@@ -163,6 +162,35 @@ class SentenceNoise:
         for start, bits in self._pieces(2 * half):
             _normal(bits[:, :half], bits[:, half : 2 * half], drawn[start : start + len(bits)])
         return drawn.reshape(shape)
+
+    def raised_normal(self, shape: tuple[int, ...], factors: NDArray[np.floating]) -> NDArray[np.float32]:
+        """Normal numbers of standard deviation `factors`: those of `standard_normal` and an independent step for each rung.
+
+        One draw at two scales could be solved for, and two draws averaged. Of two shares of a sentence the one on the
+        higher rung is the other with more noise, so it tells nothing that the other does not.
+
+        Args:
+            shape: first axis the tokens of all sentences served.
+            factors: float `[tokens]`, one for all tokens of a sentence, each on the ladder of RUNGS_PER_DOUBLING.
+
+        Raises:
+            ConfigurationError: a factor below 1, between two rungs, or not the same throughout a sentence.
+        """
+        noise = self.standard_normal(shape)
+        lengths = self._lengths[self._rows]
+        places = RUNGS_PER_DOUBLING * np.log2(factors.astype(np.float64))
+        rungs = np.rint(places).astype(np.int64)
+        rung_of = np.maximum.reduceat(rungs, np.cumsum(lengths) - lengths) if len(rungs) else rungs
+        if np.any(rungs < 0) or np.any(np.abs(places - rungs) > 1e-3) or np.any(np.repeat(rung_of, lengths) != rungs):
+            raise ConfigurationError(
+                f"memoised noise: expected one factor 2 ** (rung / {RUNGS_PER_DOUBLING}) a sentence, rungs from 0 on, "
+                "got others; take them from `enforce`"
+            )
+        for rung in range(1, int(rung_of.max(initial=0)) + 1):
+            raised = rungs >= rung
+            more = self.of(np.flatnonzero(rung_of >= rung)).standard_normal((int(raised.sum()), *shape[1:]))
+            noise[raised] += np.float32(math.sqrt(_variance(rung) - _variance(rung - 1))) * more
+        return noise
 
     def random(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
         """Numbers uniform in [0, 1), float64 of `shape`, whose first axis is the tokens of all sentences served."""
@@ -214,6 +242,10 @@ class SentenceNoise:
 
     def __reduce__(self) -> str:
         raise TypeError("a source of private noise is never stored")
+
+
+def _variance(rung: int) -> float:
+    return float(4 ** (rung / RUNGS_PER_DOUBLING))
 
 
 def _normal(radius_bits: NDArray[np.uint32], angle_bits: NDArray[np.uint32], out: NDArray[np.float32]) -> None:

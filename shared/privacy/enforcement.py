@@ -2,8 +2,8 @@
 
 This is the "dynamic noise" that Friedrich et al. 2019 (section 7) leave to future work, with the attacker in closed form in
 the place of a trained one. Scaling the output noise of a sentence by f divides every divergence of it by f exactly, so
-no sentence is run twice. Factors come from a short ladder: under one draw of noise (`MemoisedNoise`) another factor is
-another draw, and a sentence that is shared again should not get another factor by a hair.
+no sentence is run twice. Factors come from a ladder, on which `MemoisedNoise` lays one draw over the other: a sentence that
+is shared again under another bound tells no more than the share of it with the least noise.
 
 What it holds is the advantage from the representation, for the neighbours looked at and on average over the input noise
 drawn. Casing is not in it: no noise hides that. A factor depends on the sentence, and so tells a little about it; give
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from shared.encoding import TokenisedSentences
 from shared.errors import ConfigurationError
 from shared.models.noise import SharingNoise
+from shared.models.noise_source import RUNGS_PER_DOUBLING
 from shared.models.representer import Representer
 from shared.models.token_local import TokenLocal
 from shared.pipeline import Encoder
@@ -29,9 +30,6 @@ from shared.privacy.word_pairs import WordPairs
 
 MAX_FACTOR = 16.0
 """Under more noise than this many times its scale a sentence is of no use to a head."""
-
-# Steps of the ladder of factors for a doubling.
-_STEPS = 4
 
 
 @dataclass(frozen=True)
@@ -117,16 +115,16 @@ def enforce(
 
 def _least_factor(divergence: NDArray[np.float64], bound: AdvantageBound) -> float | None:
     """The lowest step of the ladder that keeps the bound; None if none does. The advantage falls with the factor."""
-    low, high = 0, math.floor(_STEPS * math.log2(bound.max_factor) + 1e-9)
-    if _advantage(divergence, 2 ** (high / _STEPS), bound.quantile) > bound.advantage:
+    low, high = 0, math.floor(RUNGS_PER_DOUBLING * math.log2(bound.max_factor) + 1e-9)
+    if _advantage(divergence, 2 ** (high / RUNGS_PER_DOUBLING), bound.quantile) > bound.advantage:
         return None
     while low < high:
         middle = (low + high) // 2
-        if _advantage(divergence, 2 ** (middle / _STEPS), bound.quantile) > bound.advantage:
+        if _advantage(divergence, 2 ** (middle / RUNGS_PER_DOUBLING), bound.quantile) > bound.advantage:
             low = middle + 1
         else:
             high = middle
-    return float(2 ** (low / _STEPS))
+    return float(2 ** (low / RUNGS_PER_DOUBLING))
 
 
 def _advantage(divergence: NDArray[np.float64], factor: float, quantile: float) -> float:

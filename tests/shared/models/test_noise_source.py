@@ -149,16 +149,45 @@ class TestMemoisedNoise:
             np.testing.assert_array_equal(source.standard_normal((len(tokens), dim)), first[tokens])
             np.testing.assert_array_equal(source.random((len(tokens),)), second[tokens])
 
-    def test_another_factor_is_another_draw(self) -> None:
-        # One draw at two scales could be solved for.
-        noise, ones = MemoisedNoise(SECRET, b"r"), np.ones(4)
-        plain, once, raised = (
-            noise.for_sentences(WORDS, LENGTHS, factors).standard_normal((13, 8))
-            for factors in (None, ones, np.array([1.0, 2.0, 1.0, 1.0]))
-        )
-        np.testing.assert_array_equal(plain, once)
-        np.testing.assert_array_equal(plain[:5], raised[:5])
-        assert not np.isin(plain[5:10], raised[5:10]).any()
+    def test_raised_noise_is_the_noise_below_and_independent_noise_on_top(self) -> None:
+        # One draw at two scales could be solved for, and two draws averaged: what is added must tell nothing of what is
+        # below, so that both shares together tell what the one with less noise tells alone.
+        words, lengths = [f"word{number}" for number in range(900)], np.full(300, 3)
+        factors = [2.0 ** (rung / 4) for rung in (0, 1, 4, 9, 16)]
+        draws = []
+        for factor in factors:
+            source = MemoisedNoise(SECRET, b"r").for_sentences(words, lengths)
+            source.standard_normal((900, 7))
+            draws.append(source.raised_normal((900, 50), np.full(900, factor)).astype(np.float64))
+        source = MemoisedNoise(SECRET, b"r").for_sentences(words, lengths)
+        source.standard_normal((900, 7))
+        np.testing.assert_array_equal(draws[0], source.standard_normal((900, 50)))
+        for lower, factor, upper, above in zip(draws, factors, draws[1:], factors[1:], strict=False):
+            more = upper - lower
+            assert stats.kstest(upper.ravel() / above, "norm").pvalue > 1e-9
+            assert stats.kstest(more.ravel() / np.sqrt(above**2 - factor**2), "norm").pvalue > 1e-9
+            for seen in (more, more**2):
+                assert abs(np.corrcoef(lower.ravel(), seen.ravel())[0, 1]) < 7 / np.sqrt(more.size)
+
+    @given(st.permutations(range(4)), st.lists(st.integers(0, 16), min_size=4, max_size=4), st.integers(1, 4))
+    def test_raised_noise_is_the_same_in_whatever_company(self, order: list[int], rungs: list[int], cut: int) -> None:
+        factors = np.repeat(2.0 ** (np.array(rungs) / 4), LENGTHS).astype(np.float32)
+        noise, starts = MemoisedNoise(SECRET, b"r"), np.cumsum(LENGTHS) - LENGTHS
+        whole = noise.for_sentences(WORDS, LENGTHS).raised_normal((13, 5), factors)
+        parts = noise.for_sentences(WORDS, LENGTHS)
+        for rows in (np.array(order[:cut]), np.array(order[cut:], dtype=np.int64)):
+            tokens = np.concatenate(
+                [np.arange(0), *(np.arange(starts[row], starts[row] + LENGTHS[row]) for row in rows)]
+            )
+            drawn_here = parts.of(rows).raised_normal((len(tokens), 5), factors[tokens])
+            np.testing.assert_array_equal(drawn_here, whole[tokens])
+
+    @pytest.mark.parametrize("wrong", [0.5, 1.1, 2.0])
+    def test_a_factor_off_the_ladder_or_of_half_a_sentence_is_refused(self, wrong: float) -> None:
+        factors = np.ones(13)
+        factors[6] = wrong
+        with pytest.raises(ConfigurationError, match="one factor"):
+            MemoisedNoise(SECRET, b"r").for_sentences(WORDS, LENGTHS).raised_normal((13, 5), factors)
 
     def test_long_sentences_are_drawn_in_pieces(self) -> None:
         source = MemoisedNoise(SECRET, b"r").for_sentences(["x"] * 900, np.array([900]))
