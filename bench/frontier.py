@@ -6,16 +6,14 @@ attacks on the representer: the best of a list of 100 neighbours after averaging
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, replace
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 
 import torch
 
-from aggregator import train_repr, workspace
 from aggregator.train_repr import PublicMaterial, RepresenterOptions
 from bench import corpora
+from bench.frontier_figure import Point, frontier_figure
 from bench.results import RESULTS, Entry, record
 from bench.results_loop import Outcome, f1, judged, kept, private_pipeline
 from bench.results_privacy import PROVIDER_NOTES, background, spanish, spanish_names
@@ -25,28 +23,33 @@ from shared.embeddings.neighbours import Neighbours
 from shared.encoding import tokenised, tokenised_chunks
 from shared.files import write_text
 from shared.labels import load_scheme
-from shared.pipeline import Encoder, load_encoder
+from shared.pipeline import Encoder
 from shared.privacy.attacks.matching import MatchingSettings, matching
 from shared.privacy.attacks.sharing import ClearEncoder
 from shared.privacy.audit import own_set
 from shared.privacy.white_box import white_box
 from shared.privacy.word_pairs import WhiteBoxSettings
 from shared.raw_model import train_raw_model
-from shared.report import plots
 from shared.training.tagging import TaggingConfig
 
 COMMAND = "make frontier"
+RAW, ALONE = "raw notes pooled", "provider alone"
 HEAD = TaggingConfig(epochs=6, seed=1)
-ALONE = replace(HEAD, epochs=18)
-POINTS: dict[str, RepresenterOptions] = {
-    "surrogates, K=1000": RepresenterOptions(cluster_size=1000),
-    "surrogates, K=100": RepresenterOptions(cluster_size=100),
-    "k-anonymous, K=1000": RepresenterOptions("k-anonymous", cluster_size=1000),
-    "k-anonymous, K=100": RepresenterOptions("k-anonymous", cluster_size=100),
-    "invariance, N=100": RepresenterOptions("invariance", neighbours=100, preset="quick"),
-    "three-part, N=100": RepresenterOptions("three-part", neighbours=100, preset="quick"),
-    "invariance over K=1000": RepresenterOptions("k-anonymous-invariance", neighbours=100, preset="quick"),
-    "dann, N=100": RepresenterOptions("dann", neighbours=100, preset="quick"),
+HEAD_ALONE = replace(HEAD, epochs=18)
+# By construction and setting.
+POINTS: dict[tuple[str, str], RepresenterOptions] = {
+    ("surrogates", "K=1000"): RepresenterOptions(cluster_size=1000),
+    ("surrogates", "K=100"): RepresenterOptions(cluster_size=100),
+    ("k-anonymous", "K=1000"): RepresenterOptions("k-anonymous", cluster_size=1000),
+    ("k-anonymous", "K=100"): RepresenterOptions("k-anonymous", cluster_size=100),
+    ("invariance", "N=100"): RepresenterOptions("invariance", neighbours=100, preset="quick"),
+    ("invariance", "N=1000"): RepresenterOptions("invariance", neighbours=1000, preset="quick"),
+    ("three-part", "N=100"): RepresenterOptions("three-part", neighbours=100, preset="quick"),
+    ("three-part", "N=1000"): RepresenterOptions("three-part", neighbours=1000, preset="quick"),
+    ("k-anonymous-invariance", "K=1000, N=100"): RepresenterOptions(
+        "k-anonymous-invariance", neighbours=100, preset="quick"
+    ),
+    ("dann", "N=100"): RepresenterOptions("dann", neighbours=100, preset="quick"),
 }
 _ATTACKED = 60
 
@@ -57,12 +60,10 @@ def _material() -> PublicMaterial:
 
 def _point(options: RepresenterOptions) -> dict[str, object]:
     hospital = {"hospital": corpora.meddocan("train")[PROVIDER_NOTES:]}
-    outcome = judged(private_pipeline(_material(), hospital, "meddocan", options, HEAD), corpora.meddocan("dev"))
-    with tempfile.TemporaryDirectory() as name:
-        place = workspace.create(Path(name) / "provider", "bench", "meddocan")
-        train_repr.train(place, _material(), options)
-        encoder = load_encoder(place.representer)
-    return asdict(outcome) | {"match": _match(encoder), "bayes": _bayes(encoder)}
+    pipeline = private_pipeline(_material(), hospital, "meddocan", options, HEAD)
+    assert isinstance(pipeline.encoder, Encoder)
+    found = {"match": _match(pipeline.encoder), "bayes": _bayes(pipeline.encoder)}
+    return asdict(judged(pipeline, corpora.meddocan("dev"))) | found
 
 
 def _match(encoder: Encoder | ClearEncoder) -> float:
@@ -85,7 +86,7 @@ def _raw(provider_only: bool) -> dict[str, object]:
     if provider_only:
         notes = notes[:PROVIDER_NOTES]
     words = folded(spanish(), spanish_names())
-    model = train_raw_model(notes, words, load_scheme("meddocan"), ALONE if provider_only else HEAD)
+    model = train_raw_model(notes, words, load_scheme("meddocan"), HEAD_ALONE if provider_only else HEAD)
     scheme = load_scheme("meddocan")
     match = 0.01 if provider_only else _match(ClearEncoder(spanish(), scheme))
     return asdict(judged(model, corpora.meddocan("dev"))) | {"match": match, "bayes": 0.5 if provider_only else 1.0}
@@ -93,62 +94,82 @@ def _raw(provider_only: bool) -> dict[str, object]:
 
 def main() -> None:
     torch.set_num_threads(1)
-    measured: dict[str, dict[str, object]] = {}
-    builds: dict[str, Callable[[], dict[str, object]]] = {
-        "raw notes pooled": lambda: _raw(False),
-        "provider alone": lambda: _raw(True),
+    builds: dict[tuple[str, str], Callable[[], dict[str, object]]] = {
+        (RAW, ""): lambda: _raw(False),
+        (ALONE, ""): lambda: _raw(True),
     }
     for name, options in POINTS.items():
         builds[name] = lambda options=options: _point(options)  # type: ignore[misc]
-    for name, build in builds.items():
-        measured[name] = kept(f"frontier-{name.replace(' ', '_').replace(',', '')}", build)
-        _report(measured)
+    rows: list[Row] = []
+    for (family, setting), build in builds.items():
+        file = f"frontier-{family} {setting}".strip().replace(" ", "_").replace(",", "")
+        rows.append(Row.of(family, setting, kept(file, build)))
+        if len(rows) >= 2:
+            _report(rows)
 
 
-def _rows(measured: dict[str, dict[str, object]]) -> Iterator[tuple[str, float, float, float, float, str]]:
-    for name, found in measured.items():
-        counts = {field: found[field] for field in ("tokens", "entities", "commit")}
-        outcome = Outcome(**counts)  # type: ignore[arg-type]
-        yield (
-            name, f1(outcome.tokens), f1(outcome.entities), float(str(found["match"])), float(str(found["bayes"])),
-            outcome.commit,
-        )  # fmt: skip
+@dataclass(frozen=True)
+class Row:
+    """One construction with its scores.
+
+    Args:
+        point: what is drawn.
+        token: token-binary F1.
+        commit: state of the code that measured.
+    """
+
+    point: Point
+    token: float
+    commit: str
+
+    @classmethod
+    def of(cls, family: str, setting: str, found: dict[str, object]) -> Row:
+        """From a kept run."""
+        outcome = Outcome(**{field: found[field] for field in ("tokens", "entities", "commit")})  # type: ignore[arg-type]
+        match, bayes = float(str(found["match"])), float(str(found["bayes"]))
+        return cls(Point(family, setting, f1(outcome.entities), match, bayes), f1(outcome.tokens), outcome.commit)
+
+    @property
+    def name(self) -> str:
+        """Construction and setting."""
+        return f"{self.point.family}, {self.point.setting}" if self.point.setting else self.point.family
 
 
-def _report(measured: dict[str, dict[str, object]]) -> None:
-    """Plot, table and entries of what is there."""
-    rows = list(_rows(measured))
-    drawn = plots.scatter(
-        [(name, 100 * match, 100 * strict) for name, _, strict, match, _, _ in rows],
-        title="MEDDOCAN 50 + 450 notes: F1 against the strongest attack",
-        x="true word first among 100 candidates after 100 shares, % (chance 1)",
-        y="strict entity F1, %",
-    )
-    write_text(RESULTS / "frontier.svg", drawn)
+def _report(rows: list[Row]) -> None:
+    """Plot, table and entries of what is there; the two ends first."""
+    ideal, alone = rows[0].point.strict, rows[1].point.strict
+    write_text(RESULTS / "frontier.svg", frontier_figure([row.point for row in rows], alone, ideal))
     lines = [
         "# The frontier",
         "",
-        f"Written by `{COMMAND}`; do not edit. One seed, {HEAD.epochs} epochs: the points compare with one another, not with other tables.",
+        f"Written by `{COMMAND}`; do not edit. One seed, heads of {HEAD.epochs} epochs, trained constructions by the quick recipe: the points compare "
+        "with one another, not with other tables. Worth: share of the ideal gain in strict F1.",
         "",
         "![frontier](frontier.svg)",
         "",
-        "| construction | token-binary F1 | strict F1 | match top-1 of 100, 100 shares | white box, mean Bayes accuracy |",
-        "|---|---|---|---|---|",
+        "| construction | token-binary F1 | strict F1 | worth of sharing | match top-1 of 100, 100 shares | white box, mean Bayes accuracy |",
+        "|---|---|---|---|---|---|",
         *(
-            f"| {name} | {token:.4f} | {strict:.4f} | {match:.4f} | {bayes:.4f} |"
-            for name, token, strict, match, bayes, _ in rows
+            f"| {row.name} | {row.token:.4f} | {row.point.strict:.4f} | {_worth(row, alone, ideal):.2f} | "
+            f"{row.point.match:.4f} | {row.point.bayes:.4f} |"
+            for row in rows
         ),
         "",
     ]
     write_text(RESULTS / "frontier.md", "\n".join(lines))
     record("privacy", [
-        Entry(f"frontier, {name}: {measure}", round(value, 4), None, "", unit, None, 1, "meddocan/dev", COMMAND,
-              f"{HEAD.epochs} epochs", commit)
-        for name, token, strict, match, bayes, commit in rows
-        for measure, value, unit in (("strict entity F1", strict, "F1"), ("token-binary F1", token, "F1"),
-                                     ("match top-1 of 100 after 100 shares", match, "share"),
-                                     ("white box, mean Bayes accuracy", bayes, "share"))
+        Entry(f"frontier, {row.name}: {measure}", round(value, 4), None, "", unit, None, 1, "meddocan/dev", COMMAND,
+              f"{HEAD.epochs} epochs", row.commit)
+        for row in rows
+        for measure, value, unit in (("strict entity F1", row.point.strict, "F1"), ("token-binary F1", row.token, "F1"),
+                                     ("worth of sharing, strict entity F1", _worth(row, alone, ideal), "of the ideal gain"),
+                                     ("match top-1 of 100 after 100 shares", row.point.match, "share"),
+                                     ("white box, mean Bayes accuracy", row.point.bayes, "share"))
     ])  # fmt: skip
+
+
+def _worth(row: Row, alone: float, ideal: float) -> float:
+    return (row.point.strict - alone) / (ideal - alone)
 
 
 if __name__ == "__main__":

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from shared.report.plots import GREY
-
-_STYLE = {
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "svg.fonttype": "path",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "svg.hashsalt": "deid-commons",
-}
+from shared.report.plots import GREY, svg
 
 
 @dataclass(frozen=True)
@@ -50,15 +39,14 @@ def figure(title: str, panels: Mapping[str, Sequence[Line]], *, chance: str) -> 
         panels: curves of each panel, by the label of its y axis.
         chance: the panel that gets a line at 0.5.
     """
-    with mpl.rc_context(_STYLE):  # type: ignore[arg-type]
-        made = Figure(figsize=(7.2, 3.2 * len(panels)), layout="constrained")
+
+    def draw(made: Figure) -> None:
         all_axes = made.subplots(len(panels), 1, squeeze=False)[:, 0]
         for axes, (label, lines) in zip(all_axes, panels.items(), strict=True):
             _draw(axes, lines, label, guess=label == chance)
         all_axes[0].set_title(title, loc="left", fontweight="bold")
-        out = io.StringIO()
-        made.savefig(out, format="svg", metadata={"Date": None})
-    return out.getvalue()
+
+    return svg(7.2, 3.2 * len(panels), draw)
 
 
 def _draw(axes: Axes, lines: Sequence[Line], label: str, *, guess: bool) -> None:

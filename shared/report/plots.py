@@ -26,18 +26,23 @@ _STYLE: dict[Any, Any] = {
 }
 
 
+def svg(width: float, height: float, draw: Callable[[Figure], None]) -> str:
+    """What `draw` makes of an empty figure of a size in inches, as SVG that is the same every time."""
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(width, height), layout="constrained")
+        draw(figure)
+        out = io.StringIO()
+        figure.savefig(out, format="svg", metadata={"Date": None})
+    return out.getvalue()[out.getvalue().index("<svg") :]
+
+
 def _svg(width: float, height: float) -> Callable[[Callable[..., None]], Callable[..., str]]:
-    """Let a function draw on fresh axes of a size in inches, and return the SVG."""
+    """Let a function draw on fresh axes, and return the SVG."""
 
     def decorate(draw: Callable[..., None]) -> Callable[..., str]:
         @wraps(draw)
         def drawn(*arguments: object, **options: object) -> str:
-            with mpl.rc_context(_STYLE):
-                figure = Figure(figsize=(width, height), layout="constrained")
-                draw(figure.add_subplot(), *arguments, **options)
-                out = io.StringIO()
-                figure.savefig(out, format="svg", metadata={"Date": None})
-            return out.getvalue()[out.getvalue().index("<svg") :]
+            return svg(width, height, lambda figure: draw(figure.add_subplot(), *arguments, **options))
 
         return drawn
 
@@ -109,21 +114,4 @@ def curves(
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     axes.legend(frameon=False)
-    axes.set_title(title, loc="left", fontweight="bold")
-
-
-@_svg(7.2, 4.2)
-def scatter(axes: Axes, points: Sequence[tuple[str, float, float]], *, title: str, x: str, y: str) -> None:
-    """Named points, the x axis logarithmic.
-
-    Args:
-        points: name, x above 0, y.
-    """
-    for index, (name, across, up) in enumerate(points):
-        axes.plot([across], [up], marker="o", color=(BLUE, ORANGE, GREEN)[index % 3], linestyle="")
-        axes.annotate(name, (across, up), xytext=(6, 4 if index % 2 else -10), textcoords="offset points", fontsize=8)
-    axes.set_xscale("log")
-    axes.margins(x=0.25, y=0.15)
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
     axes.set_title(title, loc="left", fontweight="bold")
