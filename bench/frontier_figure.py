@@ -12,6 +12,8 @@ from matplotlib.ticker import FuncFormatter
 from shared.report.plots import BLUE, GREEN, GREY, ORANGE, svg
 
 _LOOKS = {
+    "raw notes pooled": (GREY, "*"),
+    "provider alone": (GREY, "X"),
     "surrogates": (BLUE, "o"),
     "k-anonymous": (GREEN, "s"),
     "k-anonymous-invariance": (GREEN, "D"),
@@ -54,6 +56,8 @@ def frontier_figure(points: Sequence[Point], alone: float, ideal: float) -> str:
         _panel(left, points, [100 * point.match for point in points])
         _panel(right, points, [100 * point.bayes for point in points])
         left.set_xscale("log")
+        left.set_xlim(0.5, 300)
+        right.set_xlim(47, 108)
         left.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         left.set_xlabel("true word first of 100 after 100 shares, %\n(chance 1)")
         right.set_xlabel("white box: best attacker at a pair of words, %\n(chance 50)")
@@ -75,13 +79,15 @@ def frontier_figure(points: Sequence[Point], alone: float, ideal: float) -> str:
 
 def _panel(axes: Axes, points: Sequence[Point], across: Sequence[float]) -> None:
     known: set[str] = set()
-    for point, place in zip(points, across, strict=True):
-        colour, marker = _LOOKS.get(point.family, (GREY, "*"))
+    for index, (point, place) in enumerate(zip(points, across, strict=True)):
+        colour, marker = _LOOKS[point.family]
         label = "_" + point.family if point.family in known else point.family
         known.add(point.family)
         axes.plot([place], [100 * point.strict], marker, color=colour, markersize=7, linestyle="", label=label)
+        # Neighbours on the plot tend to follow one another: one label above, the next below.
+        aside = (6, 4 if index % 2 else -10)
         axes.annotate(
-            point.setting, (place, 100 * point.strict), xytext=(6, 3), textcoords="offset points", fontsize=7.5
+            point.setting, (place, 100 * point.strict), xytext=aside, textcoords="offset points", fontsize=7.5
         )
     axes.margins(x=0.2, y=0.12)
     axes.grid(alpha=0.25)
