@@ -106,14 +106,14 @@ BUDGETS = {
         AdversarySettings(epochs=5, pairs=300, judged=600, hidden=48, casing=False),
         (1,),
     ),
-    # Three seeds; the recipes that two cores can afford.
+    # Three seeds; the recipes that two cores can afford for 150 runs.
     "standard": Budget(
-        500, 250,
-        ThreePartConfig(task_epochs=6, adversary_epochs=2, joint_epochs=6, adversary_hidden=96),
-        DannConfig(epochs=12, adversary_hidden=96),
-        InvarianceConfig(epochs=10),
+        150, 100,
+        ThreePartConfig(task_epochs=4, adversary_epochs=2, joint_epochs=4, adversary_hidden=96),
+        DannConfig(epochs=8, adversary_hidden=96),
+        InvarianceConfig(epochs=8),
         12,
-        AdversarySettings(epochs=50, pairs=1000, judged=4000, hidden=96, casing=False),
+        AdversarySettings(epochs=50, pairs=500, judged=4000, hidden=96, casing=False),
     ),
     # The lengths and sizes of the paper: 20 + 20 + 40 epochs, adversaries of 300 units, five seeds.
     "paper": Budget(
