@@ -46,7 +46,8 @@ def ingest(paths: tuple[Path, ...], finish: bool, root: Path, as_json: bool) -> 
         report({"shares": rows}, [_decision_line(row) for row in rows] or ["nothing was interrupted"], as_json=as_json)
         return
     rows, failed = [], []
-    for path in (file for given in paths for file in _files(given)):
+    files = [file for given in paths for file in _files(given)]
+    for path in files:
         try:
             row = _take(target, path) | {"file": str(path)}
         except StorageError:
@@ -55,10 +56,11 @@ def ingest(paths: tuple[Path, ...], finish: bool, root: Path, as_json: bool) -> 
             failed.append(error)
             row = {"file": str(path), "error": str(error)}
         rows.append(row)
-        if not as_json:
+        # A single error is told at the end.
+        if not as_json and ("error" not in row or len(files) > 1):
             click.echo(_decision_line(row))
-    if as_json:
-        report({"shares": rows}, [], as_json=True)
+    if as_json or not files:
+        report({"shares": rows}, ["nothing to take in"], as_json=as_json)
     refused = [row for row in rows if row.get("state") == REJECTED]
     if failed:
         raise failed[0]
@@ -203,9 +205,9 @@ def _decision_row(decision: Decision) -> dict[str, object]:
 
 
 def _decision_line(row: dict[str, object]) -> str:
-    what = row.get("error") or " ".join(str(row[part]) for part in ("state", "reason") if row.get(part))
+    what = str(row.get("error") or " ".join(str(row[part]) for part in ("state", "reason") if row.get(part)))
     who = f"{row['site']} share {row['sequence']}: " if "site" in row else f"{Path(str(row['file'])).name}: "
-    return f"{who}{what}"
+    return what if what.startswith(who) else f"{who}{what}"
 
 
 def _line(one: Share) -> str:

@@ -69,7 +69,7 @@ class TestIngest:
         bad.write_bytes(bad.read_bytes()[:-1])
         result = run(small, "ingest", bad, good)
         refused(result, 13)
-        assert "north-1-0.share: " in result.stdout
+        assert result.stdout.count("north-1-0.share: ") == 1
         assert "south share 1: accepted" in result.stdout
         assert not bad.with_suffix(".receipt.json").exists()
 
@@ -78,6 +78,18 @@ class TestIngest:
         path.write_bytes(Withdrawal("north", 1, "0" * 64, sites.today(), "").to_bytes(small.keys["north"]))
         refused(run(small, "ingest", path, good), 21, "found none")
         assert good.with_suffix(".receipt.json").exists()
+
+    def test_the_error_of_a_single_file_is_told_once(self, small: World) -> None:
+        bad = small.root / "junk.share"
+        bad.write_bytes(b"junk")
+        result = run(small, "ingest", bad)
+        refused(result, 10, "junk.share: expected a bundle")
+        assert not result.stdout
+
+    def test_an_empty_folder_is_nothing_to_take_in(self, small: World) -> None:
+        (small.root / "empty").mkdir()
+        result = done(run(small, "ingest", small.root / "empty"))
+        assert result.stdout == "nothing to take in\n"
 
     def test_a_full_disk_stops_it(self, small: World, monkeypatch: pytest.MonkeyPatch) -> None:
         def full(*arguments: object) -> None:
