@@ -87,9 +87,10 @@ QUICK = AuditSettings(
 )
 FULL = AuditSettings(
     WhiteBoxSettings(),
-    AdversarySettings(),
+    # Half the units and half the pairs of the paper's, so that all of it ends within the hour on two cores.
+    AdversarySettings(pairs=1000, hidden=150),
     InversionSettings(),
-    (MatchingSettings(), MatchingSettings(targets=200, candidates=10_000, shares=(1,))),
+    (MatchingSettings(), MatchingSettings(targets=60, candidates=10_000, draws=8, shares=(1,), longest=30)),
     LinkageSettings(targets=200),
     ReassemblySettings(),
     ReadabilitySettings(),
