@@ -42,14 +42,12 @@ POINTS: dict[tuple[str, str], RepresenterOptions] = {
     ("surrogates", "K=100"): RepresenterOptions(cluster_size=100),
     ("k-anonymous", "K=1000"): RepresenterOptions("k-anonymous", cluster_size=1000),
     ("k-anonymous", "K=100"): RepresenterOptions("k-anonymous", cluster_size=100),
-    ("invariance", "N=100"): RepresenterOptions("invariance", neighbours=100, preset="quick"),
-    ("invariance", "N=1000"): RepresenterOptions("invariance", neighbours=1000, preset="quick"),
-    ("three-part", "N=100"): RepresenterOptions("three-part", neighbours=100, preset="quick"),
-    ("three-part", "N=1000"): RepresenterOptions("three-part", neighbours=1000, preset="quick"),
-    ("k-anonymous-invariance", "K=1000, N=100"): RepresenterOptions(
-        "k-anonymous-invariance", neighbours=100, preset="quick"
-    ),
-    ("dann", "N=100"): RepresenterOptions("dann", neighbours=100, preset="quick"),
+    ("invariance", "N=100"): RepresenterOptions("invariance", neighbours=100),
+    ("invariance", "N=1000"): RepresenterOptions("invariance", neighbours=1000),
+    ("three-part", "N=100"): RepresenterOptions("three-part", neighbours=100),
+    ("three-part", "N=1000"): RepresenterOptions("three-part", neighbours=1000),
+    ("k-anonymous-invariance", "K=1000, N=100"): RepresenterOptions("k-anonymous-invariance", neighbours=100),
+    ("dann", "N=100"): RepresenterOptions("dann", neighbours=100),
 }
 _ATTACKED = 60
 
@@ -142,8 +140,8 @@ def _report(rows: list[Row]) -> None:
     lines = [
         "# The frontier",
         "",
-        f"Written by `{COMMAND}`; do not edit. One seed, heads of {HEAD.epochs} epochs, trained constructions by the quick recipe: the points compare "
-        "with one another, not with other tables. Worth: share of the ideal gain in strict F1.",
+        f"Written by `{COMMAND}`; do not edit. One seed, heads of {HEAD.epochs} epochs, the points compare with one another, "
+        "not with other tables. Worth: share of the ideal gain in strict F1.",
         "",
         "![frontier](frontier.svg)",
         "",

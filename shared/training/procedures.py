@@ -64,12 +64,12 @@ class Procedure(Generic[Config]):
         return made
 
 
-# "quick" takes minutes on two cores for a few hundred short notes, "standard" about a quarter of an hour on one core for
-# the 500 notes of MEDDOCAN; "paper" has the length of the paper's section 5.3 and its adversaries of 300 units.
+# For the 500 notes of MEDDOCAN "quick" takes up to five minutes and "standard" about a quarter of an hour, on one core;
+# "paper" has the length of the paper's section 5.3 and its adversaries of 300 units.
 PROCEDURES: Mapping[str, Procedure[Any]] = {
     "three-part": Procedure(
         {
-            "quick": ThreePartConfig(task_epochs=6, adversary_epochs=1, joint_epochs=4, adversary_hidden=48),
+            "quick": ThreePartConfig(task_epochs=3, adversary_epochs=1, joint_epochs=2, adversary_hidden=48),
             "standard": ThreePartConfig(task_epochs=6, adversary_epochs=2, joint_epochs=6, adversary_hidden=96),
             "paper": ThreePartConfig(task_epochs=20, adversary_epochs=20, joint_epochs=40, adversary_hidden=300),
         },
@@ -77,7 +77,7 @@ PROCEDURES: Mapping[str, Procedure[Any]] = {
     ),
     "dann": Procedure(
         {
-            "quick": DannConfig(epochs=8, adversary_hidden=48),
+            "quick": DannConfig(epochs=4, adversary_hidden=48),
             "standard": DannConfig(epochs=12, adversary_hidden=96),
             "paper": DannConfig(epochs=60, adversary_hidden=300),
         },
@@ -85,7 +85,7 @@ PROCEDURES: Mapping[str, Procedure[Any]] = {
     ),
     "invariance": Procedure(
         {
-            "quick": InvarianceConfig(epochs=6),
+            "quick": InvarianceConfig(epochs=4),
             "standard": InvarianceConfig(epochs=10),
             "paper": InvarianceConfig(epochs=40),
         },
