@@ -499,7 +499,7 @@ def times() -> None:
     Of the procedures that train a network the slowest is measured, too.
     """
     notes = corpora.meddocan("train")
-    note = "one thread, machine otherwise idle"
+    note = "one thread, other processes on the machine"
 
     def entry(measure: str, file: str, target: float, run: Callable[[], str]) -> Entry:
         def timed() -> dict[str, object]:
