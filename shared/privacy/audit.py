@@ -91,7 +91,7 @@ FULL = AuditSettings(
     AdversarySettings(pairs=1000, hidden=150),
     InversionSettings(),
     (MatchingSettings(), MatchingSettings(targets=60, candidates=10_000, draws=8, shares=(1,), longest=30)),
-    LinkageSettings(targets=200),
+    LinkageSettings(),
     ReassemblySettings(),
     ReadabilitySettings(),
     MembershipSettings(recipe=TaggingConfig(epochs=6)),
