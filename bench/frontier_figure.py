@@ -21,6 +21,7 @@ _LOOKS = {
     "three-part": (ORANGE, "^"),
     "dann": (ORANGE, "v"),
 }
+_SIDES = (((6, 4), "left"), ((6, -10), "left"), ((6, -10), "left"), ((-6, 4), "right"))
 
 
 @dataclass(frozen=True)
@@ -84,10 +85,10 @@ def _panel(axes: Axes, points: Sequence[Point], across: Sequence[float]) -> None
         label = "_" + point.family if point.family in known else point.family
         known.add(point.family)
         axes.plot([place], [100 * point.strict], marker, color=colour, markersize=7, linestyle="", label=label)
-        # Neighbours on the plot tend to follow one another: one label above, the next below.
-        aside = (6, 4 if index % 2 else -10)
+        # Neighbours on the plot tend to follow one another: their labels lie on different sides.
+        aside, side = _SIDES[index % len(_SIDES)]
         axes.annotate(
-            point.setting, (place, 100 * point.strict), xytext=aside, textcoords="offset points", fontsize=7.5
+            point.setting, (place, 100 * point.strict), xytext=aside, textcoords="offset points", ha=side, fontsize=7.5
         )
     axes.margins(x=0.2, y=0.12)
     axes.grid(alpha=0.25)
