@@ -569,11 +569,9 @@ def _guard_entry(procedure: str) -> Entry:
             guard.passed(chunk)
         guard.result()
         seconds["bounded"] += time.monotonic() - began
-    looked = {
-        "surrogates": "known ahead, no pair is looked at",
-        "k-anonymous": "every pair",
-        "three-part": f"a sample: {WHILE_ENCODING.sentences:.0%} of the sentences, {WHILE_ENCODING.neighbours} neighbours drawn of 100",
-    }[procedure]
+    looked = f"a sample: {WHILE_ENCODING.sentences:.0%} of the sentences, {WHILE_ENCODING.neighbours} neighbours drawn of 100"
+    if encoder.surrogates is not None:
+        looked = "known ahead, no pair is looked at"
     return Entry(
         f"white-box bound during encode, 100 neighbours, against encoding, {procedure}",
         round(seconds["bounded"] / seconds["encoded"], 3), 1, "<=", "times", None, 1, "meddocan/train", COMMAND,

@@ -1,7 +1,8 @@
 """What the best attacker tells of a hospital's own notes: measured beside their encoding, and held to a bound if asked for.
 
-Nobody else can measure it, for it takes the notes. With surrogates it is known ahead: a guess. Without noise every pair of
-a PHI word and a neighbour is looked at; with noise a sample, or every pair where a bound is to be held.
+Nobody else can measure it, for it takes the notes. With surrogates it is known ahead: a guess. Otherwise a sample of the
+pairs of a PHI word and a neighbour is looked at, so that it costs less than the encoding, or every pair where a bound is to
+be held.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class Guard:
         # Surrogates keep any bound.
         self._pairs = None if bound is None or pseudonyms is None else WordPairs(pseudonyms, _BOUNDED)
         # A seed that nobody knows: the figures leave with the share.
-        settings = replace(WHILE_ENCODING if kind == "noise" else _EVERYTHING, seed=secrets.randbits(31))
+        settings = replace(_EVERYTHING if kind == "surrogates" else WHILE_ENCODING, seed=secrets.randbits(31))
         self._tally = WhiteBoxTally(encoder, pseudonyms, settings if self._pairs is None else _BOUNDED)
 
     @property

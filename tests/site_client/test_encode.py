@@ -191,10 +191,10 @@ def test_a_bound_on_the_command_line(tmp_path: Path) -> None:
 def test_where_no_sentence_keeps_the_bound_nothing_is_written(tmp_path: Path) -> None:
     site = sites.site(tmp_path, sites.clear())
     notes = write_notes(tmp_path / "notes", NOTES)
-    before = snapshot(tmp_path)
+    before = snapshot(site.root, tmp_path / "notes")
     command = ("encode", notes, "--workspace", site.root, "--out", site.root / "a.parquet", "--max-advantage", 0.5)
     refused(hospital(*command), 2, "--max-advantage", "left out", "choose a larger one")
-    assert snapshot(tmp_path) == before
+    assert snapshot(site.root, tmp_path / "notes") == before
 
 
 @pytest.mark.parametrize(

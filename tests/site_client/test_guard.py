@@ -19,6 +19,7 @@ from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer
 from shared.pipeline import Encoder
 from shared.privacy.enforcement import AdvantageBound
+from shared.privacy.word_pairs import WHILE_ENCODING
 from site_client import guard as module
 from site_client.encode import encoded_blocks
 from site_client.guard import NEIGHBOURS, Guard, neighbours_of, without
@@ -191,12 +192,12 @@ def test_surrogates_need_neither_noise_nor_neighbours(
     assert result.white_box.representation[""].maximum == 0.5
 
 
-def test_measuring_changes_nothing_and_looks_at_everything_where_there_is_no_noise() -> None:
+def test_measuring_changes_nothing_and_looks_at_a_sample() -> None:
     guard = Guard(clear(), 10_000, None, NOISE)
     assert guard.passed(CHUNK) == (CHUNK, None)
     result = guard.result()
     assert result.neighbours == len(clear().vectors)
-    assert result.white_box.settings.neighbours is None
+    assert result.white_box.settings.neighbours == WHILE_ENCODING.neighbours
     assert result.white_box.representation[""].mean == 1
 
 
