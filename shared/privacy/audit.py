@@ -87,7 +87,7 @@ QUICK = AuditSettings(
 )
 FULL = AuditSettings(
     WhiteBoxSettings(),
-    # Half the units and half the pairs of the paper's, so that all of it ends within the hour on two cores.
+    # Half the units of the paper, and half the pairs of our default, so that all of it ends within the hour on two cores.
     AdversarySettings(pairs=1000, hidden=150),
     InversionSettings(),
     (MatchingSettings(), MatchingSettings(targets=60, candidates=10_000, draws=8, shares=(1,), longest=30)),
