@@ -27,6 +27,7 @@ from shared.models.representer import RepresenterConfig
 from shared.pipeline import Encoder, Pipeline, RawEncoder
 from shared.privacy.attacks.adversary import AdversarySettings, fresh_adversaries
 from shared.privacy.attacks.sharing import joined
+from shared.text.casing import casing_classes
 from shared.training import dann, invariance, three_part
 from shared.training.batches import RaggedSentences
 from shared.training.dann import DannConfig
@@ -149,9 +150,7 @@ def measure(cell: Cell, budget: Budget, seed: int) -> dict[str, object]:
         found = fresh_adversaries(encoder, words, train, sentences(dev), settings, cache=RUNS / "neighbours")
         result |= {"findings": [asdict(finding) for finding in found], "record": _without_nan(record)}
     elif cell.method == "pseudonyms":
-        changed, share = _pseudonymised(train, words, cell.neighbours, seed)
-        shown, _ = indexed([changed], words)
-        result["changed"] = share
+        shown, result["changed"] = _pseudonymised(train, words, cell.neighbours, seed)
     else:
         shown, _ = indexed([train], words)
     if not cell.casing:
@@ -215,11 +214,10 @@ def _represented(cell: Cell, budget: Budget, seed: int, train: TokenisedSentence
     return Encoder(words, made[0], scheme()), made[1]
 
 
-def _pseudonymised(
-    train: TokenisedSentences, words: WordVectors, n: int, seed: int
-) -> tuple[TokenisedSentences, float]:
+def _pseudonymised(train: TokenisedSentences, words: WordVectors, n: int, seed: int) -> tuple[RaggedSentences, float]:
     """The sentences with every PHI word replaced, once and for all, and the share of the PHI tokens that changed.
 
+    A pseudonym has the casing of its word: a vocabulary in lower case would teach the tagger that PHI never has a capital.
     The reference code trains on ten such draws and on the sentence itself; here nobody sees the sentence itself.
     """
     places = np.flatnonzero(train.tags > 0).tolist()
@@ -229,7 +227,8 @@ def _pseudonymised(
     for place, word in zip(places, after, strict=True):
         changed[place] = word
     differing = sum(old != new for old, new in zip(before, after, strict=True))
-    return TokenisedSentences(changed, train.tags, train.lengths), differing / len(places)
+    shown, _ = indexed([TokenisedSentences(changed, train.tags, train.lengths)], words)
+    return replace(shown, casing=casing_classes(train.words)), differing / len(places)
 
 
 class _Inputs(Protocol):

@@ -159,7 +159,7 @@ def _page(parts: Mapping[str, Runs], reported: Mapping[str, object], budget: str
         "",
         "Where this differs from the paper: Spanish notes; word vectors of 25 to 200 dimensions, of which the fastText ones are our own; "
         "the output is bounded ahead of its noise and no noise falls below a floor; a twin never equals its original; the adversaries start "
-        "afresh instead of going on from those of the training; pseudonyms are drawn once and the raw sentence is never seen; "
+        "afresh instead of going on from those of the training; pseudonyms are drawn once, have the casing of their words, and the raw sentence is never seen; "
         "unknown words and stop words are replaced too; the head is used in-house without noise.",
         "",
         "## What the paper reports (i2b2 2014, English)",

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bench.papers import friedrich2019, friedrich2019_report
 from bench.papers.friedrich2019 import PARTS, main, planned
-from bench.papers.friedrich2019_cells import Cell
+from bench.papers.friedrich2019_cells import Cell, _pseudonymised
 from bench.papers.friedrich2019_figures import Line, figure
 from bench.papers.friedrich2019_report import Run, write_report
 from bench.results import read
+from shared.embeddings.vectors import WordVectors
+from shared.encoding import TokenisedSentences
 from shared.errors import ConfigurationError
+from shared.text.casing import casing_classes
 
 TRAINED = Cell("three-part", "fasttext", True, 100, 50)
 
@@ -109,3 +113,12 @@ def test_a_damaged_run_is_named(tmp_path: Path) -> None:
     path.write_text('{"tokens": []}', encoding="utf-8")
     with pytest.raises(ConfigurationError, match=r"run\.json"):
         Run.read(path)
+
+
+def test_a_pseudonym_has_the_casing_of_its_word() -> None:
+    words = ["ana", "eva", "rosa", "came"]
+    lower = WordVectors(words, np.eye(4, dtype=np.float32))
+    train = TokenisedSentences(["Ana", "came", "ROSA"], np.array([1, 0, 1], dtype=np.uint8), np.array([3]))
+    for seed in range(5):
+        shown, _ = _pseudonymised(train, lower, 3, seed)
+        np.testing.assert_array_equal(shown.casing, casing_classes(train.words))
