@@ -14,9 +14,9 @@ import torch
 from aggregator.train_repr import PublicMaterial, RepresenterOptions
 from bench import corpora
 from bench.frontier_figure import Point, frontier_figure
+from bench.privacy_material import PROVIDER_NOTES, background, spanish, spanish_names
 from bench.results import RESULTS, Entry, record
 from bench.results_loop import Outcome, f1, judged, kept, private_pipeline
-from bench.results_privacy import PROVIDER_NOTES, background, spanish, spanish_names
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.embeddings.generalised import folded
 from shared.embeddings.neighbours import Neighbours

@@ -1,4 +1,4 @@
-"""Measures utility and worth of sharing for docs/results/privacy.json: `python -m bench.results_privacy [PART...]`.
+"""Measures worth and utility for docs/results/privacy.json, and starts the rest: `python -m bench.results_privacy [PART...]`.
 
 Like bench/results_loop.py: every run is kept in bench/.runs, one torch thread, parts may run side by side. The provider's
 word vectors never see a hospital's text: they are trained on public text, and on MEDDOCAN also on the provider's 50 notes.
@@ -6,106 +6,43 @@ word vectors never see a hospital's text: they are trained on public text, and o
 
 from __future__ import annotations
 
-import csv
 import json
 import statistics
 import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 import torch
-from faker.providers.person import en_US as person
 
-from aggregator import audit as audits
-from aggregator import train_repr, workspace
 from aggregator.train_repr import PublicMaterial, RepresenterOptions
 from bench import corpora
+from bench.privacy_attacks import adversaries, strong, times
+from bench.privacy_material import (
+    COMMAND,
+    PROVIDER_NOTES,
+    american_names,
+    background,
+    english,
+    spanish,
+    spanish_names,
+)
 from bench.results import Entry, record
-from bench.results_loop import RUNS, SEEDS, Outcome, f1, f1_entry, judged, kept, outcome, private_pipeline, vectors
-from shared.anonymity.names import full_names, read_names
-from shared.corpus import read_corpus
+from bench.results_loop import RUNS, SEEDS, Outcome, f1, f1_entry, judged, kept, outcome, private_pipeline
 from shared.document import Document
 from shared.embeddings.generalised import folded
-from shared.embeddings.training import FastTextSettings
-from shared.embeddings.vectors import WordVectors
-from shared.encoding import TokenisedSentences, tokenised, tokenised_chunks
 from shared.errors import ConfigurationError
-from shared.evaluation import clopper_pearson
 from shared.labels import load_scheme
-from shared.models.noise_source import PrivateNoise
-from shared.pipeline import Encoder, Pipeline, load_encoder
-from shared.privacy.attacks.adversary import AdversarySettings, fresh_adversaries
-from shared.privacy.attacks.matching import MatchingSettings
-from shared.privacy.attacks.sharing import joined
-from shared.privacy.audit import FULL, AuditMaterial, run_audit
-from shared.privacy.policy import load_policy
-from shared.privacy.word_pairs import WHILE_ENCODING
+from shared.pipeline import Pipeline
 from shared.raw_model import train_raw_model
 from shared.training.tagging import TaggingConfig
-from site_client.guard import Guard
 
-COMMAND = "make results-privacy"
-SETTINGS = FastTextSettings(dim=100, epochs=8)
-PROVIDER_NOTES = 50
 CLUSTERS = (1000, 100)
 # The same budget for every model of a comparison; the provider alone, with fewer notes, passes over them more often.
 MEDDOCAN_EPOCHS = 12
 SITE_EPOCHS = 6
 ALONE_TIMES = 3
 _RESAMPLES = 1000
-# Smaller than the paper's 300 units and every pair an epoch, so that fifteen runs end within the hour; the positive
-# control of the same size breaks clear vectors.
-ADVERSARY_HIDDEN = 100
-ADVERSARY_PAIRS = 500
-
-
-@cache
-def spanish() -> WordVectors:
-    """Vectors of the provider's public text."""
-    return vectors("es-provider", lambda: _lower(_spanish_texts()), SETTINGS)
-
-
-@cache
-def english() -> WordVectors:
-    """Vectors of public English text, without any hospital's."""
-    return vectors("en-public", lambda: _lower(corpora.public_english_texts()), SETTINGS)
-
-
-def _lower(texts: Iterator[str]) -> Iterator[str]:
-    # The k-anonymous vocabulary ignores casing, and the model that it is compared with shall have the same vectors.
-    return (text.lower() for text in texts)
-
-
-def _spanish_texts() -> Iterator[str]:
-    for document in corpora.meddocan("train")[:PROVIDER_NOTES]:
-        yield document.text
-    yield from background()
-
-
-def background() -> Iterator[str]:
-    """Public Spanish text without labels."""
-    for document in read_corpus(corpora.path("meddocan/background/background.jsonl.gz")):
-        yield document.text
-
-
-@cache
-def spanish_names() -> tuple[tuple[str, ...], ...]:
-    """Given names and surnames of Spain."""
-    return tuple(read_names(corpora.path(f"lists_es/{name}.csv")) for name in ("hombres", "mujeres", "apellidos"))
-
-
-@cache
-def american_names() -> tuple[tuple[str, ...], ...]:
-    """Faker's given names, frequent surnames and all cities of the United States."""
-    with corpora.path("lists_us/us_cities.csv").open(encoding="utf-8", newline="") as file:
-        cities = dict.fromkeys(word for row in csv.DictReader(file) for word in row["CITY"].split() if len(word) > 2)
-    surnames = read_names(corpora.path("lists_us/surnames_census2000_top1000.csv"))
-    return tuple(person.Provider.first_names), surnames, tuple(cities)
 
 
 def private(
@@ -287,7 +224,7 @@ def utility_sites() -> None:
         ]  # fmt: skip
         for name, side, build in builds:
             found = kept(f"privacy-sites-all-{name}-{seed}", lambda build=build: _on_all(build(), test))  # type: ignore[misc]
-            side += [Outcome(**{**found[site], "commit": found["commit"]}) for site in corpora.SITES]  # type: ignore[dict-item]
+            side += [Outcome(**{**found[site], "commit": found["commit"]}) for site in corpora.SITES]  # type: ignore[arg-type]
     setting = f"the provider holds the notes of all five sites; mean over their tests, {SITE_EPOCHS} epochs; raw with the same inputs"
     entries = [
         _lost_entry(
@@ -387,196 +324,6 @@ def _rotations(name: str, where: str) -> tuple[Comparison, int]:
             for site in order[4:] if where == "unseen" else order[1:4]:
                 side.append(Outcome(**{**found[site], "commit": found["commit"]}))
     return compared, turns
-
-
-def _encoder() -> Encoder:
-    """The default preset, made by the provider of the MEDDOCAN comparison."""
-    provider = corpora.meddocan("train")[:PROVIDER_NOTES]
-    material = PublicMaterial(provider, spanish(), background(), spanish_names())
-    with tempfile.TemporaryDirectory() as name:
-        place = workspace.create(Path(name) / "provider", "bench", "meddocan")
-        began = time.monotonic()
-        train_repr.train(place, material, RepresenterOptions())
-        print(f"train-repr: {time.monotonic() - began:.0f} s", flush=True)
-        return load_encoder(place.representer)
-
-
-def adversaries() -> None:
-    """The paper's criterion: fresh T1 and T2 after 50 epochs, N = 100, 500 and 1000, five seeds."""
-    encoder = _encoder()
-    known, target = (_sentences(corpora.meddocan("train")[200:300]), _sentences(corpora.meddocan("dev")))
-    for candidates in (100, 500, 1000):
-        for seed in range(1, 6):
-            kept(f"privacy-adversaries-{candidates}-{seed}", lambda candidates=candidates, seed=seed: {  # type: ignore[misc, arg-type]
-                "findings": [asdict(one) for one in fresh_adversaries(
-                    encoder, spanish(), known, target,
-                    AdversarySettings(candidates, pairs=ADVERSARY_PAIRS, hidden=ADVERSARY_HIDDEN, seed=seed),
-                )]
-            })  # fmt: skip
-    entries = []
-    for candidates in (100, 500, 1000):
-        runs = [json.loads((RUNS / f"privacy-adversaries-{candidates}-{seed}.json").read_text(encoding="utf-8"))
-                for seed in range(1, 6)]  # fmt: skip
-        for name in ("T1", "T2"):
-            hits = trials = 0
-            outside = 0
-            for run in runs:
-                one = next(one for one in run["findings"] if one["attack"] == f"fresh adversary {name}")
-                hits, trials = hits + round(one["value"] * one["trials"]), trials + one["trials"]
-                outside += one["interval"][0] > 0.5
-            controls = [one["value"] for run in runs for one in run["findings"]
-                        if "control" in one["attack"] and name in one["attack"]]  # fmt: skip
-            low, high = clopper_pearson(hits, trials)
-            entries.append(
-                Entry(f"fresh adversary {name}, 50 epochs, N={candidates}: lower end of the 95% interval", round(low, 4), 0.5,
-                      "<=", "decisions right", (round(low, 4), round(high, 4)), 5, "meddocan/dev", COMMAND,
-                      f"accuracy {hits / trials:.4f} of {trials} decisions of five seeds, seeds whose own interval lies above chance: {outside}; "
-                      f"positive control (clear vectors) {min(controls):.3f} to {max(controls):.3f}; {ADVERSARY_HIDDEN} units, {ADVERSARY_PAIRS} pairs an epoch",
-                      str(runs[0]["commit"]))
-            )  # fmt: skip
-    record("privacy", entries)
-
-
-def _sentences(notes: list[Document]) -> TokenisedSentences:
-    return joined(list(tokenised_chunks(tokenised(notes), load_scheme("meddocan"))))
-
-
-def strong() -> None:
-    """The strong criterion, for the default preset at N = K = 1000: the full audit on MEDDOCAN dev."""
-
-    def measure() -> dict[str, object]:
-        encoder = _encoder()
-        material = AuditMaterial(
-            spanish(), corpora.meddocan("train")[100:400], corpora.meddocan("dev"), full_names("meddocan", 12_000, 0),
-            ["NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO", "FAMILIARES_SUJETO_ASISTENCIA"],
-        )  # fmt: skip
-        settings = replace(
-            FULL,
-            adversary=None,
-            membership=None,
-            matching=(MatchingSettings(targets=2000, shares=(1, 100)), FULL.matching[1]),
-        )  # fmt: skip
-        began = time.monotonic()
-
-        def told(name: str, done: int, total: int) -> None:
-            # Attacks that train report their own epochs, too.
-            print(f"{time.monotonic() - began:.0f} s: {name} {done}/{total}", flush=True)
-
-        found = run_audit(encoder, material, settings, told)
-        return {"findings": [asdict(one) for one in found.findings], "seconds": time.monotonic() - began}
-
-    found = kept("privacy-strong", measure)
-    listed = found["findings"]
-    assert isinstance(listed, list)
-    by_measure = {(one["attack"], one["measure"]): one for one in listed}
-    entries = []
-    for attack, name, target, label in (
-        ("match", "top-1 of 100, nearest neighbours, 1 share", 0.015, "match top-1 of 100 nearest neighbours"),
-        ("match", "top-1 of 100, nearest neighbours, 100 shares", 0.015, "match top-1 of 100 nearest neighbours, 100 shares averaged"),
-        ("match", "top-1 of 100, own set, 1 share", 0.015, "match top-1 of 100 of the own set"),
-        ("match", "top-1 of 100, own set, 100 shares", 0.015, "match top-1 of 100 of the own set, 100 shares averaged"),
-        ("white box", "Bayes accuracy, representation, all PHI, mean", 0.52, "white box, mean Bayes accuracy, N=1000"),
-        ("white box", "Bayes accuracy, representation, all PHI, 99th percentile", 0.60, "white box, 99th percentile of Bayes accuracy, N=1000"),
-        ("token inversion", "categories in which top-1 lies above context-only, jointly at 95%", 0, "PHI categories whose inversion top-1 lies above context-only"),
-        ("linkage", "top-1 of 10000 names, 1 share", None, "patient-list linkage, top-1 of 10,000 names"),
-        ("token inversion", "top-1, all categories", None, "PHI inversion, top-1, all categories"),
-    ):  # fmt: skip
-        one = by_measure[attack, name]
-        without = "" if one["baseline"] is None else f"; without the share {one['baseline']:.4f}"
-        entries.append(
-            Entry(f"default preset, N=K=1000: {label}", round(one["value"], 4), target, "" if target is None else "<=",
-                  one["unit"] or "share", (round(one["interval"][0], 4), round(one["interval"][1], 4)), 1, "meddocan/dev",
-                  COMMAND, f"{one['trials']} trials{without}; casing included where it can tell", str(found["commit"]))
-        )  # fmt: skip
-    record("privacy", entries)
-
-
-def times() -> None:
-    """Wall clock on MEDDOCAN's 500 training notes, one thread; then the cost of the white-box bound.
-
-    Of the procedures that train a network the slowest is measured, too.
-    """
-    notes = corpora.meddocan("train")
-    note = "one thread, other processes on the machine"
-
-    def entry(measure: str, file: str, target: float, run: Callable[[], str]) -> Entry:
-        def timed() -> dict[str, object]:
-            began = time.monotonic()
-            remark = run()
-            return {"minutes": (time.monotonic() - began) / 60, "remark": remark}
-
-        found = kept(f"privacy-times-{file}", timed)
-        value = round(float(str(found["minutes"])), 2)
-        remarks = f"{note}{found['remark']}"
-        return Entry(
-            measure, value, target, "<=", "min", None, 1, "meddocan/train", COMMAND, remarks, str(found["commit"])
-        )
-
-    with tempfile.TemporaryDirectory() as name:
-
-        def trained(procedure: str, preset: str) -> workspace.Workspace:
-            place = workspace.create(Path(name) / f"{procedure}-{preset}", "bench", "meddocan")
-            material = PublicMaterial(notes, spanish(), background(), spanish_names())
-            train_repr.train(place, material, RepresenterOptions(procedure, preset=preset))
-            return place
-
-        def training(procedure: str, preset: str, target: float) -> Entry:
-            def run() -> str:
-                trained(procedure, preset)
-                return ""
-
-            measure = f"train-repr --procedure {procedure} --preset {preset}, MEDDOCAN train"
-            return entry(measure, f"{procedure}-{preset}", target, run)
-
-        def audit(preset: str, target: float) -> Entry:
-            def run() -> str:
-                result = audits.audit(place, notes, spanish(), load_policy(), preset)
-                return f"; the verdict was {'pass' if result.passed else 'FAIL'}"
-
-            return entry(f"audit --preset {preset}, default procedure, MEDDOCAN train", f"audit-{preset}", target, run)
-
-        spanish()
-        entries = [
-            training("surrogates", "standard", 60),
-            training("three-part", "quick", 5),
-            training("three-part", "standard", 60),
-        ]
-        place = trained("surrogates", "quick")
-        entries += [audit("quick", 5), audit("full", 60)]
-    entries += [_guard_entry(procedure) for procedure in ("surrogates", "k-anonymous", "three-part")]
-    record("privacy", entries)
-
-
-def _guard_entry(procedure: str) -> Entry:
-    """What `site-client encode` does for the bound, as a ratio to the encoding itself, on all 500 notes."""
-    provider = corpora.meddocan("train")[:PROVIDER_NOTES]
-    with tempfile.TemporaryDirectory() as name:
-        place = workspace.create(Path(name) / "provider", "bench", "meddocan")
-        material = PublicMaterial(provider, spanish(), background(), spanish_names())
-        train_repr.train(place, material, RepresenterOptions(procedure, preset="quick"))
-        encoder = load_encoder(place.representer)
-    chunks = list(tokenised_chunks(tokenised(corpora.meddocan("train")), encoder.scheme))
-    seconds = {"encoded": 0.0, "bounded": 0.0}
-    # Side by side and three times, since the machine's speed drifts.
-    for _ in range(3):
-        began = time.monotonic()
-        for chunk in chunks:
-            encoder.shared(chunk, PrivateNoise())
-        seconds["encoded"] += time.monotonic() - began
-        began = time.monotonic()
-        guard = Guard(encoder, 100, None, PrivateNoise())
-        for chunk in chunks:
-            guard.passed(chunk)
-        guard.result()
-        seconds["bounded"] += time.monotonic() - began
-    looked = f"a sample: {WHILE_ENCODING.sentences:.0%} of the sentences, {WHILE_ENCODING.neighbours} neighbours drawn of 100"
-    if encoder.surrogates is not None:
-        looked = "known ahead, no pair is looked at"
-    return Entry(
-        f"white-box bound during encode, 100 neighbours, against encoding, {procedure}",
-        round(seconds["bounded"] / seconds["encoded"], 3), 1, "<=", "times", None, 1, "meddocan/train", COMMAND,
-        f"{looked}; one thread, other processes on the machine",
-    )  # fmt: skip
 
 
 PARTS = {
