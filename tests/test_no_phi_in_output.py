@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
+import re
 import traceback
 import warnings
 from collections.abc import Callable
@@ -51,8 +52,15 @@ def seen_of(result: Result) -> str:
 
 
 def assert_silent(text: str) -> None:
-    found = [secret for secret in SECRETS if secret in text]
+    found = [secret for secret in SECRETS if told(secret, text)]
     assert not found, f"{len(found)} strings of PHI in the output"
+
+
+def told(secret: str, text: str) -> bool:
+    """Whether a text holds a secret; a score's 0.7918110236 does not tell the number 18110."""
+    return (
+        re.search(rf"(?<!\d){re.escape(secret)}(?!\d)" if secret.isdecimal() else re.escape(secret), text) is not None
+    )
 
 
 def damage(data: bytes, dice: random.Random) -> bytes:
@@ -87,6 +95,9 @@ def test_there_are_secrets_to_look_for() -> None:
     assert len(SECRETS) > 40
     with pytest.raises(AssertionError):
         assert_silent(f"error: {SECRETS[0]} is wrong")
+    assert any(secret.isdecimal() for secret in SECRETS)
+    assert told("18110", "zip:18110.")
+    assert not told("18110", '"f1": 0.7918110236')
 
 
 @pytest.mark.parametrize("form", ["brat", "jsonl"])
