@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from aggregator.audit_result import NOT_SHOWN, AuditResult, said
 from shared.files import write_text
 from shared.privacy.finding import Finding
 from shared.report import plots
-
-if TYPE_CHECKING:
-    from aggregator.audit import AuditResult
 
 _INVERSION = "token inversion"
 _CONTROL = ", positive control: "
@@ -31,19 +28,13 @@ def write_page(result: AuditResult, path: Path) -> Path:
     """
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((resources.files("aggregator") / "audit_page.html").read_text(encoding="utf-8"))
-    by_attack: dict[str, list[Finding]] = {}
+    # Figures of one attack may rest on less: what casing gives away takes no share.
+    groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in result.audit.findings:
-        by_attack.setdefault(finding.attack, []).append(finding)
+        groups.setdefault((finding.attack, finding.knowledge), []).append(finding)
     drawn = {name: Markup(svg) for name, svg in _plots(result.audit.findings).items()}
-    write_text(path, template.render(result=result, attacks=by_attack, plots=drawn, said=said))
+    write_text(path, template.render(result=result, groups=groups, plots=drawn, said=said, not_shown=NOT_SHOWN))
     return path
-
-
-def said(finding: Finding, value: float) -> str:
-    """A value of a finding in words: a share in percent, anything else as it is."""
-    if finding.unit:
-        return f"{value:g}"
-    return f"{100 * value:.2f}%" if 0 < value < 0.1 else f"{100 * value:.1f}%"
 
 
 def _plots(findings: Sequence[Finding]) -> dict[str, str]:
@@ -54,11 +45,11 @@ def _plots(findings: Sequence[Finding]) -> dict[str, str]:
 
 
 def _match(findings: Sequence[Finding]) -> str:
-    """Every list of candidates, over all categories: findings of one category name it last."""
+    """Every list of candidates, over all categories."""
     found = [
         finding for finding in findings
         if finding.attack in ("match", "linkage") and finding.measure.startswith("top-1 of") and finding.trials
-        and finding.measure.endswith(("share", "shares"))
+        and not finding.category
     ]  # fmt: skip
     if not found:
         return ""

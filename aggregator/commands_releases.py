@@ -54,8 +54,8 @@ def publish(root: Path, as_json: bool, **options: Any) -> None:
     """Sign and publish the frozen representer, which must have passed an audit."""
     opened = workspace.open_workspace(root)
     workspace.require(opened.representer, "aggregator train-repr")
-    audit.require_passed(opened)
-    _report(opened, releases.publish_representer(opened, _publishing(options)), as_json)
+    audited = audit.require_passed(opened)
+    _report(opened, releases.publish_representer(opened, _publishing(options)), audited, as_json)
 
 
 @click.command(epilog=examples("aggregator release", "aggregator release --licence licence.md"))
@@ -66,8 +66,8 @@ def release(root: Path, as_json: bool, **options: Any) -> None:
     """Sign and publish representer and head together; the representer must have passed an audit."""
     opened = workspace.open_workspace(root)
     workspace.require(opened.head, "aggregator train-head")
-    audit.require_passed(opened)
-    _report(opened, releases.publish_pipeline(opened, _publishing(options)), as_json)
+    audited = audit.require_passed(opened)
+    _report(opened, releases.publish_pipeline(opened, _publishing(options)), audited, as_json)
 
 
 @click.command(
@@ -168,11 +168,12 @@ def _publishing(options: dict[str, Any]) -> Publishing:
     return Publishing(licence=None if licence is None else read_text(licence), **options)
 
 
-def _report(opened: workspace.Workspace, published: Release, as_json: bool) -> None:
+def _report(opened: workspace.Workspace, published: Release, audited: list[str], as_json: bool) -> None:
     manifest = published.manifest
     lines = [
         f"release {manifest.sequence}, {manifest.kind}, in {opened.releases}",
         f"digest {published.digest}",
+        *(f"audit: {line}" for line in audited),
         "carry the folder releases/ to the sites, or let them read it where it is",
         *offline_warning(opened),
     ]
@@ -182,6 +183,7 @@ def _report(opened: workspace.Workspace, published: Release, as_json: bool) -> N
         "name": published.name,
         "folder": str(opened.releases),
         "digest": published.digest,
+        "audit": audited,
     }
     report(result, lines, as_json=as_json)
 

@@ -142,10 +142,8 @@ class _Loop:
             f"least {trained['smallest_cluster']} words; labelled PHI is replaced by one of {trained['surrogate_spans']} public spans"
         )
         self.audit = self.aggregator("audit", "--corpus", notes, "--seed", seed)
-        self.say(
-            f"  {len(self.audit['findings'])} figures of an attacker who holds all that is published; all "
-            f"{len(self.audit['verdicts'])} limits of the policy hold"
-        )
+        self.say(f"  {len(self.audit['findings'])} figures of an attacker who holds all that is published")
+        self.say(f"  {self.audit['verdict']}")
         self.aggregator("publish")
 
     def share(self, site: str) -> None:

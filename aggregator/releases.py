@@ -23,7 +23,7 @@ from typing import Any
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from aggregator.errors import WorkspaceError
+from aggregator.errors import AuditError, WorkspaceError
 from aggregator.model_card import RECORD, model_card
 from aggregator.registry import audit_log
 from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow
@@ -102,6 +102,7 @@ def publish_representer(workspace: Workspace, how: Publishing = Publishing()) ->
 
     Raises:
         WorkspaceError: none is trained yet, or too few keys are here.
+        AuditError: there is an audit, but of another representer.
     """
     require(workspace.representer, "aggregator train-repr")
     return _publish(workspace, "representer", how)
@@ -113,6 +114,7 @@ def publish_pipeline(workspace: Workspace, how: Publishing = Publishing()) -> Re
     Raises:
         WorkspaceError: no head is trained yet, it does not fit the representer, a share that trained it was withdrawn, or
             too few keys are here.
+        AuditError: there is an audit, but of another representer.
     """
     require(workspace.head, "aggregator train-head")
     trained_on = _head_record(workspace).get("representer")
@@ -264,6 +266,7 @@ def _fill(workspace: Workspace, folder: Path, fields: ReleaseFields, how: Publis
     audit = workspace.root / "audit"
     if audit.exists():
         _copy(audit, folder, _AUDIT_FILES)
+        _check_audited(folder)
     head = workspace.head if fields.kind == "pipeline" else None
     if head is not None:
         _copy(head, folder, _HEAD_FILES)
@@ -275,6 +278,13 @@ def _fill(workspace: Workspace, folder: Path, fields: ReleaseFields, how: Publis
     write_text(folder / "LICENCE.md", licence)
     card = model_card(fields, workspace.representer, head, audit if audit.exists() else None, licence)
     write_text(folder / "MODEL_CARD.md", card)
+
+
+def _check_audited(folder: Path) -> None:
+    """Of the files as they will be signed, for a training may have put others in their place since the gate looked."""
+    attacked = json.loads(read_text(folder / _AUDIT_FILES[0])).get("representer")
+    if attacked != _digest_of([file_sha256(folder / name) for name in _encoder_files(folder)]):
+        raise AuditError("the audit is of another representer than the one here; run `aggregator audit` again")
 
 
 def _record_of(workspace: Workspace, repository: Repository, server: str | None) -> ProviderRecord:

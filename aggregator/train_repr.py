@@ -12,8 +12,8 @@ The constructions, from the paper's to ours; docs/privacy.md says what each guar
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +26,7 @@ from shared.anonymity.public_words import PublicRule, WordUse
 from shared.anonymity.surrogates import surrogate_bank
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.document import Document
-from shared.embeddings.generalised import PUBLIC, GeneralisedVectors, folded, generalise
+from shared.embeddings.generalised import PUBLIC, FoldedVectors, GeneralisedVectors, folded, generalise
 from shared.embeddings.neighbours import Neighbours
 from shared.embeddings.vectors import WordVectors
 from shared.encoding import TokenisedSentences, indexed, represented, tokenised, tokenised_chunks
@@ -46,6 +46,8 @@ _SENTENCES = 2048
 _K_ANONYMOUS = ("surrogates", "k-anonymous", "k-anonymous-invariance")
 PROCEDURES = (*_K_ANONYMOUS, *procedures.PROCEDURES)
 PRESETS = ("quick", "standard", "paper")
+# A word that public notes label PHI more often than that is hidden, where labelled PHI reaches the vocabulary.
+_PHI_SHARE = 0.02
 
 
 @dataclass(frozen=True)
@@ -57,18 +59,23 @@ class RepresenterOptions:
         neighbours: N, candidates among which an adversary should not find the true word, itself included; only for the
             procedures that are trained against adversaries.
         cluster_size: K, words in a cluster; only for the procedures with a k-anonymous vocabulary.
+        max_share: the most that a word may hold of its cluster's frequency in the public notes and texts, in (0, 1]; 1 bounds
+            nothing. For the same procedures.
+        hide_casing: whether surrogates have a casing and punctuation of their own, so that those of labelled PHI do not travel.
         dim: d, size of the representation; None for the paper's 50 where it is learned, else for that of the word vectors.
         preset: one of PRESETS: how long a procedure is trained, where it is.
-        public: when a word may be shown as it is.
+        public: when a word may be shown as it is; None for the rule of the procedure, see `rule`.
         seed: of the training.
     """
 
     procedure: str = "surrogates"
     neighbours: int = 100
     cluster_size: int = 1000
+    max_share: float = 1.0
+    hide_casing: bool = False
     dim: int | None = None
     preset: str = "standard"
-    public: PublicRule = field(default_factory=PublicRule)
+    public: PublicRule | None = None
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -78,6 +85,24 @@ class RepresenterOptions:
             raise ConfigurationError(f"expected a preset among {', '.join(PRESETS)}, got {self.preset!r}")
         if self.neighbours < 2:
             raise ConfigurationError(f"expected at least 2 neighbours, the word itself included, got {self.neighbours}")
+        if self.hide_casing and self.procedure != "surrogates":
+            raise ConfigurationError(
+                f"only surrogates can hide the casing of PHI, got {self.procedure!r}; choose one of the two"
+            )
+        if self.max_share < 1 and self.procedure not in _K_ANONYMOUS:
+            raise ConfigurationError(
+                f"only a vocabulary of clusters can keep a largest share, got {self.procedure!r}; choose one of the two"
+            )
+        if not 0 < self.max_share <= 1:
+            raise ConfigurationError(f"expected a largest share in (0, 1], got {self.max_share}")
+
+    @property
+    def rule(self) -> PublicRule:
+        """When a word may be shown as it is.
+
+        Surrogates take the place of labelled PHI ahead of the vocabulary, so there a word is not asked how often it is PHI.
+        """
+        return self.public or PublicRule(phi_share=1.0 if self.procedure == "surrogates" else _PHI_SHARE)
 
 
 @dataclass(frozen=True)
@@ -108,32 +133,41 @@ def train(
 
     Raises:
         TrainingError: the notes have no token, or no PHI.
-        ConfigurationError: more words in a cluster than there are words.
+        ConfigurationError: the clusters cannot be as large, or their words as evenly used, as the options ask.
     """
-    chunks = list(tokenised_chunks(tokenised(material.notes), workspace.scheme))
+    digests: list[str] = []
+    chunks = list(tokenised_chunks(tokenised(_digested(material.notes, digests)), workspace.scheme))
     if not chunks:
         raise TrainingError("expected labelled public notes with at least one token, got none; check the corpus")
     vectors, record = material.vectors, dict[str, object]()
+    # Twins are near before words are clustered: all words of a cluster are as near, and shown alike anyway.
+    neighbours = Neighbours(vectors)
     if options.procedure in _K_ANONYMOUS:
-        vectors = k_anonymous_vocabulary(material, chunks, options)
+        clear = folded(vectors, material.names)
+        neighbours = Neighbours(clear)
+        vectors = k_anonymous_vocabulary(clear, material, chunks, options)
         record |= {
             "public_words": vectors.public_words,
             "clusters": len(vectors.centres),
             "smallest_cluster": vectors.k,
+            "largest_share": vectors.largest_share,
         }
     if options.procedure in ("surrogates", "k-anonymous"):
         representer: Representer | TokenLocal = token_local(torch.tensor(vectors.matrix), options.dim or vectors.dim)
     else:
-        representer, trained = _trained(workspace, vectors, chunks, options, progress)
+        representer, trained = _trained(workspace, vectors, neighbours, chunks, options, progress)
         record |= trained
     bank = None
     if isinstance(vectors, GeneralisedVectors) and options.procedure == "surrogates":
-        bank = surrogate_bank(chunks, hidden_names(material.names, vectors))
+        names = hidden_names(material.names, vectors)
+        bank = surrogate_bank(chunks, names, hides_casing=options.hide_casing)
     record["surrogate_spans"] = 0 if bank is None else len(bank.spans)
     encoder = Encoder(vectors, representer, workspace.scheme, bank)
     source, _ = indexed(chunks, encoder.vectors)
     summary: dict[str, object] = {
-        "options": asdict(options),
+        "options": asdict(options) | {"public": asdict(options.rule)},
+        # An audit says how many of the notes that it attacks are among them.
+        "notes": sorted(digests),
         "sentences": source.sentences,
         "tokens": source.tokens,
         "phi_tokens": int((source.tags > 0).sum()),
@@ -148,17 +182,33 @@ def train(
     return summary
 
 
+def _digested(notes: Iterable[Document], digests: list[str]) -> Iterator[Document]:
+    for note in notes:
+        digests.append(note.digest)
+        yield note
+
+
 def _trained(
     workspace: Workspace,
     vectors: WordVectors,
+    neighbours: Neighbours,
     chunks: list[TokenisedSentences],
     options: RepresenterOptions,
     progress: Progress,
 ) -> tuple[Representer, dict[str, object]]:
-    """A representer that hides a word among its neighbours, and the record of its training."""
+    """A representer that hides a word among its neighbours, and the record of its training.
+
+    Args:
+        workspace: keeps the searches.
+        vectors: what is shown of a word.
+        neighbours: search for what may stand in a word's place, over the same words in the same order.
+        chunks: the labelled public notes.
+        options: procedure, N and preset.
+        progress: called after every step.
+    """
     procedure = procedures.named(options.procedure.removeprefix("k-anonymous-"))
     source, words = indexed(chunks, vectors)
-    pseudonyms = Pseudonymiser(Neighbours(vectors), options.neighbours)
+    pseudonyms = Pseudonymiser(neighbours, options.neighbours)
     table = neighbour_table(
         source, words, pseudonyms, np.random.default_rng(options.seed), cache=workspace.root / "cache"
     )
@@ -176,22 +226,26 @@ def _trained(
 
 
 def k_anonymous_vocabulary(
-    material: PublicMaterial, chunks: list[TokenisedSentences], options: RepresenterOptions
+    vectors: FoldedVectors, material: PublicMaterial, chunks: list[TokenisedSentences], options: RepresenterOptions
 ) -> GeneralisedVectors:
     """Word vectors in which a word outside the public list shows its cluster only.
 
     Args:
-        material: vectors, texts and names.
+        vectors: of all words, as they are.
+        material: texts and names.
         chunks: the labelled public notes.
-        options: the size of a cluster, and when a word is public.
+        options: what a cluster must keep, and when a word is public.
+
+    Raises:
+        ConfigurationError: as for `generalise`.
     """
     names = frozenset(word for words in material.names for word in words)
-    vectors = folded(material.vectors, material.names)
     use = WordUse(vectors.words)
     for chunk in chunks:
         use.add_labelled(chunk)
     use.add_texts(material.texts)
-    return generalise(vectors, use.public(options.public, names), options.cluster_size)
+    public = use.public(options.rule, names)
+    return generalise(vectors, public, options.cluster_size, use.frequencies, options.max_share)
 
 
 def hidden_names(lists: tuple[tuple[str, ...], ...], vectors: GeneralisedVectors) -> tuple[tuple[str, ...], ...]:

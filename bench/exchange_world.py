@@ -16,8 +16,8 @@ from unittest import mock
 import numpy as np
 
 from aggregator import ingest as taking_in
-from aggregator import opening, sites
-from aggregator.sandbox import Answer
+from aggregator import sandbox as confined
+from aggregator import sites
 from aggregator.share_terms import ShareTerms
 from aggregator.workspace import Workspace, create, open_workspace
 from protocols.bundle import seal_bundle
@@ -34,7 +34,7 @@ DIM = 8
 VALUE_BOUND = 8.0
 _TAGS = len(load_scheme(SCHEME).tags)
 _PHI = 0.15
-_RUN = opening.sandbox.run
+_RUN = confined.run
 
 
 @dataclass(frozen=True)
@@ -152,8 +152,8 @@ def invented_terms(*, sandbox: bool = True) -> Iterator[None]:
         sandbox: False lets the payload be checked in this process, for faults that have nothing to do with the check:
             starting an interpreter takes longer than all the rest.
     """
-    run = _RUN if sandbox else lambda function, values, limits, readable: Answer(function(values), ())
-    with mock.patch.object(taking_in, "share_terms", terms), mock.patch.object(opening.sandbox, "run", run):
+    run = _RUN if sandbox else lambda function, values, limits, readable: confined.Answer(function(values), ())
+    with mock.patch.object(taking_in, "share_terms", terms), mock.patch.object(confined, "run", run):
         yield
 
 

@@ -101,7 +101,8 @@ def run(folder: Path, extent: Extent, say: Callable[[str], None] = lambda line: 
 
 def _kinds(folder: Path, extent: Extent) -> Iterator[tuple[str, Iterable[Damage]]]:
     subjects = [faults_intake.subject(scenario, folder) for scenario in SCENARIOS]
-    for subject in (*subjects, faults_submit.subject(folder)):
+    every: list[Subject[Any]] = [*subjects, faults_submit.subject(folder)]
+    for subject in every:
         yield f"kill -9: {subject.name}", _all(subject, _kills(subject, extent))
         yield f"disk full, I/O errors: {subject.name}", _all(subject, _failures(subject, extent))
         yield f"clock off: {subject.name}", _all(subject, (partial(clock_off, seconds=by) for by in _CLOCKS_S))

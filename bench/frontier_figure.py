@@ -21,7 +21,8 @@ _LOOKS = {
     "three-part": (ORANGE, "^"),
     "dann": (ORANGE, "v"),
 }
-_SIDES = (((6, 4), "left"), ((6, -10), "left"), ((6, -10), "left"), ((-6, 4), "right"))
+# Neighbours on the plot tend to follow one another: their labels lie at different heights, in points.
+_HEIGHTS = (7, 0, -7, -14)
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ def frontier_figure(points: Sequence[Point], alone: float, ideal: float) -> str:
 
     def draw(made: Figure) -> None:
         left, right = made.subplots(1, 2, sharey=True)
-        _panel(left, points, [100 * point.match for point in points])
-        _panel(right, points, [100 * point.bayes for point in points])
+        _panel(left, points, [100 * point.match for point in points], 10)
+        _panel(right, points, [100 * point.bayes for point in points], 75)
         left.set_xscale("log")
         left.set_xlim(0.5, 300)
         right.set_xlim(47, 108)
@@ -78,17 +79,22 @@ def frontier_figure(points: Sequence[Point], alone: float, ideal: float) -> str:
     return svg(9.0, 5.0, draw)
 
 
-def _panel(axes: Axes, points: Sequence[Point], across: Sequence[float]) -> None:
+def _panel(axes: Axes, points: Sequence[Point], across: Sequence[float], middle: float) -> None:
+    """One attack; labels lie towards the middle."""
     known: set[str] = set()
     for index, (point, place) in enumerate(zip(points, across, strict=True)):
         colour, marker = _LOOKS[point.family]
         label = "_" + point.family if point.family in known else point.family
         known.add(point.family)
         axes.plot([place], [100 * point.strict], marker, color=colour, markersize=7, linestyle="", label=label)
-        # Neighbours on the plot tend to follow one another: their labels lie on different sides.
-        aside, side = _SIDES[index % len(_SIDES)]
+        aside, side = (7, "left") if place < middle else (-7, "right")
         axes.annotate(
-            point.setting, (place, 100 * point.strict), xytext=aside, textcoords="offset points", ha=side, fontsize=7.5
+            point.setting,
+            (place, 100 * point.strict),
+            xytext=(aside, _HEIGHTS[index % len(_HEIGHTS)]),
+            textcoords="offset points",
+            ha=side,
+            fontsize=7.5,
         )
     axes.margins(x=0.2, y=0.12)
     axes.grid(alpha=0.25)

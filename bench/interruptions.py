@@ -90,14 +90,14 @@ def clock_off(work: Work, seconds: float) -> Outcome:
     """Runs it under a clock that is ahead by so many seconds, or behind."""
 
     def arm(counter: list[int]) -> None:
-        time_now, date, moment = time.time, datetime.date, datetime.datetime
+        time_now = time.time
 
-        class ShiftedMoment(moment):
+        class ShiftedMoment(datetime.datetime):
             @classmethod
             def now(cls, tz: datetime.tzinfo | None = None) -> Self:
                 return cls.fromtimestamp(time_now() + seconds, tz)
 
-        class ShiftedDate(date):
+        class ShiftedDate(datetime.date):
             @classmethod
             def today(cls) -> Self:
                 return cls.fromtimestamp(time_now() + seconds)

@@ -7,32 +7,28 @@ measure afresh. One torch thread; parts may run side by side in processes of the
 from __future__ import annotations
 
 import datetime
-import json
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
-import numpy as np
 import torch
 
 from aggregator import releases, sites, train_head, train_repr, workspace
 from aggregator.ingest import ingest
 from aggregator.shares import ACCEPTED
 from bench import corpora
-from bench.results import RESULTS, Entry, commit, record
+from bench.outcomes import RUNS, Outcome, f1_entry, judged, kept, outcome
+from bench.results import RESULTS, Entry, record
 from protocols.bundle import seal_bundle
 from protocols.enrolment import write_request
 from shared.document import Document
 from shared.embeddings.artefact import load_vectors, save_vectors
 from shared.embeddings.training import FastTextSettings, train_fasttext
 from shared.embeddings.vectors import WordVectors
-from shared.evaluation import binary_token_scores, bootstrap_f1, match_corpora, strict_entity
-from shared.evaluation.scores import Scores
 from shared.files import new_folder, write_text
 from shared.labels import load_scheme
 from shared.pipeline import Pipeline, load_pipeline
@@ -42,64 +38,12 @@ from site_client import pull as site_pull
 from site_client import workspace as site_workspace
 from site_client.encode import encode
 
-RUNS = Path(__file__).parent / ".runs"
 SEEDS = (1, 2, 3)
 COMMAND = "make results-loop"
 SPANISH = FastTextSettings(dim=200, epochs=12)
 ENGLISH = FastTextSettings(dim=100, epochs=8)
 # Sites are compared with one another, each under the same budget.
 SITE_EPOCHS = 12
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """F1 of one model on one split, with counts by document for the bootstrap.
-
-    Args:
-        tokens: [tp, fp, fn] of each document, token-binary.
-        entities: the same for entities, exact in span and category.
-        commit: state of the code that made it.
-    """
-
-    tokens: list[list[int]]
-    entities: list[list[int]]
-    commit: str = ""
-
-    @property
-    def token_f1(self) -> float:
-        return f1(self.tokens)
-
-    @property
-    def entity_f1(self) -> float:
-        return f1(self.entities)
-
-
-def f1(counts: Sequence[Sequence[int]]) -> float:
-    hits, extra, missed = np.sum(counts, axis=0).tolist()
-    return float(2 * hits / (2 * hits + extra + missed))
-
-
-def kept(name: str, measure: Callable[[], dict[str, object]]) -> dict[str, object]:
-    """The result of a measurement, from bench/.runs where it is there already."""
-    path = RUNS / f"{name}.json"
-    if path.exists():
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    began = time.monotonic()
-    # A run may be recorded long after it was made: it keeps the state of the code that made it.
-    state = commit()
-    result = measure() | {"commit": state}
-    RUNS.mkdir(exist_ok=True)
-    write_text(path, json.dumps(result))
-    print(f"{name}: {time.monotonic() - began:.0f} s", flush=True)
-    return result
-
-
-def outcome(name: str, measure: Callable[[], Outcome]) -> Outcome:
-    """`kept` for an Outcome."""
-    found = kept(name, lambda: asdict(measure()))
-    result = Outcome(**found)  # type: ignore[arg-type]
-    print(f"{name}: token-binary {result.token_f1:.4f}, strict {result.entity_f1:.4f}", flush=True)
-    return result
 
 
 def vectors(name: str, texts: Callable[[], object], settings: FastTextSettings) -> WordVectors:
@@ -110,16 +54,6 @@ def vectors(name: str, texts: Callable[[], object], settings: FastTextSettings) 
         with new_folder(folder) as staged:
             save_vectors(train_fasttext(texts(), settings, seed=1), staged)  # type: ignore[arg-type]
     return load_vectors(folder)
-
-
-def judged(pipeline: Pipeline, gold: list[Document]) -> Outcome:
-    """How a pipeline does on labelled notes."""
-    pairs = match_corpora(gold, pipeline.annotate(gold))
-
-    def counts(scores: Scores) -> list[list[int]]:
-        return [[int(number) for number in row] for row in scores.by_document]
-
-    return Outcome(counts(binary_token_scores(pairs)), counts(strict_entity(pairs)))
 
 
 def private_pipeline(
@@ -196,8 +130,8 @@ def meddocan_raw() -> None:
     ]
     note = "fastText 200d on train + background, casing, 20 epochs"
     record("loop", [
-        f1_entry("MEDDOCAN dev, token-binary F1, non-private tagger", runs, "tokens", 0.987, "meddocan/dev", note),
-        f1_entry("MEDDOCAN dev, strict entity F1, non-private tagger", runs, "entities", 0.956, "meddocan/dev", note),
+        f1_entry("MEDDOCAN dev, token-binary F1, non-private tagger", runs, "tokens", 0.987, "meddocan/dev", note, COMMAND),
+        f1_entry("MEDDOCAN dev, strict entity F1, non-private tagger", runs, "entities", 0.956, "meddocan/dev", note, COMMAND),
     ])  # fmt: skip
 
 
@@ -214,8 +148,8 @@ def meddocan_private() -> None:
     ]
     note = "three-part training, preset standard; head on one noisy draw, inference in-house without noise"
     record("loop", [
-        f1_entry("MEDDOCAN dev, token-binary F1, private pipeline N=100 d=50", runs, "tokens", 0.978, "meddocan/dev", note),
-        f1_entry("MEDDOCAN dev, strict entity F1, private pipeline N=100 d=50", runs, "entities", None, "meddocan/dev", note),
+        f1_entry("MEDDOCAN dev, token-binary F1, private pipeline N=100 d=50", runs, "tokens", 0.978, "meddocan/dev", note, COMMAND),
+        f1_entry("MEDDOCAN dev, strict entity F1, private pipeline N=100 d=50", runs, "entities", None, "meddocan/dev", note, COMMAND),
     ])  # fmt: skip
 
 
@@ -236,8 +170,7 @@ def en_sites() -> None:
         found = kept(name, measure)
         state = str(found.pop("commit"))
         for site, one in found.items():
-            assert isinstance(one, dict)
-            run = table.setdefault(label, {})[site] = Outcome(**{**one, "commit": state})
+            run = table.setdefault(label, {})[site] = Outcome.of(one, state)
             print(f"{label} -> {site}: {run.token_f1:.3f} / {run.entity_f1:.3f}", flush=True)
             for kind, counts in (("token-binary", "tokens"), ("strict entity", "entities")):
                 entries.append(
@@ -248,6 +181,7 @@ def en_sites() -> None:
                         None,
                         f"en_sites/site_{site}/test",
                         note,
+                        COMMAND,
                     )
                 )
 
@@ -319,45 +253,6 @@ def times() -> None:
             Entry(name, round(seconds), limit, "<=", "s", None, 1, "generated notes", COMMAND, "wall clock on 2 cores")
         )
     record("loop", entries)
-
-
-def f1_entry(
-    measure: str,
-    outcomes: Sequence[Outcome],
-    kind: str,
-    target: float | None,
-    data: str,
-    note: str,
-    command: str = COMMAND,
-) -> Entry:
-    """The mean of the seeds, with a bootstrap interval over documents of all seeds' counts together.
-
-    Args:
-        measure: its name.
-        outcomes: one a seed.
-        kind: "tokens" or "entities".
-        target: of the issue; None for none.
-        data: for the entry.
-        note: for the entry; the score of each seed is added.
-        command: for the entry.
-    """
-    runs = [getattr(outcome, kind) for outcome in outcomes]
-    low, high = bootstrap_f1(np.sum(np.array(runs, dtype=np.int64), axis=0), np.random.default_rng(0))
-    if len(runs) > 1:
-        note += "; seeds " + ", ".join(f"{f1(counts):.4f}" for counts in runs)
-    return Entry(
-        measure=measure,
-        value=round(statistics.fmean(map(f1, runs)), 4),
-        target=target,
-        direction="" if target is None else ">=",
-        unit="F1",
-        interval=(round(low, 4), round(high, 4)),
-        seeds=len(runs),
-        data=data,
-        command=command,
-        note=note,
-        commit=", ".join(sorted({outcome.commit for outcome in outcomes})),
-    )
 
 
 PARTS = {"meddocan-raw": meddocan_raw, "meddocan-private": meddocan_private, "en-sites": en_sites, "times": times}

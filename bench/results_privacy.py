@@ -10,13 +10,13 @@ import json
 import statistics
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
-import numpy as np
 import torch
 
 from aggregator.train_repr import PublicMaterial, RepresenterOptions
 from bench import corpora
+from bench.outcomes import RUNS, Comparison, Outcome, f1, f1_entry, judged, kept, outcome, with_interval
 from bench.privacy_attacks import adversaries, strong, times
 from bench.privacy_material import (
     COMMAND,
@@ -28,7 +28,7 @@ from bench.privacy_material import (
     spanish_names,
 )
 from bench.results import Entry, record
-from bench.results_loop import RUNS, SEEDS, Outcome, f1, f1_entry, judged, kept, outcome, private_pipeline
+from bench.results_loop import SEEDS, private_pipeline
 from shared.document import Document
 from shared.embeddings.generalised import folded
 from shared.errors import ConfigurationError
@@ -42,7 +42,6 @@ CLUSTERS = (1000, 100)
 MEDDOCAN_EPOCHS = 12
 SITE_EPOCHS = 6
 ALONE_TIMES = 3
-_RESAMPLES = 1000
 
 
 def private(
@@ -56,53 +55,9 @@ def private(
     return private_pipeline(material, shared, scheme, RepresenterOptions(cluster_size=cluster_size), config)
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """What sharing is worth on one split: runs by seed, or by rotation.
-
-    Args:
-        alone: the provider's notes, raw.
-        ideal: the notes of all pooled, raw: the unreachable.
-        private: all pooled by shares.
-    """
-
-    alone: list[Outcome]
-    ideal: list[Outcome]
-    private: list[Outcome]
-
-    def gain(self, kind: str) -> tuple[float, tuple[float, float]]:
-        """(private - alone) / (ideal - alone) of the mean F1, with a bootstrap interval over documents.
-
-        Args:
-            kind: "tokens" or "entities".
-        """
-        sides = [self.alone, self.ideal, self.private]
-        return _with_interval(sides, kind, lambda alone, ideal, private: (private - alone) / (ideal - alone))
-
-
-def _with_interval(
-    sides: list[list[Outcome]], kind: str, figure: Callable[..., float]
-) -> tuple[float, tuple[float, float]]:
-    """A figure of the mean F1 of each side, with a bootstrap interval over documents, the same ones for all sides."""
-    runs = [[np.array(getattr(one, kind), dtype=np.int64) for one in side] for side in sides]
-    generator = np.random.default_rng(0)
-
-    def means(chance: np.random.Generator | None) -> list[float]:
-        totals = [0.0] * len(runs)
-        for index in range(len(runs[0])):
-            documents = len(runs[0][index])
-            chosen = np.arange(documents) if chance is None else chance.integers(documents, size=documents)
-            for side, outcomes in enumerate(runs):
-                totals[side] += f1(outcomes[index][chosen].tolist())
-        return [total / len(runs[0]) for total in totals]
-
-    low, high = np.quantile([figure(*means(generator)) for _ in range(_RESAMPLES)], [0.025, 0.975])
-    return figure(*means(None)), (float(low), float(high))
-
-
 def _lost_entry(measure: str, sides: list[list[Outcome]], kind: str, target: float, data: str, note: str) -> Entry:
     """What the second side loses against the first."""
-    value, (low, high) = _with_interval(sides, kind, lambda raw, private: raw - private)
+    value, (low, high) = with_interval(sides, kind, lambda raw, private: raw - private)
     commits = ", ".join(sorted({one.commit for side in sides for one in side}))
     interval = round(low, 4), round(high, 4)
     note = f"{note}; interval: bootstrap over documents"
@@ -137,7 +92,7 @@ def meddocan_table() -> None:
         paths = {name: RUNS / f"privacy-meddocan-{name}-{seed}.json" for name in found}
         if all(path.exists() for path in paths.values()):
             for name, path in paths.items():
-                found[name].append(Outcome(**json.loads(path.read_text(encoding="utf-8"))))
+                found[name].append(Outcome.of(json.loads(path.read_text(encoding="utf-8"))))
     record("privacy", _meddocan_entries(found))
 
 
@@ -192,8 +147,8 @@ def utility() -> None:
                 ),
             )
         )
-    ideal = [Outcome(**kept(f"privacy-meddocan-ideal-{seed}", _missing)) for seed in SEEDS]  # type: ignore[arg-type]
-    setting = f"the provider holds all 500 notes; {MEDDOCAN_EPOCHS} epochs, fastText 100d of public text; raw with the same inputs"
+    ideal = [Outcome.of(kept(f"privacy-meddocan-ideal-{seed}", _missing)) for seed in SEEDS]
+    setting = f"the provider holds all 500 notes, half of each pass under surrogates, and nobody shares; {MEDDOCAN_EPOCHS} epochs, fastText 100d of public text; raw with the same inputs"
     entries = []
     for kind, words, lost in (("tokens", "token-binary", 0.004), ("entities", "strict entity", 0.015)):
         entries.append(
@@ -224,8 +179,8 @@ def utility_sites() -> None:
         ]  # fmt: skip
         for name, side, build in builds:
             found = kept(f"privacy-sites-all-{name}-{seed}", lambda build=build: _on_all(build(), test))  # type: ignore[misc]
-            side += [Outcome(**{**found[site], "commit": found["commit"]}) for site in corpora.SITES]  # type: ignore[arg-type]
-    setting = f"the provider holds the notes of all five sites; mean over their tests, {SITE_EPOCHS} epochs; raw with the same inputs"
+            side += [Outcome.of(found[site], found["commit"]) for site in corpora.SITES]
+    setting = f"the provider holds the notes of all five sites, half of each pass under surrogates, and nobody shares; mean over their tests, {SITE_EPOCHS} epochs; raw with the same inputs"
     entries = [
         _lost_entry(
             f"en_sites, {words} F1 lost against the non-private tagger, default preset",
@@ -322,7 +277,7 @@ def _rotations(name: str, where: str) -> tuple[Comparison, int]:
         for side, path in zip((compared.alone, compared.ideal, compared.private), paths, strict=True):
             found = json.loads(path.read_text(encoding="utf-8"))
             for site in order[4:] if where == "unseen" else order[1:4]:
-                side.append(Outcome(**{**found[site], "commit": found["commit"]}))
+                side.append(Outcome.of(found[site], found["commit"]))
     return compared, turns
 
 

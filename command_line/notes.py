@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -34,6 +34,11 @@ class NotesOptions:
     quarantine: Path | None = None
     labels: str | None = None
     official: bool = False
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> NotesOptions:
+        """From what `notes_options` hand to a command."""
+        return cls(given["format_"], given["text_column"], given["quarantine"], given["labels"])
 
 
 class Notes:

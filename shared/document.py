@@ -11,6 +11,7 @@ trusted; only evaluation, which must judge any answer, takes it as it is. No `re
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 
 from shared.errors import AnnotationError
@@ -55,6 +56,11 @@ class AnnotatedText:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.identifier!r}, {len(self.text)} characters, {len(self.annotations)} annotations)"
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the text, in hex. Who can guess a note can confirm it: only for public notes."""
+        return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
 
     def covered(self, annotation: Annotation) -> str:
         """The text under an annotation. This is PHI: never log it."""

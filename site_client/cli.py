@@ -88,6 +88,11 @@ def init(folder: Path, site: str, approval: bool, as_json: bool) -> None:
     type=click.FloatRange(0, 1, min_open=True),
     help="Hold this share of a sentence's pairs of PHI word and neighbour to it (default: all, 1).",
 )
+@click.option(
+    "--new-noise",
+    is_flag=True,
+    help="keys/noise.key is lost for good: make another. Sentences shared before get a second draw, which averages out.",
+)
 @folder_option
 @json_option
 @notes_options
@@ -96,6 +101,7 @@ def encode_notes(
     out: Path,
     max_advantage: float | None,
     advantage_quantile: float | None,
+    new_noise: bool,
     root: Path,
     as_json: bool,
     **reading: Any,
@@ -104,9 +110,9 @@ def encode_notes(
     bound = _bound(max_advantage, advantage_quantile)
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
-    read = Notes(notes, _reading(reading), load_scheme_file(opened.release().folder))
+    read = Notes(notes, NotesOptions.of(reading), load_scheme_file(opened.release().folder))
     with progress_bar(quiet=as_json) as bar:
-        encoded = encode(opened, read, out, bar, bound)
+        encoded = encode(opened, read, out, bar, bound, new_noise=new_noise)
     manifest = encoded.manifest
     lines = [
         *read.lines(),
@@ -133,7 +139,7 @@ def inspect_share(
     """Say what would leave, and how it is protected."""
     opened = workspace.open_workspace(root)
     scheme = load_scheme_file(opened.release().folder)
-    found = inspect(opened, share, scheme, None if notes is None else Notes(notes, _reading(reading)))
+    found = inspect(opened, share, scheme, None if notes is None else Notes(notes, NotesOptions.of(reading)))
     lines = inspection_lines(found)
     if page is not None:
         lines.append(f"page: {write_page(found, page)}")
@@ -157,7 +163,7 @@ def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading
     """Find PHI in notes, and hide it."""
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
-    read = Notes(notes, _reading(reading))
+    read = Notes(notes, NotesOptions.of(reading))
     with progress_bar(quiet=as_json) as bar:
         written, counts = deidentify.write_deidentified(load_pipeline(_pipeline(opened)), read, out, mode, bar)
     lines = [
@@ -182,7 +188,7 @@ def evaluate(notes: Path, root: Path, everything: bool, seed: int, as_json: bool
     """Hold the pipeline against your own labelled notes."""
     opened = workspace.open_workspace(root)
     folder = _pipeline(opened)
-    read = Notes(notes, _reading(reading), load_scheme_file(folder))
+    read = Notes(notes, NotesOptions.of(reading), load_scheme_file(folder))
     gold = list(read.to_evaluate())
     unlabelled = (Document(document.identifier, document.text) for document in gold)
     pairs = match_corpora(gold, load_pipeline(folder).annotate(unlabelled))
@@ -207,10 +213,6 @@ def _bound(advantage: float | None, quantile: float | None) -> AdvantageBound | 
             raise ConfigurationError("--advantage-quantile: expected --max-advantage beside it, got none; give both")
         return None
     return AdvantageBound(advantage, 1.0 if quantile is None else quantile)
-
-
-def _reading(options: dict[str, Any]) -> NotesOptions:
-    return NotesOptions(options["format_"], options["text_column"], options["quarantine"], options["labels"])
 
 
 main.add_command(enrol)

@@ -30,6 +30,8 @@ from shared.training.batches import RaggedSentences
 from shared.training.tagging import Progress, silent
 from site_client.encode_report import report_path, write_report
 from site_client.guard import Guard, Guarded, neighbours_of
+from site_client.ledger import record
+from site_client.noise_secret import make_noise_secret
 from site_client.protection import protection
 from site_client.workspace import Workspace
 
@@ -84,6 +86,8 @@ def encode(
     out: Path,
     progress: Progress = silent,
     bound: AdvantageBound | None = None,
+    *,
+    new_noise: bool = False,
 ) -> Encoded:
     """Write a payload and, beside it, its signed manifest and the report that stays in the house.
 
@@ -93,6 +97,7 @@ def encode(
         out: the payload, .parquet or .h5.
         progress: called after every chunk with the tokens done.
         bound: what the best attacker may tell of each sentence; None only measures it.
+        new_noise: whether a lost secret of the noise may be made anew; the ledger tells of it.
 
     Raises:
         ConfigurationError: no sentence with PHI keeps the bound.
@@ -104,7 +109,7 @@ def encode(
     # A key that can't be read shows now, not after hours.
     workspace.key()
     labelled = False
-    noise, checking = _noises(workspace, encoder, release.folder)
+    noise, checking = _noises(workspace, encoder, release.folder, new_noise)
     guard = Guard(encoder, neighbours_of(release.folder), bound, checking)
     rules = ValueRules(len(encoder.scheme.tags), guard.value_bound)
     with ShuffledWriter(out, dim=encoder.representer.config.dim, rules=rules) as writer:
@@ -147,14 +152,21 @@ def encode(
         raise
 
 
-def _noises(workspace: Workspace, encoder: Encoder, release: Path) -> tuple[SharingNoise, SharingNoise]:
+def _noises(
+    workspace: Workspace, encoder: Encoder, release: Path, new_noise: bool
+) -> tuple[SharingNoise, SharingNoise]:
     """The noise of the share, and that of the check ahead of it: once for a sentence under a representer, ever.
 
-    It hangs on weights and vectors, not on the release: the next one with another head must not draw anew, and the same
-    draw under other vectors would cancel out.
+    It hangs on all that decides a representation, not on the release: the next one with another head must not draw anew,
+    and the same draw under other weights, scales or vectors would cancel out.
     """
     if not isinstance(encoder.representer, Representer):
         return PrivateNoise(), PrivateNoise()
+    if new_noise and workspace.sequence and not workspace.noise_key.exists():
+        record(workspace, "noise secret made anew", {"shares": workspace.sequence})
+        make_noise_secret(workspace.noise_key)
     secret = workspace.noise_secret()
-    digests = file_sha256(release / "representer.safetensors") + encoder.vectors.digest
-    return MemoisedNoise(secret, digests.encode()), MemoisedNoise(secret, b"bound " + digests.encode())
+    # The description too, for it decides the scale of the noise: one draw at two scales could be solved for the notes.
+    model = (file_sha256(release / f"representer.{kind}") for kind in ("safetensors", "json"))
+    context = "".join([*model, encoder.vectors.digest]).encode()
+    return MemoisedNoise(secret, context), MemoisedNoise(secret, b"bound " + context)

@@ -27,6 +27,7 @@ class CategoryReport:
 
     Args:
         mean: share of right decisions, on average.
+        p95: 95th percentile.
         p99: 99th percentile.
         maximum: the worst word; of a sample where not all pairs were looked at.
         with_casing: the mean when casing is counted in; None where it was not computed.
@@ -34,6 +35,7 @@ class CategoryReport:
     """
 
     mean: float
+    p95: float
     p99: float
     maximum: float
     with_casing: float | None
@@ -92,7 +94,7 @@ def read_report(share: Path, manifest: ShareManifest) -> EncodeReport | None:
         casing = found["with_casing"]
         categories = {
             str(name): CategoryReport(
-                float(one["mean"]), float(one["p99"]), float(one["maximum"]),
+                float(one["mean"]), float(one["p95"]), float(one["p99"]), float(one["maximum"]),
                 float(casing[name]["mean"]) if name in casing else None, int(one["tokens"]),
             )
             for name, one in found["representation"].items()

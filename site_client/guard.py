@@ -2,7 +2,7 @@
 
 Nobody else can measure it, for it takes the notes. With surrogates it is known ahead: a guess. Otherwise a sample of the
 pairs of a PHI word and a neighbour is looked at, so that it costs less than the encoding, or every pair where a bound is to
-be held.
+be held. A neighbour is a word that the release shows differently: words of one cluster can't be told apart by anybody.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shared.augment.pseudonyms import Pseudonymiser
+from shared.embeddings.distinct import DistinctVectors
+from shared.embeddings.generalised import GeneralisedVectors
 from shared.embeddings.neighbours import Neighbours
 from shared.encoding import TokenisedSentences
 from shared.files import read_text
@@ -59,7 +61,7 @@ class Guard:
 
     Args:
         encoder: any construction.
-        neighbours: N, the words looked at for each PHI word, itself included; no more than the vocabulary has.
+        neighbours: N, the words looked at for each PHI word, itself included; no more than are shown differently.
         bound: to be held; None only measures.
         noise: for the input noise of the bound, not that of the share; a MemoisedNoise, so that a sentence that is shared
             again is treated as before.
@@ -68,11 +70,14 @@ class Guard:
     def __init__(self, encoder: Encoder, neighbours: int, bound: AdvantageBound | None, noise: SharingNoise) -> None:
         kind = construction(encoder)
         self._encoder, self._bound, self._noise = encoder, bound, noise
-        self._neighbours = 0 if kind == "surrogates" else min(neighbours, len(encoder.vectors))
+        vectors = encoder.vectors
+        if isinstance(vectors, GeneralisedVectors):
+            vectors = DistinctVectors(vectors)
+        self._neighbours = 0 if kind == "surrogates" else min(neighbours, len(vectors))
         self._raised = self._left_out = 0
         pseudonyms = None
         if self._neighbours:
-            pseudonyms = Pseudonymiser(Neighbours(encoder.vectors), self._neighbours)
+            pseudonyms = Pseudonymiser(Neighbours(vectors), self._neighbours)
         # Surrogates keep any bound.
         self._pairs = None if bound is None or pseudonyms is None else WordPairs(pseudonyms, _BOUNDED)
         # A seed that nobody knows: the figures leave with the share.

@@ -67,6 +67,9 @@ class Inspection:
             "phi_tokens": {one.name: one.tokens for one in self.channels.categories},
             "columns": {column.name: column.bytes for column in self.columns},
             "sentences_alone": self.channels.alone,
+            "white_box": None
+            if self.report is None
+            else {name: vars(one) for name, one in self.report.categories.items()},
             "searched": None if self.searched is None else vars(self.searched),
         }
 
@@ -139,8 +142,24 @@ def inspection_lines(inspection: Inspection) -> list[str]:
         "",
         "protection:",
         *(f"  {line}" for line in protection_lines(manifest.protection)),
+        *attacker_lines(inspection.report),
     ]
     return lines if inspection.searched is None else [*lines, "", *search_lines(inspection.searched)]
+
+
+def attacker_lines(report: EncodeReport | None) -> list[str]:
+    """What the best possible attacker reaches for each PHI category; nothing where it is a guess for all."""
+    if report is None or report.construction == "surrogates":
+        return []
+    return [
+        "",
+        f"best possible attacker by category: {'mean':>14} {'95th':>7} {'99th percentile':>15} {'maximum':>8}",
+        *(
+            f"  {name:40} {one.mean:7.1%} {one.p95:7.1%} {one.p99:15.1%} {one.maximum:8.1%}"
+            for name, one in report.categories.items()
+            if one.tokens
+        ),
+    ]
 
 
 def search_lines(searched: Search) -> list[str]:

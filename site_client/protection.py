@@ -14,11 +14,14 @@ import numpy as np
 
 from shared.embeddings.generalised import GeneralisedVectors
 from shared.pipeline import Encoder
+from shared.privacy.accounting import DELTA, Reach, noise_accounting
 from shared.privacy.white_box import KNOWLEDGE
 from site_client.guard import Guarded
 
 # Accuracies of a manifest are rounded up to a multiple of this.
 _STEP = 0.001
+# Tokens of a common sentence and of a common note; the lengths of these very notes would tell of them.
+_SENTENCE, _NOTE = 20, 500
 
 
 def protection(encoder: Encoder, guarded: Guarded | None = None) -> dict[str, float]:
@@ -33,6 +36,8 @@ def protection(encoder: Encoder, guarded: Guarded | None = None) -> dict[str, fl
         guarded: what was found in the notes; None for what the release alone says.
     """
     stated: dict[str, float] = {"surrogates": float(encoder.surrogates is not None)}
+    if encoder.surrogates is not None and encoder.surrogates.hides_casing:
+        stated["casing_hidden"] = 1.0
     if isinstance(encoder.vectors, GeneralisedVectors):
         stated["cluster_size"] = float(encoder.vectors.k)
     scales = np.array(encoder.representer.noise_scales()["output"])
@@ -69,23 +74,26 @@ def protection_lines(stated: Mapping[str, float]) -> list[str]:
             "every word labelled PHI was replaced by public PHI of its category before anything was computed: the share "
             "does not depend on it; unlabelled PHI is shown as any other word"
         )
+    if stated.get("casing_hidden"):
+        lines.append("casing and punctuation of these words are those of the replacements, and tell nothing either")
     if "cluster_size" in stated:
         lines.append(
-            f"words that are not common in public text look like at least {stated['cluster_size']:.0f} others; "
-            "common words can be read"
+            f"words that are not common in public text look like at least {stated['cluster_size']:.0f} others, but for their casing, "
+            "which travels; common words can be read"
         )
     if "noise_sigma_min" in stated:
         lines += [
             f"output noise of standard deviation {stated['noise_sigma_min']:.4f} at least, on vectors of length 1 at most; "
             "a sentence that is shared again under this release gets the same noise again",
-            f"provable by itself: mu = {stated['mu_per_token']:.0f} per token in Gaussian differential privacy (below 1 is "
+            f"provable by itself: {_guarantees(stated['noise_sigma_min'])} in Gaussian differential privacy (mu below 1 is "
             "strong, above 6 proves nothing); beyond that rests on the attacks that were tried on the representer",
         ]
     if "bayes_mean" in stated:
         lines.append(
             f"the best possible attacker, who has the release and the rest of the sentence, tells a labelled PHI word from "
             f"{_others(stated.get('bayes_neighbours', 0))} in {_percent(stated['bayes_mean'])} of cases on average and in "
-            f"{_percent(stated['bayes_p99'])} at the 99th percentile; 50% is a guess. Casing, which travels too, is not in it"
+            f"{_percent(stated['bayes_p99'])} at the 99th percentile; 50% is a guess"
+            + ("" if "casing_hidden" in stated else ". Casing, which travels too, is not in it")
         )
     if "max_advantage" in stated:
         share = stated["advantage_quantile"]
@@ -94,6 +102,15 @@ def protection_lines(stated: Mapping[str, float]) -> list[str]:
             f"{_percent((1 + stated['max_advantage']) / 2)}: sentences that would not got more noise, or were left out"
         )
     return lines
+
+
+def _guarantees(sigma: float) -> str:
+    """What noise of this standard deviation proves of a token, a word, a sentence and a note of common lengths."""
+    found = noise_accounting(sigma, Reach.SENTENCE, sentence_tokens=_SENTENCE, note_tokens=_NOTE).guarantees
+    listed = "; ".join(
+        f"{one.unit} mu {one.mu:.4g}, epsilon {one.epsilon:.4g}" for one in found if one.unit != "one word"
+    )
+    return f"{listed} at delta {DELTA:g}, and a word moves its whole sentence,"
 
 
 def guarded_lines(guarded: Guarded) -> list[str]:
@@ -140,7 +157,9 @@ def guarded_json(guarded: Guarded) -> dict[str, object]:
 
 
 def _others(neighbours: float) -> str:
-    return f"one of its {neighbours:.0f} nearest words in the vectors of the release" if neighbours else "any other"
+    return (
+        f"one of the {neighbours:.0f} nearest words that the release shows differently" if neighbours else "any other"
+    )
 
 
 def _percent(accuracy: float) -> str:

@@ -26,7 +26,7 @@ from protocols.storage import locked
 from shared.errors import ConfigurationError
 from shared.files import new_tree, read_text, write_text
 from site_client.errors import WorkspaceError
-from site_client.noise_secret import noise_secret
+from site_client.noise_secret import make_noise_secret, noise_secret
 
 FORMAT = 2
 VALID_DAYS = 730
@@ -145,13 +145,20 @@ class Workspace:
             raise WorkspaceError(f"{path.name}: expected the key in use, found another; restore the file from a backup")
         return key
 
+    @property
+    def noise_key(self) -> Path:
+        """The file with the secret of the noise."""
+        return self.root / "keys" / "noise.key"
+
     def noise_secret(self) -> bytes:
         """The site's secret for noise that is drawn once for each sentence.
 
         Raises:
-            WorkspaceError, StorageError: the file is damaged, or others may read it.
+            WorkspaceError, StorageError: it is lost though a share was made with it, damaged, or others may read it.
         """
-        return noise_secret(self.root / "keys" / "noise.key")
+        if not self.sequence:
+            make_noise_secret(self.noise_key)
+        return noise_secret(self.noise_key)
 
     def save(self) -> None:
         """Write the settings."""

@@ -29,6 +29,7 @@ TINY = AuditSettings(
     None,
     neighbours=20,
     adversary_sentences=1,
+    control_epochs=1,
 )
 
 POLICY = """

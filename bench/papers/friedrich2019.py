@@ -15,10 +15,10 @@ from pathlib import Path
 
 import torch
 
+from bench.outcomes import RUNS, kept
 from bench.papers.friedrich2019_cells import BUDGETS, DIMS, INPUTS, NEIGHBOURS, Cell, measure
 from bench.papers.friedrich2019_report import Run, write_report
 from bench.results import RESULTS
-from bench.results_loop import RUNS, kept
 
 # The setting of Table 2.
 N, D = 100, 50

@@ -15,7 +15,8 @@ import numpy as np
 import torch
 
 from bench import corpora
-from bench.results_loop import RUNS, SPANISH, judged, vectors
+from bench.outcomes import RUNS, judged
+from bench.results_loop import SPANISH, vectors
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.document import Document
 from shared.embeddings.neighbours import Neighbours

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.outcomes import Outcome, f1_entry
 from bench.papers.friedrich2019_cells import BUDGETS, CONTROL_NEIGHBOURS, DIMS, NEIGHBOURS, Cell
 from bench.papers.friedrich2019_figures import Line, figure
 from bench.results import Entry, record
-from bench.results_loop import Outcome, f1_entry
 from shared.errors import ConfigurationError
 from shared.evaluation.intervals import clopper_pearson
 from shared.files import read_text, write_text
@@ -51,7 +51,7 @@ class Run:
         """
         try:
             found = json.loads(read_text(path))
-            outcome = Outcome(found["tokens"], found["entities"], found["commit"])
+            outcome = Outcome.of(found)
             findings = {finding["attack"]: finding for finding in found.get("findings", [])}
             right = {
                 name: round(
@@ -98,7 +98,7 @@ def write_report(parts: Mapping[str, Runs], budget: str, folder: Path) -> None:
     ):
         write_text(folder / f"friedrich2019_{name}.svg", figure(title, panels, chance="better fresh adversary, right"))
     write_text(folder / "friedrich2019.md", _page(parts, reported, budget))
-    entries = _entries({**parts["table2"], **parts["figure5"], **parts["ours"]}, budget)
+    entries = _entries({cell: runs for part in parts.values() for cell, runs in part.items()}, budget)
     if entries:
         record("privacy", entries, folder)
 

@@ -1,4 +1,7 @@
-"""Public lists of names: those of Faker where a provider gives none of its own."""
+"""Public lists of names of people and places: a provider's own files, or those of Faker where it gives none.
+
+A name of several words counts as its words; what is shorter than three letters, or is not of letters alone, is left out.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ _SHORTEST = 3
 
 
 def read_names(path: Path) -> tuple[str, ...]:
-    """The words of a list of names: one name a line, or the first column of a CSV file.
+    """The words of a list of names, each once: one name a line, or the first column of a CSV file; its header counts as a name.
 
     Raises:
         StorageError: the file can't be read, or is not UTF-8.
@@ -24,10 +27,12 @@ def read_names(path: Path) -> tuple[str, ...]:
 
 
 def default_names(scheme: str) -> tuple[tuple[str, ...], ...]:
-    """Given names, surnames and cities in the language of a label scheme.
+    """Given names, surnames and regions (Spain's provinces and regions, or the states of the USA), of Faker.
+
+    Cities are not among them: a provider that has a list of places should give it.
 
     Args:
-        scheme: its name; that of MEDDOCAN stands for Spanish, any other for English.
+        scheme: name of the label scheme; that of MEDDOCAN stands for Spain, any other for the USA.
     """
     # Imported here: it takes time that most commands need not pay.
     from faker.providers.address import en_US as american_places
@@ -46,11 +51,11 @@ def default_names(scheme: str) -> tuple[tuple[str, ...], ...]:
 
 
 def full_names(scheme: str, count: int, seed: int) -> list[tuple[str, ...]]:
-    """Full names of two words, and as many of three, each once.
+    """Full names, each once: a given name with one surname, then as many with two.
 
     Args:
         scheme: as in `default_names`.
-        count: of each length.
+        count: of each kind.
         seed: of the draws.
     """
     first, last, _ = default_names(scheme)

@@ -1,9 +1,16 @@
-"""Which words may be shown as they are: words of public text that name nobody.
+"""Which words may be shown as they are: common words of public text that are not known to name anybody.
 
-A word is public if public notes or texts use it often enough, and it is no number, is not labelled PHI in public notes
-beyond rare exceptions, and is not written like a name; for a word on a list of names the last is asked more strictly. Everything else, and every word that
-public text has never seen, is not: the rule errs on the side of hiding. Casing is ignored throughout, since it travels
-apart from the word.
+A word is public if all of this holds:
+
+- public notes and texts use it often enough outside PHI;
+- it holds no digit;
+- where it stands on a list of names, it hardly ever starts with a capital within a sentence;
+- where the rule asks for it, labelled public notes hardly ever label it PHI. Without that, "hospital" or "mujer" is public
+  although it is often part of PHI; and so is a place that everybody writes about, unless it is listed.
+
+Punctuation is always public. Everything else is not, nor is a word that public text has never seen: the rule errs on the side of
+hiding. Casing is ignored in all but the capitals, since it travels apart from the word. Texts without labels are counted as
+if they held no PHI.
 """
 
 from __future__ import annotations
@@ -31,14 +38,19 @@ class PublicRule:
     Args:
         least: occurrences that are no PHI, in all public texts together.
         capitalised_share: of the occurrences of a listed name within sentences, at most so many may start with a capital.
+        phi_share: of the occurrences of any word in labelled public notes, at most so many may be PHI; 1 asks nothing.
+
+    Raises:
+        ConfigurationError: a threshold is out of range.
     """
 
     least: int = 5
     capitalised_share: float = 0.1
+    phi_share: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.least < 1 or not 0 <= self.capitalised_share <= 1:
-            raise ConfigurationError("public words: expected at least 1 occurrence and a share in [0, 1]")
+        if self.least < 1 or not 0 <= self.capitalised_share <= 1 or not 0 <= self.phi_share <= 1:
+            raise ConfigurationError("public words: expected at least 1 occurrence and shares in [0, 1]")
 
 
 class WordUse:
@@ -53,19 +65,29 @@ class WordUse:
         self._index = {word: row for row, word in enumerate(self.words)}
         size = len(self.words)
         self._other = np.zeros(size, dtype=np.int64)
+        self._labelled = np.zeros(size, dtype=np.int64)
+        self._phi = np.zeros(size, dtype=np.int64)
         self._inside = np.zeros(size, dtype=np.int64)
         self._capitalised = np.zeros(size, dtype=np.int64)
 
     def add_labelled(self, sentences: TokenisedSentences) -> None:
         """Count labelled public notes."""
         starts = np.cumsum(sentences.lengths) - sentences.lengths
-        self._add(sentences.words, starts, sentences.tags > 0)
+        phi = sentences.tags > 0
+        rows = self._add(sentences.words, starts, phi)
+        np.add.at(self._labelled, rows[rows >= 0], 1)
+        np.add.at(self._phi, rows[(rows >= 0) & phi], 1)
 
     def add_texts(self, texts: Iterable[str]) -> None:
         """Count public texts without labels."""
         for text in texts:
             tokens = tokenise(text)
             self._add(tokens.words, tokens.sentence_starts, np.zeros(len(tokens), dtype=bool))
+
+    @property
+    def frequencies(self) -> NDArray[np.int64]:
+        """Occurrences of each word, PHI or not, int64 `[words]`."""
+        return self._other + self._phi
 
     def public(self, rule: PublicRule, names: frozenset[str] = frozenset()) -> NDArray[np.bool_]:
         """Which of the words are public, bool `[words]`.
@@ -79,11 +101,13 @@ class WordUse:
         numbers = np.fromiter((_has_digit(word) for word in self.words), dtype=bool, count=len(self.words))
         often = self._other >= rule.least
         small = self._capitalised <= rule.capitalised_share * np.maximum(self._inside, 1)
+        clear = self._phi <= rule.phi_share * self._labelled
         marks = np.fromiter(map(is_punctuation, self.words), dtype=bool, count=len(self.words))
-        public: NDArray[np.bool_] = (~numbers & often & (small | ~named)) | marks
+        public: NDArray[np.bool_] = (~numbers & often & clear & (small | ~named)) | marks
         return public
 
-    def _add(self, words: Sequence[str], starts: NDArray[np.integer], phi: NDArray[np.bool_]) -> None:
+    def _add(self, words: Sequence[str], starts: NDArray[np.integer], phi: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Count what is counted in all texts; the row of each word, -1 for one that is not counted."""
         rows = np.array([self._index.get(word.lower(), -1) for word in words], dtype=np.int64)
         casing = casing_classes(words)
         known = rows >= 0
@@ -93,6 +117,7 @@ class WordUse:
         np.add.at(self._other, rows[known & ~phi], 1)
         np.add.at(self._inside, rows[inside], 1)
         np.add.at(self._capitalised, rows[inside & (casing == _CAPITALISED)], 1)
+        return rows
 
 
 def _has_digit(word: str) -> bool:

@@ -5,7 +5,8 @@ by a span of public notes that is drawn by its category and its pattern alone: t
 its tokens. What follows is computed from the replaced sentence only.
 
 Guarantee: given labels, sentence lengths, casing and punctuation, a share is independent of the words that are labelled
-PHI. The mutual information is zero, so the best attacker is no better than one without the share, whatever it knows and
+PHI. With `hides_casing` spans are drawn by their category and length alone and shown in their own casing, so that the share is
+independent of casing and punctuation of labelled PHI too. The mutual information is zero, so the best attacker is no better than one without the share, whatever it knows and
 however many shares it averages. The guarantee does not cover PHI that nobody labelled, which is shown as any other word.
 
 The idea of replacing PHI by automatic pseudonyms before training is that of Friedrich et al. 2019 (section 4.1), who
@@ -31,6 +32,8 @@ from shared.text.casing import CASING_CLASSES, casing_classes
 
 FILE = "surrogates.json"
 FORMAT = "deid-commons surrogates 1"
+# Of its own, so that a version that would show the casing refuses the release.
+_FORMAT_HIDING = "deid-commons surrogates 2"
 # With fewer spans of a pattern, its tokens are drawn one after another, each by the one before: a head would learn the
 # few by heart.
 _FEW = 3
@@ -42,6 +45,8 @@ _LOWER, _UPPER, _INITIAL, _OTHER = (
 )
 _LETTERS = frozenset({_LOWER, _UPPER, _INITIAL, _OTHER})
 _ANY_CASING = "any casing"
+# The class of every token where casing and punctuation are not to tell anything.
+_HIDDEN = -1
 # A float holds so many random digits.
 _DIGITS = 12
 
@@ -57,20 +62,28 @@ class SurrogateBank:
         lists: public lists, such as of surnames. Half of the drawn words that stand on a list give way to another of the
             same list, but in categories where few words come back again and again ("country"); and every number to
             another of as many digits. So a head meets more than the few of the spans.
+        hides_casing: whether a surrogate has a casing and punctuation of its own.
 
     Raises:
         TrainingError: there are no spans.
     """
 
-    def __init__(self, spans: Sequence[tuple[int, tuple[str, ...]]], lists: Sequence[tuple[str, ...]] = ()) -> None:
+    def __init__(
+        self,
+        spans: Sequence[tuple[int, tuple[str, ...]]],
+        lists: Sequence[tuple[str, ...]] = (),
+        *,
+        hides_casing: bool = False,
+    ) -> None:
         self.spans = tuple(spans)
         self.lists = tuple(lists)
+        self.hides_casing = hides_casing
         if all(is_punctuation(word) for _, words in self.spans for word in words):
             raise TrainingError("expected PHI spans in the public notes to draw surrogates from, got none; label some")
         self._whole: dict[tuple[int, Pattern], list[tuple[str, ...]]] = {}
         self._single: dict[_Key, list[str]] = {}
         for category, words in self.spans:
-            pattern = _pattern(words)
+            pattern = self._pattern(words)
             self._whole.setdefault((category, pattern), []).append(words)
             for place, (word, kind) in enumerate(zip(words, pattern, strict=True)):
                 if isinstance(kind, int):
@@ -104,7 +117,7 @@ class SurrogateBank:
         return TokenisedSentences(words, chunk.tags, chunk.lengths)
 
     def _drawn(self, category: int, words: list[str], chances: list[float]) -> list[str]:
-        pattern = _pattern(words)
+        pattern = self._pattern(words)
         found = self._whole.get((category, pattern), [])
         if len(found) >= _FEW:
             return list(found[int(chances[0] * len(found))])
@@ -112,6 +125,13 @@ class SurrogateBank:
         for kind, chance in zip(pattern, chances, strict=True):
             drawn.append(kind if isinstance(kind, str) else self._token(category, drawn[-1:], kind, chance))
         return drawn
+
+    def _pattern(self, words: Sequence[str]) -> Pattern:
+        """What a span is drawn by: casing class of each word, and punctuation as it is, for both travel; or its length."""
+        if self.hides_casing:
+            return (_HIDDEN,) * len(words)
+        casing = casing_classes(words).tolist()
+        return tuple(word if is_punctuation(word) else kind for word, kind in zip(words, casing, strict=True))
 
     def _varies(self, category: int) -> bool:
         """Whether the listed words of a category are many different ones, unlike countries and months."""
@@ -138,12 +158,15 @@ class SurrogateBank:
         raise AssertionError("the bank has a word")
 
 
-def surrogate_bank(chunks: Iterable[TokenisedSentences], lists: tuple[tuple[str, ...], ...] = ()) -> SurrogateBank:
+def surrogate_bank(
+    chunks: Iterable[TokenisedSentences], lists: tuple[tuple[str, ...], ...] = (), *, hides_casing: bool = False
+) -> SurrogateBank:
     """The labelled spans of public notes.
 
     Args:
         chunks: the notes.
         lists: as in SurrogateBank.
+        hides_casing: as in SurrogateBank.
 
     Raises:
         TrainingError: there are none.
@@ -153,13 +176,15 @@ def surrogate_bank(chunks: Iterable[TokenisedSentences], lists: tuple[tuple[str,
             (category, tuple(chunk.words[start:end])) for chunk in chunks for start, end, category in _spans(chunk.tags)
         ),
         lists,
+        hides_casing=hides_casing,
     )
 
 
 def save_bank(bank: SurrogateBank, folder: Path) -> None:
     """Write surrogates.json."""
     spans = [[category, *words] for category, words in bank.spans]
-    write_text(folder / FILE, json.dumps({"format": FORMAT, "spans": spans, "lists": bank.lists}, ensure_ascii=False))
+    kind = _FORMAT_HIDING if bank.hides_casing else FORMAT
+    write_text(folder / FILE, json.dumps({"format": kind, "spans": spans, "lists": bank.lists}, ensure_ascii=False))
 
 
 def load_bank(folder: Path, categories: int) -> SurrogateBank:
@@ -174,7 +199,7 @@ def load_bank(folder: Path, categories: int) -> SurrogateBank:
     """
     try:
         data = json.loads(read_text(folder / FILE))
-        if data["format"] != FORMAT:
+        if data["format"] not in (FORMAT, _FORMAT_HIDING):
             raise ValueError
         spans = tuple((int(span[0]), tuple(map(str, span[1:]))) for span in data["spans"])
         if not all(0 <= category < categories and words and all(words) for category, words in spans):
@@ -182,7 +207,7 @@ def load_bank(folder: Path, categories: int) -> SurrogateBank:
         lists = tuple(tuple(map(str, words)) for words in data["lists"])
         if not all(words and all(words) for words in lists):
             raise ValueError
-        return SurrogateBank(spans, lists)
+        return SurrogateBank(spans, lists, hides_casing=data["format"] == _FORMAT_HIDING)
     except (ValueError, KeyError, TypeError, IndexError, RecursionError, TrainingError) as error:
         raise ModelError(f"{FILE}: expected public spans of the labels of this release; pull it again") from error
 
@@ -197,13 +222,6 @@ def _spans(tags: NDArray[np.uint8]) -> Iterator[tuple[int, int, int]]:
     firsts = np.flatnonzero(begins)
     lasts = np.append(firsts[1:], len(marked)) - 1
     yield from zip(marked[firsts].tolist(), (marked[lasts] + 1).tolist(), kinds[firsts].tolist(), strict=True)
-
-
-def _pattern(words: Iterable[str]) -> Pattern:
-    """Casing class of each word, and punctuation as it is: what travels beside the representation anyway."""
-    listed = list(words)
-    casing = casing_classes(listed).tolist()
-    return tuple(word if is_punctuation(word) else kind for word, kind in zip(listed, casing, strict=True))
 
 
 def _keys(category: int, before: Sequence[str], kind: int) -> Iterator[_Key]:

@@ -57,6 +57,8 @@ def save_vectors(vectors: WordVectors, folder: Path, *, dtype: Literal["float16"
     if isinstance(vectors, GeneralisedVectors):
         tensors["classes"] = vectors.classes
         vocabulary["generalised"] = True
+        if vectors.largest_share is not None:
+            vocabulary["largest_share"] = vectors.largest_share
     with replaced(folder / TENSORS_NAME) as draft:
         try:
             save_file(tensors, draft)
@@ -82,7 +84,8 @@ def load_vectors(folder: Path) -> WordVectors:
         # The buckets of float16 stay as they came: only the direction of their sum counts.
         subwords = Subwords(vocabulary["minn"], vocabulary["maxn"], tensors["buckets"].astype(np.float32))
     if "classes" in tensors:
-        return GeneralisedVectors(vocabulary["words"], matrix, vocabulary["flags"], tensors["classes"], subwords)
+        share = vocabulary.get("largest_share")
+        return GeneralisedVectors(vocabulary["words"], matrix, vocabulary["flags"], tensors["classes"], subwords, share)
     if "flags" in vocabulary:
         return FoldedVectors(vocabulary["words"], matrix, vocabulary["flags"], subwords)
     return WordVectors(vocabulary["words"], matrix, subwords)
@@ -128,6 +131,7 @@ def _vocabulary(path: Path) -> dict[str, Any]:
         numbers = (*numbers, "flags")
     if (
         type(vocabulary.get("flags", 0)) is not int
+        or type(vocabulary.get("largest_share", 1.0)) is not float
         or vocabulary.get("kind") not in ("words", "subwords")
         or any(type(vocabulary.get(name)) is not int for name in numbers)
     ):

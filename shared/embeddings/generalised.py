@@ -1,8 +1,9 @@
 """A k-anonymous vocabulary: words outside a public list are shown as the centre of a cluster of at least K words.
 
 Guarantee, whatever an attacker knows or computes: two words of one cluster have the same vector, bit for bit, so what is
-computed from them is the same too, and no number of repetitions tells them apart. It says nothing about words of two
-clusters, nor about the words of a cluster being equally likely: see the audit for both.
+computed from them is the same too, and no number of repetitions tells them apart. Nor are they equally likely, but on request no
+word holds more than a stated share of what public text uses of its cluster. It says nothing about words of two clusters, nor
+about casing: see the audit for both.
 
 Treatment of other words: casing is folded; a word outside the vocabulary (rare, misspelt) goes to the cluster whose
 centre is nearest to the sum of its n-grams, never to a public word. Numbers cluster among themselves where there are
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from shared.embeddings.subwords import Subwords
 from shared.embeddings.vectors import WordVectors, unit_rows, unknown_row
 from shared.errors import ConfigurationError, EmbeddingError
+from shared.text.casing import CASING_CLASSES, writable_classes
 
 PUBLIC = -1
 _ITERATIONS = 12
@@ -72,9 +74,10 @@ class GeneralisedVectors(FoldedVectors):
         flags: as in FoldedVectors.
         classes: int32 `[words]`, PUBLIC or the cluster, from 0 on.
         subwords: for unknown words, which only ever find their nearest cluster by them.
+        largest_share: the most that a word holds of its cluster's public frequency, in (0, 1]; None if it is not known.
 
     Raises:
-        EmbeddingError: as for FoldedVectors, or clusters that are not shown alike.
+        EmbeddingError: as for FoldedVectors, clusters that are not shown alike, or an impossible share.
     """
 
     def __init__(
@@ -84,9 +87,13 @@ class GeneralisedVectors(FoldedVectors):
         flags: int,
         classes: NDArray[np.int32],
         subwords: Subwords | None = None,
+        largest_share: float | None = None,
     ) -> None:
         super().__init__(words, matrix, flags, subwords)
         self.classes = classes
+        self.largest_share = largest_share
+        if largest_share is not None and not 0 < largest_share <= 1:
+            raise EmbeddingError(f"expected a largest share in (0, 1], got {largest_share}; fetch the release again")
         self._check_classes()
 
     def __repr__(self) -> str:
@@ -96,6 +103,15 @@ class GeneralisedVectors(FoldedVectors):
     def k(self) -> int:
         """Words in the smallest cluster."""
         return int(np.bincount(self.classes[self.classes >= 0]).min())
+
+    @cached_property
+    def k_in_casing(self) -> int:
+        """As `k`, given the casing class too: words of one cluster that can be written in one class, where any can."""
+        members = np.zeros((len(self.centres), len(CASING_CLASSES)), dtype=np.int64)
+        for word, own in zip(self.words, self.classes.tolist(), strict=True):
+            if own != PUBLIC:
+                members[own, list(writable_classes(word))] += 1
+        return int(members[members > 0].min())
 
     @property
     def public_words(self) -> int:
@@ -215,16 +231,26 @@ def plain(word: str) -> str:
     return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 
-def generalise(vectors: FoldedVectors, public: NDArray[np.bool_], k: int) -> GeneralisedVectors:
-    """Cluster what is not public.
+def generalise(
+    vectors: FoldedVectors,
+    public: NDArray[np.bool_],
+    k: int,
+    frequencies: NDArray[np.int64] | None = None,
+    max_share: float = 1.0,
+) -> GeneralisedVectors:
+    """Cluster what is not public, into clusters that keep two promises: enough words, none of them too likely.
 
     Args:
         vectors: of words in lower case.
         public: bool `[words]`, which words are shown as they are.
         k: least number of words in a cluster.
+        frequencies: occurrences in public text, int64 `[words]`; None if they are not known: all words as likely.
+        max_share: no word holds more than this of its cluster's frequency, in (0, 1]; 1 promises nothing. In a cluster that
+            public text never uses all words hold as much.
 
     Raises:
-        ConfigurationError: there are fewer than k words that are not public, or k is below 2.
+        ConfigurationError: there are fewer than k words that are not public, k is below 2, or even one cluster of all these
+            words would break `max_share`.
     """
     hidden = np.flatnonzero(~public)
     if k < 2 or len(hidden) < k:
@@ -232,24 +258,38 @@ def generalise(vectors: FoldedVectors, public: NDArray[np.bool_], k: int) -> Gen
             f"expected 2 to {len(hidden)} words in a cluster, the words that are not public, got {k}; "
             "choose fewer or give more public text"
         )
+    counts = np.zeros(len(vectors), dtype=np.int64) if frequencies is None else frequencies
+    least = _largest_share(counts[hidden])
+    if not least <= max_share <= 1:
+        raise ConfigurationError(
+            f"expected a largest share of {least:.4g} to 1, what the commonest of all words that are not public holds of them, "
+            f"got {max_share:g}; choose more or give more public text"
+        )
     numbers = np.fromiter((word.isdecimal() for word in vectors.words), dtype=bool, count=len(vectors))
     parts = [hidden[numbers[hidden]], hidden[~numbers[hidden]]]
-    if min(map(len, parts)) < k:
+    if not all(len(part) >= k and _largest_share(counts[part]) <= max_share for part in parts):
         parts = [hidden]
     classes = np.full(len(vectors), PUBLIC, dtype=np.int32)
     matrix = vectors.matrix.copy()
-    clusters = 0
+    shares: list[float] = []
     for part in parts:
-        for rows in _bisected(vectors.matrix[part], k):
+        for rows in _bisected(vectors.matrix[part], counts[part], k, max_share):
             members = part[rows]
-            classes[members] = clusters
+            classes[members] = len(shares)
             matrix[members] = unit_rows(vectors.matrix[members].mean(axis=0, keepdims=True))
-            clusters += 1
-    return GeneralisedVectors(vectors.words, matrix, vectors.flags, classes, vectors.subwords)
+            shares.append(_largest_share(counts[members]))
+    largest = None if frequencies is None else max(shares)
+    return GeneralisedVectors(vectors.words, matrix, vectors.flags, classes, vectors.subwords, largest)
 
 
-def _bisected(features: NDArray[np.float32], k: int) -> list[NDArray[np.int64]]:
-    """Clusters of at least k rows and fewer than 2k, or as many as cannot be told apart: 2-means, again and again."""
+def _bisected(
+    features: NDArray[np.float32], counts: NDArray[np.int64], k: int, max_share: float
+) -> list[NDArray[np.int64]]:
+    """Clusters that keep both promises, by 2-means, again and again, until no cut of one leaves two that keep them.
+
+    Each cut is the one closest to the border between the means. Where `max_share` promises nothing, clusters have fewer than
+    2k rows.
+    """
     clusters: list[NDArray[np.int64]] = []
     waiting = [np.arange(len(features))]
     while waiting:
@@ -259,9 +299,28 @@ def _bisected(features: NDArray[np.float32], k: int) -> list[NDArray[np.int64]]:
             continue
         score = _split_score(features[rows])
         order = np.argsort(score, kind="stable")
-        cut = int(np.clip((score <= 0).sum(), k, len(rows) - k))
+        used = counts[rows[order]]
+        # Both halves of a cut have k rows at least: cuts from k to len - k.
+        sizes = slice(k - 1, len(rows) - k)
+        shares = np.maximum(_largest_shares(used)[sizes], _largest_shares(used[::-1])[sizes][::-1])
+        cuts = np.flatnonzero(shares <= max_share) + k
+        if not len(cuts):
+            clusters.append(rows)
+            continue
+        cut = int(cuts[np.abs(cuts - (score <= 0).sum()).argmin()])
         waiting += [rows[order[:cut]], rows[order[cut:]]]
     return clusters
+
+
+def _largest_shares(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """What the commonest of the first 1, 2, ... words holds of their frequency; where that is 0, all hold as much."""
+    totals = np.cumsum(counts)
+    uniform = 1 / np.arange(1, len(counts) + 1)
+    return np.where(totals > 0, np.maximum.accumulate(counts) / np.maximum(totals, 1), uniform)
+
+
+def _largest_share(counts: NDArray[np.int64]) -> float:
+    return float(_largest_shares(counts)[-1])
 
 
 def _split_score(features: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -11,7 +11,8 @@ labels and casing travel in clear and are outside the guarantee. Several shares 
 (`MemoisedNoise`), so they count once; a share under another release draws anew and composes. Input noise is not
 counted: it can only help.
 
-An encoder without noise has no epsilon, large or small. It is protected by its structure or by nothing.
+An encoder without noise has no epsilon, large or small. It is protected by its structure or by nothing. One with noise behind a
+k-anonymous vocabulary has both guarantees: what words of one cluster give is the same ahead of the noise.
 """
 
 from __future__ import annotations
@@ -76,7 +77,8 @@ class Accounting:
     """What can be said of one encoder.
 
     Args:
-        basis: "noise"; or, for an encoder without noise, what protects instead: "k-anonymity", "independence" or "none".
+        basis: "noise", "k-anonymity and noise"; or, for an encoder without noise, what protects instead: "k-anonymity",
+            "independence" or "none".
         guarantees: by unit; empty without noise, for then there is no epsilon.
         statement: the same in a sentence.
     """
@@ -86,7 +88,7 @@ class Accounting:
     statement: str
 
     def __post_init__(self) -> None:
-        if (self.basis == "noise") != bool(self.guarantees):
+        if self.basis.endswith("noise") != bool(self.guarantees):
             raise ConfigurationError("accounting: expected guarantees for an encoder with noise, and for no other")
 
 
@@ -129,29 +131,68 @@ def noise_accounting(
     )
 
 
-def anonymity_accounting(k: int) -> Accounting:
-    """An encoder without noise that shows at least k words alike.
+@dataclass(frozen=True)
+class Anonymity:
+    """How far words look alike in a vocabulary of clusters.
+
+    Args:
+        k: words of the smallest cluster, which are shown alike.
+        in_casing: those that can also be written in the casing class that travels beside them, in the cluster and class of
+            the fewest.
+        largest_share: the most that a word holds of its cluster's public frequency; None if it is not known.
 
     Raises:
-        ConfigurationError: k is below 2, which is no anonymity.
+        ConfigurationError: k is below 2, which is no anonymity, or `in_casing` not in 1 to k.
     """
-    if k < 2:
-        raise ConfigurationError(f"accounting: expected at least 2 words that are shown alike, got {k}")
+
+    k: int
+    in_casing: int
+    largest_share: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.k < 2:
+            raise ConfigurationError(f"accounting: expected at least 2 words that are shown alike, got {self.k}")
+        if not 1 <= self.in_casing <= self.k:
+            raise ConfigurationError(
+                f"accounting: expected 1 to {self.k} words of a casing class, got {self.in_casing}"
+            )
+
+
+def anonymity_accounting(anonymity: Anonymity, noise: Accounting | None = None) -> Accounting:
+    """An encoder that shows words alike.
+
+    Args:
+        anonymity: of its vocabulary.
+        noise: what its noise guarantees besides; None for an encoder without.
+    """
+    alone = " That is one: some word is told by its casing for sure." if anonymity.in_casing == 1 else ""
+    share = anonymity.largest_share
+    guess = (
+        "" if share is None else f"In public text, one word makes up to {share:.1%} of the occurrences of its cluster. "
+    )
+    others = "told apart for sure" if noise is None else "hidden by the noise alone"
     return Accounting(
-        "k-anonymity",
-        (),
-        f"No noise, so no epsilon. A word outside the public list is shown exactly as at least {k - 1} others; words of "
-        "different clusters are told apart for sure, and so are public words.",
+        "k-anonymity" if noise is None else "k-anonymity and noise",
+        () if noise is None else noise.guarantees,
+        f"{'No noise, so no epsilon.' if noise is None else noise.statement} In the representation, a word outside the public "
+        f"list is shown exactly as at least {anonymity.k - 1} others. Casing travels beside it: given the casing class, at least "
+        f"{anonymity.in_casing} of the words that are shown alike can be meant, itself included.{alone} {guess}Words of different "
+        f"clusters are {others}, and so are public words. A word that the vocabulary does not hold may be alone in its casing class.",
     )
 
 
-def independence_accounting() -> Accounting:
-    """An encoder that replaces all labelled PHI by public surrogates before anything is computed."""
+def independence_accounting(hides_casing: bool = False) -> Accounting:
+    """An encoder that replaces all labelled PHI by public surrogates before anything is computed.
+
+    Args:
+        hides_casing: whether these have a casing of their own.
+    """
+    given = "labels and sentence lengths" if hides_casing else "labels, sentence lengths, casing and punctuation"
     return Accounting(
         "independence",
         (),
-        "No noise, so no epsilon. Given labels, sentence lengths, casing and punctuation, what is shared does not depend on "
-        "labelled PHI words at all. PHI that nobody labelled is not covered.",
+        f"No noise, so no epsilon. Given {given}, what is shared does not depend on labelled PHI words at all. PHI that nobody "
+        "labelled is not covered.",
     )
 
 

@@ -24,6 +24,7 @@ from shared.models.representer import Representer
 from shared.pipeline import Encoder
 from shared.privacy.accounting import (
     Accounting,
+    Anonymity,
     Reach,
     anonymity_accounting,
     independence_accounting,
@@ -38,6 +39,7 @@ from shared.privacy.attacks.membership import MembershipSettings, encoded_notes,
 from shared.privacy.attacks.readability import ReadabilitySettings, readability
 from shared.privacy.attacks.reassembly import ReassemblySettings, reassembly
 from shared.privacy.attacks.sharing import joined, with_phi
+from shared.privacy.attacks.task_only import task_only
 from shared.privacy.attacks.word_guesser import GuesserSettings
 from shared.privacy.finding import Finding
 from shared.privacy.white_box import white_box
@@ -57,6 +59,7 @@ class AuditSettings:
     Args:
         neighbours: N, candidates for every PHI word.
         adversary_sentences: with PHI, from which adversaries learn; from fewer they break nothing, so they prove nothing.
+        control_epochs: of the training of a representer for the task alone, which the same adversaries must break.
         longest_note: tokens of the longest note that the accounting covers.
         seed: of all attacks.
     """
@@ -71,6 +74,7 @@ class AuditSettings:
     membership: MembershipSettings | None
     neighbours: int = 1000
     adversary_sentences: int = 2000
+    control_epochs: int = 4
     seed: int = 0
 
 
@@ -80,7 +84,7 @@ QUICK = AuditSettings(
     None,
     InversionSettings(GuesserSettings(epochs=3, sentences=2000, hidden=64), judged=1500, resamples=1000),
     (MatchingSettings(targets=200, draws=6, shares=(1, 100)),),
-    LinkageSettings(targets=25, shortlist=100, draws=6),
+    LinkageSettings(targets=50, shortlist=100, draws=6),
     ReassemblySettings(notes=12, resamples=100),
     ReadabilitySettings(GuesserSettings(epochs=2, sentences=2000, vocabulary=4000, hidden=64), judged=500),
     None,
@@ -90,7 +94,7 @@ FULL = AuditSettings(
     # Half the units of the paper, and half the pairs of our default, so that all of it ends within the hour on two cores.
     AdversarySettings(pairs=1000, hidden=150),
     InversionSettings(),
-    (MatchingSettings(), MatchingSettings(targets=60, candidates=10_000, draws=8, shares=(1,), longest=30)),
+    (MatchingSettings(targets=500), MatchingSettings(targets=60, candidates=10_000, draws=8, shares=(1,), longest=30)),
     LinkageSettings(),
     ReassemblySettings(),
     ReadabilitySettings(),
@@ -185,6 +189,9 @@ def _planned(scene: _Scene, settings: AuditSettings, progress: Progress) -> tupl
         *(("match", partial(_matched, scene, neighbours, one)) for one in settings.matching),
     ]
     left_out: list[str] = []
+    longest = max(one.candidates for one in FULL.matching)
+    if not any(one.candidates == longest for one in settings.matching):
+        left_out.append(f"match among {longest:,} candidates: part of the full audit only")
     if (linked := settings.linkage) is not None:
         if material.name_categories:
             names, kinds = material.names, material.name_categories
@@ -199,7 +206,9 @@ def _planned(scene: _Scene, settings: AuditSettings, progress: Progress) -> tupl
         planned.append(
             ("token inversion", lambda: token_inversion(encoder, vectors, known, target, inverted, progress=progress))
         )
-    if settings.adversary is not None:
+    if settings.adversary is None:
+        left_out.append("fresh adversaries: part of the full audit only")
+    else:
         fresh, marked = replace(settings.adversary, neighbours=pseudonyms.n), len(with_phi(known))
         if marked < settings.adversary_sentences:
             left_out.append(
@@ -208,10 +217,7 @@ def _planned(scene: _Scene, settings: AuditSettings, progress: Progress) -> tupl
             )
         else:
             planned.append(
-                (
-                    "fresh adversaries",
-                    lambda: fresh_adversaries(encoder, vectors, known, target, fresh, progress=progress),
-                )
+                ("fresh adversaries", partial(_adversaries, scene, fresh, settings.control_epochs, progress))
             )
     if (asked := settings.membership) is not None:
         planned.append(("membership", lambda: _membership(encoder, material.target, asked)))
@@ -222,6 +228,15 @@ def _planned(scene: _Scene, settings: AuditSettings, progress: Progress) -> tupl
 
 def _matched(scene: _Scene, neighbours: Neighbours, settings: MatchingSettings) -> list[Finding]:
     return matching(scene.encoder, scene.material.target, neighbours, settings, own_set(scene.encoder))
+
+
+def _adversaries(scene: _Scene, settings: AdversarySettings, epochs: int, progress: Progress) -> list[Finding]:
+    vectors, known = scene.material.vectors, scene.known
+    control = task_only(vectors, known, scene.encoder.scheme, epochs, settings.seed, progress)
+    controls = {"task only": control}
+    return fresh_adversaries(
+        scene.encoder, vectors, known, scene.target, settings, controls=controls, progress=progress
+    )
 
 
 def _sentences(notes: Sequence[Document], encoder: Encoder) -> TokenisedSentences:
@@ -277,14 +292,18 @@ def _numbers(digits: int) -> list[str]:
 def accounted(encoder: Encoder, target: TokenisedSentences, notes: Sequence[Document]) -> Accounting:
     """What can be proved of an encoder, for the longest sentence and note at hand."""
     if encoder.surrogates is not None:
-        return independence_accounting()
+        return independence_accounting(encoder.surrogates.hides_casing)
+    noise = None
     if isinstance(encoder.representer, Representer):
         sigma = min(encoder.representer.noise_scales()["output"])
         longest = max(len(tokens) for _, tokens in tokenised(notes))
-        return noise_accounting(sigma, Reach.SENTENCE, sentence_tokens=int(np.max(target.lengths)), note_tokens=longest)
-    if isinstance(encoder.vectors, GeneralisedVectors):
-        return anonymity_accounting(encoder.vectors.k)
-    return no_accounting()
+        noise = noise_accounting(
+            sigma, Reach.SENTENCE, sentence_tokens=int(np.max(target.lengths)), note_tokens=longest
+        )
+    vectors = encoder.vectors
+    if isinstance(vectors, GeneralisedVectors):
+        return anonymity_accounting(Anonymity(vectors.k, vectors.k_in_casing, vectors.largest_share), noise)
+    return noise or no_accounting()
 
 
 def settings_as_json(settings: AuditSettings) -> dict[str, object]:

@@ -21,6 +21,7 @@ class Finding:
         knowledge: what the attacker has, in a sentence.
         seed: of the attack.
         unit: "" for a share.
+        category: the PHI category that the figure is about, where a figure of all of them stands beside it; else "".
     """
 
     attack: str
@@ -32,6 +33,7 @@ class Finding:
     knowledge: str
     seed: int
     unit: str = ""
+    category: str = ""
 
     @property
     def at_baseline(self) -> bool:
@@ -40,7 +42,14 @@ class Finding:
 
 
 def proportion(
-    attack: str, measure: str, hits: int, trials: int, baseline: float | None, knowledge: str, seed: int
+    attack: str,
+    measure: str,
+    hits: int,
+    trials: int,
+    baseline: float | None,
+    knowledge: str,
+    seed: int,
+    category: str = "",
 ) -> Finding:
     """A finding that counts hits among independent trials, with the exact interval of Clopper and Pearson."""
     return Finding(
@@ -52,4 +61,5 @@ def proportion(
         trials,
         knowledge,
         seed,
+        category=category,
     )

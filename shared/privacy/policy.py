@@ -8,8 +8,13 @@
     why = "a word among its neighbours"
 
 A limit holds for every finding of its attack whose measure begins with its words. `most` and `least` bound the value;
-`above_baseline` allows a value only so far above what an attacker without the share reaches, unless chance explains the
-rest: unless the interval, at 95% for all findings of the limit together, reaches down to it.
+`above_baseline` allows a value only so far above what an attacker without the share reaches, and `times_baseline` only so
+many times as much, unless chance explains the rest: unless the interval, at 95% for all findings of the limit together,
+reaches down to it.
+
+Of many figures that correction forgives each a lot. A `pooled` limit looks at those of all PHI together, leaves their
+parts by category out, and also holds the sum of their hits against the sum of their trials, where 95% need no correction.
+Figures of one audit attack the same words, so the sum is surer of itself than it should be; the allowance has room for it.
 
 What was not tried is not shown: a limit without a finding fails, and so does one whose largest finding rests on fewer
 trials than it asks for. Only a quick audit may lack what the policy marks `full_only`.
@@ -17,6 +22,7 @@ trials than it asks for. Only a quick audit may lack what the policy marks `full
 
 from __future__ import annotations
 
+import hashlib
 import math
 import tomllib
 from collections.abc import Sequence
@@ -27,9 +33,9 @@ from pathlib import Path
 from shared.errors import ConfigurationError
 from shared.evaluation.intervals import clopper_pearson
 from shared.files import read_text
-from shared.privacy.finding import Finding
+from shared.privacy.finding import Finding, proportion
 
-_BOUNDS = ("most", "above_baseline", "least")
+_BOUNDS = ("most", "above_baseline", "times_baseline", "least")
 
 
 @dataclass(frozen=True)
@@ -42,9 +48,11 @@ class Limit:
         why: in words that a privacy officer reads.
         most: largest value that passes; None for no such bound.
         above_baseline: how far above the baseline passes; None for no such bound.
+        times_baseline: how many times the baseline passes; None for no such bound.
         least: smallest value that passes, for the positive controls, which must be broken.
         trials: on so many at least the largest finding must rest.
         full_only: whether a quick audit may lack it.
+        pooled: whether the hits of all findings count together, and findings of one category not.
 
     Raises:
         ConfigurationError: a value is of the wrong kind, or there is no bound.
@@ -55,27 +63,30 @@ class Limit:
     why: str
     most: float | None = None
     above_baseline: float | None = None
+    times_baseline: float | None = None
     least: float | None = None
     trials: int = 1
     full_only: bool = False
+    pooled: bool = False
 
     def __post_init__(self) -> None:
         texts = (self.attack, self.measure, self.why)
         if not all(isinstance(text, str) and text for text in texts):
             raise ConfigurationError("policy: expected text for attack, measure and why of every limit; give all three")
-        bounds = [bound for bound in (self.most, self.above_baseline, self.least) if bound is not None]
+        bounds = [bound for bound in (getattr(self, name) for name in _BOUNDS) if bound is not None]
         if not bounds or not all(_number(bound) for bound in bounds):
             raise ConfigurationError(
                 f"policy, {self.attack}: expected numbers for {', '.join(_BOUNDS)}; give at least one"
             )
         if not isinstance(self.trials, int) or isinstance(self.trials, bool) or self.trials < 1:
             raise ConfigurationError(f"policy, {self.attack}: expected trials from 1 on; give a whole number")
-        if not isinstance(self.full_only, bool):
-            raise ConfigurationError(f"policy, {self.attack}: expected full_only to be true or false")
+        if not isinstance(self.full_only, bool) or not isinstance(self.pooled, bool):
+            raise ConfigurationError(f"policy, {self.attack}: expected full_only and pooled to be true or false")
 
     def concerns(self, finding: Finding) -> bool:
         """Whether the limit is about this finding."""
-        return finding.attack == self.attack and finding.measure.startswith(self.measure)
+        named = finding.attack == self.attack and finding.measure.startswith(self.measure)
+        return named and not (self.pooled and finding.category)
 
     def allows(self, finding: Finding, looks: int = 1) -> bool:
         """Whether the finding is within the limit.
@@ -89,12 +100,17 @@ class Limit:
             return False
         if self.least is not None and not finding.value >= self.least:
             return False
-        if self.above_baseline is not None:
-            if finding.baseline is None:
-                # Chance is unknown only where nothing was tried, which is harmless if the limit has other findings.
-                return finding.trials == 0
-            return lowest(finding, looks) <= finding.baseline + self.above_baseline
-        return True
+        if self.above_baseline is None and self.times_baseline is None:
+            return True
+        if finding.baseline is None:
+            # Chance is unknown only where nothing was tried, which is harmless if the limit has other findings.
+            return finding.trials == 0
+        return lowest(finding, looks) <= self._ceiling(finding.baseline)
+
+    def _ceiling(self, baseline: float) -> float:
+        """The largest value above a baseline that passes."""
+        above = math.inf if self.above_baseline is None else baseline + self.above_baseline
+        return above if self.times_baseline is None else min(above, baseline * self.times_baseline)
 
     @property
     def bound(self) -> str:
@@ -107,7 +123,29 @@ class Limit:
         if self.above_baseline is not None:
             beyond = 100 * self.above_baseline
             parts.append(f"at most {beyond:g} points above it" if beyond else "not above it")
+        if self.times_baseline is not None:
+            parts.append(f"at most {self.times_baseline:g} times it")
         return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Limits, and where they are from.
+
+    Args:
+        name: of the file.
+        digest: SHA-256 of it.
+        limits: at least one.
+    """
+
+    name: str
+    digest: str
+    limits: tuple[Limit, ...]
+
+    @property
+    def ours(self) -> bool:
+        """Whether it is the project's, whatever it is called."""
+        return self.digest == _sha256(_bundled())
 
 
 @dataclass(frozen=True)
@@ -116,13 +154,15 @@ class Verdict:
 
     Args:
         limit: which.
-        findings: that it concerns.
+        findings: that it concerns; of a pooled limit, their sum as the last.
+        broken: those beyond the limit.
         reason: why it is broken, or why it was skipped; empty where it is kept.
         skipped: whether the audit did not try it and need not.
     """
 
     limit: Limit
     findings: tuple[Finding, ...]
+    broken: tuple[Finding, ...] = ()
     reason: str = ""
     skipped: bool = False
 
@@ -134,8 +174,7 @@ class Verdict:
     @property
     def shown(self) -> Finding | None:
         """The finding to show for all: of those that break the limit, else of all, the one with the most trials."""
-        broken = [one for one in self.findings if not self.limit.allows(one, len(self.findings))]
-        return max(broken or self.findings, key=lambda one: (one.trials, excess(one)), default=None)
+        return max(self.broken or self.findings, key=lambda one: (one.trials, excess(one)), default=None)
 
 
 def lowest(finding: Finding, looks: int) -> float:
@@ -143,17 +182,36 @@ def lowest(finding: Finding, looks: int) -> float:
 
     An interval that is not that of a count of hits stays as it is.
     """
-    if looks < 2 or not math.isfinite(finding.value):
+    hits = _hits(finding)
+    if looks < 2 or hits is None:
         return finding.interval[0]
+    return clopper_pearson(hits, finding.trials, level=1 - 0.05 / looks)[0]
+
+
+def pooled(findings: Sequence[Finding]) -> Finding | None:
+    """All hits among all trials, and what an attacker without the share reaches on average; None if one is no count."""
+    tried = [one for one in findings if one.trials]
+    hits = [_hits(one) for one in tried]
+    counted = [one for one in hits if one is not None]
+    if not tried or len(counted) < len(hits):
+        return None
+    trials = sum(one.trials for one in tried)
+    chances = [one.baseline * one.trials for one in tried if one.baseline is not None]
+    baseline = sum(chances) / trials if len(chances) == len(tried) else None
+    first = tried[0]
+    return proportion(
+        first.attack, f"{len(tried)} figures together", sum(counted), trials, baseline, first.knowledge, first.seed
+    )
+
+
+def _hits(finding: Finding) -> int | None:
+    """How many, where the finding is a count with the interval of one."""
+    if not finding.trials or not 0 <= finding.value <= 1:
+        return None
     hits = round(finding.value * finding.trials)
-    counted = finding.trials > 0 and 0 <= hits <= finding.trials and math.isclose(hits, finding.value * finding.trials)
-    if (
-        looks > 1
-        and counted
-        and math.isclose(clopper_pearson(hits, finding.trials)[0], finding.interval[0], abs_tol=1e-9)
-    ):
-        return clopper_pearson(hits, finding.trials, level=1 - 0.05 / looks)[0]
-    return finding.interval[0]
+    exact = clopper_pearson(hits, finding.trials)
+    same = math.isclose(hits, finding.value * finding.trials, abs_tol=1e-9)
+    return hits if same and math.isclose(exact[0], finding.interval[0], abs_tol=1e-9) else None
 
 
 def excess(finding: Finding) -> float:
@@ -179,17 +237,24 @@ def judge(limits: Sequence[Limit], findings: Sequence[Finding], *, full: bool) -
 def _judged(limit: Limit, findings: tuple[Finding, ...], full: bool) -> Verdict:
     if not findings:
         if limit.full_only and not full:
-            return Verdict(limit, findings, "part of a full audit only", skipped=True)
-        return Verdict(limit, findings, "not tried")
+            return Verdict(limit, findings, reason="part of a full audit only", skipped=True)
+        return Verdict(limit, findings, reason="not tried")
     trials = max(finding.trials for finding in findings)
     if trials < limit.trials:
-        return Verdict(limit, findings, f"{trials} trials, at least {limit.trials} are needed; give more notes")
-    broken = sum(not limit.allows(finding, len(findings)) for finding in findings)
-    return Verdict(limit, findings, f"{broken} of {len(findings)} figures beyond the limit" if broken else "")
+        return Verdict(limit, findings, reason=f"{trials} trials, at least {limit.trials} are needed; give more notes")
+    broken = [one for one in findings if not limit.allows(one, len(findings))]
+    if limit.pooled and len(findings) > 1:
+        together = pooled(findings)
+        if together is None:
+            return Verdict(limit, findings, reason="figures that are no counts can't be pooled; change the policy")
+        findings = (*findings, together)
+        broken += [] if limit.allows(together) else [together]
+    reason = f"{len(broken)} of {len(findings)} figures beyond the limit" if broken else ""
+    return Verdict(limit, findings, tuple(broken), reason)
 
 
-def load_policy(path: Path | None = None) -> list[Limit]:
-    """The limits of a policy file; those of the project where none is given.
+def load_policy(path: Path | None = None) -> Policy:
+    """A policy file; the project's where none is given.
 
     Raises:
         ConfigurationError: the file is not a policy.
@@ -198,14 +263,18 @@ def load_policy(path: Path | None = None) -> list[Limit]:
     name = "policy.toml" if path is None else path.name
     text = _bundled() if path is None else read_text(path)
     try:
-        limits = [Limit(**one) for one in tomllib.loads(text)["limit"]]
+        limits = tuple(Limit(**one) for one in tomllib.loads(text)["limit"])
     except (tomllib.TOMLDecodeError, KeyError, TypeError, RecursionError) as error:
         raise ConfigurationError(
             f"{name}: expected [[limit]] tables with attack, measure, why and a bound; see docs/privacy.md"
         ) from error
     if not limits:
         raise ConfigurationError(f"{name}: expected at least one limit, got none; an empty policy would pass anything")
-    return limits
+    return Policy(name, _sha256(text), limits)
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _bundled() -> str:

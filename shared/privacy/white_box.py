@@ -7,14 +7,15 @@ construction:
 - noise behind a recurrent representer: Phi(Delta / 2), see `shared.models.divergence`; an upper bound, for the attacker
   is given the input noise too;
 - no noise, token by token: 50% where both words have the same representation, 100% where not;
-- surrogates for all labelled PHI: 50%, whatever the words are.
+- surrogates for all labelled PHI: 50%, since the words are not looked at. That is tried, too: the sentences are encoded
+  with other words in the place of all labelled ones under the same draw, and a token that then differs is told for sure.
 
 Casing travels beside the representation, so there are two figures: the representation alone, and with casing, where any
-two words of different casing classes are told apart for sure. A vocabulary in lower case lists words, not spellings:
-its candidates are taken in the casing of the true word, as far as they have letters.
+two words of different casing classes are told apart for sure. An encoder with a vocabulary in lower case knows words, not
+spellings: candidates are taken in the casing of the true word, as far as they have letters.
 
-Neighbours are those of the vectors that the encoder has. A k-anonymous vocabulary has equal vectors within a cluster, so
-the nearest words are those that look alike; what it shows of words further away is for the audit.
+Neighbours are given: the audit takes those of public vectors as they are, of which a k-anonymous vocabulary shows some
+alike; beside an encoding they are words that the release shows differently.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from shared.augment.pseudonyms import Pseudonymiser
+from shared.augment.pseudonyms import Pseudonymiser, is_punctuation
 from shared.embeddings.generalised import FoldedVectors
 from shared.encoding import TokenisedSentences, noise_for
 from shared.errors import ConfigurationError
@@ -36,9 +37,10 @@ from shared.models.noise import SharingNoise
 from shared.models.representer import Representer
 from shared.pipeline import Encoder
 from shared.privacy.accuracies import AccuracyCounts, Spread
+from shared.privacy.attacks.matching import cased_like
 from shared.privacy.finding import Finding
 from shared.privacy.word_pairs import WhiteBoxSettings, WordPairs
-from shared.text.casing import casing_classes
+from shared.text.casing import casing_class, casing_classes
 
 KNOWLEDGE: Final = (
     "all weights, noise scales and code; the input noise drawn; the sentence but for one PHI word; "
@@ -213,12 +215,20 @@ def pair_accuracies(
     tokens, places, words = pairs.of(chunk)
     attacked, line = np.unique(tokens, return_inverse=True)
     spelled = [chunk.words[token] for token in attacked.tolist()]
+    written = words
     if isinstance(encoder.vectors, FoldedVectors):
-        spelled = [word.lower() for word in spelled]
-    differs = casing_classes(words)[places] != casing_classes(spelled)[line]
+        spelled, written = [word.lower() for word in spelled], [word.lower() for word in words]
+    differs = casing_classes(written)[places] != casing_classes(spelled)[line]
+    if encoder.surrogates is not None and encoder.surrogates.hides_casing:
+        differs = np.zeros_like(differs)
     kind = construction(encoder)
-    if kind == "surrogates" or not len(tokens):
-        divergence = np.zeros((1, len(tokens)))
+    if not len(tokens):
+        divergence = np.zeros((1, 0))
+    elif kind == "surrogates":
+        seeds = range(pairs.settings.seed, pairs.settings.seed + pairs.settings.draws)
+        alike = ~differs
+        looks = [_look_otherwise(encoder, chunk, tokens[alike], places[alike], words, seed) for seed in seeds]
+        divergence = np.where(np.any(looks, axis=0)[tokens], np.inf, 0.0)[None]
     elif kind == "noise":
         divergence = _noisy(encoder, chunk, Replacements(tokens, places, encoder.vectors.rows(words)), pairs, noise)
     else:
@@ -242,6 +252,33 @@ def _noisy(
     return np.stack(
         [divergences(encoder.representer, vectors, part.lengths, moved, source) for _ in range(pairs.settings.draws)]
     )
+
+
+def _look_otherwise(
+    encoder: Encoder,
+    chunk: TokenisedSentences,
+    tokens: NDArray[np.int64],
+    places: NDArray[np.int64],
+    words: Sequence[str],
+    seed: int,
+) -> NDArray[np.bool_]:
+    """Whether a token looks otherwise when each attacked one is one of its neighbours, bool `[tokens of the chunk]`."""
+    hidden = encoder.surrogates is not None and encoder.surrogates.hides_casing
+    firsts = np.flatnonzero(np.diff(tokens, prepend=-1))
+    counts = np.diff(firsts, append=len(tokens))
+    chosen = firsts + np.random.default_rng(seed).integers(counts)
+    twin = list(chunk.words)
+    for token, place in zip(tokens[chosen].tolist(), places[chosen].tolist(), strict=True):
+        other = cased_like(words[place], twin[token])
+        # Casing and punctuation travel unless they are hidden, and are counted elsewhere.
+        if hidden or (casing_class(other) == casing_class(twin[token]) and not is_punctuation(other)):
+            twin[token] = other
+    true, false = (
+        encoder.shared(sentences, torch.Generator().manual_seed(seed))
+        for sentences in (chunk, TokenisedSentences(twin, chunk.tags, chunk.lengths))
+    )
+    otherwise: NDArray[np.bool_] = (true.values != false.values).any(1) | (true.casing != false.casing)
+    return otherwise
 
 
 def _classes(encoder: Encoder, words: Sequence[str], noise: SharingNoise) -> NDArray[np.int64]:

@@ -38,6 +38,24 @@ def casing_class(word: str) -> int:
     return 6
 
 
+def writable_classes(word: str) -> frozenset[int]:
+    """Casing classes in which a word can be written, whatever the casing of its letters.
+
+    Args:
+        word: in lower case, not empty.
+    """
+    after = 1 + next((place for place, character in enumerate(word) if _capital(character) != character), len(word))
+    capitals = "".join(map(_capital, word))
+    spellings = (word, capitals, capitals[0] + word[1:], word[:after] + capitals[after:])
+    return frozenset(map(casing_class, spellings))
+
+
+def _capital(character: str) -> str:
+    """The capital, where it is one character: that of "ß" would make another word."""
+    upper = character.upper()
+    return upper if len(upper) == 1 else character
+
+
 class _Memory(dict[str, int]):
     """Classes of words seen before; emptied when full, since a text may be all different words."""
 

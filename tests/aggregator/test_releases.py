@@ -196,6 +196,8 @@ def test_the_card_of_a_pipeline(workspace: Workspace) -> None:
     audit = {
         "passed": True, "preset": "full", "accounting": {"statement": "Every word looks like 999 others."},
         "verdicts": [{"passed": True, "skipped": False}, {"passed": True, "skipped": True}],
+        "representer": releases.representer_digest(workspace), "seed": 3, "caveats": ["not tried: thinking"],
+        "policy": {"name": "own.toml", "digest": "ab" * 32, "ours": False},
     }  # fmt: skip
     folder = workspace.root / "audit"
     folder.mkdir()
@@ -208,6 +210,7 @@ def test_the_card_of_a_pipeline(workspace: Workspace) -> None:
         "50,000 tokens", "1 shares of 1 hospitals, and the public notes",
         "| hospital 1 | 1,234 | 0.950 | 0.900 | 0.924 |  |", "| the provider (public) | 900 |", "| 0.800 |",
         "Passed: 1 of 2 limits hold, 1 were skipped", "Every word looks like 999 others.",
+        "preset full, seed 3, policy own.toml (NOT the project's own, SHA-256 abababababababab)", "- not tried: thinking",
         "No de-identifier finds everything", "- torch ",
     ):  # fmt: skip
         assert part in card

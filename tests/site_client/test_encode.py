@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -32,12 +33,13 @@ from site_client import encode as module
 from site_client.encode import encode, encoded_blocks
 from site_client.guard import Guard
 from site_client.keys import request_enrolment
+from site_client.ledger import entries
 from site_client.submit import submit_to_folder
-from site_client.workspace import Workspace
+from site_client.workspace import Workspace, open_workspace
 from tests.loop import done, hospital, refused, snapshot, values
 from tests.shared.embeddings.made import with_subwords
 from tests.site_client import sites
-from tests.tiny_notes import tiny_notes, write_notes
+from tests.tiny_notes import note, tiny_notes, write_notes
 
 SCHEME = LabelScheme("tiny", ("PATIENT", "DOCTOR", "DATE", "PHONE", "HOSPITAL"))
 NOTES = list(tiny_notes(10))
@@ -132,6 +134,43 @@ def test_one_representer_in_two_releases_draws_once(tmp_path: Path) -> None:
     assert shares[0] == shares[1]
 
 
+def test_the_same_weights_at_another_scale_draw_anew(tmp_path: Path) -> None:
+    # The floor of the noise stands in the description alone; of one draw at two scales the difference would be known.
+    only = note(
+        "one", ("Brunhilda Quillfeather", "PATIENT"), " was seen by ", ("Umbersledge", "DOCTOR"), " with chest pain"
+    )
+    (chunk,) = tokenised_chunks(tokenised([only]), sites.SCHEME)
+    draws = []
+    for name, floor in (("one", 0.01), ("two", 0.3)):
+        encoder = sites.noisy(0.4)
+        assert isinstance(encoder.representer, Representer)
+        changed = Representer(replace(encoder.representer.config, input_noise=floor, noise_floor=floor))
+        changed.load_state_dict(encoder.representer.state_dict())
+        site = sites.site(tmp_path / name, replace(encoder, representer=changed.eval().requires_grad_(False)))
+        site.noise_key.write_bytes(bytes(32))
+        encode(site, [only], site.root / "a.parquet")
+        with open_payload(site.root / "a.parquet") as reader:
+            (block,) = reader
+        clean = represented(embedded(chunk, encoder.vectors), changed, None).values
+        draws.append((block.values - clean) / np.array(changed.noise_scales()["output"]))
+    assert len(chunk.lengths) == 1
+    assert abs(np.corrcoef(draws[0].ravel(), draws[1].ravel())[0, 1]) < 0.3
+
+
+def test_a_lost_secret_is_made_anew_only_when_asked_and_the_ledger_tells(tmp_path: Path) -> None:
+    site = sites.site(tmp_path, sites.noisy(0.1))
+    notes = write_notes(tmp_path / "notes", NOTES)
+    command = ("encode", notes, "--workspace", site.root, "--out", site.root / "a.parquet")
+    done(hospital(*command))
+    site.noise_key.unlink()
+    before = snapshot(site.root, tmp_path / "notes")
+    refused(hospital(*command), 30, "noise.key", "restore it from the backup", "--new-noise")
+    assert snapshot(site.root, tmp_path / "notes") == before
+    done(hospital(*command, "--new-noise"))
+    done(hospital(*command, "--new-noise"))
+    assert [entry.event for entry in entries(open_workspace(site.root))] == ["noise secret made anew"]
+
+
 def test_surrogates_are_drawn_anew_in_every_share_and_all_else_is_the_same(tmp_path: Path) -> None:
     bank = SurrogateBank(tuple((kind, (word,)) for kind in range(8) for word in ("Anna", "Maria", "12", "Umbersledge")))
     site = sites.site(tmp_path, replace(sites.clear(), surrogates=bank))
@@ -181,7 +220,15 @@ def test_a_bound_on_the_command_line(tmp_path: Path) -> None:
     lines = done(hospital(*command, "--max-advantage", 0.2)).stdout
     assert "sentences got more noise" in lines
     assert "99th percentile" in lines
-    assert "60.0%" in done(hospital("inspect", site.root / "a.parquet", "--workspace", site.root)).stdout
+    inspect = ("inspect", site.root / "a.parquet", "--workspace", site.root)
+    text = done(hospital(*inspect)).stdout
+    assert "60.0%" in text
+    listed = values(hospital(*inspect, "--json"))["white_box"]
+    for name in ("all", "PATIENT", "PHONE"):
+        assert (
+            listed[name]["mean"] <= listed[name]["p95"] <= listed[name]["p99"] <= listed[name]["maximum"] <= 0.6 + 1e-6
+        )
+        assert re.search(rf"^  {name} +{listed[name]['mean']:.1%}", text, re.MULTILINE)
     maximum = values(hospital(*command, "--max-advantage", 0.2, "--json"))["white_box"]["representation"]["all"][
         "maximum"
     ]

@@ -13,10 +13,12 @@ import torch
 from numpy.typing import NDArray
 
 from shared.anonymity.surrogates import SurrogateBank
+from shared.embeddings.generalised import folded, generalise
 from shared.encoding import TokenisedSentences, represented, tokenised, tokenised_chunks
 from shared.encoding import embedded as embed
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer
+from shared.models.token_local import TokenLocal, TokenLocalConfig
 from shared.pipeline import Encoder
 from shared.privacy.enforcement import AdvantageBound
 from shared.privacy.word_pairs import WHILE_ENCODING
@@ -173,6 +175,22 @@ def test_without_noise_what_breaks_the_bound_is_left_out() -> None:
     result = guard.result()
     assert (result.raised, result.left_out) == (0, sum(any(tags) for _, tags in sentences(CHUNK)))
     assert guard.value_bound == clear().representer.value_bound
+
+
+def test_neighbours_are_words_that_are_shown_differently() -> None:
+    # Between words of one cluster the best attacker has to guess, which says nothing of the others.
+    words = folded(clear().vectors)
+    vectors = generalise(words, np.zeros(len(words), dtype=bool), 4)
+    encoder = Encoder(vectors, TokenLocal(TokenLocalConfig(vectors.dim, vectors.dim)).eval(), SCHEME)
+    guard = Guard(encoder, 10_000, None, NOISE)
+    guard.passed(CHUNK)
+    result = guard.result()
+    assert result.neighbours == len(vectors.centres)
+    assert result.white_box.representation[""].mean == 1
+    bounded = Guard(encoder, N, AdvantageBound(0.9), NOISE)
+    passed, _ = bounded.passed(CHUNK)
+    assert not passed.tags.any()
+    assert bounded.result().left_out > 0
 
 
 @pytest.mark.parametrize("bound", [None, AdvantageBound(0.01)])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from site_client.errors import WorkspaceError
-from site_client.noise_secret import noise_secret
+from site_client.noise_secret import make_noise_secret, noise_secret
 from site_client.workspace import create, open_workspace
 
 
@@ -23,11 +23,19 @@ def test_a_new_workspace_has_one_that_only_its_owner_reads(tmp_path: Path) -> No
     )
 
 
-def test_an_older_workspace_gets_one_on_first_use(tmp_path: Path) -> None:
+def test_an_older_workspace_that_never_shared_gets_one_on_first_use(tmp_path: Path) -> None:
     create(tmp_path, "st-anne")
     (tmp_path / "keys" / "noise.key").unlink()
     opened = open_workspace(tmp_path)
     assert opened.noise_secret() == opened.noise_secret()
+
+
+def test_a_lost_one_is_never_made_anew_unasked(tmp_path: Path) -> None:
+    used, _ = create(tmp_path, "st-anne").next_sequence()
+    used.noise_key.unlink()
+    with pytest.raises(WorkspaceError, match="backup"):
+        used.noise_secret()
+    assert not used.noise_key.exists()
 
 
 def test_no_two_sites_have_the_same(tmp_path: Path) -> None:
@@ -40,6 +48,7 @@ def test_of_many_that_make_it_at_once_all_get_the_same(tmp_path: Path) -> None:
 
     def work() -> None:
         start.wait()
+        make_noise_secret(tmp_path / "noise.key")
         found.append(noise_secret(tmp_path / "noise.key"))
 
     threads = [threading.Thread(target=work) for _ in range(8)]
@@ -63,7 +72,7 @@ def test_a_damaged_file_is_refused_and_left_alone(tmp_path: Path, content: bytes
 
 
 def test_a_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
-    noise_secret(tmp_path / "noise.key")
+    make_noise_secret(tmp_path / "noise.key")
     (tmp_path / "noise.key").chmod(0o640)
     with pytest.raises(WorkspaceError, match="chmod 600"):
         noise_secret(tmp_path / "noise.key")

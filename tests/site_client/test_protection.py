@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.fields import MEASURE
+from shared.anonymity.surrogates import SurrogateBank
 from shared.embeddings.generalised import folded, generalise
 from shared.models.representer import Representer
 from shared.pipeline import Encoder
@@ -55,6 +56,15 @@ def test_accuracies_of_a_manifest_are_coarse_and_never_too_low(mean: float, p99:
         assert stated[name] == round(stated[name], 3)
 
 
+def test_hidden_casing_is_stated() -> None:
+    bank = SurrogateBank(((0, ("Anna",)),), hides_casing=True)
+    stated = protection(replace(clear(), surrogates=bank), SURROGATES)
+    assert stated["casing_hidden"] == 1
+    text = "\n".join(protection_lines(stated))
+    assert "casing and punctuation of these words are those of the replacements" in text
+    assert "Casing, which travels too" not in text
+
+
 def test_the_maximum_and_the_counts_stay_in_the_house() -> None:
     bound = AdvantageBound(0.2, 0.9)
     stated = protection(clear(), guarded(spread(), bound=bound))
@@ -90,11 +100,23 @@ def test_it_is_said_in_words() -> None:
     ):
         assert part in text
     text = "\n".join(protection_lines(protection(clear(), guarded(spread(), bound=AdvantageBound(0.2, 0.9)))))
-    for part in ("51.3% of cases on average", "one of its 100 nearest words", "90.0% of such pairs", "60.0%"):
+    for part in (
+        "51.3% of cases on average",
+        "one of the 100 nearest words that the release shows differently",
+        "90.0% of such pairs",
+        "60.0%",
+    ):
         assert part in text
     text = "\n".join(protection_lines(protection(clear(), SURROGATES)) + guarded_lines(SURROGATES))
     assert "from any other in 50.0%" in text
     assert "nearest" not in text
+
+
+def test_the_guarantee_of_the_noise_is_told_for_a_token_a_sentence_and_a_note() -> None:
+    text = "\n".join(protection_lines({"noise_sigma_min": 2.0, "mu_per_token": 1.0}))
+    # mu = 2 / sigma, times the square root of the tokens that move; epsilon of mu = 1 is that of Balle and Wang 2018.
+    for part in ("token mu 1, epsilon 4.887", "20 tokens mu 4.472,", "500 tokens mu 22.36,", "delta 1e-06"):
+        assert part in text
 
 
 def test_every_measure_is_documented_and_fits_a_manifest() -> None:
@@ -103,7 +125,8 @@ def test_every_measure_is_documented_and_fits_a_manifest() -> None:
     )
     base = folded(vectors())
     classes = generalise(base, np.zeros(len(base), dtype=np.bool_), 8)
-    encoder = Encoder(classes, replace_inputs(noisy(0.3), classes.dim), SCHEME)
+    bank = SurrogateBank(((0, ("Anna",)),), hides_casing=True)
+    encoder = Encoder(classes, replace_inputs(noisy(0.3), classes.dim), SCHEME, bank)
     assert set(protection(encoder, guarded(spread(), bound=AdvantageBound(0.2)))) == documented
     assert all(MEASURE.fullmatch(name) for name in documented)
 

@@ -51,6 +51,8 @@ _KNOWLEDGE = {
     "T2": "the release; one share of a sentence, to be matched with another share of it or of its twin",
 }
 _VALIDATION_SHARE = 0.15
+# Most sentences are short and a few are long: of a large batch most is padding (four times the time at 256).
+_JUDGED_AT_ONCE = 64
 
 
 @dataclass(frozen=True)
@@ -224,7 +226,7 @@ class _Attack:
     def _right(self, looks: Looks) -> dict[Name, NDArray[np.bool_]]:
         """Whether each adversary is right on the share and on the twin, bool `[sentences, 2]`, at the threshold 0."""
         right = {name: np.zeros((len(looks.lengths), 2), dtype=np.bool_) for name in self.networks}
-        for views, lengths, rows in looks.batches(256, None):
+        for views, lengths, rows in looks.batches(_JUDGED_AT_ONCE, None):
             for name, network in self.networks.items():
                 true, false = _logits(name, network, views, lengths)
                 right[name][rows] = torch.stack([true > 0, false <= 0], 1).numpy()

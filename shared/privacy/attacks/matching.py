@@ -219,17 +219,16 @@ class _Outcome:
     def findings(self, kind: str, size: int, settings: MatchingSettings) -> list[Finding]:
         rng = np.random.default_rng((settings.seed, 1))
         every = np.ones(len(self.sizes), dtype=np.bool_)
-        groups = [("", every), *((f", {name}", self.categories == name) for name in np.unique(self.categories))]
+        groups = [("", every), *((str(name), self.categories == name) for name in np.unique(self.categories))]
         found: list[Finding] = []
         for column, shares in enumerate(settings.shares):
             name = f"of {size}, {kind}, {shares} share{'s' if shares > 1 else ''}"
-            for suffix, chosen in groups:
+            for category, chosen in groups:
                 hits = int((self.ranks[chosen, column] == 1).sum())
                 chance = float((1 / self.sizes[chosen]).mean()) if chosen.any() else None
-                measure = f"top-1 {name}{suffix}"
-                found.append(
-                    proportion("match", measure, hits, int(chosen.sum()), chance, self.knowledge, settings.seed)
-                )
+                measure = f"top-1 {name}" + (f", {category}" if category else "")
+                total, seed = int(chosen.sum()), settings.seed
+                found.append(proportion("match", measure, hits, total, chance, self.knowledge, seed, category))
             behind = (self.sizes - self.ranks[:, column]) / (self.sizes - 1)
             interval = mean_interval(behind, rng)
             mean = float(behind.mean()) if len(behind) else 0.0

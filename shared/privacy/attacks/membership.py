@@ -1,9 +1,12 @@
-"""Was this note in the pool that a released head was trained on? Carlini et al. 2022, "Membership Inference Attacks From
+"""Was this note in the pool that a head was trained on? Carlini et al. 2022, "Membership Inference Attacks From
 First Principles" (LiRA), section V, with the variances of all notes together, as they advise for few shadow models.
 
 The attacker holds the head, the note and notes like it, and trains heads of his own, each on a random half of them. A
 note's score is the log-odds of the probability a token that a head gives its true tags. The scores under heads that saw
-the note and under heads that did not are two Gaussians; the released head's score is judged by their likelihood ratio.
+the note and under heads that did not are two Gaussians; the attacked head's score is judged by their likelihood ratio.
+
+An audit comes before any pool, so it attacks a head of its own, trained on half of the notes as the provider would. What
+it finds holds for heads of that recipe, not for the one that is released later.
 """
 
 from __future__ import annotations
@@ -18,11 +21,10 @@ from numpy.typing import NDArray
 from shared.document import Document
 from shared.encoding import tokenised, tokenised_chunks
 from shared.errors import ConfigurationError
-from shared.evaluation.intervals import clopper_pearson
 from shared.models.tagger import Tagger, TaggerConfig
 from shared.privacy.attacks.resampling import auc_interval
 from shared.privacy.attacks.sharing import SharingEncoder, shown
-from shared.privacy.finding import Finding
+from shared.privacy.finding import Finding, proportion
 from shared.training.batches import RaggedSentences
 from shared.training.tagging import TaggingConfig, train_tagger
 
@@ -53,9 +55,9 @@ class MembershipSettings:
 
     def __post_init__(self) -> None:
         rates = self.false_positive_rates
-        if self.shadows < 2 or self.shadows % 2 or self.hidden < 1 or not all(0 <= rate < 1 for rate in rates):
+        if self.shadows < 2 or self.shadows % 2 or self.hidden < 1 or not all(0 < rate < 1 for rate in rates):
             raise ConfigurationError(
-                "membership: expected an even number of shadows from 2, hidden units from 1, rates in [0, 1)"
+                "membership: expected an even number of shadows from 2, hidden units from 1, rates in (0, 1)"
             )
 
 
@@ -89,8 +91,9 @@ def membership(
         released: the attacked head; by default one is trained on a random half of the notes.
 
     Returns:
-        The area under the ROC curve, and the true positive rate at each false positive rate. The baseline of the
-        latter is what a worthless score reaches at the same threshold, which for few notes is more than the rate.
+        The area under the ROC curve, and the true positive rate at each false positive rate: without a trial where so few
+        notes are outside that the rate allows for none of them. The baseline is what a worthless score reaches at the same
+        threshold.
 
     Raises:
         ConfigurationError: the notes do not fit each other, or all or none of them are inside.
@@ -99,7 +102,9 @@ def membership(
     rng = np.random.default_rng(settings.seed)
     if len(asked) != count or (released is not None and len(released.inside) != count) or count < 4:
         raise ConfigurationError(f"membership: expected at least 4 notes in both encodings, got {count}, {len(asked)}")
+    attacked = "the released head"
     if released is None:
+        attacked = "a head that the audit trained on half of the attacked notes, as the provider would"
         inside = rng.permutation(count) < count // 2
         released = ReleasedHead(_trained(pool, inside, tags, settings, 0), inside)
     if released.inside.all() or not released.inside.any():
@@ -112,7 +117,7 @@ def membership(
         ]
     )  # fmt: skip
     ratios = likelihood_ratios(note_scores(released.head, asked), scores, halves)
-    return _findings(ratios, released.inside, settings)
+    return _findings(ratios, released.inside, attacked, settings)
 
 
 def encoded_notes(encoder: SharingEncoder, documents: Iterable[Document], seed: int) -> list[RaggedSentences]:
@@ -188,28 +193,25 @@ def _trained(
     return train_tagger(source, tags, recipe, shape=TaggerConfig(source.dim, tags, hidden=settings.hidden))
 
 
-def _findings(ratios: Floats, inside: Bools, settings: MembershipSettings) -> list[Finding]:
-    knowledge = (
-        f"released head and representer, the note and its labels, notes like it, {settings.shadows} shadow heads"
-    )
+def _findings(ratios: Floats, inside: Bools, attacked: str, settings: MembershipSettings) -> list[Finding]:
+    knowledge = f"representer, {attacked}, the note and its labels, notes like it, {settings.shadows} shadow heads"
     area, interval = auc_interval(ratios, inside, np.random.default_rng((settings.seed, 1)))
     found = [
         Finding("membership of a note", "ROC AUC", area, 0.5, interval, len(inside), knowledge, settings.seed)
     ]  # fmt: skip
     members, others = ratios[inside], np.sort(ratios[~inside])[::-1]
     for rate in settings.false_positive_rates:
-        allowed = min(int(rate * len(others)), len(others) - 1)
-        hits = int((members > others[allowed]).sum())
+        allowed = int(rate * len(others))
+        measure = f"true positive rate at {rate:.1%} false positives"
+        hits = trials = 0
+        chance = None
+        if allowed:
+            measure += f" ({allowed} of {len(others)} notes)"
+            hits, trials = int((members > others[allowed]).sum()), len(members)
+            chance = (allowed + 1) / (len(others) + 1)
+        else:
+            measure += f": not resolvable with {len(others)} notes outside"
         found.append(
-            Finding(
-                "membership of a note",
-                f"true positive rate at {rate:.1%} false positives ({allowed} of {len(others)} notes)",
-                hits / len(members),
-                (allowed + 1) / (len(others) + 1),
-                clopper_pearson(hits, len(members)),
-                len(members),
-                knowledge,
-                settings.seed,
-            )
-        )
+            proportion("membership of a note", measure, hits, trials, chance, knowledge, settings.seed)
+        )  # fmt: skip
     return found

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shared.anonymity.public_words import PublicRule, WordUse
 from shared.encoding import TokenisedSentences
@@ -51,7 +55,24 @@ def test_occurrences_as_phi_do_not_count() -> None:
     assert "stone" in public(PublicRule(least=1))
 
 
-@pytest.mark.parametrize("bad", [{"least": 0}, {"capitalised_share": 1.1}, {"capitalised_share": -0.1}])
+@pytest.mark.parametrize(
+    "bad",
+    [{"least": 0}, {"capitalised_share": 1.1}, {"capitalised_share": -0.1}, {"phi_share": 1.01}, {"phi_share": -0.1}],
+)
 def test_thresholds_out_of_range_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(ConfigurationError):
         PublicRule(**bad)  # type: ignore[arg-type]
+
+
+@given(st.lists(st.tuples(st.sampled_from(["ada", "Ada", "stone", "the"]), st.booleans()), min_size=1, max_size=60))
+def test_what_labelled_notes_too_often_call_phi_is_not_public(tokens: list[tuple[str, bool]]) -> None:
+    counted = WordUse(("ada", "stone", "the", "/"))
+    tags = np.array([phi for _, phi in tokens], dtype=np.uint8)
+    counted.add_labelled(TokenisedSentences([word for word, _ in tokens], tags, np.array([len(tokens)])))
+    # Texts without labels make words common; whether they are PHI they can't say.
+    counted.add_texts(["ada stone the " * 5])
+    every = Counter(word.lower() for word, _ in tokens)
+    as_phi = Counter(word.lower() for word, phi in tokens if phi)
+    shown = counted.public(PublicRule(phi_share=0.25)).tolist()
+    assert shown == [*(as_phi[word] * 4 <= every[word] for word in ("ada", "stone", "the")), True]
+    assert counted.public(PublicRule()).all()

@@ -120,6 +120,24 @@ def test_noninterference(data: st.DataObject) -> None:
     assert drawn(words, tags) == drawn(others, tags)
 
 
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_with_hidden_casing_nothing_of_a_labelled_word_shows(data: st.DataObject) -> None:
+    words = data.draw(st.lists(word, min_size=1, max_size=12))
+    tags = data.draw(st.lists(st.integers(0, 6), min_size=len(words), max_size=len(words)))
+    others = [data.draw(word) if tag else one for one, tag in zip(words, tags, strict=True)]
+    hiding = surrogate_bank([PUBLIC], hides_casing=True)
+    assert drawn(words, tags, bank=hiding) == drawn(others, tags, bank=hiding)
+
+
+def test_hidden_casing_is_that_of_public_spans_of_as_many_words() -> None:
+    hiding = surrogate_bank([PUBLIC, PUBLIC], hides_casing=True)
+    found = {tuple(drawn(["ZOE", "quill"], [1, 2], seed, hiding)) for seed in range(40)}
+    assert found == {("Ada", "Brown"), ("Eve", "Stone")}
+    # Of three words there is no span of the category, so they are drawn one by one.
+    assert len(drawn(["ZOE", "/", "quill"], [1, 2, 2], 0, hiding)) == 3
+
+
 def test_half_of_the_listed_words_give_way_to_others_of_their_list() -> None:
     bank = SurrogateBank(((0, ("ADA",)), (0, ("Eve",))), (("ada", "ida", "una"), ("eve", "zoe")))
     seen = [drawn(["Bob", "BOB"], [1, 1], seed, bank) for seed in range(400)]
@@ -153,10 +171,13 @@ def test_draws_are_uniform_over_the_spans() -> None:
 
 
 def test_a_bank_comes_back_as_it_was(tmp_path: Path) -> None:
-    bank = SurrogateBank(BANK.spans, (("ada", "eve"),))
-    save_bank(bank, tmp_path)
-    found = load_bank(tmp_path, 2)
-    assert (found.spans, found.lists) == (bank.spans, bank.lists)
+    for hides in (False, True):
+        bank = SurrogateBank(BANK.spans, (("ada", "eve"),), hides_casing=hides)
+        save_bank(bank, tmp_path)
+        found = load_bank(tmp_path, 2)
+        assert (found.spans, found.lists, found.hides_casing) == (bank.spans, bank.lists, hides)
+        # A version that knows nothing of hidden casing would show it: it must refuse.
+        assert ("surrogates 1" in (tmp_path / FILE).read_text()) != hides
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "other", "spans": []}',

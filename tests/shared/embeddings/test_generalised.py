@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from shared.embeddings.artefact import load_vectors, save_vectors
+from shared.embeddings import generalised
+from shared.embeddings.artefact import VOCABULARY_NAME, load_vectors, save_vectors
 from shared.embeddings.generalised import PUBLIC, FoldedVectors, GeneralisedVectors, folded, generalise
 from shared.embeddings.subwords import Subwords
 from shared.embeddings.vectors import WordVectors, unit_rows
 from shared.errors import ConfigurationError, EmbeddingError
+from shared.text.casing import casing_class
 
 
 def vectors(words: list[str], dim: int = 6, seed: int = 0, subwords: bool = True) -> WordVectors:
@@ -53,6 +59,84 @@ def test_every_cluster_has_k_words_with_one_vector(k: int, count: int, public: i
         assert len({member.isdecimal() for member in members}) == 1
 
 
+def bisected_by_size_alone(features: NDArray[np.float32], rows: NDArray[np.int64], k: int) -> list[frozenset[int]]:
+    """The clusters of at least k words where nothing else is promised."""
+    if len(rows) < 2 * k:
+        return [frozenset(rows.tolist())]
+    score = generalised._split_score(features[rows])
+    order = rows[np.argsort(score, kind="stable")]
+    cut = min(max(int((score <= 0).sum()), k), len(rows) - k)
+    return [part for half in (order[:cut], order[cut:]) for part in bisected_by_size_alone(features, half, k)]
+
+
+def clusters(made: GeneralisedVectors) -> list[list[int]]:
+    return [np.flatnonzero(made.classes == own).tolist() for own in range(int(made.classes.max()) + 1)]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(2, 12), st.integers(30, 120), st.integers(0, 99))
+def test_without_a_largest_share_the_clusters_are_those_of_size_alone(k: int, count: int, seed: int) -> None:
+    base = lower(names(count), seed=seed)
+    use = np.random.default_rng(seed).geometric(0.01, size=count)
+    expected = set(bisected_by_size_alone(base.matrix, np.arange(count), k))
+    nothing = mask(count, set())
+    for made in (generalise(base, nothing, k), generalise(base, nothing, k, use), generalise(base, nothing, k, use, 1)):
+        assert {frozenset(members) for members in clusters(made)} == expected
+
+
+def share_of(counts: Sequence[int]) -> float:
+    """What the commonest word holds; one of as many where public text uses none of them."""
+    return max(counts) / sum(counts) if sum(counts) else 1 / len(counts)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(2, 8),
+    st.lists(st.integers(0, 9) | st.just(0) | st.integers(0, 200), min_size=20, max_size=90),
+    st.integers(0, 25),
+    st.floats(0.02, 1),
+    st.integers(0, 9),
+)
+def test_no_word_holds_more_of_its_cluster_than_was_promised(
+    k: int, counts: list[int], numbers: int, most: float, public: int
+) -> None:
+    words = [*names(len(counts) - numbers), *map(str, range(numbers))][: len(counts)]
+    counts = counts[: len(words)]
+    base, shown = lower(words), mask(len(words), set(range(public)))
+    if share_of(counts[public:]) > most:
+        with pytest.raises(ConfigurationError, match=r"a largest share of 0\.\d+ to 1|a largest share of 1 to 1"):
+            generalise(base, shown, k, np.array(counts), most)
+        return
+    made = generalise(base, shown, k, np.array(counts), most)
+    found = clusters(made)
+    shares = [share_of([counts[row] for row in members]) for members in found]
+    assert made.largest_share == max(shares) <= most
+    assert min(map(len, found)) == made.k >= k
+    assert sum(map(len, found)) == len(words) - public
+    for members in found:
+        # What was not split could not be: every cut between its two means leaves a half that breaks a promise.
+        score = generalised._split_score(base.matrix[members])
+        order = [counts[members[place]] for place in np.argsort(score, kind="stable")]
+        assert all(share_of(order[:cut]) > most or share_of(order[cut:]) > most for cut in range(k, len(order) - k + 1))
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.integers(2, 8), st.integers(0, 9), st.lists(st.text("ab1-", min_size=1, max_size=4), unique=True, max_size=12)
+)
+def test_given_the_casing_class_fewer_words_look_alike(k: int, seed: int, mixed: list[str]) -> None:
+    words = [*names(30), *mixed]
+    made = generalise(lower(words, seed=seed), mask(len(words), {0}), k)
+    fewest = len(words)
+    for members in clusters(made):
+        written: Counter[int] = Counter()
+        for row in members:
+            letters = [{letter, letter.upper()} for letter in words[row]]
+            written.update({casing_class("".join(spelling)) for spelling in product(*letters)})
+        fewest = min(fewest, *written.values())
+    assert made.k_in_casing == fewest <= made.k
+
+
 def test_casing_is_folded() -> None:
     made = generalise(lower(names(20)), mask(20, {0}), 5)
     np.testing.assert_array_equal(made.rows(["WA", "Wb"]), made.rows(["wa", "wb"]))
@@ -85,6 +169,25 @@ def test_it_survives_the_disk_in_half_precision(tmp_path: Path) -> None:
     np.testing.assert_allclose(back.matrix, made.matrix, atol=1e-3)
     assert len(np.unique(back.rows(["wd", "we", "zzz"]), axis=0)) <= 3
     assert "wd" not in repr(back)
+
+
+def test_the_largest_share_survives_the_disk_and_older_releases_have_none(tmp_path: Path) -> None:
+    made = generalise(lower(names(40)), mask(40, {1, 2}), 6, np.arange(40))
+    save_vectors(made, tmp_path)
+    back = load_vectors(tmp_path)
+    assert isinstance(back, GeneralisedVectors)
+    assert back.largest_share == made.largest_share is not None
+    stored = json.loads((tmp_path / VOCABULARY_NAME).read_text())
+    del stored["largest_share"]
+    (tmp_path / VOCABULARY_NAME).write_text(json.dumps(stored))
+    older = load_vectors(tmp_path)
+    assert isinstance(older, GeneralisedVectors)
+    assert older.largest_share is None
+    assert older.digest == made.digest
+    for wrong in (0.0, 1.5, "0.1", True, float("nan")):
+        (tmp_path / VOCABULARY_NAME).write_text(json.dumps(stored | {"largest_share": wrong}))
+        with pytest.raises(EmbeddingError):
+            load_vectors(tmp_path)
 
 
 def test_the_digest_knows_the_clusters() -> None:

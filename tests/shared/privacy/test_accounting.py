@@ -5,11 +5,20 @@ from __future__ import annotations
 import math
 
 import mpmath
+import numpy as np
 import pytest
+import torch
 
+from shared.embeddings.generalised import folded, generalise
+from shared.encoding import tokenised, tokenised_chunks
 from shared.errors import ConfigurationError
+from shared.labels import load_scheme
+from shared.models.representer import Representer, RepresenterConfig
+from shared.models.token_local import token_local
+from shared.pipeline import Encoder
 from shared.privacy.accounting import (
     Accounting,
+    Anonymity,
     GaussianGuarantee,
     Reach,
     anonymity_accounting,
@@ -18,6 +27,10 @@ from shared.privacy.accounting import (
     no_accounting,
     noise_accounting,
 )
+from shared.privacy.audit import accounted
+from shared.text.tokens import tokenise
+from tests.shared.embeddings.made import table
+from tests.tiny_notes import tiny_notes
 
 
 @pytest.mark.parametrize("mu", [0.05, 0.5, 1.0, 4.4, 20.0, 300.0])
@@ -63,10 +76,9 @@ def test_however_large_it_is_shown() -> None:
 
 
 def test_without_noise_there_is_no_epsilon() -> None:
-    for one in (anonymity_accounting(1000), independence_accounting(), no_accounting()):
+    for one in (anonymity_accounting(Anonymity(1000, 7)), independence_accounting(), no_accounting()):
         assert one.guarantees == ()
         assert "no epsilon" in one.statement
-    assert "at least 999 others" in anonymity_accounting(1000).statement
     assert gaussian_epsilon(0, 1e-6) == 0
     assert gaussian_epsilon(math.inf, 1e-6) == math.inf
     with pytest.raises(ConfigurationError, match="no epsilon"):
@@ -81,10 +93,45 @@ def test_what_is_out_of_range_is_refused() -> None:
         lambda: gaussian_epsilon(-1, 1e-6),
         lambda: gaussian_epsilon(math.nan, 1e-6),
         lambda: gaussian_epsilon(1, 0),
-        lambda: anonymity_accounting(1),
+        lambda: Anonymity(1, 1),
+        lambda: Anonymity(5, 0),
+        lambda: Anonymity(5, 6),
         lambda: noise_accounting(1, Reach.TOKEN, sentence_tokens=0, note_tokens=1),
         lambda: noise_accounting(math.nan, Reach.TOKEN, sentence_tokens=1, note_tokens=1),
         lambda: GaussianGuarantee("", 1, 1.0).released(0),
     ):
         with pytest.raises(ConfigurationError):
             action()
+
+
+def test_words_that_look_alike_are_counted_with_and_without_their_casing() -> None:
+    told = anonymity_accounting(Anonymity(1000, 7, 0.256)).statement
+    assert "at least 999 others" in told
+    assert "at least 7 of" in told
+    assert "up to 25.6%" in told
+    assert "by its casing for sure" not in told
+    alone = anonymity_accounting(Anonymity(1000, 1)).statement
+    assert "by its casing for sure" in alone
+    assert "%" not in alone
+
+
+NOTES = list(tiny_notes(4, 1))
+WORDS = tuple(dict.fromkeys(word for one in NOTES for word in tokenise(one.text).words))
+SCHEME = load_scheme("i2b2_2014")
+
+
+def test_noise_over_a_vocabulary_of_clusters_has_both_guarantees() -> None:
+    base = folded(table(WORDS, dim=12))
+    vectors = generalise(base, np.zeros(len(base), dtype=np.bool_), 8, np.ones(len(base), dtype=np.int64))
+    representer = Representer(RepresenterConfig(vectors.dim, dim=6, hidden=8))
+    (target,) = tokenised_chunks(tokenised(NOTES), SCHEME)
+    both = accounted(Encoder(vectors, representer, SCHEME), target, NOTES)
+    plain = accounted(Encoder(base, representer, SCHEME), target, NOTES)
+    words = accounted(Encoder(vectors, token_local(torch.tensor(vectors.matrix), vectors.dim), SCHEME), target, NOTES)
+    assert (both.basis, plain.basis, words.basis) == ("k-anonymity and noise", "noise", "k-anonymity")
+    assert both.guarantees == plain.guarantees != words.guarantees == ()
+    assert plain.statement in both.statement
+    assert "no epsilon" not in both.statement
+    for one in (both, words):
+        assert f"at least {vectors.k - 1} others" in one.statement
+        assert f"at least {vectors.k_in_casing} of" in one.statement

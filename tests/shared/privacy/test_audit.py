@@ -37,7 +37,7 @@ FULL_NAMES = list(product(NAMES[:30], NAMES[30:60]))
 # Few notes give few trials, and on them networks learn little: adversaries do not even break their controls, and the
 # inversion learns from surrogates what its context-only view, which could, has not learned yet.
 LIMITS = [
-    replace(one, trials=1) for one in load_policy() if one.least is None and one.attack != "token inversion"
+    replace(one, trials=1) for one in load_policy().limits if one.least is None and one.attack != "token inversion"
 ]  # fmt: skip
 
 
@@ -96,7 +96,12 @@ def test_all_attacks_are_tried_or_named() -> None:
         "white box", "match", "linkage", "reassembly", "readability", "token inversion", "fresh adversary T1",
         "fresh adversary T2",
     }  # fmt: skip
-    assert audit.left_out == ("membership: part of the full audit only",)
+    controls = {one.attack.partition(": ")[2] for one in audit.findings if "positive control" in one.attack}
+    assert controls == {"clear word vectors", "task only"}
+    assert audit.left_out == (
+        "match among 10,000 candidates: part of the full audit only",
+        "membership: part of the full audit only",
+    )
 
 
 def test_an_attack_that_can_not_be_run_is_left_out_and_its_limit_fails() -> None:
@@ -113,16 +118,16 @@ def test_adversaries_that_could_learn_nothing_are_left_out() -> None:
     settings = replace(TINY, inversion=None, readability=None, reassembly=None, linkage=None, adversary_sentences=1000)
     audit = run_audit(surrogates(), material(), settings)
     assert any(reason.startswith("fresh adversaries: ") for reason in audit.left_out)
-    skipped = {one.limit.attack for one in judge(load_policy(), audit.findings, full=False) if one.skipped}
+    skipped = {one.limit.attack for one in judge(load_policy().limits, audit.findings, full=False) if one.skipped}
     assert {"fresh adversary T1", "fresh adversary T2"} <= skipped
-    failed = {one.limit.attack for one in judge(load_policy(), audit.findings, full=True) if not one.passed}
+    failed = {one.limit.attack for one in judge(load_policy().limits, audit.findings, full=True) if not one.passed}
     assert {"fresh adversary T1", "fresh adversary T2"} <= failed
 
 
 def test_very_few_notes_leave_attacks_out_and_crash_nothing() -> None:
     few = AuditMaterial(VECTORS, KNOWN[:2], TARGET[:2], FULL_NAMES, ("PATIENT",))
     audit = run_audit(surrogates(), few, TINY)
-    verdicts = judge(load_policy(), audit.findings, full=False)
+    verdicts = judge(load_policy().limits, audit.findings, full=False)
     assert not all(verdict.passed for verdict in verdicts)
 
 
@@ -177,13 +182,13 @@ def test_settings_are_told_in_json(settings: object) -> None:
 def test_ours_ask_for_no_more_trials_than_a_quick_audit_has() -> None:
     assert QUICK.linkage is not None
     most = {"match": QUICK.matching[0].targets, "linkage": QUICK.linkage.targets}
-    for limit in load_policy():
+    for limit in load_policy().limits:
         assert limit.trials <= most.get(limit.attack.split()[0], limit.trials)
 
 
 def test_a_quick_audit_may_lack_only_what_it_does_not_try() -> None:
     assert QUICK.adversary is None
-    assert {limit.attack.split(",")[0] for limit in load_policy() if limit.full_only} == {
+    assert {limit.attack.split(",")[0] for limit in load_policy().limits if limit.full_only} == {
         "fresh adversary T1",
         "fresh adversary T2",
     }
@@ -195,5 +200,5 @@ def first(audit: Audit, attack: str, measure: str) -> Finding:
 
 def test_a_limit_that_names_no_attack_of_ours_would_be_seen() -> None:
     tried = {one.attack for one in audited("surrogates").findings}
-    assert {one.attack for one in load_policy()} <= tried
+    assert {one.attack for one in load_policy().limits} <= tried
     assert not judge([Limit("mach", "top-1", "a slip", most=1.0)], audited("surrogates").findings, full=False)[0].passed

@@ -59,6 +59,9 @@ def test_a_transparent_encoder_is_broken() -> None:
     assert not top(found).at_baseline
     assert all(finding.value == 1 for finding in found if "casing" not in finding.measure)
     casing, _ = [finding for finding in found if "casing" in finding.measure]
+    parts = [finding for finding in found if finding.category]
+    assert parts
+    assert all(finding.measure.endswith(f", {finding.category}") for finding in parts)
     # All words can take the casing of a name but the dot.
     assert casing.value == pytest.approx(1 / 20, abs=0.005)
 

@@ -22,7 +22,8 @@ from tests.shared.privacy.attacked import clear, notes
 from tests.shared.training.toy import random_sentences
 
 SETTINGS = MembershipSettings(
-    shadows=4, recipe=TaggingConfig(epochs=1, least_steps=60, learning_rate=2e-2), hidden=12
+    shadows=4, recipe=TaggingConfig(epochs=1, least_steps=60, learning_rate=2e-2), hidden=12,
+    false_positive_rates=(0.1, 0.05),
 )  # fmt: skip
 
 
@@ -46,9 +47,9 @@ def test_a_head_that_never_saw_the_notes_is_at_chance() -> None:
     shape = TaggerConfig(elsewhere.dim, 5, hidden=12)
     head = train_tagger(elsewhere, 5, SETTINGS.recipe, shape=shape)
     inside = np.random.default_rng(0).permutation(60) < 30
-    area, percent, _ = membership(pool, pool, 5, SETTINGS, ReleasedHead(head, inside))
+    area, tenth, _ = membership(pool, pool, 5, SETTINGS, ReleasedHead(head, inside))
     assert area.interval[0] <= 0.5 <= area.interval[1]
-    assert percent.at_baseline
+    assert tenth.at_baseline
 
 
 def test_the_ratio_is_that_of_two_gaussians() -> None:
@@ -79,14 +80,36 @@ def test_the_score_is_the_log_odds_of_the_probability_a_token() -> None:
 
 
 def test_the_true_positive_rate_counts_members_above_the_threshold() -> None:
-    inside = np.array([True] * 4 + [False] * 100)
-    ratios = np.concatenate([[200.0, 99.5, 98.5, -1.0], np.arange(100.0)])
-    _, percent, thousandth = _findings(ratios, inside, MembershipSettings())
-    # At 1%, one of 100 may lie above: the threshold is 98, and 98.5 is above it.
+    inside = np.array([True] * 4 + [False] * 1000)
+    ratios = np.concatenate([[2000.0, 999.5, 989.5, -1.0], np.arange(1000.0)])
+    _, percent, thousandth = _findings(ratios, inside, "a head", MembershipSettings())
+    # At 1%, ten of 1,000 may lie above: the threshold is 989, and 989.5 is above it.
     assert percent.value == 3 / 4
-    assert percent.baseline == pytest.approx(2 / 101)
+    assert percent.baseline == pytest.approx(11 / 1001)
     assert thousandth.value == 2 / 4
-    assert thousandth.baseline == pytest.approx(1 / 101)
+    assert thousandth.baseline == pytest.approx(2 / 1001)
+
+
+@pytest.mark.parametrize(("others", "shown"), [(99, []), (100, ["1.0%"]), (999, ["1.0%"]), (1000, ["1.0%", "0.1%"])])
+def test_a_rate_that_so_few_notes_cannot_show_is_not_shown(others: int, shown: list[str]) -> None:
+    inside = np.array([True] * 4 + [False] * others)
+    rates = _findings(np.arange(4.0 + others), inside, "a head", MembershipSettings())[1:]
+    assert len(rates) == 2
+    for rate in rates:
+        resolved = any(f"at {one} " in rate.measure for one in shown)
+        assert bool(rate.trials) == resolved
+        assert (rate.baseline is None) != resolved
+        assert (f"not resolvable with {others} notes" in rate.measure) != resolved
+
+
+def test_it_says_whose_head_was_attacked() -> None:
+    pool = random_notes(6, seed=5)
+    source = joined(pool)
+    head = train_tagger(source, 5, TaggingConfig(epochs=1), shape=TaggerConfig(source.dim, 5, hidden=12))
+    own = membership(pool, pool, 5, SETTINGS)
+    given = membership(pool, pool, 5, SETTINGS, ReleasedHead(head, np.arange(6) < 3))
+    assert all("a head that the audit trained on half of the attacked notes" in one.knowledge for one in own)
+    assert all("the released head" in one.knowledge for one in given)
 
 
 def test_notes_are_encoded_one_by_one() -> None:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.errors import ConfigurationError, StorageError
 from shared.evaluation.intervals import clopper_pearson
+from shared.privacy.attacks.matching import MatchingSettings
+from shared.privacy.audit import FULL, QUICK
 from shared.privacy.finding import Finding, proportion
-from shared.privacy.policy import Limit, judge, load_policy, lowest
+from shared.privacy.policy import Limit, judge, load_policy, lowest, pooled
 
 
 def found(hits: int, trials: int, baseline: float | None = 0.01, measure: str = "top-1 of 100") -> Finding:
@@ -37,11 +43,15 @@ def limit(**bounds: float) -> Limit:
         ({"above_baseline": 0.0}, 5, True),
         ({"above_baseline": 0.0}, 6, False),
         ({"above_baseline": 0.0, "most": 0.02}, 5, False),
+        ({"times_baseline": 1.5}, 7, True),
+        ({"times_baseline": 1.5}, 8, False),
+        ({"times_baseline": 1.5, "above_baseline": 0.0}, 6, False),
     ],
 )
 def test_a_bound(bounds: dict[str, float], hits: int, passes: bool) -> None:
     (verdict,) = judge([limit(**bounds)], [found(hits, 200)], full=True)
     assert verdict.passed == passes
+    assert bool(verdict.broken) != passes
     assert bool(verdict.reason) != passes
 
 
@@ -94,7 +104,7 @@ def test_an_unknown_baseline_is_no_excuse() -> None:
     assert not judge([limit(above_baseline=0.5)], [found(1, 200, None)], full=True)[0].passed
 
 
-@pytest.mark.parametrize("bound", ["most", "least", "above_baseline"])
+@pytest.mark.parametrize("bound", ["most", "least", "above_baseline", "times_baseline"])
 def test_what_is_no_number_never_passes(bound: str) -> None:
     broken = Finding("match", "top-1 of 100", math.nan, 0.01, (math.nan, math.nan), 200, "the release", 0)
     (verdict,) = judge([limit(**{bound: 0.5})], [broken], full=True)
@@ -122,9 +132,102 @@ class TestManyLooks:
         assert lowest(Finding("reassembly", "ROC AUC", 0.61, 0.5, (0.57, 0.65), 400, "", 0), 50) == 0.57
 
 
+class TestPooled:
+    ONE = Limit("match", "top-1 of", "why", times_baseline=1.5, pooled=True)
+
+    def test_hits_and_trials_are_summed(self) -> None:
+        both = pooled([found(3, 100), found(5, 300, 0.0001), found(0, 0, None)])
+        assert both is not None
+        assert both == replace(found(8, 400, (1 + 0.03) / 400), measure="2 figures together")
+
+    def test_a_leak_that_every_figure_hides_by_itself_is_found(self) -> None:
+        many = [found(6, 200) for _ in range(6)]
+        (verdict,) = judge([self.ONE], many, full=True)
+        assert not verdict.passed
+        assert verdict.shown == pooled(many)
+        assert judge([replace(self.ONE, pooled=False)], many, full=True)[0].passed
+
+    def test_a_leak_in_one_list_is_found_too(self) -> None:
+        (verdict,) = judge([self.ONE], [found(20, 200), *(found(0, 200) for _ in range(9))], full=True)
+        assert verdict.shown == found(20, 200)
+        assert not verdict.passed
+
+    def test_parts_of_a_figure_are_not_counted_twice(self) -> None:
+        parts = [replace(found(9, 10), category="NAME"), replace(found(0, 190), category="DATE")]
+        (verdict,) = judge([self.ONE], [found(2, 200), *parts], full=True)
+        assert verdict.findings == (found(2, 200),)
+        assert verdict.passed
+
+    def test_what_is_no_count_can_not_be_pooled(self) -> None:
+        mean = Finding("match", "top-1 of 100", 0.5, 0.5, (0.4, 0.6), 200, "the release", 0)
+        (verdict,) = judge([self.ONE], [found(0, 200), mean], full=True)
+        assert not verdict.passed
+        assert "counts" in verdict.reason
+
+    def test_chance_that_is_unknown_is_no_excuse(self) -> None:
+        assert not judge([self.ONE], [found(0, 200, None), found(0, 200)], full=True)[0].passed
+
+
+def simulated(
+    settings: Sequence[MatchingSettings], rate: float, together: bool, rng: np.random.Generator
+) -> list[Finding]:
+    """What the match attack finds on an encoder from which it reads so many words beyond chance, by lists, shares and categories.
+
+    Args:
+        together: whether more shares of a sentence show the same as one, as they do without noise.
+    """
+    findings = []
+    for one in settings:
+        chance = 1 / one.candidates
+        for kind in ("nearest neighbours", "own set"):
+            categories = rng.integers(0, 15, one.targets)
+            right = rng.random(one.targets) < chance + rate
+            for shares in one.shares:
+                right = right if together else rng.random(one.targets) < chance + rate
+                name = f"top-1 of {one.candidates}, {kind}, {shares} shares"
+                findings.append(found(int(right.sum()), one.targets, chance, name))
+                for category in range(15):
+                    here = right[categories == category]
+                    part = found(int(here.sum()), len(here), chance, f"{name}, {category}")
+                    findings.append(replace(part, category=str(category)))
+    return findings
+
+
+class TestPower:
+    """Of simulated audits under our limits: what is protected passes, what is not fails."""
+
+    @pytest.mark.parametrize("together", [False, True])
+    @pytest.mark.parametrize(
+        ("settings", "rate", "passes"),
+        [
+            (FULL.matching, 0.0, (0.99, 1.0)),
+            (QUICK.matching, 0.0, (0.99, 1.0)),
+            # 3 of 100 instead of 1.
+            (FULL.matching, 0.02, (0.0, 0.05)),
+            (QUICK.matching, 0.04, (0.0, 0.05)),
+        ],
+    )
+    def test_match(
+        self, settings: Sequence[MatchingSettings], rate: float, passes: tuple[float, float], together: bool
+    ) -> None:
+        rng = np.random.default_rng(0)
+        limits = [one for one in load_policy().limits if one.attack == "match"]
+        audits = [judge(limits, simulated(settings, rate, together, rng), full=False) for _ in range(200)]
+        share = float(np.mean([all(verdict.passed for verdict in audit) for audit in audits]))
+        assert passes[0] <= share <= passes[1]
+
+    @pytest.mark.parametrize(
+        ("hits", "targets", "passes"), [(0, 25, True), (1, 25, False), (0, 100, True), (1, 100, False)]
+    )
+    def test_one_full_name_among_ten_thousand_is_no_chance(self, hits: int, targets: int, passes: bool) -> None:
+        limits = [one for one in load_policy().limits if one.attack == "linkage"]
+        name = replace(found(hits, targets, 1e-4, "top-1 of 10000 names, 1 share"), attack="linkage")
+        assert all(verdict.passed for verdict in judge(limits, [name], full=True)) == passes
+
+
 class TestFiles:
     def test_ours(self) -> None:
-        limits = load_policy()
+        limits = load_policy().limits
         assert {"white box", "match", "linkage", "token inversion"} <= {one.attack for one in limits}
         assert all(one.why and one.bound for one in limits)
         # Every adversary that must fail has a twin that must not.
@@ -135,7 +238,19 @@ class TestFiles:
     def test_one_of_ones_own(self, tmp_path: Path) -> None:
         path = tmp_path / "own.toml"
         path.write_text('[[limit]]\nattack = "match"\nmeasure = "top-1"\nwhy = "because"\nmost = 1\ntrials = 7\n')
-        assert load_policy(path) == [Limit("match", "top-1", "because", most=1, trials=7)]
+        found = load_policy(path)
+        assert found.limits == (Limit("match", "top-1", "because", most=1, trials=7),)
+        assert found.name == "own.toml"
+        assert found.digest == hashlib.sha256(path.read_bytes()).hexdigest()
+        assert not found.ours
+
+    def test_a_copy_of_ours_is_ours_and_its_name_alone_is_not(self, tmp_path: Path) -> None:
+        ours = (resources.files("shared.privacy") / "policy.toml").read_text(encoding="utf-8")
+        (tmp_path / "copy.toml").write_text(ours)
+        (tmp_path / "policy.toml").write_text(ours.replace("trials = 100", "trials = 1"))
+        assert load_policy().ours
+        assert load_policy(tmp_path / "copy.toml").ours
+        assert not load_policy(tmp_path / "policy.toml").ours
 
     @pytest.mark.parametrize(
         "text",

@@ -18,6 +18,7 @@ from shared.encoding import TokenisedSentences
 from shared.errors import ConfigurationError
 from shared.labels import LabelScheme
 from shared.models import lstm
+from shared.models.noise import NoiseSource
 from shared.models.noise_source import MemoisedNoise
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.token_local import TokenLocal, TokenLocalConfig
@@ -85,6 +86,36 @@ def test_surrogates_leave_nothing_to_tell() -> None:
     assert {one.maximum for one in bound.representation.values()} == {0.5}
 
 
+def test_hidden_casing_is_nothing_to_tell_either() -> None:
+    bank = SurrogateBank(((0, ("gerda",)), (1, ("bonn",))), hides_casing=True)
+    bound = white_box(replace(transparent(), surrogates=bank), [CHUNK], PSEUDONYMS, WhiteBoxSettings())
+    for spreads in (bound.representation, bound.with_casing):
+        assert {one.maximum for one in spreads.values()} == {0.5}
+
+
+class _Leaking(SurrogateBank):
+    """Replaces nothing, or nothing in the sentences of some length."""
+
+    def __init__(self, length: int | None) -> None:
+        super().__init__(((0, ("gerda",)), (1, ("bonn",))))
+        self.length = length
+
+    def replaced(self, chunk: TokenisedSentences, noise: NoiseSource) -> TokenisedSentences:
+        safe = super().replaced(chunk, noise)
+        leaks = np.repeat([self.length in (None, length) for length in chunk.lengths.tolist()], chunk.lengths)
+        words = [true if leak else other for true, other, leak in zip(chunk.words, safe.words, leaks, strict=True)]
+        return TokenisedSentences(words, chunk.tags, chunk.lengths)
+
+
+@pytest.mark.parametrize(("length", "told"), [(None, PHI), (3, [7])])
+def test_surrogates_that_leak_are_found_out(length: int | None, told: list[int]) -> None:
+    leaking = replace(transparent(), surrogates=_Leaking(length))
+    pairs = WordPairs(Pseudonymiser(Neighbours(VECTORS), 14), WhiteBoxSettings(draws=8))
+    found = pair_accuracies(leaking, CHUNK, pairs, torch.Generator())
+    assert set(found.tokens[found.accuracy == 1].tolist()) == set(told)
+    assert set(found.tokens[found.accuracy == 0.5].tolist()) == set(PHI) - set(told)
+
+
 def test_with_surrogates_no_neighbour_is_needed() -> None:
     protected = replace(transparent(), surrogates=SurrogateBank(((0, ("gerda",)), (1, ("bonn",)))))
     tally = WhiteBoxTally(protected, None, WhiteBoxSettings())
@@ -103,15 +134,17 @@ def test_a_vocabulary_in_lower_case_says_nothing_of_casing() -> None:
     lowered = table([word.lower() for word in VECTORS.words], dim=6)
     clear = GeneralisedVectors(lowered.words, lowered.matrix, 3, np.r_[np.full(14, -1), 0].astype(np.int32))
     upper = TokenisedSentences([word.title() for word in CHUNK.words], CHUNK.tags, CHUNK.lengths)
-    pairs = WordPairs(Pseudonymiser(Neighbours(clear), 14), WhiteBoxSettings())
-    found = pair_accuracies(transparent(clear), upper, pairs, torch.Generator())
-    tokens, places, words = pairs.of(upper)
-    # Letters against digits or a dot: no casing makes one of the other.
-    kinds = [[(word.isalpha(), word.isdecimal()) for word in (words[place], upper.words[token])]
-             for token, place in zip(tokens, places, strict=True)]  # fmt: skip
-    number = np.array([one != other for one, other in kinds])
-    assert 0 < number.sum() < len(number)
-    np.testing.assert_array_equal(found.casing_differs, number)
+    # Also where the candidates come from vectors that know spellings.
+    for vectors in (clear, table([word.title() for word in VECTORS.words], dim=6)):
+        pairs = WordPairs(Pseudonymiser(Neighbours(vectors), 14), WhiteBoxSettings())
+        found = pair_accuracies(transparent(clear), upper, pairs, torch.Generator())
+        tokens, places, words = pairs.of(upper)
+        # Letters against digits or a dot: no casing makes one of the other.
+        kinds = [[(word.isalpha(), word.isdecimal()) for word in (words[place], upper.words[token])]
+                 for token, place in zip(tokens, places, strict=True)]  # fmt: skip
+        number = np.array([one != other for one, other in kinds])
+        assert 0 < number.sum() < len(number)
+        np.testing.assert_array_equal(found.casing_differs, number)
 
 
 def test_under_memoised_noise_a_sentence_is_the_same_in_any_company() -> None:

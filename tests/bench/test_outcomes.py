@@ -1,11 +1,10 @@
-"""The worth of sharing, from counts."""
+"""What scores come to over seeds and documents."""
 
 from __future__ import annotations
 
 import pytest
 
-from bench.results_loop import Outcome
-from bench.results_privacy import Comparison
+from bench.outcomes import Comparison, Outcome
 
 
 def outcome(hits: int, notes: int = 10) -> Outcome:

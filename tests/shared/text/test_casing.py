@@ -1,0 +1,38 @@
+"""The casing classes in which a word can be written, against all spellings of it."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.text.casing import CASING_CLASSES, casing_class, writable_classes
+
+
+def spellings(word: str) -> list[str]:
+    """Every letter as it is or as a capital of one character."""
+    both = [{letter, letter.upper()} if len(letter.upper()) == 1 else {letter} for letter in word]
+    return ["".join(letters) for letters in product(*both)]
+
+
+@given(st.text("abñ1२-ªß漢", min_size=1, max_size=7))
+def test_classes_are_those_of_all_spellings(word: str) -> None:
+    assert writable_classes(word) == {casing_class(spelling) for spelling in spellings(word)}
+
+
+@pytest.mark.parametrize(
+    ("word", "classes"),
+    [
+        ("garcía", {"all lower", "all upper", "initial upper", "other"}),
+        ("x", {"all lower", "all upper"}),
+        ("2019", {"numeric"}),
+        ("12h", {"mainly numeric"}),
+        ("t4", {"all lower", "all upper"}),
+        ("tnm4", {"all lower", "all upper", "initial upper", "contains digit"}),
+        ("/", {"other"}),
+    ],
+)
+def test_letters_are_free_and_digits_are_not(word: str, classes: set[str]) -> None:
+    assert {CASING_CLASSES[one] for one in writable_classes(word)} == classes
