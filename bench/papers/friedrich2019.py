@@ -2,22 +2,23 @@
 
     python -m bench.papers.friedrich2019 [PART...] [--budget quick|standard|paper]
 
-Each run of a cell is kept in bench/.runs, so that a run that was cut goes on where it stopped; remove its file to measure
-afresh. One torch thread; `--share 1/2` and `--share 2/2` run side by side. All cells of one seed come ahead of the next
-seed's. The report is written after every run, from all runs of the budget that are there.
+Each run of a cell is kept in bench/.runs and in docs/results/friedrich2019.json, so that a run that was cut goes on where it
+stopped; take it out of both to measure afresh. One torch thread; `--share 1/2` and `--share 2/2` run side by side. All cells
+of one seed come ahead of the next seed's. The report is written after every run, from all runs of the budget that are there.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 
 from bench.outcomes import RUNS, kept
-from bench.papers.friedrich2019_cells import BUDGETS, DIMS, INPUTS, NEIGHBOURS, Cell, measure
-from bench.papers.friedrich2019_report import Run, write_report
+from bench.papers.friedrich2019_cells import BUDGETS, DIMS, INPUTS, NEIGHBOURS, Cell, audited, control, measure
+from bench.papers.friedrich2019_report import Runs, write_report
+from bench.papers.friedrich2019_runs import ADVERSARIES, Run, recorded, write
 from bench.results import RESULTS
 
 # The setting of Table 2.
@@ -53,15 +54,19 @@ def run_name(budget: str, cell: Cell, seed: int) -> str:
     return f"friedrich2019-{budget}-{cell.slug}-{seed}"
 
 
-def found_runs(budget: str, cells: Iterable[Cell]) -> dict[Cell, list[Run]]:
-    """The runs that are there."""
-    runs: dict[Cell, list[Run]] = {}
-    for cell in cells:
-        for seed in BUDGETS[budget].seeds:
-            path = RUNS / f"{run_name(budget, cell, seed)}.json"
-            if path.exists():
-                runs.setdefault(cell, []).append(Run.read(path))
-    return runs
+def folder_of(budget: str) -> Path:
+    """Where the report lies; a quick run is no result and stays out of docs/results."""
+    return RUNS / "friedrich2019-quick" if budget == "quick" else RESULTS
+
+
+def known(budget: str) -> dict[tuple[str, int], Run]:
+    """The runs of a budget, by cell and seed: those of the report, and those that were kept since."""
+    found = {(run.cell, run.seed): run for run in recorded(folder_of(budget)) if run.budget == budget}
+    for cell, seed in planned(list(PARTS), budget, "", []):
+        path = RUNS / f"{run_name(budget, cell, seed)}.json"
+        if path.exists():
+            found[cell.slug, seed] = Run.read(path, budget, cell.slug, seed)
+    return found
 
 
 def planned(parts: Sequence[str], budget: str, only: str, seeds: Sequence[int]) -> list[tuple[Cell, int]]:
@@ -75,10 +80,29 @@ def planned(parts: Sequence[str], budget: str, only: str, seeds: Sequence[int]) 
 
 
 def report(budget: str) -> None:
-    """Write what is known; a quick run is no result and stays out of docs/results."""
-    runs = {part: found_runs(budget, cells) for part, cells in PARTS.items()}
-    folder = RUNS / "friedrich2019-quick" if budget == "quick" else RESULTS
-    write_report(runs, budget, folder)
+    """Write what is known."""
+    found = known(budget)
+    by_cell: dict[str, list[Run]] = {}
+    for (slug, _), run in sorted(found.items()):
+        by_cell.setdefault(slug, []).append(run)
+    parts: dict[str, Runs] = {
+        part: {cell: by_cell[cell.slug] for cell in cells if cell.slug in by_cell} for part, cells in PARTS.items()
+    }
+    folder = folder_of(budget)
+    write_report(parts, budget, folder)
+    write([run for run in recorded(folder) if run.budget != budget] + list(found.values()), folder)
+
+
+def _measured(cell: Cell, budget: str, seed: int) -> dict[str, object]:
+    result = measure(cell, BUDGETS[budget], seed)
+    if cell.dim:
+        n = audited(cell)
+        clear = kept(
+            f"friedrich2019-{budget}-clear-{cell.inputs}-N{n}-{seed}",
+            lambda: dict(control(cell.inputs, BUDGETS[budget], n, seed)),
+        )
+        result["control"] = {name: clear[name] for name in ADVERSARIES}
+    return result
 
 
 def _share(text: str) -> tuple[int, int]:
@@ -108,12 +132,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     runs = planned(chosen.parts or list(PARTS), chosen.budget, chosen.only, seeds)
     number, count = chosen.share
     runs = runs[number - 1 :: count]
+    done = known(chosen.budget)
     for cell, seed in runs:
         name = run_name(chosen.budget, cell, seed)
         if chosen.list:
-            print(f"{'kept' if Path(RUNS / f'{name}.json').exists() else 'to do'}  {name}")
-        elif not chosen.report:
-            kept(name, lambda cell=cell, seed=seed: measure(cell, BUDGETS[chosen.budget], seed))  # type: ignore[misc]
+            print(f"{'kept' if (cell.slug, seed) in done else 'to do'}  {name}")
+        elif not chosen.report and (cell.slug, seed) not in done:
+            kept(name, lambda cell=cell, seed=seed: _measured(cell, chosen.budget, seed))  # type: ignore[misc]
             report(chosen.budget)
     if chosen.report:
         report(chosen.budget)

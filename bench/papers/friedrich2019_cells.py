@@ -26,8 +26,8 @@ from shared.encoding import TokenisedSentences, indexed, tokenised, tokenised_ch
 from shared.labels import LabelScheme, load_scheme
 from shared.models.representer import RepresenterConfig
 from shared.pipeline import Encoder, Pipeline, RawEncoder
-from shared.privacy.attacks.adversary import AdversarySettings, fresh_adversaries
-from shared.privacy.attacks.sharing import joined
+from shared.privacy.attacks.adversary import ENOUGH_OF_A_CONTROL, AdversarySettings, fresh_adversaries
+from shared.privacy.attacks.sharing import ClearEncoder, joined
 from shared.text.casing import casing_classes
 from shared.training import dann, invariance, three_part
 from shared.training.batches import RaggedSentences
@@ -134,8 +134,8 @@ def measure(cell: Cell, budget: Budget, seed: int) -> dict[str, object]:
     """Train and judge; what is trained is attacked too.
 
     Returns:
-        counts by document as in `Outcome`; besides, where they apply: "findings" of the fresh adversaries, "record" of the
-        training, "changed": share of the PHI tokens that a pseudonym changes.
+        counts by document as in `Outcome`; besides, where they apply: "findings" of the fresh adversaries (without their
+        `control`), "record" of the training, "changed": share of the PHI tokens that a pseudonym changes.
     """
     torch.manual_seed(seed)
     words = inputs(cell.inputs)
@@ -147,8 +147,10 @@ def measure(cell: Cell, budget: Budget, seed: int) -> dict[str, object]:
     if cell.dim:
         encoder, record = _represented(cell, budget, seed, train)
         shown = encoder.shared(train, torch.Generator().manual_seed(seed))
-        settings = replace(budget.adversaries, neighbours=_audited(cell), seed=seed)
-        found = fresh_adversaries(encoder, words, train, sentences(dev), settings, cache=RUNS / "neighbours")
+        settings = replace(budget.adversaries, neighbours=audited(cell), seed=seed)
+        found = fresh_adversaries(
+            encoder, words, train, sentences(dev), settings, clear=False, cache=RUNS / "neighbours"
+        )
         result |= {"findings": [asdict(finding) for finding in found], "record": _without_nan(record)}
     elif cell.method == "pseudonyms":
         shown, result["changed"] = _pseudonymised(train, words, cell.neighbours, seed)
@@ -158,6 +160,24 @@ def measure(cell: Cell, budget: Budget, seed: int) -> dict[str, object]:
         shown, encoder = _caseless(shown), cast(Encoder, _Caseless(encoder))
     head = train_tagger(shown, len(scheme().tags), config)
     return result | asdict(judged(Pipeline(encoder, head), dev))
+
+
+def control(inputs_name: str, budget: Budget, neighbours: int, seed: int) -> dict[str, float]:
+    """The same adversaries on clear word vectors: share of right decisions of each. It is one for all methods and sizes.
+
+    Args:
+        inputs_name: word vectors, one of INPUTS.
+        budget: its adversaries.
+        neighbours: N that is attacked.
+        seed: of everything random.
+    """
+    words = inputs(inputs_name)
+    known, target = (sentences(notes(*part)) for part in (("train", budget.notes), ("dev", budget.judged)))
+    settings = replace(budget.adversaries, neighbours=neighbours, seed=seed, enough=ENOUGH_OF_A_CONTROL)
+    found = fresh_adversaries(
+        ClearEncoder(words, scheme()), words, known, target, settings, clear=False, cache=RUNS / "neighbours"
+    )
+    return {finding.attack.rpartition(" ")[2]: finding.value for finding in found}
 
 
 @cache
@@ -189,7 +209,8 @@ def sentences(documents: Sequence[Document]) -> TokenisedSentences:
     return joined(list(tokenised_chunks(tokenised(documents), scheme())))
 
 
-def _audited(cell: Cell) -> int:
+def audited(cell: Cell) -> int:
+    """N that the adversaries attack."""
     return cell.neighbours if cell.neighbours > 1 else CONTROL_NEIGHBOURS
 
 
@@ -199,7 +220,7 @@ def _represented(cell: Cell, budget: Budget, seed: int, train: TokenisedSentence
     source, known = indexed([train], words)
     if not cell.casing:
         source = _caseless(source)
-    pseudonyms = Pseudonymiser(Neighbours(words), _audited(cell))
+    pseudonyms = Pseudonymiser(Neighbours(words), audited(cell))
     table = neighbour_table(source, known, pseudonyms, np.random.default_rng(seed), cache=RUNS / "neighbours")
     shape = RepresenterConfig(words.dim, cell.dim)
     data = source, table, len(scheme().tags), shape

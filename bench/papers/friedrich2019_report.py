@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from bench.outcomes import Outcome, f1_entry
 from bench.papers.friedrich2019_cells import BUDGETS, CONTROL_NEIGHBOURS, DIMS, NEIGHBOURS, Cell
 from bench.papers.friedrich2019_figures import Line, figure
+from bench.papers.friedrich2019_runs import ADVERSARIES, Run
 from bench.results import Entry, record
-from shared.errors import ConfigurationError
 from shared.evaluation.intervals import clopper_pearson
 from shared.files import read_text, write_text
 from shared.report.plots import BLUE, GREEN, GREY, ORANGE
@@ -20,52 +18,6 @@ from shared.report.plots import BLUE, GREEN, GREY, ORANGE
 COMMAND = "python -m bench.papers.friedrich2019"
 REPORTED = Path(__file__).with_name("friedrich2019_reported.json")
 DATA = "meddocan/dev"
-_ADVERSARIES = ("T1", "T2")
-_CONTROL = "positive control: clear word vectors"
-
-
-@dataclass(frozen=True)
-class Run:
-    """One run of a cell.
-
-    Args:
-        outcome: scores on dev.
-        right: right decisions of each fresh adversary; empty where nothing was attacked.
-        trials: decisions of each.
-        control: share of right decisions of each adversary on clear word vectors.
-        changed: share of PHI tokens that a pseudonym changed; None for other methods.
-    """
-
-    outcome: Outcome
-    right: dict[str, int]
-    trials: int
-    control: dict[str, float]
-    changed: float | None
-
-    @classmethod
-    def read(cls, path: Path) -> Run:
-        """A run that was kept.
-
-        Raises:
-            ConfigurationError: the file is not what this command writes.
-        """
-        try:
-            found = json.loads(read_text(path))
-            outcome = Outcome.of(found)
-            findings = {finding["attack"]: finding for finding in found.get("findings", [])}
-            right = {
-                name: round(
-                    findings[f"fresh adversary {name}"]["value"] * findings[f"fresh adversary {name}"]["trials"]
-                )
-                for name in _ADVERSARIES
-                if findings
-            }
-            control = {name: findings[f"fresh adversary {name}, {_CONTROL}"]["value"] for name in right}
-            trials = findings["fresh adversary T1"]["trials"] if findings else 0
-        except (ValueError, KeyError, TypeError) as error:
-            raise ConfigurationError(f"{path.name}: expected a kept run; remove it to measure afresh") from error
-        return cls(outcome, right, trials, control, found.get("changed"))
-
 
 Runs = Mapping[Cell, Sequence[Run]]
 
@@ -104,7 +56,7 @@ def write_report(parts: Mapping[str, Runs], budget: str, folder: Path) -> None:
 
 
 def _token_f1(run: Run) -> float:
-    return run.outcome.token_f1
+    return run.token_f1
 
 
 def _best_adversary(run: Run) -> float:
@@ -211,9 +163,9 @@ def _row(cell: Cell, runs: Sequence[Run]) -> str:
         "yes" if cell.casing else "no",
         str(cell.neighbours),
         str(cell.dim or ""),
-        _spread([100 * run.outcome.token_f1 for run in runs]),
-        _spread([100 * run.outcome.entity_f1 for run in runs]),
-        *(_accuracy(runs, name) for name in _ADVERSARIES),
+        _spread([100 * run.token_f1 for run in runs]),
+        _spread([100 * run.entity_f1 for run in runs]),
+        *(_accuracy(runs, name) for name in ADVERSARIES),
         _spread([100 * value for run in runs for value in run.control.values()]),
         str(len(runs)),
     ]
@@ -245,12 +197,45 @@ def _entries(runs: Runs, budget: str) -> list[Entry]:
     command = f"{COMMAND} --budget {budget}"
     for cell, found in {cell.slug: (cell, found) for cell, found in runs.items()}.values():
         name = f"Friedrich 2019, {cell.slug}"
-        outcomes = [run.outcome for run in found]
         note = f"budget {budget}"
-        for kind, words in (("tokens", "token-binary"), ("entities", "strict entity")):
-            entries.append(f1_entry(f"{name}, {words} F1", outcomes, kind, None, DATA, note, command))
+        entries.append(
+            _f1_entry(
+                f"{name}, token-binary F1", [(run.token_f1, run.token_interval) for run in found], found, note, command
+            )
+        )
+        entries.append(
+            _f1_entry(
+                f"{name}, strict entity F1",
+                [(run.entity_f1, run.entity_interval) for run in found],
+                found,
+                note,
+                command,
+            )
+        )
         entries += [_accuracy_entry(name, adversary, found, note, command) for adversary in found[0].right]
     return entries
+
+
+def _f1_entry(
+    measure: str, scores: Sequence[tuple[float, tuple[float, float]]], runs: Sequence[Run], note: str, command: str
+) -> Entry:
+    return Entry(
+        measure,
+        round(statistics.fmean(value for value, _ in scores), 4),
+        None,
+        "",
+        "F1",
+        # All runs are judged on the same documents, so that their intervals do not narrow with their number.
+        (
+            round(statistics.fmean(low for _, (low, _) in scores), 4),
+            round(statistics.fmean(high for _, (_, high) in scores), 4),
+        ),
+        len(runs),
+        DATA,
+        command,
+        f"{note}; interval: bootstrap over documents, mean of the runs'; seeds {', '.join(f'{value:.4f}' for value, _ in scores)}",
+        ", ".join(sorted({run.commit for run in runs})),
+    )
 
 
 def _accuracy_entry(name: str, adversary: str, runs: Sequence[Run], note: str, command: str) -> Entry:
@@ -268,5 +253,5 @@ def _accuracy_entry(name: str, adversary: str, runs: Sequence[Run], note: str, c
         DATA,
         command,
         f"{note}; chance 0.5; on clear word vectors {clear:.3f}; {runs[0].trials} decisions a run; runs {each}",
-        ", ".join(sorted({run.outcome.commit for run in runs})),
+        ", ".join(sorted({run.commit for run in runs})),
     )

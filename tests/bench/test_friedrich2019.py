@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from bench.papers import friedrich2019, friedrich2019_report
-from bench.papers.friedrich2019 import PARTS, main, planned
+from bench.papers.friedrich2019 import PARTS, main, planned, run_name
 from bench.papers.friedrich2019_cells import Cell, _pseudonymised
 from bench.papers.friedrich2019_figures import Line, figure
-from bench.papers.friedrich2019_report import Run, write_report
+from bench.papers.friedrich2019_report import write_report
+from bench.papers.friedrich2019_runs import Run, recorded
 from bench.results import read
 from shared.embeddings.vectors import WordVectors
 from shared.encoding import TokenisedSentences
@@ -22,21 +23,19 @@ from shared.text.casing import casing_classes
 TRAINED = Cell("three-part", "fasttext", True, 100, 50)
 
 
-def kept_run(folder: Path, right: int = 60, tokens: tuple[int, int, int] = (90, 10, 10)) -> Run:
-    names = [
-        f"fresh adversary {name}{control}"
-        for control in ("", ", positive control: clear word vectors")
-        for name in ("T1", "T2")
-    ]
+def kept_run(folder: Path, right: int = 60, tokens: tuple[int, int, int] = (90, 10, 10), seed: int = 1) -> Run:
     found = {
         "tokens": [list(tokens)],
         "entities": [[8, 2, 2]],
         "commit": "abc",
-        "findings": [{"attack": name, "value": right / 100, "trials": 100} for name in names],
+        "findings": [
+            {"attack": f"fresh adversary {name}", "value": right / 100, "trials": 100} for name in ("T1", "T2")
+        ],
+        "control": {"T1": 0.8, "T2": 0.9},
     }
-    path = folder / "run.json"
+    path = folder / f"{run_name('standard', TRAINED, seed)}.json"
     path.write_text(json.dumps(found), encoding="utf-8")
-    return Run.read(path)
+    return Run.read(path, "standard", TRAINED.slug, seed)
 
 
 def test_every_setting_that_was_asked_for_is_a_cell() -> None:
@@ -60,6 +59,7 @@ def test_a_setting_runs_once_however_many_parts_and_names_it_has() -> None:
 
 def test_shares_of_the_runs_are_all_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(friedrich2019, "RUNS", tmp_path)
+    monkeypatch.setattr(friedrich2019, "RESULTS", tmp_path)
     monkeypatch.setattr(friedrich2019, "report", lambda budget: None)
     done: list[str] = []
     monkeypatch.setattr(friedrich2019, "kept", lambda name, measure: done.append(name))
@@ -75,7 +75,7 @@ def test_shares_of_the_runs_are_all_of_them(tmp_path: Path, monkeypatch: pytest.
 
 def test_the_report_tells_the_figures_and_draws_them(tmp_path: Path) -> None:
     runs = {part: {} for part in PARTS} | {
-        "figure5": {TRAINED: [kept_run(tmp_path, 50), kept_run(tmp_path, 60, (100, 0, 0))]}
+        "figure5": {TRAINED: [kept_run(tmp_path, 50), kept_run(tmp_path, 60, (100, 0, 0), seed=2)]}
     }
     write_report(runs, "standard", tmp_path)
     page = (tmp_path / "friedrich2019.md").read_text(encoding="utf-8")
@@ -112,7 +112,31 @@ def test_a_damaged_run_is_named(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     path.write_text('{"tokens": []}', encoding="utf-8")
     with pytest.raises(ConfigurationError, match=r"run\.json"):
-        Run.read(path)
+        Run.read(path, "standard", "raw-fasttext-N1", 1)
+    (tmp_path / "friedrich2019.json").write_text("[{}]", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"friedrich2019\.json"):
+        recorded(tmp_path)
+
+
+def test_a_run_of_the_report_is_neither_lost_nor_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs, results = tmp_path / "runs", tmp_path / "results"
+    runs.mkdir()
+    monkeypatch.setattr(friedrich2019, "RUNS", runs)
+    monkeypatch.setattr(friedrich2019, "RESULTS", results)
+    first = kept_run(runs)
+    friedrich2019.report("standard")
+    (runs / f"{run_name('standard', TRAINED, 1)}.json").unlink()
+    second = kept_run(runs, right=80, seed=2)
+    friedrich2019.report("standard")
+    assert recorded(results) == [first, second]
+    assert "| 70.0 (60.0 to 78.8) |" in (results / "friedrich2019.md").read_text(encoding="utf-8")
+    made: list[str] = []
+    monkeypatch.setattr(friedrich2019, "kept", lambda name, measure: made.append(name))
+    main(["figure5", "--only", TRAINED.slug])
+    assert made == [run_name("standard", TRAINED, 3)]
+    # Another budget's report leaves the runs of this one alone.
+    friedrich2019.report("paper")
+    assert recorded(results) == [first, second]
 
 
 def test_a_pseudonym_has_the_casing_of_its_word() -> None:

@@ -51,6 +51,8 @@ _KNOWLEDGE = {
     "T2": "the release; one share of a sentence, to be matched with another share of it or of its twin",
 }
 _VALIDATION_SHARE = 0.15
+# A control is broken well before this validation accuracy.
+ENOUGH_OF_A_CONTROL = 0.75
 # Most sentences are short and a few are long: of a large batch most is padding (four times the time at 256).
 _JUDGED_AT_ONCE = 64
 
@@ -104,6 +106,7 @@ def fresh_adversaries(
     settings: AdversarySettings,
     *,
     controls: Mapping[str, SharingEncoder] | None = None,
+    clear: bool = True,
     cache: Path | None = None,
     progress: Progress = silent,
 ) -> list[Finding]:
@@ -116,6 +119,8 @@ def fresh_adversaries(
         target: sentences of other documents.
         settings: how hard to try.
         controls: further encoders that must be broken, by name, such as a representer that was trained for the task alone.
+        clear: whether clear word vectors are attacked too; without, somebody must have broken them on these sentences with
+            these settings before the findings mean anything.
         cache: folder that keeps the searches for neighbours.
         progress: called after every epoch.
 
@@ -136,10 +141,13 @@ def fresh_adversaries(
         raise TrainingError(
             f"expected sentences with PHI to train adversaries on, got {len(train.rows)}; give more notes"
         )
-    attacked = {"": encoder, "clear word vectors": ClearEncoder(vectors, encoder.scheme), **(controls or {})}
+    controlled: dict[str, SharingEncoder] = (
+        {"clear word vectors": ClearEncoder(vectors, encoder.scheme)} if clear else {}
+    )
+    attacked = {"": encoder, **controlled, **(controls or {})}
     findings: list[Finding] = []
     for label, victim in attacked.items():
-        effort = settings if not label else replace(settings, enough=min(settings.enough, 0.75))
+        effort = settings if not label else replace(settings, enough=min(settings.enough, ENOUGH_OF_A_CONTROL))
         hits, trials = _Attack(victim, train, test, effort, progress).outcome()
         for name in ("T1", "T2"):
             attack = f"fresh adversary {name}" + (f", positive control: {label}" if label else "")
