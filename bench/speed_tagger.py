@@ -11,7 +11,6 @@ from bench.results import Entry
 from bench.speed_material import DATA
 from bench.speed_ratio import ratio, seconds_by_turns
 from shared.labels import load_scheme
-from shared.models.lstm import lstm_precision
 from shared.models.tagger import Tagger, TaggerConfig
 from shared.text.casing import CASING_CLASSES
 from shared.training.batches import Batch, RaggedSentences
@@ -23,7 +22,7 @@ _BATCHES = 20
 
 
 def measure(sentences: RaggedSentences, command: str) -> list[Entry]:
-    """Time of our step over that of the bare LSTM, in float32 and in the precision that ours runs in."""
+    """Time of our step over that of the bare LSTM."""
     torch.manual_seed(0)
     recipe = TaggingConfig()
     tagger = Tagger(TaggerConfig(sentences.dim, len(load_scheme(SCHEME).tags))).train()
@@ -46,30 +45,23 @@ def measure(sentences: RaggedSentences, command: str) -> list[Entry]:
             bare.zero_grad(set_to_none=True)
             bare(_vectors(batch))[0].sum().backward()
 
-    def bare_passes_in_our_precision() -> None:
-        for batch in batches:
-            bare.zero_grad(set_to_none=True)
-            with lstm_precision():
-                states = bare(_vectors(batch))[0]
-            states.float().sum().backward()
-
-    taken = seconds_by_turns({"ours": our_steps, "float32": bare_passes, "same": bare_passes_in_our_precision}, TURNS)
-    with lstm_precision():
-        precision = "bfloat16" if torch.is_autocast_enabled("cpu") else "float32"
-    note = (
-        f"our step: forward, loss, backward, clipping, Nadam, its LSTM in {precision}; batch {recipe.batch}, padded alike, casing "
-        f"in both, one thread; interval: bootstrap over {TURNS} turns"
-    )
-    entries = []
-    for name, against, target in (
-        ("float32", "nn.LSTM in float32, torch's default", 1.4),
-        ("same", f"nn.LSTM in the precision of ours ({precision})", None),
-    ):
-        found = ratio(taken["ours"], taken[name])
-        measure = f"time of a training step of the tagger, over forward and backward of the bare two-layer {against}"
-        direction, interval = "<=" if target else "", (found.low, found.high)
-        entries.append(Entry(measure, found.value, target, direction, "times", interval, TURNS, DATA, command, note))
-    return entries
+    taken = seconds_by_turns({"ours": our_steps, "bare": bare_passes}, TURNS)
+    found = ratio(taken["ours"], taken["bare"])
+    return [
+        Entry(
+            "time of a training step of the tagger, over forward and backward of the bare two-layer nn.LSTM in float32, torch's default",
+            found.value,
+            1.4,
+            "<=",
+            "times",
+            (found.low, found.high),
+            TURNS,
+            DATA,
+            command,
+            f"our step: forward, loss, backward, clipping, Nadam; batch {recipe.batch}, casing in both, both in float32, one thread; "
+            f"the bare LSTM runs the padded batch; interval: bootstrap over {TURNS} turns",
+        )
+    ]
 
 
 def _vectors(batch: Batch) -> torch.Tensor:

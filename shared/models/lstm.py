@@ -1,7 +1,8 @@
 """A bidirectional LSTM layer that never lets padding into its backward pass, and the precision it runs in.
 
 Two one-directional `nn.LSTM` and a gathered reversal instead of packed sequences: the library's fused kernels stay in
-use, and the backward direction starts at each sentence's own last token.
+use, and the backward direction starts at each sentence's own last token. Sentences of a batch run in groups of like length,
+in few shapes: of a batch of random sentences most is padding, behind a few long ones.
 """
 
 from __future__ import annotations
@@ -13,7 +14,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from shared.models.shapes import rounded_rows, rounded_steps
+from shared.models.shapes import cheapest_cuts, rounded_rows, rounded_steps
+
+# Groups of a padded batch: least rows, and what a group costs whatever its size, in cells (measured, forward and backward).
+_GROUP_ROWS = 4
+_GROUP_CELLS = 128
+_ANY_SIZE = 1 << 62
 
 
 @cache
@@ -24,20 +30,20 @@ def _fast_bfloat16() -> bool:
 
 
 def lstm_precision() -> AbstractContextManager[object]:
-    """Autocast of the LSTM to bfloat16 where the processor gains by it; noise, output layers and CRF stay float32."""
-    return torch.autocast("cpu", torch.bfloat16) if _fast_bfloat16() else nullcontext()
+    """Autocast of the LSTM to bfloat16 where the processor gains by it; noise, output layers and CRF stay float32.
+
+    So does all training, whose backward pass takes longer in bfloat16.
+    """
+    return torch.autocast("cpu", torch.bfloat16) if _narrow() else nullcontext()
+
+
+def _narrow() -> bool:
+    return _fast_bfloat16() and not torch.is_grad_enabled()
 
 
 def _narrowed(inputs: Tensor) -> Tensor:
     """The inputs as the LSTM will take them: copies made behind this are half as large."""
-    return inputs.bfloat16() if _fast_bfloat16() else inputs
-
-
-def reversal(lengths: Tensor, steps: int) -> Tensor:
-    """Index that turns each sentence around and leaves its padding in place, int64 `[batch, steps]`."""
-    position = torch.arange(steps)[None, :]
-    turned = lengths[:, None] - 1 - position
-    return torch.where(turned >= 0, turned, position)
+    return inputs.bfloat16() if _narrow() else inputs
 
 
 class BiLSTM(nn.Module):
@@ -54,13 +60,53 @@ class BiLSTM(nn.Module):
         self.backwards = nn.LSTM(inputs, hidden, batch_first=True)
 
     def forward(self, inputs: Tensor, lengths: Tensor) -> Tensor:
-        """Args: inputs float32 `[batch, steps, inputs]`; lengths int64 `[batch]`. Returns float32 `[batch, steps, 2 * hidden]`."""
-        order = _cells(reversal(lengths, inputs.shape[1]))
-        inputs = _narrowed(inputs)
-        with lstm_precision():
-            ahead, _ = self.forwards(inputs)
-            back, _ = self.backwards(_picked(inputs, order))
-        return torch.cat([ahead, _picked(back, order)], 2).float()
+        """Args: inputs float32 `[batch, steps, inputs]`; lengths int64 `[batch]`. Returns float32 `[batch, steps, 2 * hidden]`.
+
+        On padding the result means nothing.
+        """
+        batch, steps, _ = inputs.shape
+        ahead, back, starts = self._states(inputs, lengths)
+        step, last = torch.arange(steps)[None, :], lengths[:, None] - 1
+        forth = (starts[:, None] + torch.minimum(step, last)).flatten()
+        turned = (starts[:, None] + (last - step).clamp(min=0)).flatten()
+        # On rows laid end to end this is a plain copy of rows, and its gradient a plain sum of rows.
+        states = torch.cat([ahead.index_select(0, forth), back.index_select(0, turned)], 1)
+        return states.view(batch, steps, -1).float()
+
+    def last_states(self, inputs: Tensor, lengths: Tensor) -> Tensor:
+        """The final state of both directions, float32 `[batch, 2 * hidden]`."""
+        ahead, back, starts = self._states(inputs, lengths)
+        ends = starts + lengths - 1
+        return torch.cat([ahead.index_select(0, ends), back.index_select(0, ends)], 1).float()
+
+    def _states(self, inputs: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """States of both directions, `[cells, hidden]` each, and the cell of each sentence's first step, int64 `[batch]`.
+
+        A sentence's steps lie in a row; the backward direction has its last token first.
+        """
+        steps = inputs.shape[1]
+        rows = _narrowed(inputs).reshape(-1, inputs.shape[2])
+        order = torch.argsort(lengths, descending=True, stable=True)
+        starts = torch.empty_like(lengths)
+        ahead: list[Tensor] = []
+        back: list[Tensor] = []
+        cells = 0
+        for begin, end in cheapest_cuts(lengths[order].numpy(), _ANY_SIZE, _GROUP_ROWS, _GROUP_CELLS):
+            group = order[begin:end]
+            last = lengths[group][:, None] - 1
+            size = rounded_steps(int(lengths[group[0]]))
+            # Padding repeats a token of the sentence.
+            step, first = torch.arange(size)[None, :], group[:, None] * steps
+            for layer, place, found in (
+                (self.forwards, torch.minimum(step, last), ahead),
+                (self.backwards, (last - step).clamp(min=0), back),
+            ):
+                with lstm_precision():
+                    states, _ = layer(rows.index_select(0, (first + place).flatten()).view(len(group), size, -1))
+                found.append(states.reshape(-1, states.shape[2]))
+            starts[group] = cells + torch.arange(len(group)) * size
+            cells += len(group) * size
+        return torch.cat(ahead), torch.cat(back), starts
 
     def end_to_end(self, inputs: Tensor, lengths: Tensor) -> Tensor:
         """The same for sentences laid end to end, for inference: padding is neither made ahead nor carried on.
@@ -91,26 +137,6 @@ class BiLSTM(nn.Module):
                 states, _ = layer(inputs.index_select(0, fetch).view(steps, batch, -1).transpose(0, 1))
             hidden.append(states.transpose(0, 1).reshape(steps * batch, -1).index_select(0, at * batch + sentence))
         return torch.cat(hidden, 1)
-
-    def last_states(self, inputs: Tensor, lengths: Tensor) -> Tensor:
-        """The final state of both directions, float32 `[batch, 2 * hidden]`."""
-        rows = torch.arange(len(lengths))
-        order = reversal(lengths, inputs.shape[1])
-        with lstm_precision():
-            ahead, _ = self.forwards(inputs)
-            back, _ = self.backwards(inputs[rows[:, None], order])
-        last = lengths - 1
-        return torch.cat([ahead[rows, last], back[rows, last]], 1).float()
-
-
-def _cells(order: Tensor) -> Tensor:
-    """Steps within each sentence, `[batch, steps]`, as rows of the batch laid end to end."""
-    return (order + torch.arange(len(order))[:, None] * order.shape[1]).flatten()
-
-
-def _picked(batch: Tensor, cells: Tensor) -> Tensor:
-    # On rows laid end to end this is a plain copy of rows, and its gradient a plain sum of rows.
-    return batch.reshape(-1, batch.shape[2]).index_select(0, cells).view_as(batch)
 
 
 class LockedDropout(nn.Module):

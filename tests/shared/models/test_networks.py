@@ -9,11 +9,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from shared.errors import ConfigurationError
 from shared.models import lstm
 from shared.models.adversaries import InputAdversary, RepresentationAdversary
-from shared.models.lstm import BiLSTM, LockedDropout, reversal
+from shared.models.lstm import BiLSTM, LockedDropout
 from shared.models.noise import GaussianNoise
 from shared.models.noise_source import PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig, bounded
@@ -52,17 +53,51 @@ class TestBiLSTM:
         clean, dirty = (network(padded(5, fill), LENGTHS) for fill in (0.0, 1e3))
         torch.testing.assert_close(clean[inside], dirty[inside], atol=tolerance, rtol=0)
 
-    def test_it_is_the_bidirectional_layer_of_torch(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    @given(st.lists(st.integers(1, 60), min_size=9, max_size=40))
+    @settings(max_examples=15)
+    def test_sentences_of_any_lengths_in_any_order_are_those_of_torch(self, sizes: list[int]) -> None:
+        lengths, generator = torch.tensor([*sizes, 90]), torch.Generator().manual_seed(1)
+        ours, theirs = BiLSTM(3, 4), torch.nn.LSTM(3, 4, batch_first=True, bidirectional=True)
+        weights = {f"{name}_reverse": value for name, value in ours.backwards.state_dict().items()}
+        theirs.load_state_dict(weights | dict(ours.forwards.state_dict()))
+        inputs = torch.randn(len(lengths), 90, 3, generator=generator)
+        inside = torch.arange(90)[None, :] < lengths[:, None]
+        found = []
+        for network in (ours, theirs):
+            given_inputs = inputs.clone().requires_grad_()
+            if network is ours:
+                states, ends = ours(given_inputs, lengths), ours.last_states(given_inputs, lengths)
+            else:
+                packed = pack_padded_sequence(given_inputs, lengths, batch_first=True, enforce_sorted=False)
+                output, (hidden, _) = theirs(packed)
+                states, ends = pad_packed_sequence(output, batch_first=True)[0], torch.cat([hidden[0], hidden[1]], 1)
+            (gradient,) = torch.autograd.grad(states[inside].square().sum() + ends.sum(), given_inputs)
+            found.append((states[inside], ends, gradient))
+        for mine, torchs in zip(*found, strict=True):
+            torch.testing.assert_close(mine, torchs, atol=1e-5, rtol=1e-4)
+
+    def test_a_few_long_sentences_make_no_padding_of_the_others(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        network, cells = BiLSTM(3, 4), []
+        run = torch.nn.LSTM.forward
+
+        def counted(layer: torch.nn.LSTM, inputs: Tensor) -> object:
+            cells.append(inputs.shape[0] * inputs.shape[1])
+            return run(layer, inputs)
+
+        monkeypatch.setattr(torch.nn.LSTM, "forward", counted)
+        lengths = torch.tensor([100] * 4 + [10] * 28)
+        network(torch.zeros(32, 100, 3), lengths)
+        # Rounded up to the grid of shapes; all in one batch they would be 3,200 a direction.
+        assert sum(cells) / 2 <= 4 * 112 + 28 * 10
+
+    def test_what_has_a_gradient_runs_in_float32(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        network, inputs = BiLSTM(5, 7), padded(5, 0.0)
         monkeypatch.setattr(lstm, "_fast_bfloat16", lambda: False)
-        ours, theirs = BiLSTM(5, 7), torch.nn.LSTM(5, 7, batch_first=True, bidirectional=True)
-        weights = dict(ours.forwards.state_dict())
-        weights |= {f"{name}_reverse": value for name, value in ours.backwards.state_dict().items()}
-        theirs.load_state_dict(weights)
-        inputs = padded(5, 0.0)
-        packed = torch.nn.utils.rnn.pack_padded_sequence(inputs, LENGTHS, batch_first=True)
-        expected, _ = torch.nn.utils.rnn.pad_packed_sequence(theirs(packed)[0], batch_first=True)
-        inside = torch.arange(6)[None, :] < LENGTHS[:, None]
-        torch.testing.assert_close(ours(inputs, LENGTHS)[inside], expected[inside])
+        exact = network(inputs, LENGTHS)
+        monkeypatch.setattr(lstm, "_fast_bfloat16", lambda: True)
+        assert torch.equal(network(inputs, LENGTHS), exact)
+        with torch.no_grad():
+            assert not torch.equal(network(inputs, LENGTHS), exact)
 
     def test_sentences_laid_end_to_end_are_those_of_a_padded_batch(self, tolerance: float) -> None:
         network, inside = BiLSTM(5, 7).eval(), torch.arange(6)[None, :] < LENGTHS[:, None]
@@ -70,11 +105,6 @@ class TestBiLSTM:
         with torch.no_grad():
             laid = network.end_to_end(inputs[inside], LENGTHS)
             torch.testing.assert_close(laid.float(), network(inputs, LENGTHS)[inside], atol=tolerance, rtol=0)
-
-    def test_reversal_is_its_own_inverse_and_leaves_padding(self) -> None:
-        order = reversal(LENGTHS, 6)
-        assert order[1].tolist() == [3, 2, 1, 0, 4, 5]
-        assert torch.equal(torch.gather(order, 1, order), torch.arange(6).expand(4, 6))
 
 
 class TestLockedDropout:
