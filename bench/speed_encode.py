@@ -89,7 +89,7 @@ def measure(source: Source, site: Workspace, vectors: WordVectors, command: str)
     # What the best attacker tells of the notes is measured beside the encoding, and has a figure of its own.
     bounds = [clock.seconds["bound"] for clock in clocks]
     ours = [whole - bound for whole, bound in zip(taken["ours"], bounds, strict=True)]
-    with lstm_precision():
+    with torch.no_grad(), lstm_precision():
         precision = "bfloat16" if torch.is_autocast_enabled("cpu") else "float32"
     note = f"{tokens} tokens; LSTM of ours in {precision}; one thread; interval: bootstrap over {TURNS} turns"
     figures = (
