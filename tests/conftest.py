@@ -19,6 +19,12 @@ settings.register_profile("untimed", deadline=None, suppress_health_check=[Healt
 settings.load_profile("untimed")
 
 
+@pytest.fixture(autouse=True)
+def seeded() -> None:
+    """Fresh networks are the same ones in any order of the tests."""
+    torch.manual_seed(0)
+
+
 @pytest.fixture(scope="session")
 def built_loop(tmp_path_factory: pytest.TempPathFactory) -> Loop:
     """A whole small loop, for tests that change nothing of it."""

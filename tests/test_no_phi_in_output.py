@@ -57,10 +57,8 @@ def assert_silent(text: str) -> None:
 
 
 def told(secret: str, text: str) -> bool:
-    """Whether a text holds a secret; a score's 0.7918110236 does not tell the number 18110."""
-    return (
-        re.search(rf"(?<!\d){re.escape(secret)}(?!\d)" if secret.isdecimal() else re.escape(secret), text) is not None
-    )
+    """Whether a text holds a secret; neither a score's 0.7918110236 nor a digest's ff18110e tells the number 18110."""
+    return re.search(rf"(?<!\w){secret}(?!\w)" if secret.isdecimal() else re.escape(secret), text) is not None
 
 
 def damage(data: bytes, dice: random.Random) -> bytes:
@@ -97,7 +95,7 @@ def test_there_are_secrets_to_look_for() -> None:
         assert_silent(f"error: {SECRETS[0]} is wrong")
     assert any(secret.isdecimal() for secret in SECRETS)
     assert told("18110", "zip:18110.")
-    assert not told("18110", '"f1": 0.7918110236')
+    assert not told("18110", '"f1": 0.7918110236, "digest": "ff18110e"')
 
 
 @pytest.mark.parametrize("form", ["brat", "jsonl"])

@@ -143,7 +143,8 @@ class TestNoise:
             noise.raw[1] += 2
             drawn = noise(torch.zeros(100, 300, 2), source).reshape(-1, 2)
         torch.testing.assert_close(drawn.std(0), noise.scale.detach(), rtol=0.03, atol=0)
-        assert drawn.mean(0).abs().max() < 0.03
+        # Six standard errors: one of the sources has no seed.
+        assert torch.all(drawn.mean(0).abs() < 6 * noise.scale / math.sqrt(len(drawn)))
         assert drawn.dtype == torch.float32
 
     def test_it_is_drawn_in_training_and_at_inference(self) -> None:
