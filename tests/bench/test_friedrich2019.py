@@ -91,6 +91,28 @@ def test_the_report_tells_the_figures_and_draws_them(tmp_path: Path) -> None:
     assert entries["Friedrich 2019, three-part-fasttext-N100-d50, token-binary F1"].value == 0.95
 
 
+def test_the_reading_says_what_the_runs_come_to_and_nothing_without_them(tmp_path: Path) -> None:
+    nothing = {part: {} for part in PARTS}
+    write_report(nothing, "standard", tmp_path)
+    assert "Table 2:" not in (tmp_path / "friedrich2019.md").read_text(encoding="utf-8")
+    runs = [kept_run(tmp_path, 60), kept_run(tmp_path, 70, (100, 0, 0), seed=2)]
+    write_report(nothing | {"table2": {Cell("raw"): runs[1:], TRAINED: runs}}, "standard", tmp_path)
+    page = (tmp_path / "friedrich2019.md").read_text(encoding="utf-8")
+    assert "has 95.00 where the non-private tagger has 100.00" in page
+    assert "right in 60 to 70% of its decisions (65% at N = 100)" in page
+    assert "Figure 4: trained" not in page
+
+
+def test_without_neighbours_alone_there_is_no_curve(tmp_path: Path) -> None:
+    task_only, dann = Cell("dann", neighbours=1, dim=50), Cell("dann", neighbours=10, dim=50)
+    figures = []
+    for ours in ({task_only: [kept_run(tmp_path)]}, {task_only: [kept_run(tmp_path)], dann: [kept_run(tmp_path)]}):
+        write_report({part: {} for part in PARTS} | {"ours": ours}, "standard", tmp_path)
+        figures.append((tmp_path / "friedrich2019_figure5.svg").read_text(encoding="utf-8"))
+    assert "dann" not in figures[0]
+    assert "dann" in figures[1]
+
+
 def test_nothing_is_said_of_the_paper_that_is_not_in_the_file_of_what_it_reports(tmp_path: Path) -> None:
     reported = json.loads(friedrich2019_report.REPORTED.read_text(encoding="utf-8"))
     write_report({part: {} for part in PARTS}, "quick", tmp_path)
