@@ -3,8 +3,8 @@
 A statistical generator will not do: torch.Generator takes only 32 bits of its seed, so that whoever has a share could try
 all of them and subtract the noise, and the state of any of them can be worked out from enough of its output. Here the
 bits are AES-256 in counter mode; who can predict them can break AES. Box and Muller (1958) make normal numbers of them,
-32 bits each, so that none lies further out than 6.7 standard deviations: a chance of 3e-11 that is missing from the
-tails.
+32 bits each, and of more in the tails. With 32 alone none would lie further out than 6.7 standard deviations, and a
+value that lies so far from what an input gives would rule this input out: then no epsilon holds.
 
 `PrivateNoise` is fresh: its key comes from the operating system and is kept nowhere. `MemoisedNoise` draws once for each
 sentence, ever: whoever gets the same sentence n times with fresh noise has sqrt(n) times less of it after averaging,
@@ -16,9 +16,12 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import itertools
 import json
 import math
 import secrets
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -34,6 +37,9 @@ SECRET_BYTES: Final = 32
 RUNGS_PER_DOUBLING: Final = 4
 """Steps of the ladder of factors by which noise is raised: the factor of rung s is 2 ** (s / RUNGS_PER_DOUBLING)."""
 
+# A number of 32 bits below this is in the tail, as one in a million is. The distances from 0 that two neighbouring numbers
+# above it give differ by 5e-5 at the most.
+_TAIL = 1 << 12
 # Numbers made at a time: their scratch space stays in the processor's cache.
 _PIECE = 1 << 15
 _KEY_CONTEXT = b"deid-commons memoised noise key v1\x00"
@@ -41,6 +47,9 @@ _NONCE_CONTEXT = b"deid-commons memoised noise sentence v1\x00"
 _NONCE_BYTES = 12
 # A block of AES is four numbers of 32 bits: three of nonce and one of counter going in, four of noise coming out.
 _BLOCK = 4
+
+_Further = Callable[[int, NDArray[np.int64], NDArray[np.int64]], NDArray[np.uint32]]
+"""Of each number in some rows and columns 32 further bits: the first, second, ... of them."""
 
 
 class PrivateNoise:
@@ -55,14 +64,16 @@ class PrivateNoise:
         for start in range(0, len(normal), _PIECE):
             piece = normal[start : start + _PIECE]
             pairs = -(-len(piece) // 2)
-            bits = np.frombuffer(self._keystream.update(bytes(8 * pairs)), dtype=np.uint32)
-            _normal(bits[:pairs], bits[pairs:], piece)
+            bits = self._bits(2 * pairs).reshape(2, 1, pairs)
+            _normal(bits[0], bits[1], piece[None], lambda _, rows, __: self._bits(len(rows)))
         return normal.reshape(shape)
 
     def random(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
         """Fresh independent numbers, uniform in [0, 1), float64 of `shape`."""
-        bits = np.frombuffer(self._keystream.update(bytes(8 * math.prod(shape))), dtype=np.uint64)
-        return _uniform(bits).reshape(shape)
+        return _uniform(self._bits(2 * math.prod(shape)).view(np.uint64)).reshape(shape)
+
+    def _bits(self, numbers: int) -> NDArray[np.uint32]:
+        return np.frombuffer(self._keystream.update(bytes(4 * numbers)), dtype=np.uint32)
 
     def __repr__(self) -> str:
         return "PrivateNoise()"
@@ -75,7 +86,8 @@ class MemoisedNoise:
     """Noise that is drawn once for a sentence, however often and in whatever company it is encoded.
 
     A key comes from the secret and the context by HMAC-SHA256; a nonce of 96 bits from the key and the words, again by
-    HMAC-SHA256; the noise is AES-256 of the nonce beside a counter. Without the secret it is as good as fresh. What it
+    HMAC-SHA256; the noise is AES-256 of the nonce beside a counter, and further bits of a number are this block under AES-256
+    of another key, once, twice, and so on. Without the secret it is as good as fresh. What it
     shows that fresh noise would hide: two equal sentences are shown as equal. So never draw from it, under the true
     words, what is to make a share independent of these words, such as surrogates.
 
@@ -94,7 +106,7 @@ class MemoisedNoise:
             )
         key = hmac.digest(secret, _KEY_CONTEXT + context, "sha256")
         self._nonces = hmac.new(key, _NONCE_CONTEXT, hashlib.sha256)
-        self._cipher = Cipher(AES(hmac.digest(key, b"aes", "sha256")), ECB())
+        self._cipher, self._tails = (Cipher(AES(hmac.digest(key, use, "sha256")), ECB()) for use in (b"aes", b"tails"))
 
     def for_sentences(self, words: list[str], lengths: NDArray[np.integer]) -> SentenceNoise:
         """The source for some sentences.
@@ -110,6 +122,7 @@ class MemoisedNoise:
             begin += length
         return SentenceNoise(
             self._cipher,
+            self._tails,
             np.frombuffer(bytes(nonces), dtype="<u4").reshape(-1, _NONCE_BYTES // 4),
             np.asarray(lengths, dtype=np.int64),
             np.zeros(len(lengths), dtype=np.int64),
@@ -134,6 +147,7 @@ class SentenceNoise:
 
     Args:
         cipher: under the key of the noise.
+        tails: under that of further bits.
         nonces: uint32 `[all sentences, 3]`.
         lengths: int64 `[all sentences]`.
         taken: blocks of each sentence's stream that were used, int64 `[all sentences]`; shared and moved on.
@@ -143,24 +157,26 @@ class SentenceNoise:
     def __init__(
         self,
         cipher: Cipher[ECB],
+        tails: Cipher[ECB],
         nonces: NDArray[np.uint32],
         lengths: NDArray[np.int64],
         taken: NDArray[np.int64],
         rows: NDArray[np.int64],
     ) -> None:
-        self._cipher, self._nonces, self._lengths, self._taken, self._rows = cipher, nonces, lengths, taken, rows
+        self._cipher, self._tails = cipher, tails
+        self._nonces, self._lengths, self._taken, self._rows = nonces, lengths, taken, rows
 
     def of(self, rows: NDArray[np.int64]) -> SentenceNoise:
         """The source for some of the sentences, laid end to end in the order of `rows`."""
-        return SentenceNoise(self._cipher, self._nonces, self._lengths, self._taken, self._rows[rows])
+        return SentenceNoise(self._cipher, self._tails, self._nonces, self._lengths, self._taken, self._rows[rows])
 
     def standard_normal(self, shape: tuple[int, ...]) -> NDArray[np.float32]:
         """Normal numbers, float32 of `shape`, whose first axis is the tokens of all sentences served."""
         numbers = math.prod(shape[1:])
         half = -(-numbers // 2)
         drawn = np.empty((self._tokens(shape), numbers), dtype=np.float32)
-        for start, bits in self._pieces(2 * half):
-            _normal(bits[:, :half], bits[:, half : 2 * half], drawn[start : start + len(bits)])
+        for start, bits, further in self._pieces(2 * half):
+            _normal(bits[:, :half], bits[:, half : 2 * half], drawn[start : start + len(bits)], further)
         return drawn.reshape(shape)
 
     def raised_normal(self, shape: tuple[int, ...], factors: NDArray[np.floating]) -> NDArray[np.float32]:
@@ -196,7 +212,7 @@ class SentenceNoise:
         """Numbers uniform in [0, 1), float64 of `shape`, whose first axis is the tokens of all sentences served."""
         numbers = math.prod(shape[1:])
         drawn = np.empty((self._tokens(shape), numbers))
-        for start, bits in self._pieces(2 * numbers):
+        for start, bits, _ in self._pieces(2 * numbers):
             drawn[start : start + len(bits)] = _uniform(bits.view(np.uint64)[:, :numbers])
         return drawn.reshape(shape)
 
@@ -209,8 +225,12 @@ class SentenceNoise:
             )
         return tokens
 
-    def _pieces(self, numbers: int) -> list[tuple[int, NDArray[np.uint32]]]:
-        """At least as many numbers of 32 bits for each token, a few tokens at a time, and the first of these tokens."""
+    def _pieces(self, numbers: int) -> Iterator[tuple[int, NDArray[np.uint32], _Further]]:
+        """At least as many numbers of 32 bits for each token, a few tokens at a time.
+
+        Yields:
+            the first of these tokens, their numbers, and the further bits of these.
+        """
         lengths = self._lengths[self._rows]
         blocks = -(-numbers // _BLOCK)
         starts = np.cumsum(lengths) - lengths
@@ -221,21 +241,18 @@ class SentenceNoise:
         if len(first) and int(first.max()) + blocks > 1 << 32:
             raise ConfigurationError("memoised noise: a sentence is too long for its stream; cut it")
         step = max(1, _PIECE // max(1, numbers))
-        return [
-            (begin, self._bits(nonces[begin : begin + step], first[begin : begin + step], blocks))
-            for begin in range(0, len(first), step)
-        ]
+        for begin in range(0, len(first), step):
+            counters = _counters(nonces[begin : begin + step], first[begin : begin + step], blocks)
+            yield begin, _numbers(_encrypted(self._cipher, counters)), partial(self._further, counters)
 
-    def _bits(self, nonces: NDArray[np.uint32], first: NDArray[np.int64], blocks: int) -> NDArray[np.uint32]:
-        """The stream of each token, uint32 `[tokens, 4 * blocks]`."""
-        # A block going in, as two numbers of 64 bits: nonce, then the rest of the nonce below the counter.
-        counters = np.empty((len(first), blocks, 2), dtype="<u8")
-        low, high = nonces[:, :2].copy().view("<u8"), nonces[:, 2].astype(np.uint64)
-        counters[:, :, 0] = low
-        start = (first.astype(np.uint64) << np.uint64(32)) | high
-        np.add(start[:, None], np.arange(blocks, dtype=np.uint64) << np.uint64(32), out=counters[:, :, 1])
-        stream = self._cipher.encryptor().update(counters.data.cast("B")) if counters.size else b""
-        return np.frombuffer(stream, dtype="<u4").reshape(len(first), blocks * _BLOCK)
+    def _further(
+        self, counters: NDArray[np.uint64], which: int, rows: NDArray[np.int64], columns: NDArray[np.int64]
+    ) -> NDArray[np.uint32]:
+        made = counters[rows, columns // _BLOCK][:, None]
+        for _ in range(which):
+            made = _encrypted(self._tails, made)
+        found: NDArray[np.uint32] = _numbers(made)[np.arange(len(rows)), columns % _BLOCK]
+        return found
 
     def __repr__(self) -> str:
         return f"SentenceNoise({len(self._rows)} sentences)"
@@ -248,13 +265,47 @@ def _variance(rung: int) -> float:
     return float(4 ** (rung / RUNGS_PER_DOUBLING))
 
 
-def _normal(radius_bits: NDArray[np.uint32], angle_bits: NDArray[np.uint32], out: NDArray[np.float32]) -> None:
-    """Twice as many normal numbers along the last axis, float32; the last is left out where `out` has no place for it."""
+def _counters(nonces: NDArray[np.uint32], first: NDArray[np.int64], blocks: int) -> NDArray[np.uint64]:
+    """The blocks that go in for each token, as two numbers each, uint64 `[tokens, blocks, 2]`."""
+    # The nonce, then the rest of the nonce below the counter.
+    counters = np.empty((len(first), blocks, 2), dtype="<u8")
+    low, high = nonces[:, :2].copy().view("<u8"), nonces[:, 2].astype(np.uint64)
+    counters[:, :, 0] = low
+    start = (first.astype(np.uint64) << np.uint64(32)) | high
+    np.add(start[:, None], np.arange(blocks, dtype=np.uint64) << np.uint64(32), out=counters[:, :, 1])
+    return counters
+
+
+def _encrypted(cipher: Cipher[ECB], blocks: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    stream = cipher.encryptor().update(blocks.data.cast("B")) if blocks.size else b""
+    return np.frombuffer(stream, dtype="<u8").reshape(blocks.shape)
+
+
+def _numbers(blocks: NDArray[np.uint64]) -> NDArray[np.uint32]:
+    """The four numbers of each block, uint32 `[tokens, 4 * blocks]`."""
+    return blocks.reshape(len(blocks), 2 * blocks.shape[1]).view("<u4")
+
+
+def _normal(
+    radius_bits: NDArray[np.uint32], angle_bits: NDArray[np.uint32], out: NDArray[np.float32], further: _Further
+) -> None:
+    """Twice as many normal numbers along the last axis.
+
+    Args:
+        radius_bits: uint32 `[rows, pairs]`.
+        angle_bits: the same.
+        out: float32 `[rows, 2 * pairs]`; the last column may be missing.
+        further: bits of the numbers in `radius_bits`.
+    """
     # In (0, 1]: the logarithm of 0 would be a representation that is not finite.
     radius = radius_bits.astype(np.float32)
     radius += 1
     radius *= 2.0**-32
     np.log(radius, out=radius)
+    # The least number tells soonest that there is none, as there nearly always is.
+    if radius_bits.size and radius_bits.min() < _TAIL:
+        rows, columns = np.nonzero(radius_bits < _TAIL)
+        radius[rows, columns] = _log_of_tail(radius_bits[rows, columns], rows, columns, further)
     radius *= -2
     np.sqrt(radius, out=radius)
     angle = angle_bits.astype(np.float32)
@@ -264,6 +315,26 @@ def _normal(radius_bits: NDArray[np.uint32], angle_bits: NDArray[np.uint32], out
     np.multiply(np.cos(angle), radius, out=out[..., :half])
     np.multiply(np.sin(angle, out=angle), radius, out=radius)
     out[..., half:] = radius[..., : half - odd]
+
+
+def _log_of_tail(
+    bits: NDArray[np.uint32], rows: NDArray[np.int64], columns: NDArray[np.int64], further: _Further
+) -> NDArray[np.float64]:
+    """Logarithms of numbers in (0, 1] that begin with these bits: 32 more behind the first 32 that are not all 0."""
+    logs = np.zeros(len(bits))
+    head = bits.astype(np.float64)
+    left = np.arange(len(bits))
+    for which in itertools.count(1):
+        more = further(which, rows[left], columns[left])
+        ending = head[left] > 0
+        last = left[ending]
+        logs[last] += np.log((head[last] + (more[ending] + 1.0) * 2.0**-32) * 2.0**-32)
+        left = left[~ending]
+        if not len(left):
+            break
+        logs[left] -= 32 * math.log(2)
+        head[left] = more[~ending]
+    return logs
 
 
 def _uniform(bits: NDArray[np.uint64]) -> NDArray[np.float64]:

@@ -36,6 +36,38 @@ def test_the_numbers_of_a_pair_and_of_neighbouring_pieces_are_independent() -> N
         assert abs(np.corrcoef(first.ravel() ** 2, second.ravel() ** 2)[0, 1]) < bound * 1.5
 
 
+def test_the_tails_do_not_end_where_32_bits_do() -> None:
+    # Of numbers that begin with 32 bits of 0 the squared distance exceeds 64 ln 2 by an exponential number of mean 2.
+    chance = np.random.default_rng(0)
+    angles = chance.integers(0, 1 << 32, (40, 500), dtype=np.uint32)
+    out = np.empty((40, 1000), dtype=np.float32)
+    noise_source._normal(
+        np.zeros_like(angles), angles, out, lambda _, rows, __: chance.integers(0, 1 << 32, len(rows), dtype=np.uint32)
+    )
+    squared = out[:, :500].astype(np.float64) ** 2 + out[:, 500:].astype(np.float64) ** 2
+    assert stats.kstest(squared.ravel() - 64 * np.log(2), "expon", args=(0, 2)).pvalue > 1e-9
+    # There is no end: as many bits of 0 as it takes.
+    zeros = np.zeros((1, 1), dtype=np.uint32)
+    far = np.empty((1, 2), dtype=np.float32)
+    noise_source._normal(
+        zeros, zeros, far, lambda which, rows, __: np.array([0 if which < 700 else 9], dtype=np.uint32)
+    )
+    assert far[0, 0] > 170
+    assert np.isfinite(far).all()
+
+
+@pytest.mark.parametrize("tail", [1 << 12, 1 << 28])
+def test_numbers_of_the_tail_join_the_others_without_a_seam(tail: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(noise_source, "_TAIL", tail)
+    for numbers in (
+        PrivateNoise().standard_normal((300_000,)),
+        MemoisedNoise(SECRET, b"r")
+        .for_sentences([f"w{n}" for n in range(3000)], np.full(750, 4))
+        .standard_normal((3000, 100)),
+    ):
+        assert stats.kstest(numbers.ravel().astype(np.float64), "norm").pvalue > 1e-9
+
+
 @pytest.mark.parametrize("shape", [(0,), (1,), (3, 5), (2, noise_source._PIECE + 1), ()])
 def test_any_shape_is_filled_with_finite_numbers(shape: tuple[int, ...]) -> None:
     numbers = PrivateNoise().standard_normal(shape)
@@ -133,6 +165,20 @@ class TestMemoisedNoise:
         for first, second in ((numbers[:-1], numbers[1:]), (numbers[:, :50], numbers[:, 50:100])):
             assert abs(np.corrcoef(first.ravel(), second.ravel())[0, 1]) < 7 / np.sqrt(first.size)
         assert stats.kstest(source.random((4000, 50)).ravel(), "uniform").pvalue > 1e-9
+
+    def test_the_tail_is_the_same_in_whatever_company(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        # Every number takes the way of the tail, and four out of five have another 32 bits of 0.
+        monkeypatch.setattr(noise_source, "_TAIL", 1 << 32)
+        drawn = noise_source._numbers
+        monkeypatch.setattr(noise_source, "_numbers", lambda blocks: drawn(blocks) * (drawn(blocks) % 5 == 0))
+        noise = MemoisedNoise(SECRET, b"r")
+        whole = noise.for_sentences(WORDS, LENGTHS).standard_normal((13, 6))
+        parts = noise.for_sentences(WORDS, LENGTHS)
+        starts = np.cumsum(LENGTHS) - LENGTHS
+        for row in (2, 0, 3, 1):
+            tokens = np.arange(starts[row], starts[row] + LENGTHS[row])
+            np.testing.assert_array_equal(parts.of(np.array([row])).standard_normal((len(tokens), 6)), whole[tokens])
+        assert np.abs(whole).max() > 10
 
     @given(st.permutations(range(4)), st.integers(1, 4), st.integers(1, 40))
     def test_batches_of_any_sentences_draw_what_the_whole_draws(self, order: list[int], cut: int, dim: int) -> None:
