@@ -1,16 +1,19 @@
 """Public lists of names of people and places: a provider's own files, or those of Faker where it gives none.
 
-A name of several words counts as its words; what is shorter than three letters, or is not of letters alone, is left out.
+A name counts as the words that it has in a note ("O'Neill" and "García-Pérez" are cut there too), accents composed; what is
+shorter than three letters, or is not of letters alone, is left out.
 """
 
 from __future__ import annotations
 
 import csv
 import random
+import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
 from shared.files import read_text
+from shared.text.tokens import tokenise
 
 # Shorter words are particles ("de", "la"), which name nobody.
 _SHORTEST = 3
@@ -68,5 +71,5 @@ def full_names(scheme: str, count: int, seed: int) -> list[tuple[str, ...]]:
 
 
 def _words(names: Iterable[str]) -> tuple[str, ...]:
-    words = (word for name in names for word in name.split())
+    words = (word for name in names for word in tokenise(unicodedata.normalize("NFC", name)).words)
     return tuple(dict.fromkeys(word for word in words if len(word) >= _SHORTEST and word.isalpha()))

@@ -4,7 +4,8 @@ A word is public if all of this holds:
 
 - public notes and texts use it often enough outside PHI;
 - it holds no digit;
-- where it stands on a list of names, it hardly ever starts with a capital within a sentence;
+- where it stands on a list of names, it is seen often enough within sentences, where it hardly ever starts with a capital or
+  is written in capitals;
 - where the rule asks for it, labelled public notes hardly ever label it PHI. Without that, "hospital" or "mujer" is public
   although it is often part of PHI; and so is a place that everybody writes about, unless it is listed.
 
@@ -25,10 +26,7 @@ from shared.augment.pseudonyms import is_punctuation
 from shared.embeddings.generalised import plain
 from shared.encoding import TokenisedSentences
 from shared.errors import ConfigurationError
-from shared.text.casing import CASING_CLASSES, casing_classes
 from shared.text.tokens import tokenise
-
-_CAPITALISED = CASING_CLASSES.index("initial upper")
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class PublicRule:
     """When a word is public.
 
     Args:
-        least: occurrences that are no PHI, in all public texts together.
+        least: occurrences that are no PHI, in all public texts together; of a listed name within sentences.
         capitalised_share: of the occurrences of a listed name within sentences, at most so many may start with a capital.
         phi_share: of the occurrences of any word in labelled public notes, at most so many may be PHI; 1 asks nothing.
 
@@ -100,7 +98,7 @@ class WordUse:
         named = np.fromiter((plain(word) in listed for word in self.words), dtype=bool, count=len(self.words))
         numbers = np.fromiter((_has_digit(word) for word in self.words), dtype=bool, count=len(self.words))
         often = self._other >= rule.least
-        small = self._capitalised <= rule.capitalised_share * np.maximum(self._inside, 1)
+        small = (self._inside >= rule.least) & (self._capitalised <= rule.capitalised_share * self._inside)
         clear = self._phi <= rule.phi_share * self._labelled
         marks = np.fromiter(map(is_punctuation, self.words), dtype=bool, count=len(self.words))
         public: NDArray[np.bool_] = (~numbers & often & clear & (small | ~named)) | marks
@@ -109,14 +107,14 @@ class WordUse:
     def _add(self, words: Sequence[str], starts: NDArray[np.integer], phi: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Count what is counted in all texts; the row of each word, -1 for one that is not counted."""
         rows = np.array([self._index.get(word.lower(), -1) for word in words], dtype=np.int64)
-        casing = casing_classes(words)
+        capital = np.fromiter((word[:1].isupper() for word in words), dtype=bool, count=len(words))
         known = rows >= 0
         # The first word of a sentence has a capital anyway.
         inside = known.copy()
         inside[starts] = False
         np.add.at(self._other, rows[known & ~phi], 1)
         np.add.at(self._inside, rows[inside], 1)
-        np.add.at(self._capitalised, rows[inside & (casing == _CAPITALISED)], 1)
+        np.add.at(self._capitalised, rows[inside & capital], 1)
         return rows
 
 

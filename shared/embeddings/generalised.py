@@ -141,6 +141,11 @@ class GeneralisedVectors(FoldedVectors):
             found[missing] = self._nearest([words[place] for place in missing.tolist()])
         return found
 
+    def _spelling_id(self, word: str) -> int:
+        # A word that is public in another spelling may be a name in this one: "Peña" with the accent as a character of its own.
+        found = super()._spelling_id(word)
+        return -1 if found >= 0 and self.classes[found] == PUBLIC else found
+
     @cached_property
     def _unknown(self) -> NDArray[np.float32]:
         row: NDArray[np.float32] = self.centres[np.argmax(self.centres @ unknown_row(self.dim))]

@@ -18,6 +18,12 @@ def test_names_are_read_from_lines_and_first_columns(tmp_path: Path) -> None:
         read_names(tmp_path / "absent")
 
 
+def test_a_name_counts_as_the_words_that_a_note_cuts_it_into(tmp_path: Path) -> None:
+    path = tmp_path / "names.txt"
+    path.write_text("O'Neill\nGarcía-Pérez\nMun\u0303oz\nMaría José\nSmith, Jr.\nJ. R.\n", encoding="utf-8")
+    assert read_names(path) == ("Neill", "García", "Pérez", "Muñoz", "María", "José", "Smith")
+
+
 @pytest.mark.parametrize(("scheme", "name"), [("meddocan", "García"), ("i2b2_2014", "Smith")])
 def test_the_lists_are_those_of_the_language(scheme: str, name: str) -> None:
     given, surnames, places = default_names(scheme)

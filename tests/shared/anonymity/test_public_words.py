@@ -44,6 +44,26 @@ def test_a_listed_name_must_hardly_ever_have_a_capital() -> None:
     assert "rosa" not in public(PublicRule(capitalised_share=0.05), names)
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Paciente garcía ingresado. ", True),
+        ("Paciente García ingresado. ", False),
+        # Headings and whole notes are written in capitals: they do not tell a name from a word.
+        ("Paciente GARCÍA ingresado. ", False),
+        ("PACIENTE GARCÍA INGRESADO. ", False),
+        # Nor does the start of a sentence or a line.
+        ("García ingresa hoy. ", False),
+        ("GARCÍA\n", False),
+        ("García ingresa hoy.\nVisto: garcía. ", True),
+    ],
+)
+def test_a_listed_name_is_public_only_where_it_is_seen_to_be_a_word(text: str, shown: bool) -> None:
+    counted = WordUse(("garcía",))
+    counted.add_texts([text] * 6)
+    assert counted.public(PublicRule(), frozenset({"Garcia"})).tolist() == [shown]
+
+
 def test_a_word_at_the_start_of_a_sentence_is_not_thought_a_name() -> None:
     counted = WordUse(("go",))
     counted.add_texts(["Go. Go. Go. Go. Go. Go."])

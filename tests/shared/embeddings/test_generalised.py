@@ -159,6 +159,16 @@ def test_an_unknown_word_shows_a_cluster_and_never_a_public_word(subwords: bool)
     assert (made.cluster(["wa"]) == PUBLIC).all()
 
 
+@pytest.mark.parametrize("subwords", [True, False])
+def test_another_spelling_of_a_public_word_is_an_unknown_word(subwords: bool) -> None:
+    # "Peña" with the accent as a character of its own, as some systems write it, is a surname and not "pena" (grief).
+    made = generalise(lower(["pena", *names(20)], subwords=subwords), mask(21, {0}), 5)
+    spellings = ["Pen\u0303a", "pe-na", "pena'"]
+    assert (made.cluster(["pena"]) == PUBLIC).all()
+    assert (made.cluster(spellings) != PUBLIC).all()
+    np.testing.assert_array_equal(made.rows(spellings), made.centres[made.cluster(spellings)])
+
+
 def test_it_survives_the_disk_in_half_precision(tmp_path: Path) -> None:
     made = generalise(lower(names(40)), mask(40, {1, 2}), 6)
     save_vectors(made, tmp_path, dtype="float16")
