@@ -13,8 +13,9 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
+from aggregator.audit_gate import PAGE, RECORD, passed_record
 from aggregator.audit_page import write_page
-from aggregator.audit_result import FORMAT, AuditResult, Inputs
+from aggregator.audit_result import AuditResult, Inputs
 from aggregator.errors import AuditError
 from aggregator.model_card import RECORD as TRAINING
 from aggregator.model_card import audited_under
@@ -33,8 +34,6 @@ from shared.privacy.audit import PRESETS, AuditMaterial, AuditSettings, run_audi
 from shared.privacy.policy import Policy, judge
 from shared.training.tagging import Progress, silent
 
-RECORD = "audit.json"
-PAGE = "audit.html"
 _EVENT = "representer-audited"
 # Of the notes, so many are attacked; the attacker learns from the others.
 _ATTACKED = 0.3
@@ -109,29 +108,11 @@ def require_passed(workspace: Workspace) -> list[str]:
         under which preset and policy, and what a reader of the verdict must know.
 
     Raises:
-        AuditError: there is no audit of it, or it did not pass.
+        AuditError: as for `passed_record`.
+        WorkspaceError: no representer is trained yet.
     """
-    path = workspace.root / "audit" / RECORD
-    if not path.exists() or not path.with_name(PAGE).exists():
-        raise AuditError("expected an audit of this representer, found none; run `aggregator audit` first")
-    try:
-        record = json.loads(read_text(path))
-        if record["format"] != FORMAT or not record["verdicts"]:
-            raise ValueError
-        attacked = str(record["representer"])
-        failed = [str(one["attack"]) for one in record["verdicts"] if one["passed"] is not True]
-        passed = record["passed"] is True and not failed
-        standing = [audited_under(record), *map(str, record["caveats"])]
-    except (ValueError, KeyError, TypeError, RecursionError, StorageError) as error:
-        raise AuditError("audit.json: expected the record of an audit; run `aggregator audit` again") from error
-    if attacked != representer_digest(workspace):
-        raise AuditError("the audit is of another representer than the one here; run `aggregator audit` again")
-    if not passed:
-        raise AuditError(
-            f"the representer did not pass its audit ({', '.join(dict.fromkeys(failed))}); see audit/{PAGE}, and change "
-            "the representer, not the policy"
-        )
-    return standing
+    record = passed_record(workspace.root / "audit", representer_digest(workspace))
+    return [audited_under(record), *map(str, record["caveats"])]
 
 
 def _attacked(note: Document) -> bool:

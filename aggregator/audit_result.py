@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
+from aggregator.audit_gate import FORMAT
 from shared.privacy.accounting import GaussianGuarantee
 from shared.privacy.audit import Audit, AuditSettings, settings_as_json
 from shared.privacy.finding import Finding
 from shared.privacy.policy import Policy, Verdict
 
-FORMAT = 2
 NOT_SHOWN = (
     "That no better attack exists. Only what is proved holds against all.",
     "PHI that nobody labelled in a hospital's notes. It is shown as any other word: readable if it is common in public text, "

@@ -9,6 +9,7 @@ import click
 
 from aggregator import audit as audits
 from aggregator import train_head, train_repr, workspace
+from aggregator.audit_gate import PAGE
 from aggregator.audit_result import AuditResult, summary_lines
 from aggregator.commands_sites import folder_option
 from command_line.commands import examples, json_option, report, seed_option
@@ -269,7 +270,7 @@ def audit(
 
 
 def _audit_lines(target: workspace.Workspace, result: AuditResult) -> list[str]:
-    return [*summary_lines(result), f"page: {target.root / 'audit' / audits.PAGE}"]
+    return [*summary_lines(result), f"page: {target.root / 'audit' / PAGE}"]
 
 
 @click.command("train-head", epilog=examples("aggregator train-head --epochs 20"))

@@ -23,7 +23,8 @@ from typing import Any
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from aggregator.errors import AuditError, WorkspaceError
+from aggregator import audit_gate
+from aggregator.errors import WorkspaceError
 from aggregator.model_card import RECORD, model_card
 from aggregator.registry import audit_log
 from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow
@@ -49,7 +50,7 @@ _ENCODER_FILES = (
 # Only some constructions have it.
 _SURROGATES = "surrogates.json"
 # What the representer withstood, for every hospital to read.
-_AUDIT_FILES = ("audit.json", "audit.html")
+_AUDIT_FILES = (audit_gate.RECORD, audit_gate.PAGE)
 _HEAD_FILES = ("head.safetensors", "head.json")
 _NO_LICENCE = (
     "# No licence is stated\n\nUse this release within what your hospital and the provider have agreed; "
@@ -88,6 +89,7 @@ class Publishing:
         licence: text of the licence, Markdown; None for none stated.
         server: address of the provider's server, "" for none; None for the one that was stated last.
         notes: for the reader, at most 4,000 characters.
+        audited: whether there must be an audit; a measurement of something else needs none. One that is there must have passed.
     """
 
     offline: tuple[Path, ...] = ()
@@ -95,6 +97,7 @@ class Publishing:
     licence: str | None = None
     server: str | None = None
     notes: str = ""
+    audited: bool = True
 
 
 def publish_representer(workspace: Workspace, how: Publishing = Publishing()) -> Release:
@@ -102,7 +105,7 @@ def publish_representer(workspace: Workspace, how: Publishing = Publishing()) ->
 
     Raises:
         WorkspaceError: none is trained yet, or too few keys are here.
-        AuditError: there is an audit, but of another representer.
+        AuditError: as for `passed_record`.
     """
     require(workspace.representer, "aggregator train-repr")
     return _publish(workspace, "representer", how)
@@ -114,7 +117,7 @@ def publish_pipeline(workspace: Workspace, how: Publishing = Publishing()) -> Re
     Raises:
         WorkspaceError: no head is trained yet, it does not fit the representer, a share that trained it was withdrawn, or
             too few keys are here.
-        AuditError: there is an audit, but of another representer.
+        AuditError: as for `passed_record`.
     """
     require(workspace.head, "aggregator train-head")
     trained_on = _head_record(workspace).get("representer")
@@ -264,9 +267,10 @@ def _fill(workspace: Workspace, folder: Path, fields: ReleaseFields, how: Publis
     _copy(workspace.representer, folder, _encoder_files(workspace.representer))
     _copy_as(workspace.representer / RECORD, folder / "representer.training.json")
     audit = workspace.root / "audit"
-    if audit.exists():
-        _copy(audit, folder, _AUDIT_FILES)
-        _check_audited(folder)
+    if audit.exists() or how.audited:
+        # Of the files as they will be signed: a training may have put others in their place since the command looked.
+        _copy(audit, folder, [name for name in _AUDIT_FILES if (audit / name).exists()])
+        audit_gate.passed_record(folder, _digest_of([file_sha256(folder / name) for name in _encoder_files(folder)]))
     head = workspace.head if fields.kind == "pipeline" else None
     if head is not None:
         _copy(head, folder, _HEAD_FILES)
@@ -278,13 +282,6 @@ def _fill(workspace: Workspace, folder: Path, fields: ReleaseFields, how: Publis
     write_text(folder / "LICENCE.md", licence)
     card = model_card(fields, workspace.representer, head, audit if audit.exists() else None, licence)
     write_text(folder / "MODEL_CARD.md", card)
-
-
-def _check_audited(folder: Path) -> None:
-    """Of the files as they will be signed, for a training may have put others in their place since the gate looked."""
-    attacked = json.loads(read_text(folder / _AUDIT_FILES[0])).get("representer")
-    if attacked != _digest_of([file_sha256(folder / name) for name in _encoder_files(folder)]):
-        raise AuditError("the audit is of another representer than the one here; run `aggregator audit` again")
 
 
 def _record_of(workspace: Workspace, repository: Repository, server: str | None) -> ProviderRecord:
@@ -363,7 +360,7 @@ def _staging(workspace: Workspace) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _copy(source: Path, target: Path, names: tuple[str, ...]) -> None:
+def _copy(source: Path, target: Path, names: Sequence[str]) -> None:
     for name in names:
         _copy_as(source / name, target / name)
 

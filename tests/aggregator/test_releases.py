@@ -14,7 +14,7 @@ from safetensors.numpy import save
 from sqlalchemy import select
 
 from aggregator import releases
-from aggregator.errors import WorkspaceError
+from aggregator.errors import AuditError, WorkspaceError
 from aggregator.model_card import model_card
 from aggregator.registry import audit_log
 from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow, SiteRow
@@ -61,6 +61,9 @@ def workspace(tmp_path: Path) -> Workspace:
     return made
 
 
+UNAUDITED = Publishing(audited=False)
+
+
 def train(workspace: Workspace) -> None:
     """The record of a head that was trained on the representer of the workspace."""
     record = {
@@ -75,14 +78,14 @@ def read(workspace: Workspace, name: str) -> str:
 
 
 def test_releases_are_numbered_and_the_last_is_the_latest(workspace: Workspace) -> None:
-    published = [releases.publish_representer(workspace), releases.publish_pipeline(workspace)]
+    published = [releases.publish_representer(workspace, UNAUDITED), releases.publish_pipeline(workspace, UNAUDITED)]
     assert releases.releases(workspace) == published
     assert [one.name for one in published] == ["0001-representer", "0002-pipeline"]
     assert read_latest(workspace.repository().read(LATEST, 1000)) == "0002-pipeline"
     assert set(releases.compatible_releases(workspace)) == {one.digest for one in published}
     assert releases.release_representer(published[1]) == releases.representer_digest(workspace)
     (workspace.representer / "vocabulary.json").write_text("[]")
-    other = releases.publish_representer(workspace)
+    other = releases.publish_representer(workspace, UNAUDITED)
     assert set(releases.compatible_releases(workspace)) == {other.digest}
 
 
@@ -93,7 +96,7 @@ def test_without_a_release_nothing_is_compatible(workspace: Workspace) -> None:
 
 
 def test_the_registry_knows_which_shares_trained_a_pipeline(workspace: Workspace) -> None:
-    first, second = releases.publish_representer(workspace), releases.publish_pipeline(workspace)
+    first, second = releases.publish_representer(workspace, UNAUDITED), releases.publish_pipeline(workspace, UNAUDITED)
     with workspace.registry().reading() as session:
         rows = session.scalars(select(ReleaseRow).order_by(ReleaseRow.sequence)).all()
         assert [(row.sequence, row.kind, row.name, row.digest) for row in rows] == [
@@ -110,7 +113,7 @@ def test_a_head_that_a_share_trained_which_is_gone_is_not_released(state: str, w
     with workspace.registry().transaction() as session:
         session.get_one(ShareRow, 7).state = state
     with pytest.raises(WorkspaceError, match="withdrawn"):
-        releases.publish_pipeline(workspace)
+        releases.publish_pipeline(workspace, UNAUDITED)
     assert releases.releases(workspace) == []
     with workspace.registry().reading() as session:
         assert not session.scalars(select(ReleaseRow)).all()
@@ -125,10 +128,10 @@ def test_a_publishing_that_failed_is_replaced_by_the_next(
     with monkeypatch.context() as patch:
         patch.setattr(Repository, "publish", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            releases.publish_pipeline(workspace)
+            releases.publish_pipeline(workspace, UNAUDITED)
     assert releases.releases(workspace) == []
     assert not (workspace.root / ".publishing").exists()
-    published = releases.publish_representer(workspace)
+    published = releases.publish_representer(workspace, UNAUDITED)
     with workspace.registry().reading() as session:
         assert [row.digest for row in session.scalars(select(ReleaseRow))] == [published.digest]
         assert not session.scalars(select(ReleaseShareRow)).all()
@@ -139,8 +142,8 @@ def test_the_offline_keys_may_be_elsewhere(workspace: Workspace, tmp_path: Path)
     for holder, stick in enumerate(sticks, start=1):
         export_offline(workspace.offline_keys, stick, holder)
     with pytest.raises(WorkspaceError, match="--offline-keys"):
-        releases.publish_representer(workspace)
-    assert releases.publish_representer(workspace, Publishing(offline=sticks)).name == "0001-representer"
+        releases.publish_representer(workspace, UNAUDITED)
+    assert releases.publish_representer(workspace, Publishing(audited=False, offline=sticks)).name == "0001-representer"
     # What is online is renewed without them.
     before = workspace.repository().expiries()
     assert releases.refresh(workspace).keys() == before.keys()
@@ -161,48 +164,90 @@ def test_the_provider_announces_its_server(workspace: Workspace) -> None:
     assert record.valid_until > datetime.date.today() + datetime.timedelta(days=365)
     assert releases.announce(workspace, "https://deid.example.org").server == "https://deid.example.org"
     # It stays until another one is stated.
-    releases.publish_representer(workspace)
+    releases.publish_representer(workspace, UNAUDITED)
     assert (
         ProviderRecord.from_bytes(workspace.repository().read(PROVIDER, 1 << 14)).server == "https://deid.example.org"
     )
-    releases.publish_representer(workspace, Publishing(server=""))
+    releases.publish_representer(workspace, Publishing(audited=False, server=""))
     assert ProviderRecord.from_bytes(workspace.repository().read(PROVIDER, 1 << 14)).server == ""
 
 
 def test_public_word_vectors_are_referred_to(workspace: Workspace) -> None:
     url = "https://files.example.org/embeddings.safetensors"
-    published = releases.publish_representer(workspace, Publishing(embeddings_url=url))
+    published = releases.publish_representer(workspace, Publishing(audited=False, embeddings_url=url))
     reference = Reference.from_bytes(read(workspace, "0001-representer/reference.json").encode())
     assert (reference.file, reference.url) == ("embeddings.safetensors", url)
     # Listed like any other file, so that the release is the same for whoever has it, but not carried.
     assert published.manifest.files["embeddings.safetensors"] == reference.entry
     with pytest.raises(WorkspaceError, match=r"embeddings\.safetensors"):
         read(workspace, "0001-representer/embeddings.safetensors")
-    carried = releases.publish_representer(workspace)
+    carried = releases.publish_representer(workspace, UNAUDITED)
     assert set(releases.compatible_releases(workspace)) == {published.digest, carried.digest}
     with pytest.raises(SchemaError, match="address"):
-        releases.publish_representer(workspace, Publishing(embeddings_url="http://files.example.org/e"))
+        releases.publish_representer(workspace, Publishing(audited=False, embeddings_url="http://files.example.org/e"))
 
 
 def test_the_licence_is_stated_or_said_to_be_missing(workspace: Workspace) -> None:
-    releases.publish_representer(workspace)
+    releases.publish_representer(workspace, UNAUDITED)
     assert "No licence" in read(workspace, "0001-representer/LICENCE.md")
-    releases.publish_representer(workspace, Publishing(licence="# CC BY 4.0\n\nAll of it."))
+    releases.publish_representer(workspace, Publishing(audited=False, licence="# CC BY 4.0\n\nAll of it."))
     assert read(workspace, "0002-representer/LICENCE.md") == "# CC BY 4.0\n\nAll of it."
     assert "CC BY 4.0. See LICENCE.md" in read(workspace, "0002-representer/MODEL_CARD.md")
 
 
-def test_the_card_of_a_pipeline(workspace: Workspace) -> None:
-    audit = {
-        "passed": True, "preset": "full", "accounting": {"statement": "Every word looks like 999 others."},
-        "verdicts": [{"passed": True, "skipped": False}, {"passed": True, "skipped": True}],
+def audit_record(workspace: Workspace) -> dict[str, object]:
+    """Of an audit that the representer has passed."""
+    return {
+        "format": 2, "passed": True, "preset": "full", "accounting": {"statement": "Every word looks like 999 others."},
+        "verdicts": [
+            {"attack": "match", "passed": True, "skipped": False}, {"attack": "linkage", "passed": True, "skipped": True},
+        ],
         "representer": releases.representer_digest(workspace), "seed": 3, "caveats": ["not tried: thinking"],
         "policy": {"name": "own.toml", "digest": "ab" * 32, "ours": False},
     }  # fmt: skip
+
+
+def put_audit(workspace: Workspace, record: dict[str, object]) -> None:
     folder = workspace.root / "audit"
-    folder.mkdir()
-    (folder / "audit.json").write_text(json.dumps(audit))
+    folder.mkdir(exist_ok=True)
+    (folder / "audit.json").write_text(json.dumps(record))
     (folder / "audit.html").write_text("<html></html>")
+
+
+class TestGate:
+    """Whoever calls: what is signed carries the record of an audit that it passed."""
+
+    def test_without_an_audit_nothing_is_signed(self, workspace: Workspace) -> None:
+        for publish in (releases.publish_representer, releases.publish_pipeline):
+            with pytest.raises(AuditError, match="found none"):
+                publish(workspace)
+        put_audit(workspace, audit_record(workspace))
+        (workspace.root / "audit" / "audit.html").unlink()
+        with pytest.raises(AuditError, match="found none"):
+            releases.publish_representer(workspace)
+        assert releases.releases(workspace) == []
+
+    @pytest.mark.parametrize(
+        ("change", "why"),
+        [
+            ({"passed": False}, "did not pass"),
+            ({"verdicts": [{"attack": "match", "passed": False}]}, "did not pass its audit .match"),
+            ({"verdicts": []}, "record of an audit"),
+            ({"format": 1}, "record of an audit"),
+            ({"representer": "ab" * 32}, "another representer"),
+        ],
+    )
+    def test_an_audit_that_was_not_passed(self, change: dict[str, object], why: str, workspace: Workspace) -> None:
+        put_audit(workspace, audit_record(workspace) | change)
+        # Nor where none is asked for: a release never carries such a record.
+        for how in (Publishing(), UNAUDITED):
+            with pytest.raises(AuditError, match=why):
+                releases.publish_representer(workspace, how)
+        assert releases.releases(workspace) == []
+
+
+def test_the_card_of_a_pipeline(workspace: Workspace) -> None:
+    put_audit(workspace, audit_record(workspace))
     releases.publish_pipeline(workspace)
     card = read(workspace, "0001-pipeline/MODEL_CARD.md")
     for part in (
@@ -233,20 +278,20 @@ def test_a_card_says_what_is_not_recorded(tmp_path: Path) -> None:
 def test_a_damaged_record_of_the_head_is_no_release(text: str, workspace: Workspace) -> None:
     (workspace.head / "training.json").write_text(text)
     with pytest.raises(WorkspaceError, match="train-head"):
-        releases.publish_pipeline(workspace)
+        releases.publish_pipeline(workspace, UNAUDITED)
     assert releases.releases(workspace) == []
 
 
 def test_a_head_of_another_representer_is_no_release(workspace: Workspace) -> None:
     (workspace.representer / "vocabulary.json").write_text("[]")
     with pytest.raises(WorkspaceError, match="another representer"):
-        releases.publish_pipeline(workspace)
+        releases.publish_pipeline(workspace, UNAUDITED)
     train(workspace)
-    assert releases.publish_pipeline(workspace).manifest.kind == "pipeline"
+    assert releases.publish_pipeline(workspace, UNAUDITED).manifest.kind == "pipeline"
 
 
 def test_rotated_keys_are_in_the_log(workspace: Workspace) -> None:
-    releases.publish_representer(workspace)
+    releases.publish_representer(workspace, UNAUDITED)
     assert releases.rotate(workspace, ["root", "timestamp"]) == 2
     with workspace.registry().reading() as session:
         last = list(audit_log.events(session))[-1]
@@ -254,7 +299,7 @@ def test_rotated_keys_are_in_the_log(workspace: Workspace) -> None:
         "release-keys-rotated",
         {"roles": ["root", "timestamp"], "root": 2},
     )
-    assert releases.publish_representer(workspace).name == "0002-representer"
+    assert releases.publish_representer(workspace, UNAUDITED).name == "0002-representer"
 
 
 def test_changes_of_the_repository_wait_for_one_another(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,7 +321,7 @@ def test_changes_of_the_repository_wait_for_one_another(workspace: Workspace, mo
     thread = threading.Thread(target=refresh)
     with monkeypatch.context() as patch:
         patch.setattr(Repository, "publish", slow)
-        releases.publish_representer(workspace)
+        releases.publish_representer(workspace, UNAUDITED)
     thread.join()
     assert order == ["publishing", "published", "refreshed"]
     assert workspace.repository().release_names() == ["0001-representer"]
@@ -284,6 +329,6 @@ def test_changes_of_the_repository_wait_for_one_another(workspace: Workspace, mo
 
 @pytest.mark.parametrize("licence", ["", "  \n\n"])
 def test_a_blank_licence_is_none(licence: str, workspace: Workspace) -> None:
-    releases.publish_representer(workspace, Publishing(licence=licence))
+    releases.publish_representer(workspace, Publishing(audited=False, licence=licence))
     [file] = (workspace.releases / "targets" / "0001-representer").glob("*.LICENCE.md")
     assert "No licence is stated" in file.read_text()

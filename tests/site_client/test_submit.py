@@ -171,7 +171,7 @@ def test_a_share_that_was_sealed_goes_on_its_way_after_another_release_was_pulle
     """It may have left before the cut; only the provider can say what became of it."""
     share = pair.share()
     before = submit_to_folder(pair.hospital, share, tmp_path / "stick", "A. Person").read_bytes()
-    releases.publish_representer(pair.provider, Publishing(notes="another"))
+    releases.publish_representer(pair.provider, Publishing(audited=False, notes="another"))
     later, _ = pull(pair.hospital, str(pair.provider.releases), None)
     assert later.release().digest != pair.hospital.release().digest
     assert submit_to_folder(later, share, tmp_path / "again", None).read_bytes() == before
