@@ -14,7 +14,7 @@ from aggregator.errors import RefusedError, RegistryError
 from aggregator.ingest import Decision, resume
 from aggregator.ingest import ingest as take_in
 from aggregator.registry.tables import SHARE_STATES
-from aggregator.shares import REJECTED, Share
+from aggregator.shares import ACCEPTED, REJECTED, WITHDRAWN, Share
 from aggregator.workspace import Workspace
 from command_line.commands import examples, json_option, report
 from protocols.errors import ProtocolError, StorageError
@@ -110,12 +110,13 @@ def shares_show(digest: str, root: Path, as_json: bool) -> None:
 @name_option
 @reason_option
 @folder_option
-def shares_accept(digest: str, name: str, reason: str, root: Path) -> None:
+@json_option
+def shares_accept(digest: str, name: str, reason: str, root: Path, as_json: bool) -> None:
     """Let a share in quarantine count."""
     target = workspace.open_workspace(root)
     found = shares.find_share(target, digest)
     shares.accept(target, found, name, reason)
-    click.echo(f"share {found.sequence} of {found.site} accepted")
+    report(_decided(found, ACCEPTED), [f"share {found.sequence} of {found.site} accepted"], as_json=as_json)
 
 
 @shares_group.command("reject", epilog=examples('aggregator shares reject 3fa9 --name "A. Weiss" --reason "no labels"'))
@@ -123,12 +124,13 @@ def shares_accept(digest: str, name: str, reason: str, root: Path) -> None:
 @name_option
 @reason_option
 @folder_option
-def shares_reject(digest: str, name: str, reason: str, root: Path) -> None:
+@json_option
+def shares_reject(digest: str, name: str, reason: str, root: Path, as_json: bool) -> None:
     """Refuse a share in quarantine and delete it."""
     target = workspace.open_workspace(root)
     found = shares.find_share(target, digest)
     shares.reject(target, found, name, reason)
-    click.echo(f"share {found.sequence} of {found.site} refused and deleted")
+    report(_decided(found, REJECTED), [f"share {found.sequence} of {found.site} refused and deleted"], as_json=as_json)
 
 
 @shares_group.command(
@@ -138,14 +140,16 @@ def shares_reject(digest: str, name: str, reason: str, root: Path) -> None:
 @name_option
 @reason_option
 @folder_option
-def shares_withdraw(digest: str, name: str, reason: str, root: Path) -> None:
+@json_option
+def shares_withdraw(digest: str, name: str, reason: str, root: Path, as_json: bool) -> None:
     """Take a share out and delete it, for a site that can't ask by itself; the next head is trained without it."""
     target = workspace.open_workspace(root)
     found = shares.find_share(target, digest)
     shares.withdraw(target, found, name, reason)
-    click.echo(f"share {found.sequence} of {found.site} withdrawn and deleted")
-    for _, release in shares.releases_with(target, found):
-        click.echo(f"release {release} was trained with it")
+    trained = [release for _, release in shares.releases_with(target, found)]
+    lines = [f"share {found.sequence} of {found.site} withdrawn and deleted"]
+    lines += [f"release {release} was trained with it" for release in trained]
+    report(_decided(found, WITHDRAWN) | {"releases": trained}, lines, as_json=as_json)
 
 
 @click.group("alarms")
@@ -168,10 +172,11 @@ def alarms_list(everything: bool, root: Path, as_json: bool) -> None:
 @click.argument("number", type=int)
 @name_option
 @folder_option
-def alarms_acknowledge(number: int, name: str, root: Path) -> None:
+@json_option
+def alarms_acknowledge(number: int, name: str, root: Path, as_json: bool) -> None:
     """Note that somebody has looked at an alarm."""
     alarms.acknowledge(workspace.open_workspace(root), number, name)
-    click.echo(f"alarm {number} acknowledged")
+    report({"alarm": number}, [f"alarm {number} acknowledged"], as_json=as_json)
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -190,7 +195,7 @@ def _take(target: Workspace, path: Path) -> dict[str, object]:
     if path.name.endswith(_WITHDRAWAL):
         receipt = shares.carry_out(target, read_bounded(path, MAX_MESSAGE_BYTES))
         write_whole(_receipt_path(path, _WITHDRAWAL), receipt)
-        return {"state": shares.WITHDRAWN}
+        return {"state": WITHDRAWN}
     decision = take_in(target, path)
     write_whole(_receipt_path(path, _BUNDLE), decision.receipt)
     return _decision_row(decision) | {"receipt": str(_receipt_path(path, _BUNDLE))}
@@ -202,6 +207,10 @@ def _receipt_path(path: Path, suffix: str) -> Path:
 
 def _decision_row(decision: Decision) -> dict[str, object]:
     return {name: value for name, value in vars(decision).items() if name != "receipt"}
+
+
+def _decided(one: Share, state: str) -> dict[str, object]:
+    return {"site": one.site, "sequence": one.sequence, "bundle": one.bundle, "state": state}
 
 
 def _decision_line(row: dict[str, object]) -> str:

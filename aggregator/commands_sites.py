@@ -82,10 +82,12 @@ def site_rotate(rotation: Path, out: Path | None, root: Path, as_json: bool) -> 
 @click.option("--reason", required=True, help="Kept with the site.")
 @click.option("--key", "key_id", help="Only this key, by its id, and those that it has vouched for.")
 @folder_option
-def site_revoke(name: str, reason: str, key_id: str | None, root: Path) -> None:
+@json_option
+def site_revoke(name: str, reason: str, key_id: str | None, root: Path, as_json: bool) -> None:
     """Take no more shares from a site, from now on."""
     sites.revoke(workspace.open_workspace(root), name, reason, key_id)
-    click.echo(f"{key_id or name} revoked; shares accepted before stay in the pool")
+    lines = [f"{key_id or name} revoked; shares accepted before stay in the pool"]
+    report({"site": name, "key": key_id}, lines, as_json=as_json)
 
 
 def _key_row(key: sites.SiteKey) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -55,6 +56,22 @@ def test_what_is_to_be_typed_lacks_nothing(document: str) -> None:
         command, given = parsed(line)
         missing = [param.name for param in command.params if param.required and given.get(param.name or "") is None]
         assert not missing, f"{line}: {missing}"
+
+
+def commands(group: click.Group, name: str = "") -> Iterator[tuple[str, click.Command]]:
+    for word, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{name}{word} ")
+        else:
+            yield f"{name}{word}", command
+
+
+def test_every_command_has_json_but_those_that_the_readme_names() -> None:
+    found = [pair for program in PROGRAMS.values() for pair in commands(program)]
+    without = {name for name, command in found if "as_json" not in {param.name for param in command.params}}
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (named,) = re.findall(r"`--json` \(all but ([^)]+)\)", text)
+    assert without == set(re.findall(r"`([^`]+)`", named))
 
 
 def test_a_command_that_is_not_there_is_noticed() -> None:

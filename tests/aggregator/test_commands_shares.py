@@ -135,8 +135,11 @@ class TestShares:
 
     @pytest.mark.parametrize(("verb", "state"), [("accept", ACCEPTED), ("reject", REJECTED), ("withdraw", WITHDRAWN)])
     def test_a_person_decides_by_name_and_reason(self, verb: str, state: str, taken: World) -> None:
-        digest = str(self.row(taken, QUARANTINED)["digest"])
+        row = self.row(taken, QUARANTINED)
+        digest = str(row["digest"])
         refused(run(taken, "shares", verb, digest), 2)
-        done(run(taken, "shares", verb, digest, "--name", "A. Weiss", "--reason", "looked at"))
+        found = values(run(taken, "shares", verb, digest, "--name", "A. Weiss", "--reason", "looked at", "--json"))
+        assert found.pop("releases", []) == []
+        assert found == {name: row[name] for name in ("site", "sequence", "bundle")} | {"state": state}
         rows = values(run(taken, "shares", "list", "--state", state, "--json"))["shares"]
         assert "looked at" in {row["reason"] for row in rows}

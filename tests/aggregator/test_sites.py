@@ -300,7 +300,9 @@ def test_the_commands(workspace: Workspace, tmp_path: Path) -> None:
     with pytest.raises(SignatureError):
         read_acceptance(answer.read_bytes(), old.public_key)
     refused(provider("site", "revoke", "st-anne", "--key", "0000", "--reason", "x", *at), 21, "st-anne")
-    done(provider("site", "revoke", "st-anne", "--key", new.public_key.key_id, "--reason", "laptop lost", *at))
+    key = new.public_key.key_id
+    revoked = values(provider("site", "revoke", "st-anne", "--key", key, "--reason", "laptop lost", "--json", *at))
+    assert revoked == {"site": "st-anne", "key": key}
     done(provider("site", "revoke", "st-anne", "--reason", "key lost", *at))
     assert "revoked: key lost" in done(provider("site", "list", *at)).stdout
 

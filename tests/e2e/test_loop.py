@@ -127,7 +127,8 @@ class TestShares:
         refused(provider("ingest", again, *at_provider(loop)), 16, "share 1 of north")
         [alarm] = values(provider("alarms", "list", "--json", *at_provider(loop)))["alarms"]
         assert (alarm["site"], alarm["kind"]) == ("north", "conflict")
-        done(provider("alarms", "acknowledge", alarm["id"], "--name", "A. Weiss", *at_provider(loop)))
+        seen = provider("alarms", "acknowledge", alarm["id"], "--name", "A. Weiss", "--json", *at_provider(loop))
+        assert values(seen) == {"alarm": alarm["id"]}
         assert done(provider("alarms", "list", *at_provider(loop))).stdout == "no alarms\n"
 
     def test_a_damaged_share_does_not_hold_up_the_others(self, loop: Loop) -> None:
