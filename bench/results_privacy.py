@@ -17,7 +17,7 @@ import torch
 from aggregator.train_repr import PublicMaterial, RepresenterOptions
 from bench import corpora
 from bench.outcomes import RUNS, Comparison, Outcome, f1, f1_entry, judged, kept, outcome, with_interval
-from bench.privacy_attacks import adversaries, strong, times
+from bench.privacy_attacks import adversaries, adversaries_invariance, strong, times
 from bench.privacy_material import (
     COMMAND,
     PROVIDER_NOTES,
@@ -289,6 +289,7 @@ PARTS = {
     "meddocan-table": meddocan_table,
     "sites-table": sites_table,
     "adversaries": adversaries,
+    "adversaries-invariance": adversaries_invariance,
     "strong": strong,
     "times": times,
 }
@@ -296,7 +297,7 @@ PARTS = {
 
 def main() -> None:
     torch.set_num_threads(1)
-    for part in sys.argv[1:] or ("meddocan", "utility", "utility-sites", "sites", "strong", "adversaries", "times"):
+    for part in sys.argv[1:] or (name for name in PARTS if not name.endswith("-table")):
         PARTS[part]()
 
 
