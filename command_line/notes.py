@@ -48,9 +48,12 @@ class Notes:
         path: folder or file.
         options: how to read it.
         scheme: its categories are the only ones let through; None lets all through.
+        to_share: whether what is labelled in the notes and has no category in the scheme is kept, to be hidden.
     """
 
-    def __init__(self, path: Path, options: NotesOptions, scheme: LabelScheme | None = None) -> None:
+    def __init__(
+        self, path: Path, options: NotesOptions, scheme: LabelScheme | None = None, *, to_share: bool = False
+    ) -> None:
         self._mapping: dict[str, str] | None = None
         if scheme is not None and options.labels is not None:
             bundled = options.labels in scheme_names()
@@ -69,6 +72,7 @@ class Notes:
             readers=OFFICIAL_READERS if options.official else None,
         )
         self._official = options.official
+        self._to_share = to_share
 
     def __iter__(self) -> Iterator[Document]:
         return self._mapped(self.corpus)
@@ -80,8 +84,8 @@ class Notes:
     def _mapped(self, documents: Iterable[Note]) -> Iterator[Note]:
         if self._mapping is None:
             return iter(documents)
-        mapping = self._mapping
-        return (map_document(document, mapping) for document in documents)
+        mapping, to_share = self._mapping, self._to_share
+        return (map_document(document, mapping, to_share=to_share) for document in documents)
 
     @property
     def quarantined(self) -> int:

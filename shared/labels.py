@@ -4,6 +4,9 @@ Schemes and mappings are data files in `shared/schemes`; a hospital writes a map
 
 Tags run over the whole document. A token that a span touches is inside the span, so a span that cuts a token grows to
 the whole token: more is hidden, never less. `I-X` at the start of a sentence continues the span of the sentence before.
+
+A hospital may label more than the scheme has categories for. Such spans are HIDDEN on their way into a share: their tokens
+have HIDDEN_TAG, which is no tag of any scheme, so that what forgets to hide them is refused by whatever checks tags.
 """
 
 from __future__ import annotations
@@ -25,6 +28,10 @@ from shared.errors import ConfigurationError, LabelError, StorageError
 Note = TypeVar("Note", bound=AnnotatedText)
 
 MAX_CATEGORIES = 127  # tags travel as uint8: 1 + 2 * 127 = 255
+HIDDEN = ""
+"""Category of a span that is PHI of no category of the scheme."""
+HIDDEN_TAG = 255
+"""Tag of each of its tokens: one more than any scheme can have."""
 
 
 @dataclass(frozen=True)
@@ -131,8 +138,13 @@ def load_mapping_file(path: Path, target: LabelScheme) -> dict[str, str]:
     return dict(table)
 
 
-def map_document(document: Note, mapping: Mapping[str, str]) -> Note:
-    """The document in the words of another scheme; spans that map to "" are dropped, as the mapping says.
+def map_document(document: Note, mapping: Mapping[str, str], *, to_share: bool = False) -> Note:
+    """The document in the words of another scheme.
+
+    Args:
+        document: its categories are keys of `mapping`.
+        mapping: to the other scheme, "" for what that does not count as PHI.
+        to_share: whether spans that map to "" are kept, as HIDDEN, and not dropped.
 
     Raises:
         LabelError: a category is not in the mapping: nothing is guessed and nothing is dropped silently.
@@ -141,11 +153,11 @@ def map_document(document: Note, mapping: Mapping[str, str]) -> Note:
     for span in document.annotations:
         if span.category not in mapping:
             raise LabelError(
-                f'label {span.category!r} is not in the mapping; add a line for it, with "" if it is not PHI',
+                f'label {span.category!r} is not in the mapping; add a line for it, with "" if the release has no category for it',
                 document=document.identifier,
                 place=f"characters {span.start}-{span.end}",
             )
-        if mapping[span.category]:
+        if mapping[span.category] or to_share:
             kept.append(replace(span, category=mapping[span.category]))
     return replace(document, annotations=tuple(kept))
 
@@ -159,7 +171,7 @@ def encode_tags(spans: NDArray[np.int32], document: Document, scheme: LabelSchem
         scheme: gives each category its tags.
 
     Returns:
-        uint8 `[tokens]`, indices into `scheme.tags`. Where two spans touch one token, the earlier one has it.
+        uint8 `[tokens]`, indices into `scheme.tags`, or HIDDEN_TAG. Where two spans touch one token, the earlier one has it.
 
     Raises:
         LabelError: a category is not in the scheme.
@@ -167,7 +179,7 @@ def encode_tags(spans: NDArray[np.int32], document: Document, scheme: LabelSchem
     tags = np.zeros(len(spans), dtype=np.uint8)
     if not document.annotations:
         return tags
-    categories = np.array([_category(span, document, scheme) for span in document.annotations], dtype=np.uint8)
+    own = np.array([_own_tags(span, document, scheme) for span in document.annotations], dtype=np.uint8)
     edges = np.array([(span.start, span.end) for span in document.annotations], dtype=np.int64)
     last = np.searchsorted(spans[:, 0], edges[:, 1], side="left")
     first = np.searchsorted(spans[:, 1], edges[:, 0], side="right")
@@ -175,13 +187,21 @@ def encode_tags(spans: NDArray[np.int32], document: Document, scheme: LabelSchem
     np.maximum(first[1:], last[:-1], out=first[1:])
     lengths = np.maximum(last - first, 0)
     inside = np.repeat(first - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
-    tags[inside] = np.repeat(2 * categories + 2, lengths)
+    tags[inside] = np.repeat(own[:, 1], lengths)
     touched = lengths > 0
-    tags[first[touched]] = 2 * categories[touched] + 1
+    tags[first[touched]] = own[touched, 0]
     return tags
 
 
-def _category(span: Annotation, document: Document, scheme: LabelScheme) -> int:
+def without_hidden(tags: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The tags with O in the place of HIDDEN_TAG."""
+    return np.where(tags == HIDDEN_TAG, np.uint8(0), tags)
+
+
+def _own_tags(span: Annotation, document: Document, scheme: LabelScheme) -> tuple[int, int]:
+    """The tags of a span's first token and of its others."""
+    if span.category == HIDDEN:
+        return HIDDEN_TAG, HIDDEN_TAG
     category = scheme.category_index.get(span.category)
     if category is None:
         raise LabelError(
@@ -189,7 +209,7 @@ def _category(span: Annotation, document: Document, scheme: LabelScheme) -> int:
             document=document.identifier,
             place=f"characters {span.start}-{span.end}",
         )
-    return category
+    return 2 * category + 1, 2 * category + 2
 
 
 def repair_tags(tags: NDArray[np.uint8]) -> NDArray[np.uint8]:

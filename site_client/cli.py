@@ -110,7 +110,7 @@ def encode_notes(
     bound = _bound(max_advantage, advantage_quantile)
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
-    read = Notes(notes, NotesOptions.of(reading), load_scheme_file(opened.release().folder))
+    read = Notes(notes, NotesOptions.of(reading), load_scheme_file(opened.release().folder), to_share=True)
     with progress_bar(quiet=as_json) as bar:
         encoded = encode(opened, read, out, bar, bound, new_noise=new_noise)
     manifest = encoded.manifest

@@ -122,10 +122,13 @@ def encode(
                 f"--max-advantage: expected a bound that a sentence with PHI can keep, got one for which all {guarded.left_out} "
                 "would be left out; choose a larger one, or ask for a release with more noise"
             )
+        if not labelled and (writer.sentences or guarded.hidden_words):
+            raise CorpusError(
+                "expected labelled notes, got not one label that the release has a category for; check the folder, "
+                "--format and --labels"
+            )
         if not writer.sentences:
             raise CorpusError("expected notes with at least one token, got none; check the folder")
-        if not labelled:
-            raise CorpusError("expected labelled notes, got not one label; check the folder and --format")
     try:
         workspace, sequence = workspace.next_sequence()
         fields = ShareFields(

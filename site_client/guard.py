@@ -3,6 +3,9 @@
 Nobody else can measure it, for it takes the notes. With surrogates it is known ahead: a guess. Otherwise a sample of the
 pairs of a PHI word and a neighbour is looked at, so that it costs less than the encoding, or every pair where a bound is to
 be held. A neighbour is a word that the release shows differently: words of one cluster can't be told apart by anybody.
+
+What the hospital has labelled PHI and the release has no category for never leaves as it is: surrogates take its place,
+or else the sentence is left out.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from shared.embeddings.generalised import GeneralisedVectors
 from shared.embeddings.neighbours import Neighbours
 from shared.encoding import TokenisedSentences
 from shared.files import read_text
+from shared.labels import HIDDEN_TAG, without_hidden
 from shared.models.noise import SharingNoise
 from shared.pipeline import Encoder
 from shared.privacy.enforcement import AdvantageBound, enforce, raised_value_bound
@@ -46,7 +50,9 @@ class Guarded:
         neighbours: of a word, itself included, that were looked at; 0 where none had to be.
         bound: that was held; None for none.
         raised: sentences whose noise was raised.
-        left_out: sentences that may not be shared.
+        left_out: sentences that would not have kept it.
+        hidden_words: labelled PHI of no category of the release.
+        hidden_left_out: sentences that were left out for them; with surrogates none.
     """
 
     white_box: WhiteBoxBound
@@ -54,6 +60,8 @@ class Guarded:
     bound: AdvantageBound | None
     raised: int
     left_out: int
+    hidden_words: int = 0
+    hidden_left_out: int = 0
 
 
 class Guard:
@@ -68,20 +76,20 @@ class Guard:
     """
 
     def __init__(self, encoder: Encoder, neighbours: int, bound: AdvantageBound | None, noise: SharingNoise) -> None:
-        kind = construction(encoder)
+        self._replaces = construction(encoder) == "surrogates"
         self._encoder, self._bound, self._noise = encoder, bound, noise
         vectors = encoder.vectors
         if isinstance(vectors, GeneralisedVectors):
             vectors = DistinctVectors(vectors)
-        self._neighbours = 0 if kind == "surrogates" else min(neighbours, len(vectors))
-        self._raised = self._left_out = 0
+        self._neighbours = 0 if self._replaces else min(neighbours, len(vectors))
+        self._raised = self._left_out = self._hidden_words = self._hidden_left_out = 0
         pseudonyms = None
         if self._neighbours:
             pseudonyms = Pseudonymiser(Neighbours(vectors), self._neighbours)
         # Surrogates keep any bound.
         self._pairs = None if bound is None or pseudonyms is None else WordPairs(pseudonyms, _BOUNDED)
         # A seed that nobody knows: the figures leave with the share.
-        settings = replace(_EVERYTHING if kind == "surrogates" else WHILE_ENCODING, seed=secrets.randbits(31))
+        settings = replace(_EVERYTHING if self._replaces else WHILE_ENCODING, seed=secrets.randbits(31))
         self._tally = WhiteBoxTally(encoder, pseudonyms, settings if self._pairs is None else _BOUNDED)
 
     @property
@@ -92,8 +100,9 @@ class Guard:
 
     def passed(self, chunk: TokenisedSentences) -> tuple[TokenisedSentences, NDArray[np.float64] | None]:
         """The sentences that may be shared, and how many times its scale the noise of each must have; None for once."""
+        chunk, looked_at = self._without_hidden(chunk)
         factors, left_out = [], []
-        for piece in self._pieces(chunk):
+        for piece in self._pieces(looked_at):
             if self._bound is None or self._pairs is None:
                 self._tally.add(piece)
                 continue
@@ -109,8 +118,23 @@ class Guard:
         self._raised += int((used > 1).sum())
         return without(chunk, away), used
 
+    def _without_hidden(self, chunk: TokenisedSentences) -> tuple[TokenisedSentences, TokenisedSentences]:
+        """What may go on to the encoder, and the same for the attacker, who knows the categories of the scheme alone."""
+        hidden = chunk.tags == HIDDEN_TAG
+        if not hidden.any():
+            return chunk, chunk
+        self._hidden_words += int(hidden.sum())
+        if self._replaces:
+            return chunk, TokenisedSentences(chunk.words, without_hidden(chunk.tags), chunk.lengths)
+        away = np.logical_or.reduceat(hidden, np.cumsum(chunk.lengths) - chunk.lengths)
+        self._hidden_left_out += int(away.sum())
+        chunk = without(chunk, away)
+        return chunk, chunk
+
     def _pieces(self, chunk: TokenisedSentences) -> Iterator[TokenisedSentences]:
         """The chunk, cut between sentences where it has more pairs than are to be held at a time."""
+        if not len(chunk.lengths):
+            return
         most = self._tally.settings.neighbours or self._neighbours
         ends = np.cumsum(chunk.lengths)
         pairs = np.append(0, np.cumsum(chunk.tags > 0))[ends] * most
@@ -122,7 +146,15 @@ class Guard:
 
     def result(self) -> Guarded:
         """What was found in all chunks so far."""
-        return Guarded(self._tally.bound(), self._neighbours, self._bound, self._raised, self._left_out)
+        return Guarded(
+            self._tally.bound(),
+            self._neighbours,
+            self._bound,
+            self._raised,
+            self._left_out,
+            self._hidden_words,
+            self._hidden_left_out,
+        )
 
 
 def without(chunk: TokenisedSentences, left_out: NDArray[np.bool_]) -> TokenisedSentences:

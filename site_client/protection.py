@@ -137,6 +137,13 @@ def guarded_lines(guarded: Guarded) -> list[str]:
             f"--max-advantage {guarded.bound.advantage:g}: {guarded.raised} sentences got more noise, "
             f"{guarded.left_out} were left out"
         )
+    if guarded.hidden_words:
+        done = (
+            f"the {guarded.hidden_left_out} sentences that hold them were left out"
+            if guarded.hidden_left_out
+            else "surrogates took their place, without a label"
+        )
+        lines.append(f"{guarded.hidden_words} words are labelled PHI of no category of the release: {done}")
     return lines
 
 
@@ -153,6 +160,7 @@ def guarded_json(guarded: Guarded) -> dict[str, object]:
             "with_casing": {name or "all": asdict(spread) for name, spread in bound.with_casing.items()},
         },
         "bound": None if held is None else {**asdict(held), "raised": guarded.raised, "left_out": guarded.left_out},
+        "hidden": {"words": guarded.hidden_words, "sentences_left_out": guarded.hidden_left_out},
     }
 
 

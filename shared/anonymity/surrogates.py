@@ -27,6 +27,7 @@ from shared.augment.pseudonyms import is_punctuation
 from shared.encoding import TokenisedSentences
 from shared.errors import ModelError, TrainingError
 from shared.files import read_text, write_text
+from shared.labels import without_hidden
 from shared.models.noise import NoiseSource
 from shared.text.casing import CASING_CLASSES, casing_classes
 
@@ -99,7 +100,7 @@ class SurrogateBank:
         return f"SurrogateBank({len(self.spans)} spans)"
 
     def replaced(self, chunk: TokenisedSentences, noise: NoiseSource) -> TokenisedSentences:
-        """The sentences with every labelled span replaced.
+        """The sentences with every labelled span replaced; what is HIDDEN is drawn word by word, and its tags become O.
 
         Args:
             chunk: labelled sentences.
@@ -114,7 +115,7 @@ class SurrogateBank:
             words[start:end] = [
                 self._varied(category, word, chance) for word, chance in zip(drawn, others[start:end], strict=True)
             ]
-        return TokenisedSentences(words, chunk.tags, chunk.lengths)
+        return TokenisedSentences(words, without_hidden(chunk.tags), chunk.lengths)
 
     def _drawn(self, category: int, words: list[str], chances: list[float]) -> list[str]:
         pattern = self._pattern(words)

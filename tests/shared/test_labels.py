@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 from shared.document import Annotation, Document
 from shared.errors import AnnotationError, ConfigurationError, LabelError
 from shared.labels import (
+    HIDDEN,
+    HIDDEN_TAG,
+    MAX_CATEGORIES,
     LabelScheme,
     decode_tags,
     encode_tags,
@@ -21,6 +24,7 @@ from shared.labels import (
     map_document,
     repair_tags,
     scheme_names,
+    without_hidden,
 )
 from shared.text.tokens import tokenise
 
@@ -106,11 +110,24 @@ def test_an_unknown_label_is_refused_and_its_text_not_told() -> None:
         map_document(document, {"NAME": "NAME"})
 
 
+def test_what_the_scheme_has_no_category_for_gets_a_tag_of_no_scheme() -> None:
+    largest = LabelScheme("largest", tuple(f"C{number}" for number in range(MAX_CATEGORIES)))
+    assert len(largest.tags) == HIDDEN_TAG
+    document = Document("d", "Ana Ruiz saw Eva Mora", (Annotation(0, 8, HIDDEN), Annotation(13, 21, "C126")))
+    tags = encode_tags(tokenise(document.text).spans, document, largest)
+    assert tags.tolist() == [HIDDEN_TAG, HIDDEN_TAG, 0, 253, 254]
+    assert without_hidden(tags).tolist() == [0, 0, 0, 253, 254]
+
+
 def test_a_hospitals_own_labels_map_through_its_file(tmp_path: Path) -> None:
     path = tmp_path / "labels.toml"
     path.write_text('[map]\nNICKNAME = "NAME"\nMOOD = ""\n', encoding="utf-8")
     document = Document("d", "Ana came sad", (Annotation(0, 3, "NICKNAME"), Annotation(9, 12, "MOOD")))
     assert map_document(document, load_mapping_file(path, SCHEME)).annotations == (Annotation(0, 3, "NAME"),)
+    assert map_document(document, load_mapping_file(path, SCHEME), to_share=True).annotations == (
+        Annotation(0, 3, "NAME"),
+        Annotation(9, 12, HIDDEN),
+    )
     path.write_text('[map]\nNICKNAME = "ALIAS"\n', encoding="utf-8")
     with pytest.raises(ConfigurationError, match="ALIAS"):
         load_mapping_file(path, SCHEME)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from shared.anonymity.surrogates import FILE, SurrogateBank, load_bank, save_bank, surrogate_bank
 from shared.encoding import TokenisedSentences
 from shared.errors import ModelError, TrainingError
+from shared.labels import HIDDEN_TAG
 from shared.text.casing import casing_classes
 
 PUBLIC = TokenisedSentences(
@@ -96,7 +97,17 @@ def test_a_category_that_the_public_notes_lack_still_loses_its_words() -> None:
         assert all(w.lower() in known or w.isdecimal() for w in drawn(["Zoe", "quill", "QX"], [9, 10, 10], seed))
 
 
+def test_phi_of_no_category_is_drawn_from_all_and_loses_its_tag() -> None:
+    words = ["Dr", "Zoe", "QUILL", "7"]
+    found = [BANK.replaced(chunk(words, [0, *[HIDDEN_TAG] * 3]), torch.Generator().manual_seed(s)) for s in range(40)]
+    assert {one.words[1] for one in found} == {"Ada", "Brown", "Eve", "Stone"}
+    assert {one.words[2] for one in found} == {"JOHN"}
+    assert all(one.words[0] == "Dr" and one.words[3].isdecimal() for one in found)
+    assert not any(one.tags.any() for one in found)
+
+
 word = st.sampled_from(["Zoe", "Ida", "Quill", "zoe", "IDA", "9", "77", "1999", "x1y", "/", ".", "-", "iPad"])
+tag = st.integers(0, 6) | st.just(HIDDEN_TAG)
 
 
 @settings(max_examples=150, deadline=None)
@@ -104,7 +115,7 @@ word = st.sampled_from(["Zoe", "Ida", "Quill", "zoe", "IDA", "9", "77", "1999", 
 def test_noninterference(data: st.DataObject) -> None:
     """Two notes that differ in labelled words only, same casing and punctuation, give the same under the same chance."""
     words = data.draw(st.lists(word, min_size=1, max_size=12))
-    tags = data.draw(st.lists(st.integers(0, 6), min_size=len(words), max_size=len(words)))
+    tags = data.draw(st.lists(tag, min_size=len(words), max_size=len(words)))
     alike = {
         "Zoe": "Ida",
         "Ida": "Quill",
@@ -124,7 +135,7 @@ def test_noninterference(data: st.DataObject) -> None:
 @given(st.data())
 def test_with_hidden_casing_nothing_of_a_labelled_word_shows(data: st.DataObject) -> None:
     words = data.draw(st.lists(word, min_size=1, max_size=12))
-    tags = data.draw(st.lists(st.integers(0, 6), min_size=len(words), max_size=len(words)))
+    tags = data.draw(st.lists(tag, min_size=len(words), max_size=len(words)))
     others = [data.draw(word) if tag else one for one, tag in zip(words, tags, strict=True)]
     hiding = surrogate_bank([PUBLIC], hides_casing=True)
     assert drawn(words, tags, bank=hiding) == drawn(others, tags, bank=hiding)
