@@ -48,7 +48,8 @@ class Notes:
         path: folder or file.
         options: how to read it.
         scheme: its categories are the only ones let through; None lets all through.
-        to_share: whether what is labelled in the notes and has no category in the scheme is kept, to be hidden.
+        to_share: whether what is labelled in the notes and has no category in the scheme is kept, to be hidden, and
+            a note that nobody has labelled is a bad one.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class Notes:
             quarantine=options.quarantine,
             categories=known,
             readers=OFFICIAL_READERS if options.official else None,
+            labelled=to_share,
         )
         self._official = options.official
         self._to_share = to_share

@@ -48,11 +48,13 @@ class AnnotatedText:
         identifier: unique in its corpus; file stem or record id.
         text: the note, untouched.
         annotations: spans in the order given.
+        labelled: whether somebody has said what is PHI in it, be it nothing.
     """
 
     identifier: str
     text: str
     annotations: tuple[Annotation, ...] = ()
+    labelled: bool = True
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.identifier!r}, {len(self.text)} characters, {len(self.annotations)} annotations)"

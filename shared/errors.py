@@ -4,7 +4,7 @@ DeidError
 ├── ConfigurationError      a setting that cannot work
 ├── CorpusError             notes or annotations that can't be trusted as they are
 │   ├── FormatError         a file is not in the format it claims, or in none we know
-│   ├── AnnotationError     a span that does not fit its text or another span
+│   ├── AnnotationError     a span that does not fit its text or another span; none where there must be labels
 │   └── LabelError          a label that the scheme in use does not know
 ├── EmbeddingError          word vectors that are damaged or do not fit
 ├── ModelError              weights that do not fit the model that should load them

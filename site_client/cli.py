@@ -118,10 +118,25 @@ def encode_notes(
         *read.lines(),
         f"share {manifest.sequence}: {manifest.sentences} sentences, {manifest.tokens} tokens in {out}",
         *guarded_lines(encoded.guarded),
+        *_unlabelled_lines(encoded.without_labels, read.corpus.report.read),
         f"nothing has left; next: site-client inspect {out}",
     ]
-    result = {"share": str(out), "quarantined": read.quarantined, **manifest.to_json(), **guarded_json(encoded.guarded)}
+    result = {
+        "share": str(out),
+        "quarantined": read.quarantined,
+        "notes_without_labels": encoded.without_labels,
+        **manifest.to_json(),
+        **guarded_json(encoded.guarded),
+    }
     report(result, lines, as_json=as_json)
+
+
+def _unlabelled_lines(without_labels: int, notes: int) -> list[str]:
+    if not without_labels:
+        return []
+    return [
+        f"{without_labels} of {notes} notes have no label: nothing in them is hidden as PHI; make sure that there is none"
+    ]
 
 
 @main.command("inspect", epilog=examples("site-client inspect share.parquet --notes notes/ --page share.html"))

@@ -43,10 +43,12 @@ class Encoded:
     Args:
         manifest: as it was signed.
         guarded: what the best attacker tells of these notes.
+        without_labels: notes in which nothing is labelled PHI.
     """
 
     manifest: ShareManifest
     guarded: Guarded
+    without_labels: int
 
 
 def encoded_blocks(
@@ -93,7 +95,7 @@ def encode(
 
     Args:
         workspace: of the site, with a pulled release.
-        documents: labelled notes, their labels those of the release.
+        documents: labelled notes, their labels those of the release or HIDDEN.
         out: the payload, .parquet or .h5.
         progress: called after every chunk with the tokens done.
         bound: what the best attacker may tell of each sentence; None only measures it.
@@ -108,12 +110,19 @@ def encode(
     encoder = load_encoder(release.folder)
     # A key that can't be read shows now, not after hours.
     workspace.key()
-    labelled = False
+    labelled, without_labels = False, 0
+
+    def counted() -> Iterator[Document]:
+        nonlocal without_labels
+        for document in documents:
+            without_labels += not document.annotations
+            yield document
+
     noise, checking = _noises(workspace, encoder, release.folder, new_noise)
     guard = Guard(encoder, neighbours_of(release.folder), bound, checking)
     rules = ValueRules(len(encoder.scheme.tags), guard.value_bound)
     with ShuffledWriter(out, dim=encoder.representer.config.dim, rules=rules) as writer:
-        for block in encoded_blocks(encoder, documents, guard, noise, progress):
+        for block in encoded_blocks(encoder, counted(), guard, noise, progress):
             writer.append(block)
             labelled = labelled or bool(block.tags.any())
         guarded = guard.result()
@@ -146,7 +155,7 @@ def encode(
         # The key in use now: it may have been replaced meanwhile, and the ledger knows no other.
         manifest = seal_share(out, fields, workspace.key(), checked=writer.checked)
         write_report(out, manifest, guarded)
-        return Encoded(manifest, guarded)
+        return Encoded(manifest, guarded, without_labels)
     except BaseException:
         # A payload without its manifest is of no use to anybody, nor are the manifest and report of one that it replaced.
         for left in (out, manifest_path(out), report_path(out)):

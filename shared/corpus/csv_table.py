@@ -1,4 +1,4 @@
-"""CSV with a header row: a text column and, if there, an id column; for reading only. No annotations."""
+"""CSV with a header row: a text column and, if there, an id column; for reading only. Labelled by nobody."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class CsvTable(Format):
         values = dict(zip(header, row, strict=True))
         identifier = values.get(_ID_COLUMN) or entry.identifier
         refuse_escaped_bytes(identifier + values[self.text_column], entry.identifier)
-        return Document(identifier, values[self.text_column])
+        return Document(identifier, values[self.text_column], labelled=False)
 
     def render(self, document: Document) -> dict[str, bytes]:
         raise ConfigurationError("expected a format that can be written, got csv; choose jsonl")

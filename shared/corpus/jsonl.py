@@ -1,7 +1,8 @@
 """Our own JSON Lines: {"id", "text", "annotations": [{"start", "end", "category"}]}.
 
-A span may also carry "id", "comment" and "text" (what it covers, which is then checked). A record without annotations
-is a note without them, unless it carries them under a name of another tool: that is refused.
+A span may also carry "id", "comment" and "text" (what it covers, which is then checked). An empty list of annotations
+says that there is no PHI; a record without the list is a note that nobody has labelled, unless it carries spans under a
+name of another tool: that is refused.
 """
 
 from __future__ import annotations
@@ -38,9 +39,13 @@ class PlainJsonl(JsonRecords):
                 )
         return build(
             text,
-            [_tag(item, identifier, index) for index, item in enumerate(spans_of(items or [], identifier))],
+            [
+                _tag(item, identifier, index)
+                for index, item in enumerate([] if items is None else spans_of(items, identifier))
+            ],
             identifier,
             notes,
+            labelled=items is not None,
         )
 
     def to_record(self, document: Document) -> Record:
@@ -76,7 +81,7 @@ def tag_of(item: object, start: str, end: str, category: str, surface: str, docu
     )
 
 
-def build(text: str, tags: list[Tag], identifier: str, notes: Counter[str]) -> AnnotatedText:
+def build(text: str, tags: list[Tag], identifier: str, notes: Counter[str], *, labelled: bool = True) -> AnnotatedText:
     """A document of tags that are seen to fit their text.
 
     Raises:
@@ -90,7 +95,7 @@ def build(text: str, tags: list[Tag], identifier: str, notes: Counter[str]) -> A
     annotations = align(text, tags, COUNTINGS, notes)
     if annotations is None:
         raise mismatch(text, tags, identifier)
-    return AnnotatedText(identifier, text, annotations)
+    return AnnotatedText(identifier, text, annotations, labelled)
 
 
 def _tag(item: object, document: str, index: int) -> Tag:

@@ -4,7 +4,7 @@
         {"type": "labels", "value": {"start", "end", "labels", "text"}}]}]}
 
 One set of annotations per task: cancelled ones are passed over and counted; two that stand are refused, for nobody can
-say which is right. Regions of other kinds that cover text are refused; choices, ratings and relations are passed over
+say which is right. A task where none stands is a note that nobody has labelled. Regions of other kinds that cover text are refused; choices, ratings and relations are passed over
 and counted.
 """
 
@@ -34,20 +34,22 @@ class LabelStudio(JsonRecords):
         text = text_value(data.get("text") if isinstance(data, dict) else None, "'text' in 'data'", fallback)
         identifier = identifier_of(record, fallback)
         tags = []
-        for index, region in enumerate(_results(record, identifier, notes)):
+        results = _results(record, identifier, notes)
+        for index, region in enumerate(results or []):
             tag = _tag(region, identifier, f"result {index + 1}")
             if tag is None:
                 notes["Label Studio results that cover no text (choices, relations), passed over"] += 1
             else:
                 tags.append(tag)
-        return build(text, tags, identifier, notes)
+        return build(text, tags, identifier, notes, labelled=results is not None)
 
     def to_record(self, document: Document) -> Record:
         results = [_region(document, span, index) for index, span in enumerate(document.annotations)]
         return {"id": document.identifier, "data": {"text": document.text}, "annotations": [{"result": results}]}
 
 
-def _results(record: Record, document: str, notes: Counter[str]) -> list[Any]:
+def _results(record: Record, document: str, notes: Counter[str]) -> list[Any] | None:
+    """The regions of the annotation that stands; None where none does."""
     standing = []
     for item in spans_of(record.get("annotations", record.get("completions")), document):
         if not isinstance(item, dict):
@@ -62,7 +64,7 @@ def _results(record: Record, document: str, notes: Counter[str]) -> list[Any]:
         raise AnnotationError(
             f"expected one annotator's result for each task, got {len(standing)}; keep one", document=document
         )
-    return spans_of(standing[0].get("result"), document) if standing else []
+    return spans_of(standing[0].get("result"), document) if standing else None
 
 
 def _tag(region: object, document: str, place: str) -> Tag | None:

@@ -1,4 +1,4 @@
-"""Plain text: one .txt file a note, no annotations. An empty file is an empty note."""
+"""Plain text: one .txt file a note, labelled by nobody. An empty file is an empty note."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class PlainText(Format):
     suffixes: ClassVar[tuple[str, ...]] = (".txt",)
 
     def parse(self, entry: Entry, notes: Counter[str]) -> Document:
-        return Document(entry.identifier, decode_utf8(only_part(entry), entry.identifier))
+        return Document(entry.identifier, decode_utf8(only_part(entry), entry.identifier), labelled=False)
 
     def render(self, document: Document) -> dict[str, bytes]:
         if document.annotations:

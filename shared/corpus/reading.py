@@ -15,7 +15,7 @@ from shared.corpus.formats import make_format
 from shared.corpus.quarantine import Quarantine
 from shared.corpus.report import Report
 from shared.document import AnnotatedText, Document
-from shared.errors import ConfigurationError, CorpusError, FormatError, LabelError
+from shared.errors import AnnotationError, ConfigurationError, CorpusError, FormatError, LabelError
 
 _HASH_BYTES = 8
 
@@ -31,6 +31,7 @@ class Corpus:
         quarantine: where bad documents go; None: the first one raises.
         categories: the labels that may occur; None: any.
         readers: what reads a format in the place of its own reader, by the format's name.
+        labelled: whether a note that nobody has labelled is a bad one; else it is one without annotations.
 
     Attributes:
         format: name of the format.
@@ -46,6 +47,7 @@ class Corpus:
         quarantine: Quarantine | None = None,
         categories: frozenset[str] | None = None,
         readers: Mapping[str, Format] | None = None,
+        labelled: bool = False,
     ) -> None:
         self.format = detection.format
         self.detected = detection.why
@@ -54,6 +56,7 @@ class Corpus:
         self._reader = (readers or {}).get(detection.format) or make_format(detection.format, text_column)
         self._quarantine = quarantine
         self._categories = categories
+        self._labelled = labelled
 
     def __iter__(self) -> Iterator[Document]:
         return self.documents(trusted)
@@ -112,6 +115,11 @@ class Corpus:
 
     def _check(self, document: AnnotatedText) -> None:
         check_document(document)
+        if self._labelled and not document.labelled:
+            raise AnnotationError(
+                "expected labels, got a note that nobody has labelled; label it (an empty list of annotations says no PHI)",
+                document=document.identifier,
+            )
         if self._categories is None:
             return
         for span in document.annotations:
@@ -136,7 +144,11 @@ def trusted(found: AnnotatedText) -> Document:
     Raises:
         AnnotationError: a span is empty, outside the text, or overlaps another.
     """
-    return found if isinstance(found, Document) else Document(found.identifier, found.text, found.annotations)
+    return (
+        found
+        if isinstance(found, Document)
+        else Document(found.identifier, found.text, found.annotations, found.labelled)
+    )
 
 
 def read_corpus(
@@ -147,6 +159,7 @@ def read_corpus(
     quarantine: Path | None = None,
     categories: frozenset[str] | None = None,
     readers: Mapping[str, Format] | None = None,
+    labelled: bool = False,
 ) -> Corpus:
     """Open a corpus; the documents come when it is iterated.
 
@@ -156,11 +169,11 @@ def read_corpus(
         text_column: where the text stands, in CSV and plain JSONL.
         quarantine: a folder for bad documents; without it the first one raises.
         categories: the labels that may occur; None: any.
-        readers: as in `Corpus`.
+        readers, labelled: as in `Corpus`.
 
     Raises:
         FormatError: now, when the path holds nothing readable; in the pass, for a damaged document.
-        AnnotationError: in the pass, for spans that do not fit.
+        AnnotationError: in the pass, for spans that do not fit, or for none where there must be labels.
         LabelError: in the pass, for a label outside `categories`.
         StorageError: a file can't be read, or the quarantine can't be written.
         ConfigurationError: no such format, or the quarantine is the corpus.
@@ -170,7 +183,14 @@ def read_corpus(
         raise ConfigurationError("expected a quarantine apart from the corpus, got the same folder; name another")
     detection = detect(path, format, text_column, quarantine)
     aside = Quarantine(quarantine, path) if quarantine is not None else None
-    return Corpus(detection, text_column=text_column, quarantine=aside, categories=categories, readers=readers)
+    return Corpus(
+        detection,
+        text_column=text_column,
+        quarantine=aside,
+        categories=categories,
+        readers=readers,
+        labelled=labelled,
+    )
 
 
 def _located(error: CorpusError, entry: Entry) -> CorpusError:

@@ -21,6 +21,7 @@ from protocols.payload import open_payload
 from protocols.sentence_block import SentenceBlock
 from protocols.shuffled_writer import ShuffledWriter
 from shared.anonymity.surrogates import SurrogateBank
+from shared.document import Document
 from shared.encoding import embedded, represented, tokenised, tokenised_chunks
 from shared.labels import LabelScheme
 from shared.models.noise import SharingNoise
@@ -233,6 +234,24 @@ def test_a_bound_on_the_command_line(tmp_path: Path) -> None:
         "maximum"
     ]
     assert maximum <= 0.6 + 1e-6
+
+
+def test_notes_that_nobody_labelled_are_not_shared(tmp_path: Path) -> None:
+    site = sites.site(tmp_path, sites.clear())
+    notes = write_notes(tmp_path / "notes.jsonl", [*NOTES[:2], Document("bare", "There was no complaint.")], "jsonl")
+    command = ("encode", notes, "--workspace", site.root, "--out", site.root / "a.parquet")
+    found = values(hospital(*command, "--json"))
+    assert found["notes_without_labels"] == 1
+    assert "1 of 3 notes have no label" in done(hospital(*command)).stdout
+    with notes.open("a", encoding="utf-8") as file:
+        file.write('{"id": "never", "text": "Atendido por Ana Ruiz"}\n')
+    (site.root / "a.parquet").unlink()
+    line = refused(hospital(*command), 3, "never", "notes.jsonl, line 4", "nobody has labelled")
+    assert "Ana" not in line
+    assert not (site.root / "a.parquet").exists()
+    aside = values(hospital(*command, "--json", "--quarantine", tmp_path / "aside"))
+    assert (aside["quarantined"], aside["sentences"]) == (1, found["sentences"])
+    assert "Atendido" in (tmp_path / "aside" / "never.json").read_text()
 
 
 def test_where_no_sentence_keeps_the_bound_nothing_is_written(tmp_path: Path) -> None:
