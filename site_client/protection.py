@@ -59,6 +59,8 @@ def _measured(guarded: Guarded) -> dict[str, float]:
             stated["bayes_neighbours"] = float(guarded.neighbours)
     if guarded.bound is not None:
         stated |= {"max_advantage": guarded.bound.advantage, "advantage_quantile": guarded.bound.quantile}
+        if guarded.white_box.construction == "noise":
+            stated["advantage_draws"] = float(guarded.white_box.settings.draws)
     return stated
 
 
@@ -99,7 +101,7 @@ def protection_lines(stated: Mapping[str, float]) -> list[str]:
         share = stated["advantage_quantile"]
         lines.append(
             f"{'all' if share == 1 else f'{share:.1%} of'} such pairs of each sentence stay at or below "
-            f"{_percent((1 + stated['max_advantage']) / 2)}: sentences that would not got more noise, or were left out"
+            f"{_percent((1 + stated['max_advantage']) / 2)}{_worst_of(stated)}: sentences that would not got more noise, or were left out"
         )
     return lines
 
@@ -162,6 +164,12 @@ def guarded_json(guarded: Guarded) -> dict[str, object]:
         "bound": None if held is None else {**asdict(held), "raised": guarded.raised, "left_out": guarded.left_out},
         "hidden": {"words": guarded.hidden_words, "sentences_left_out": guarded.hidden_left_out},
     }
+
+
+def _worst_of(stated: Mapping[str, float]) -> str:
+    if "advantage_draws" not in stated:
+        return ""
+    return f" under each of {stated['advantage_draws']:.0f} draws of the input noise, made for this check alone"
 
 
 def _others(neighbours: float) -> str:

@@ -5,8 +5,10 @@ the place of a trained one. Scaling the output noise of a sentence by f divides 
 no sentence is run twice. Factors come from a ladder, on which `MemoisedNoise` lays one draw over the other: a sentence that
 is shared again under another bound tells no more than the share of it with the least noise.
 
-What it holds is the advantage from the representation, for the neighbours looked at and on average over the input noise
-drawn. Casing is not in it: no noise hides that. A factor depends on the sentence, and so tells a little about it; give
+What it holds is the advantage from the representation, for the neighbours looked at and under each draw of the input noise
+that was tried. That is stricter than the advantage on average over all draws, which nobody can compute: the mean of a few
+draws, from which the least noise is then chosen, comes out too low. Of 60 sentences in each of six settings the mean of 2
+let up to 4 break the bound on 200 fresh draws, the worst of 8 none, for 1 to 7% more noise. Casing is not in it: no noise hides that. A factor depends on the sentence, and so tells a little about it; give
 a MemoisedNoise for the input noise, so that it depends on nothing else.
 """
 
@@ -64,7 +66,8 @@ class Enforced:
     Args:
         factors: of the output noise, float64 `[sentences]`, 1 where nothing is to be done.
         left_out: sentences that may not be shared at all, bool `[sentences]`.
-        advantage: of the quantile bounded, under these factors, float64 `[sentences]`; 0 where there is no PHI.
+        advantage: of the quantile bounded, under these factors and the worst draw of the input noise, float64 `[sentences]`;
+            0 where there is no PHI.
         found: the pairs of the sentences that may be shared, under these factors.
     """
 
@@ -128,6 +131,6 @@ def _least_factor(divergence: NDArray[np.float64], bound: AdvantageBound) -> flo
 
 
 def _advantage(divergence: NDArray[np.float64], factor: float, quantile: float) -> float:
-    """The quantile over pairs of the mean over draws, of a divergence `[draws, pairs]` under more noise."""
-    each = 2 * below(divergence / (2 * factor)).mean(0) - 1
+    """The quantile over pairs of the worst draw, of a divergence `[draws, pairs]` under more noise."""
+    each = 2 * below(divergence.max(0) / (2 * factor)) - 1
     return float(np.quantile(each, quantile, method="higher"))

@@ -16,11 +16,13 @@ from shared.anonymity.surrogates import SurrogateBank
 from shared.embeddings.generalised import folded, generalise
 from shared.encoding import TokenisedSentences, represented, tokenised, tokenised_chunks
 from shared.encoding import embedded as embed
+from shared.models.divergence import Replacements, divergences
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer
 from shared.models.token_local import TokenLocal, TokenLocalConfig
 from shared.pipeline import Encoder
 from shared.privacy.enforcement import AdvantageBound
+from shared.privacy.white_box import below
 from shared.privacy.word_pairs import WHILE_ENCODING
 from site_client import guard as module
 from site_client.encode import encoded_blocks
@@ -103,6 +105,36 @@ def test_every_sentence_that_passes_keeps_the_bound_and_no_other_is_touched(adva
     assert left_out <= result.left_out
     if quantile == 1:
         assert 2 * result.white_box.representation[""].maximum - 1 <= advantage + 1e-6
+
+
+@pytest.mark.parametrize("advantage", [0.1, 0.2])
+def test_the_bound_holds_on_average_over_draws_that_did_not_choose_the_noise(advantage: float) -> None:
+    encoder = noisy(0.05, inputs=0.3)
+    assert isinstance(encoder.representer, Representer)
+    words = CHUNK.words
+    # Neighbours of numbers are drawn, and punctuation has none.
+    places = np.array([place for place in np.flatnonzero(CHUNK.tags).tolist() if words[place].isalpha()])
+    pairs = Replacements(
+        np.repeat(places, 3),
+        np.tile(np.arange(3), len(places)),
+        encoder.vectors.rows(["Theobald", "Clinic", "Oxenthorpe"]),
+    )
+    sentence = np.repeat(np.arange(len(CHUNK.lengths)), CHUNK.lengths)[pairs.tokens]
+    vectors, fresh = encoder.vectors.rows(words), torch.Generator().manual_seed(7)
+    delta = np.stack([divergences(encoder.representer, vectors, CHUNK.lengths, pairs, fresh) for _ in range(60)])
+    broken = kept = 0
+    for seed in range(8):
+        guard = Guard(encoder, 10_000, AdvantageBound(advantage), MemoisedNoise(bytes([seed] * 32), b"bound"))
+        passed, factors = guard.passed(CHUNK)
+        assert factors is not None
+        of = dict(zip(sentences(passed), factors.tolist(), strict=True))
+        for row, one in enumerate(sentences(CHUNK)):
+            if one in of and any(one[1]):
+                kept += 1
+                mean = np.mean(2 * below(delta[:, sentence == row] / of[one] / 2) - 1, axis=0)
+                broken += bool(mean.max(initial=0) > advantage)
+    assert kept > 50
+    assert broken == 0
 
 
 def test_the_noise_of_a_share_is_raised_as_much_and_nothing_else_changes() -> None:
@@ -239,7 +271,9 @@ def test_sentences_are_left_out_whole() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (json.dumps({"options": {"neighbours": 37}}), 37),
+        (json.dumps({"options": {"neighbours": 370}}), 370),
+        # The audited digest does not cover the file, and one neighbour would prove nothing.
+        (json.dumps({"options": {"neighbours": 2}}), NEIGHBOURS),
         (json.dumps({"options": {"neighbours": 1}}), NEIGHBOURS),
         (json.dumps({"options": {"neighbours": True}}), NEIGHBOURS),
         (json.dumps({"options": {"neighbours": "500"}}), NEIGHBOURS),
@@ -249,7 +283,7 @@ def test_sentences_are_left_out_whole() -> None:
         (None, NEIGHBOURS),
     ],
 )
-def test_the_neighbours_are_those_of_the_training(text: str | None, expected: int, tmp_path: Path) -> None:
+def test_the_neighbours_are_those_of_the_training_or_more(text: str | None, expected: int, tmp_path: Path) -> None:
     if text is not None:
         (tmp_path / "representer.training.json").write_text(text)
     assert neighbours_of(tmp_path) == expected

@@ -31,7 +31,8 @@ def spread(mean: float = 0.51234, p99: float = 0.6, maximum: float = 0.777, toke
 
 def guarded(found: Spread, neighbours: int = 100, bound: AdvantageBound | None = None) -> Guarded:
     both = {"": found, "DOCTOR": found}
-    return Guarded(WhiteBoxBound("noise", both, both, WHILE_ENCODING), neighbours, bound, 3, 1)
+    settings = WHILE_ENCODING if bound is None else replace(WHILE_ENCODING, draws=8)
+    return Guarded(WhiteBoxBound("noise", both, both, settings), neighbours, bound, 3, 1)
 
 
 SURROGATES = Guarded(WhiteBoxBound("surrogates", {"": spread(0.5, 0.5, 0.5)}, {}, WhiteBoxSettings()), 0, None, 0, 0)
@@ -70,7 +71,7 @@ def test_the_maximum_and_the_counts_stay_in_the_house() -> None:
     stated = protection(clear(), guarded(spread(), bound=bound))
     assert stated == {
         "surrogates": 0, "bayes_mean": 0.513, "bayes_p99": 0.6, "bayes_neighbours": 100,
-        "max_advantage": 0.2, "advantage_quantile": 0.9,
+        "max_advantage": 0.2, "advantage_quantile": 0.9, "advantage_draws": 8,
     }  # fmt: skip
     found = guarded_json(guarded(spread(), bound=bound))
     assert found["bound"] == {"advantage": 0.2, "quantile": 0.9, "max_factor": 16, "raised": 3, "left_out": 1}
@@ -104,7 +105,7 @@ def test_it_is_said_in_words() -> None:
         "51.3% of cases on average",
         "one of the 100 nearest words that the release shows differently",
         "90.0% of such pairs",
-        "60.0%",
+        "60.0% under each of 8 draws of the input noise",
     ):
         assert part in text
     text = "\n".join(protection_lines(protection(clear(), SURROGATES)) + guarded_lines(SURROGATES))

@@ -271,12 +271,12 @@ def test_a_bound_is_kept_by_as_little_noise_as_needed(quantile: float) -> None:
         delta = found.divergence[:, sentence == row]
 
         def advantage(times: float, delta: np.ndarray = delta) -> float:
-            each = [np.mean([math.erf(one / times / 2 / math.sqrt(2)) for one in pair]) for pair in delta.T]
+            each = [max(math.erf(one / times / 2 / math.sqrt(2)) for one in pair) for pair in delta.T]
             return float(np.quantile(each, quantile, method="higher"))
 
         assert advantage(factor) == pytest.approx(kept.advantage[row], abs=1e-6)
         held = 2 * kept.found.accuracy[sentence == row] - 1
-        assert np.quantile(held, quantile, method="higher") == pytest.approx(kept.advantage[row], abs=1e-6)
+        assert np.quantile(held, quantile, method="higher") <= kept.advantage[row] + 1e-6
         assert factor == 1 or advantage(factor / 2**0.25) > 0.2
 
 
