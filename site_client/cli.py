@@ -117,7 +117,7 @@ def encode_notes(
     lines = [
         *read.lines(),
         f"share {manifest.sequence}: {manifest.sentences} sentences, {manifest.tokens} tokens in {out}",
-        *guarded_lines(encoded.guarded),
+        *guarded_lines(encoded.guarded, manifest.protection),
         *_unlabelled_lines(encoded.without_labels, read.corpus.report.read),
         f"nothing has left; next: site-client inspect {out}",
     ]

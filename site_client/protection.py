@@ -73,7 +73,7 @@ def protection_lines(stated: Mapping[str, float]) -> list[str]:
     lines = []
     if stated.get("surrogates"):
         lines.append(
-            "every word labelled PHI was replaced by public PHI of its category before anything was computed: the share "
+            "every word labelled PHI was replaced by public PHI, of its category where the release has one, before anything was computed: the share "
             "does not depend on it; unlabelled PHI is shown as any other word"
         )
     if stated.get("casing_hidden"):
@@ -115,8 +115,13 @@ def _guarantees(sigma: float) -> str:
     return f"{listed} at delta {DELTA:g}, and a word moves its whole sentence,"
 
 
-def guarded_lines(guarded: Guarded) -> list[str]:
-    """What was found while encoding, in words, for the hospital itself."""
+def guarded_lines(guarded: Guarded, stated: Mapping[str, float]) -> list[str]:
+    """What was found while encoding, in words, for the hospital itself.
+
+    Args:
+        guarded: what was found.
+        stated: what the manifest states.
+    """
     bound = guarded.white_box
     lines = []
     for spreads, what in ((bound.representation, ""), (bound.with_casing, ", casing included")):
@@ -128,6 +133,10 @@ def guarded_lines(guarded: Guarded) -> list[str]:
             )
     if not lines:
         lines.append("best possible attacker on labelled PHI: there was no word to look at")
+    elif not bound.with_casing and "casing_hidden" not in stated:
+        lines.append(
+            "  from the representation: how a word is written travels too, and tells a number from a word for sure"
+        )
     elif guarded.neighbours:
         spread = bound.representation[""]
         lines.append(

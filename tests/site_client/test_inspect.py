@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from protocols.errors import ProtocolError
 from protocols.payload import open_payload
 from protocols.share import read_manifest
+from shared.anonymity.surrogates import SurrogateBank
 from shared.labels import LabelScheme, load_scheme
 from site_client.channels import channels
 from site_client.encode_report import read_report, report_path
@@ -22,7 +24,8 @@ from site_client.inspect_page import write_page
 from site_client.workspace import open_workspace
 from tests.loop import Loop, done, hospital, values
 from tests.protocols.blocks import make_block
-from tests.tiny_notes import phi_strings, tiny_notes
+from tests.site_client import sites
+from tests.tiny_notes import phi_strings, tiny_notes, write_notes
 
 SCHEME = LabelScheme("tiny", ("PATIENT", "DATE"))
 NOTES = list(tiny_notes(24, 1, "north"))
@@ -49,6 +52,19 @@ def test_a_sentence_stands_alone_if_no_other_shows_the_same() -> None:
     # The same labels and casing under other representations is the same pattern.
     other = make_block([2], seed=9)
     assert channels([block, block, other], SCHEME).alone == 1
+
+
+@pytest.mark.parametrize("hides_casing", [False, True])
+def test_a_guess_is_said_to_be_one_from_the_representation_alone(hides_casing: bool, tmp_path: Path) -> None:
+    bank = SurrogateBank([(kind, ("Anna",)) for kind in range(8)], hides_casing=hides_casing)
+    site = sites.site(tmp_path, replace(sites.clear(), surrogates=bank))
+    share, at = site.root / "a.parquet", ("--workspace", site.root)
+    said = done(hospital("encode", write_notes(tmp_path / "notes", NOTES[:4]), "--out", share, *at)).stdout
+    done(hospital("inspect", share, "--page", tmp_path / "page.html", *at))
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "all that is left from the representation" in page
+    for text in (said, page):
+        assert ("tells a number from a word for sure" in text) != hides_casing
 
 
 def test_a_share_is_said_in_words_and_numbers(built_loop: Loop) -> None:

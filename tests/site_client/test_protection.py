@@ -84,12 +84,12 @@ def test_the_maximum_and_the_counts_stay_in_the_house() -> None:
 def test_what_was_not_looked_at_is_not_stated() -> None:
     nothing = guarded(spread(tokens=0))
     assert set(protection(clear(), nothing)) == {"surrogates"}
-    (line,) = guarded_lines(nothing)
+    (line,) = guarded_lines(nothing, {})
     assert "no word" in line
 
 
 def test_it_is_said_in_words() -> None:
-    text = "\n".join(guarded_lines(guarded(spread(), bound=AdvantageBound(0.2))))
+    text = "\n".join(guarded_lines(guarded(spread(), bound=AdvantageBound(0.2)), {}))
     for part in (
         "51.2%",
         "60.0%",
@@ -108,7 +108,7 @@ def test_it_is_said_in_words() -> None:
         "60.0% under each of 8 draws of the input noise",
     ):
         assert part in text
-    text = "\n".join(protection_lines(protection(clear(), SURROGATES)) + guarded_lines(SURROGATES))
+    text = "\n".join(protection_lines(protection(clear(), SURROGATES)) + guarded_lines(SURROGATES, {}))
     assert "from any other in 50.0%" in text
     assert "nearest" not in text
 
