@@ -33,6 +33,7 @@ from shared.models.noise_source import PrivateNoise
 from shared.pipeline import Encoder, load_encoder
 from shared.privacy.attacks.adversary import AdversarySettings, fresh_adversaries
 from shared.privacy.attacks.matching import MatchingSettings
+from shared.privacy.attacks.membership import encoded_notes, membership
 from shared.privacy.attacks.sharing import joined
 from shared.privacy.audit import FULL, AuditMaterial, run_audit
 from shared.privacy.policy import load_policy
@@ -199,6 +200,26 @@ def strong() -> None:
                 label = f"default preset with --hide-casing: white box with casing, {figure} of Bayes accuracy, N=1000"
                 add(label, one, target, "the casing that travels is the surrogate's", hidden["commit"])
     record("privacy", entries)
+
+
+def memberships() -> None:
+    """Which notes trained a head: on what the default preset shows of MEDDOCAN's notes that the provider has not."""
+
+    def measure() -> dict[str, object]:
+        encoder, notes = _encoder(), corpora.meddocan("train")[PROVIDER_NOTES:] + corpora.meddocan("dev")
+        assert FULL.membership is not None
+        pool, asked = (encoded_notes(encoder, notes, draw) for draw in (0, 1))
+        found = membership(pool, asked, len(encoder.scheme.tags), FULL.membership)
+        return {"findings": [asdict(one) for one in found]}
+
+    run = kept("privacy-membership", measure)
+    record("privacy", [
+        Entry(f"default preset: membership of a note in the training of a head, {one['measure']}", round(one["value"], 4), None, "",
+              one["unit"] or "share", (round(one["interval"][0], 4), round(one["interval"][1], 4)), 1, "meddocan/train+dev", COMMAND,
+              f"{one['trials']} notes; a worthless score reaches {one['baseline']:.4f}; attacker: {one['knowledge']}; seed {one['seed']}",
+              run["commit"])
+        for one in run["findings"] if one["trials"]
+    ])  # fmt: skip
 
 
 def times() -> None:
