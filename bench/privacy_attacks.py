@@ -160,7 +160,7 @@ def strong() -> None:
     run, hidden = kept("privacy-strong", measure), kept("privacy-white-box-hidden", measure_hidden)
     by_measure = {(one["attack"], one["measure"]): one for one in run["findings"]}
     each = [
-        ("token inversion", name, None, f"PHI inversion, {name.replace('context-only, ', 'context and casing alone, ')}", "interval: bootstrap over sentences")
+        ("token inversion", name, None, f"PHI inversion, {name}", "interval: bootstrap over sentences")
         for attack, name in by_measure if attack == "token inversion" and name.startswith("top-1 above context-only, ")
     ]  # fmt: skip
     entries = []
