@@ -120,7 +120,7 @@ class WhiteBoxBound:
                 ):
                     name = f"Bayes accuracy, {shown}, {category or 'all PHI'}, {measure}"
                     seed = self.settings.seed
-                    found.append(Finding("white box", name, value, 0.5, interval, spread.pairs, KNOWLEDGE, seed))
+                    found.append(Finding("white box", name, value, 0.5, interval, spread.tokens, KNOWLEDGE, seed))
         return found
 
 

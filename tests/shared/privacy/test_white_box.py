@@ -216,6 +216,8 @@ def test_a_sample_is_of_the_size_asked_for() -> None:
 def test_a_findings_list_holds_no_word() -> None:
     found = white_box(noisy(0.3), [CHUNK], PSEUDONYMS, WhiteBoxSettings(draws=1)).findings()
     assert len(found) == 2 * 3 * 4
+    # Pairs of one word are no independent trials.
+    assert {one.trials for one in found if ", all PHI, " in one.measure} == {len(PHI)}
     assert all(0.5 <= one.interval[0] <= one.value <= one.interval[1] <= 1 for one in found)
     assert not any(word in repr(found) for word in {*NAMES, "zelda", "rome", "oslo"})
 
