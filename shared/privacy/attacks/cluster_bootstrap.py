@@ -11,7 +11,7 @@ _BLOCK = 4_000_000
 
 
 def cluster_interval(
-    values: NDArray[np.int64],
+    values: NDArray[np.float64],
     cluster: NDArray[np.int64],
     generator: np.random.Generator,
     resamples: int,

@@ -10,6 +10,7 @@ share to word. What they then read in the notes of others is held against two ba
 
 Tags, lengths, casing and punctuation travel in clear beside any representation, so the context-only view has them; what
 casing gives away is a figure of its own. A category counts as read only if the share beats both its context and its casing.
+Of few sentences a bootstrap tells nothing: the categories that have too few are judged together, so that none goes unjudged.
 
 For the context-only view every PHI word is replaced by one and the same word BEFORE the sentence is encoded, and its row
 is blanked. Blanking alone would not do: an encoder that carries a word over to its neighbours would feed
@@ -36,10 +37,10 @@ from shared.embeddings.vectors import WordVectors
 from shared.encoding import TokenisedSentences
 from shared.errors import ConfigurationError, EvaluationError, TrainingError
 from shared.labels import MAX_CATEGORIES
-from shared.privacy.attacks.cluster_bootstrap import cluster_interval
+from shared.privacy.attacks.cluster_bootstrap import LEAST_CLUSTERS, cluster_interval
 from shared.privacy.attacks.sharing import SharingEncoder, chosen, shown, spread, with_phi
 from shared.privacy.attacks.word_guesser import Candidates, GuesserSettings, Sight, WordGuesser
-from shared.privacy.attacks.word_ranking import likelihoods, ranks
+from shared.privacy.attacks.word_ranking import Ranks, likelihoods, ranks
 from shared.privacy.attacks.word_training import fit
 from shared.privacy.finding import Finding, proportion
 from shared.text.casing import casing_class
@@ -97,8 +98,8 @@ def token_inversion(
     Returns:
         for all categories together and for each: top-1 and top-10, with the context-only figure as baseline; the
         difference between the two, with a bootstrap interval over sentences; the frequency and casing baselines; top-1 on seen and
-        on unseen words; and in how many categories the difference from both
-        context and casing lies above 0 at a joint level of 95%.
+        on unseen words; the difference from both context and casing over all categories; and in how many of them it lies above
+        0 at a joint level of 95%, with the sentences that this rests on as trials: none where there are too few in all.
 
     Raises:
         TrainingError, EvaluationError: no PHI words to learn from, or to judge on.
@@ -190,8 +191,8 @@ class _Outcome:
         seen: whether the attacker had seen the word labelled as PHI.
         frequent: whether it is the commonest word of its category.
         cased: whether it is the commonest word of its category in its casing class.
-        attack: rank of the word, from the share.
-        context: rank of the word, from its context only.
+        attack: where the word stands, from the share.
+        context: where it stands, from its context only.
     """
 
     category: NDArray[np.int64]
@@ -199,8 +200,8 @@ class _Outcome:
     seen: NDArray[np.bool_]
     frequent: NDArray[np.bool_]
     cased: NDArray[np.bool_]
-    attack: NDArray[np.float64]
-    context: NDArray[np.float64]
+    attack: Ranks
+    context: Ranks
 
     @classmethod
     def of(cls, judged: TokenisedSentences, seen: Sequence[str], learning: TokenisedSentences) -> _Outcome:
@@ -217,7 +218,7 @@ class _Outcome:
         pairs = list(zip(words, category.tolist(), strict=True))
         frequent = [word == commonest.get((kind,)) for word, kind in pairs]
         cased = [word == commonest.get((kind, casing_class(word))) for word, kind in pairs]
-        nothing = np.full(len(words), np.inf)
+        nothing = Ranks(np.full(len(words), np.inf), np.zeros(len(words)))
         return cls(
             category,
             np.repeat(np.arange(len(judged.lengths)), judged.lengths)[places],
@@ -232,28 +233,26 @@ class _Outcome:
 def _findings(
     outcome: _Outcome, categories: Sequence[str], settings: InversionSettings, generator: np.random.Generator
 ) -> list[Finding]:
-    present = np.unique(outcome.category).tolist()
+    every = np.ones(len(outcome.category), dtype=np.bool_)
+    parts = {categories[index]: outcome.category == index for index in np.unique(outcome.category).tolist()}
+    findings = []
+    for name, part in {"all categories": every, **parts}.items():
+        findings += _of_tokens(outcome, part, name, settings)
+        measure, without = f"top-1 above context-only, {name}", outcome.context.within(1)
+        findings.append(_difference(outcome, part, without, measure, settings, generator, 0.95))
+    findings.append(_above_both(outcome, every, settings, generator, 0.95))
+    judged = _judged(outcome, list(parts.values()))
     # Several looks at 95% would find something in mere chance; the joint verdict divides the risk among them.
-    joint = 1 - 0.05 / len(present)
-    findings = _of_tokens(outcome, np.ones(len(outcome.category), dtype=np.bool_), "all categories", settings)
-    findings.append(_difference(outcome, slice(None), "all categories", settings, generator, 0.95))
-    above = 0
-    for index in present:
-        part = outcome.category == index
-        findings += _of_tokens(outcome, part, categories[index], settings)
-        findings.append(_difference(outcome, part, categories[index], settings, generator, 0.95))
-        above += all(
-            _difference(outcome, part, "", settings, generator, joint, without).interval[0] > 0
-            for without in (outcome.context < 2, outcome.cased)
-        )
+    joint = 1 - 0.05 / max(len(judged), 1)
+    above = float(sum(_above_both(outcome, part, settings, generator, joint).interval[0] > 0 for part in judged))
     findings.append(
         Finding(
             ATTACK,
             "categories in which top-1 lies above context-only, jointly at 95%",
-            float(above),
+            above,
             0.0,
-            (float(above), float(above)),
-            len(present),
+            (above, above),
+            _sentences(outcome, np.any(judged, axis=0)) if judged else 0,
             _KNOWLEDGE,
             settings.guesser.seed,
             "categories",
@@ -262,42 +261,76 @@ def _findings(
     return findings
 
 
+def _sentences(outcome: _Outcome, part: NDArray[np.bool_]) -> int:
+    return len(np.unique(outcome.sentence[part]))
+
+
+def _judged(outcome: _Outcome, parts: Sequence[NDArray[np.bool_]]) -> list[NDArray[np.bool_]]:
+    """The categories; those of few sentences as one, with the smallest other where they are still too few together.
+
+    Empty where all of them together are too few.
+    """
+    alone: list[NDArray[np.bool_]] = []
+    together = np.zeros(len(outcome.category), dtype=np.bool_)
+    for part in sorted(parts, key=lambda part: _sentences(outcome, part)):
+        if _sentences(outcome, part) < LEAST_CLUSTERS or 0 < _sentences(outcome, together) < LEAST_CLUSTERS:
+            together = together | part
+        else:
+            alone.append(part)
+    return [part for part in (together, *alone) if _sentences(outcome, part) >= LEAST_CLUSTERS]
+
+
 def _of_tokens(outcome: _Outcome, part: NDArray[np.bool_], name: str, settings: InversionSettings) -> list[Finding]:
     found: list[Finding] = []
 
-    def add(measure: str, hits: NDArray[np.bool_], baseline: NDArray[np.bool_] | None) -> None:
+    def add(measure: str, hits: NDArray[np.generic], baseline: NDArray[np.generic] | None) -> None:
         reached = None if baseline is None else float(baseline.mean())
-        found.append(
-            proportion(ATTACK, measure, int(hits.sum()), len(hits), reached, _KNOWLEDGE, settings.guesser.seed)
-        )
+        # Among equals a hit is a chance of one.
+        total = round(float(hits.sum()))
+        found.append(proportion(ATTACK, measure, total, len(hits), reached, _KNOWLEDGE, settings.guesser.seed))
 
     for top in (1, 10):
-        # A rank between two places is a tie, of which the attacker names one.
-        add(f"top-{top}, {name}", outcome.attack[part] < top + 1, outcome.context[part] < top + 1)
+        add(f"top-{top}, {name}", outcome.attack.within(top)[part], outcome.context.within(top)[part])
     add(f"top-1 by frequency alone, {name}", outcome.frequent[part], None)
     add(f"top-1 by casing alone, {name}", outcome.cased[part], outcome.frequent[part])
     for label, subset in (("seen words", part & outcome.seen), ("unseen words", part & ~outcome.seen)):
         if subset.any():
             for top in (1, 10):
-                add(f"top-{top}, {name}, {label}", outcome.attack[subset] < top + 1, outcome.context[subset] < top + 1)
+                hits, baseline = (ranks.within(top)[subset] for ranks in (outcome.attack, outcome.context))
+                add(f"top-{top}, {name}, {label}", hits, baseline)
     return found
+
+
+def _above_both(
+    outcome: _Outcome,
+    part: NDArray[np.bool_],
+    settings: InversionSettings,
+    generator: np.random.Generator,
+    level: float,
+) -> Finding:
+    """The difference from context and that from casing, whichever is less sure."""
+    measure = "top-1 above context and casing, all categories"
+    differences = [
+        _difference(outcome, part, without, measure, settings, generator, level)
+        for without in (outcome.context.within(1), outcome.cased.astype(np.float64))
+    ]
+    return min(differences, key=lambda one: one.interval[0])
 
 
 def _difference(
     outcome: _Outcome,
-    part: NDArray[np.bool_] | slice,
-    name: str,
+    part: NDArray[np.bool_],
+    without: NDArray[np.float64],
+    measure: str,
     settings: InversionSettings,
     generator: np.random.Generator,
     level: float,
-    without: NDArray[np.bool_] | None = None,
 ) -> Finding:
-    """How much more is right with the share than without, by default from its context, with its bootstrap interval."""
-    other = outcome.context < 2 if without is None else without
-    gain = (outcome.attack[part] < 2).astype(np.int64) - other[part]
+    """How much more is right with the share than without, with its bootstrap interval."""
+    gain = (outcome.attack.within(1) - without)[part]
     return Finding(
         ATTACK,
-        f"top-1 above context-only, {name}",
+        measure,
         float(gain.mean()),
         0.0,
         cluster_interval(gain, outcome.sentence[part], generator, settings.resamples, level),

@@ -145,7 +145,7 @@ class _Reader:
         )
         read = self.read(validation)
         # The first of the best: the simplest.
-        self.way = max(read, key=lambda way: int(read[way].sum()))
+        self.way = max(read, key=lambda way: float(read[way].sum()))
 
     def look(self, chunk: TokenisedSentences) -> tuple[Sight, NDArray[np.int64]]:
         """The sentences as the network gets them, and the group of words that each target's row names, -1 for none."""
@@ -157,15 +157,15 @@ class _Reader:
         values = share.values.astype(np.float32) / self.scale
         return Sight(RaggedSentences(values, share.casing, chunk.tags, share.lengths), targets, answers), named
 
-    def read(self, chunk: TokenisedSentences) -> dict[str, NDArray[np.bool_]]:
-        """Which targets are read, in each way."""
+    def read(self, chunk: TokenisedSentences) -> dict[str, NDArray[np.float64]]:
+        """With which chance each target is read, in each way."""
         sight, named = self.look(chunk)
-        network = ranks(self.network, [sight], self.candidates) < 2
+        network = ranks(self.network, [sight], self.candidates).within(1)
         if not self.table:
             return {"network": network}
         guess = np.where(named >= 0, self.commonest[named], -2)
-        both = ranks(self.network, [sight], self.candidates, groups=(self.groups, named)) < 2
-        return {"look-up": guess == sight.answers, "network": network, "look-up and network": both}
+        both = ranks(self.network, [sight], self.candidates, groups=(self.groups, named)).within(1)
+        return {"look-up": (guess == sight.answers).astype(np.float64), "network": network, "look-up and network": both}
 
 
 def _keys(values: NDArray[np.floating], casing: NDArray[np.uint8]) -> list[bytes]:
@@ -220,13 +220,15 @@ def _findings(
     findings = []
     for name, part in parts.items():
         size, chance = int(part.sum()), float(guessed[part].mean()) if part.any() else 0.0
-        hits = int(read[reader.way][part].sum())
+        hits = round(float(read[reader.way][part].sum()))
         findings.append(proportion(ATTACK, f"top-1 by {reader.way}, {name}", hits, size, chance, _KNOWLEDGE, seed))
     for way, hit in read.items():
         if way != reader.way:
             chance = float(guessed.mean())
             findings.append(
-                proportion(ATTACK, f"top-1 by {way}, all words", int(hit.sum()), len(hit), chance, _KNOWLEDGE, seed)
+                proportion(
+                    ATTACK, f"top-1 by {way}, all words", round(float(hit.sum())), len(hit), chance, _KNOWLEDGE, seed
+                )
             )
     return [*findings, *_single(reader, judged, seed)]
 

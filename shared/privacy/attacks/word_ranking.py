@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -20,6 +21,23 @@ Groups = tuple[NDArray[np.int64], NDArray[np.int64]]
 """A group of each candidate and of each target. A target of group 0 or more is one of its group, and nothing else."""
 
 
+@dataclass(frozen=True)
+class Ranks:
+    """Where the true words stand among the candidates.
+
+    Args:
+        ahead: candidates that score more, float64 `[targets]`; infinite where the word can't be guessed.
+        equal: other candidates that score the same, float64 `[targets]`.
+    """
+
+    ahead: NDArray[np.float64]
+    equal: NDArray[np.float64]
+
+    def within(self, top: int) -> NDArray[np.float64]:
+        """Chance that the word is one of the first `top`, float64 `[targets]`; among equals the attacker has to draw."""
+        return np.clip((top - self.ahead) / (self.equal + 1), 0.0, 1.0)
+
+
 def ranks(
     network: WordGuesser,
     sights: Sequence[Sight],
@@ -27,8 +45,8 @@ def ranks(
     *,
     weights: NDArray[np.float64] | None = None,
     groups: Groups | None = None,
-) -> NDArray[np.float64]:
-    """Rank of the true word at each target, from 1; the mean rank among equals, infinite where it can't be guessed.
+) -> Ranks:
+    """Where the true word of each target stands.
 
     Args:
         network: trained.
@@ -37,14 +55,16 @@ def ranks(
         weights: of each view's log-probability, `[targets, sights]`; by default all alike.
         groups: what the attacker knows that each target must be.
     """
-    found = np.full(len(sights[0].targets), np.inf)
-    weighed = np.ones((len(found), len(sights))) if weights is None else weights
+    targets = len(sights[0].targets)
+    found = Ranks(np.full(targets, np.inf), np.zeros(targets))
+    weighed = np.ones((targets, len(sights))) if weights is None else weights
     for part, views in _scored(network, sights, candidates):
         scores = _mixed(views, weighed[part])
         if groups is not None:
             of_candidate, of_target = torch.from_numpy(groups[0]), torch.from_numpy(groups[1][part])[:, None]
             scores = scores.masked_fill((of_target >= 0) & (of_candidate[None] != of_target), -math.inf)
-        found[part] = _ranks(scores, torch.from_numpy(sights[0].answers[part]))
+        here = _ranks(scores, torch.from_numpy(sights[0].answers[part]))
+        found.ahead[part], found.equal[part] = here.ahead, here.equal
     return found
 
 
@@ -95,10 +115,9 @@ def _mixed(views: list[Tensor], weights: NDArray[np.float64]) -> Tensor:
     return torch.stack([view * weight[:, None] for view, weight in zip(views, columns, strict=True)]).sum(0)
 
 
-def _ranks(scores: Tensor, answers: Tensor) -> NDArray[np.float64]:
-    """1-based mean rank of each row's answer."""
+def _ranks(scores: Tensor, answers: Tensor) -> Ranks:
+    """Where each row's answer stands."""
     own = scores.gather(1, answers.clamp(min=0)[:, None])
-    rank = 1.0 + (scores > own).sum(1) + ((scores == own).sum(1) - 1) / 2
-    rank[(answers < 0) | torch.isneginf(own[:, 0])] = math.inf
-    ranked: NDArray[np.float64] = rank.double().numpy()
-    return ranked
+    ahead, equal = (scores > own).sum(1).double(), (scores == own).sum(1).double() - 1
+    ahead[(answers < 0) | torch.isneginf(own[:, 0])] = math.inf
+    return Ranks(ahead.numpy(), equal.numpy())

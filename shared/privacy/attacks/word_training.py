@@ -48,13 +48,13 @@ def fit(
     network.start_from(sights[0].share.values[sights[0].targets], candidates.vectors[sights[0].answers])
     optimizer = torch.optim.NAdam(network.parameters(), lr=settings.learning_rate)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, settings.epochs)
-    best = -1
+    best = -1.0
     state: dict[str, Tensor] = {}
     for epoch in range(settings.epochs):
         sights = look() if epoch else sights
         _pass(network, optimizer, sights, candidates, settings, generator)
         schedule.step()
-        right = sum(int((ranks(network, [sight], candidates) < 2).sum()) for sight in validation)
+        right = sum(float(ranks(network, [sight], candidates).within(1).sum()) for sight in validation)
         if right > best:
             best, state = right, {key: value.clone() for key, value in network.state_dict().items()}
         progress("word guesser", epoch + 1, settings.epochs)

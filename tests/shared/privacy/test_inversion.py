@@ -10,10 +10,12 @@ from shared.errors import ConfigurationError, TrainingError
 from shared.labels import LabelScheme
 from shared.models.noise import NoiseSource
 from shared.privacy.attacks.cluster_bootstrap import cluster_interval
-from shared.privacy.attacks.inversion import InversionSettings, _Outcome, token_inversion
+from shared.privacy.attacks.inversion import ATTACK, InversionSettings, _findings, _Outcome, token_inversion
 from shared.privacy.attacks.sharing import SharingEncoder, joined
 from shared.privacy.attacks.word_guesser import GuesserSettings
+from shared.privacy.attacks.word_ranking import Ranks
 from shared.privacy.finding import Finding
+from shared.privacy.policy import judge, load_policy
 from shared.text.casing import casing_classes
 from shared.training.batches import RaggedSentences
 from tests.shared.privacy.attacked import NAMES, SCHEME, VECTORS, Blind, Surrogates, clear, notes
@@ -28,6 +30,7 @@ def sentences(count: int, seed: int = 0) -> TokenisedSentences:
 
 
 KNOWN, TARGET = sentences(150), sentences(60, 1)
+CATEGORIES = "categories in which top-1 lies above context-only, jointly at 95%"
 
 
 def inverted(encoder: SharingEncoder, settings: InversionSettings = QUICK) -> dict[str, Finding]:
@@ -41,8 +44,9 @@ def test_clear_vectors_give_their_words_away() -> None:
         assert not found[f"top-1, {kind}"].at_baseline
         assert not found[f"top-1 above context-only, {kind}"].at_baseline
         assert found[f"top-1, {kind}"].value <= found[f"top-10, {kind}"].value
-    verdict = found["categories in which top-1 lies above context-only, jointly at 95%"]
-    assert (verdict.value, verdict.trials, verdict.unit) == (2.0, 2, "categories")
+    verdict = found[CATEGORIES]
+    assert (verdict.value, verdict.trials, verdict.unit) == (2.0, 120, "categories")
+    assert found["top-1 above context and casing, all categories"].interval[0] > 0
 
 
 @pytest.mark.parametrize("encoder", [Blind(), Surrogates()], ids=["blind", "surrogates"])
@@ -51,7 +55,7 @@ def test_a_share_without_the_words_is_no_better_than_its_context(encoder: Sharin
     for kind in ("all categories", "PERSON", "PLACE"):
         assert found[f"top-1 above context-only, {kind}"].at_baseline
         assert found[f"top-1, {kind}"].value < 0.05
-    assert found["categories in which top-1 lies above context-only, jointly at 95%"].value == 0
+    assert found[CATEGORIES].value == 0
 
 
 def test_a_surrogate_that_is_honest_now_and_then_is_found_out() -> None:
@@ -131,7 +135,58 @@ def test_what_casing_gives_away_is_its_own_figure() -> None:
     }
     assert found["top-1 by casing alone, PERSON"].value == 1
     assert found["top-1 by casing alone, PERSON"].baseline == pytest.approx(0.5, abs=0.1)
-    assert found["categories in which top-1 lies above context-only, jointly at 95%"].value == 0
+    assert found[CATEGORIES].value == 0
+
+
+def judged(sentences: list[int], read: list[bool], words: int = 20, context: float = np.inf) -> dict[str, Finding]:
+    """Of categories with so many sentences of so many words each, those that are all read or not at all."""
+    category = np.repeat(np.arange(len(sentences)), np.array(sentences) * words)
+    sentence = np.repeat(np.arange(sum(sentences)), words)
+    no, equal = np.zeros(len(category), dtype=np.bool_), np.zeros(len(category))
+    attack = Ranks(np.where(np.array(read)[category], 0, np.inf), equal)
+    outcome = _Outcome(category, sentence, no, no, no, attack, Ranks(np.full(len(category), context), equal))
+    names = [f"C{index}" for index in range(len(sentences))]
+    found = _findings(outcome, names, InversionSettings(), np.random.default_rng(0))
+    return {finding.measure: finding for finding in found}
+
+
+def kept(found: dict[str, Finding]) -> list[bool]:
+    """Which of our limits are kept."""
+    limits = [one for one in load_policy().limits if one.attack == ATTACK]
+    return [verdict.passed for verdict in judge(limits, list(found.values()), full=True)]
+
+
+@pytest.mark.parametrize(
+    ("sentences", "read", "above", "trials"),
+    [
+        # None has enough sentences by itself; all of them have.
+        ([9] * 5, [True] * 5, 1, 45),
+        ([9] * 5, [False] * 5, 0, 45),
+        ([9] * 5, [True] + [False] * 4, 1, 45),
+        # Three sentences are too few even together, so the smallest other category joins them.
+        ([2, 40, 1, 60], [True] * 4, 2, 103),
+        ([2, 12, 1, 60], [True, True, True, False], 1, 75),
+        ([2, 40, 1, 60], [False] * 4, 0, 103),
+        ([10, 40], [True, False], 1, 50),
+        ([12, 4, 8], [False, True, True], 1, 24),
+        # Fewer than ten sentences in all say nothing.
+        ([4, 5], [True, True], 0, 0),
+    ],
+)
+def test_no_category_goes_unjudged_for_want_of_sentences(
+    sentences: list[int], read: list[bool], above: int, trials: int
+) -> None:
+    found = judged(sentences, read)
+    assert (found[CATEGORIES].value, found[CATEGORIES].trials) == (above, trials)
+
+
+def test_words_that_are_all_read_break_our_limits_however_few_the_sentences() -> None:
+    assert not any(kept(judged([9] * 5, [True] * 5)))
+    assert not all(kept(judged([4, 5], [True, True])))
+    assert not all(kept(judged([4, 5], [False, False])))
+    assert all(kept(judged([9] * 12, [False] * 12)))
+    # As much is read without the share.
+    assert all(kept(judged([9] * 12, [True] * 12, context=0.0)))
 
 
 def test_no_word_of_a_note_is_in_a_finding() -> None:
@@ -145,13 +200,13 @@ def test_the_interval_of_clusters() -> None:
     cluster = np.repeat(np.arange(400), sizes)
     # The words of a cluster are all alike, so that the clusters are the sample.
     hit = generator.integers(0, 2, 400)
-    low, high = cluster_interval(hit[cluster], cluster, generator, 4000)
+    low, high = cluster_interval(hit[cluster].astype(np.float64), cluster, generator, 4000)
     mean = hit[cluster].mean()
     spread = np.sqrt(np.sum((sizes * (hit - mean)) ** 2)) / sizes.sum()
     assert low == pytest.approx(mean - 1.96 * spread, abs=0.01)
     assert high == pytest.approx(mean + 1.96 * spread, abs=0.01)
-    assert cluster_interval(np.ones(50, np.int64), np.arange(50) * 7, generator, 100) == (1.0, 1.0)
-    assert cluster_interval(np.ones(50, np.int64), np.arange(50) % 9, generator, 100) == (-1.0, 1.0)
+    assert cluster_interval(np.ones(50), np.arange(50) * 7, generator, 100) == (1.0, 1.0)
+    assert cluster_interval(np.ones(50), np.arange(50) % 9, generator, 100) == (-1.0, 1.0)
 
 
 def test_no_phi_is_an_error() -> None:

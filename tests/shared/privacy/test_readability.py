@@ -76,7 +76,19 @@ def test_the_commonest_of_each_group() -> None:
 
 def test_ranks_by_hand() -> None:
     scores = torch.tensor([[0.0, 3.0, 1.0, 2.0], [1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 5.0], [-np.inf, 0.0, 1.0, 2.0]])
-    assert _ranks(scores, torch.tensor([3, 1, -1, 0])).tolist() == [2.0, 2.0, np.inf, np.inf]
+    found = _ranks(scores, torch.tensor([3, 1, -1, 0]))
+    assert found.ahead.tolist() == [1, 0, np.inf, np.inf]
+    assert found.equal[:2].tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("equals", [1, 2, 3, 12])
+@pytest.mark.parametrize("ahead", [0, 1, 9, 10])
+@pytest.mark.parametrize("top", [1, 10])
+def test_among_equals_the_attacker_draws(equals: int, ahead: int, top: int) -> None:
+    scores = torch.tensor([[2.0] * ahead + [1.0] * equals + [0.0]])
+    # In each of the orders that equals can come in, one place for the true one.
+    places = [ahead + place < top for place in range(equals)]
+    assert _ranks(scores, torch.tensor([ahead])).within(top).tolist() == [pytest.approx(np.mean(places))]
 
 
 def test_target_cells_point_at_the_targets_of_a_padded_batch() -> None:
@@ -112,19 +124,20 @@ def test_the_two_ways_to_name_a_word_make_one_distribution() -> None:
 def test_a_group_is_all_that_a_target_can_be() -> None:
     network, candidates, sight = guesser()
     groups = np.arange(len(candidates.words))
-    assert ranks(network, [sight], candidates, groups=(groups, np.array([0, 30, 2, 1]))).tolist() == [1, 1, 1, np.inf]
-    free = ranks(network, [sight], candidates)
-    np.testing.assert_array_equal(ranks(network, [sight], candidates, groups=(groups, np.full(4, -1))), free)
-    assert ranks(network, [sight], candidates, groups=(groups, np.full(4, 7))).tolist() == [np.inf] * 4
+    told = ranks(network, [sight], candidates, groups=(groups, np.array([0, 30, 2, 1])))
+    assert told.within(1).tolist() == [1, 1, 1, 0]
+    free = ranks(network, [sight], candidates).ahead
+    np.testing.assert_array_equal(ranks(network, [sight], candidates, groups=(groups, np.full(4, -1))).ahead, free)
+    assert ranks(network, [sight], candidates, groups=(groups, np.full(4, 7))).ahead.tolist() == [np.inf] * 4
 
 
 def test_weights_choose_among_views() -> None:
     network, candidates, sight = guesser()
     other = Sight(random_sentences([4, 3, 2], dim=6, seed=5), sight.targets, sight.answers)
     weights = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
-    first, second = ranks(network, [sight], candidates), ranks(network, [other], candidates)
+    first, second = (ranks(network, [one], candidates).ahead for one in (sight, other))
     np.testing.assert_array_equal(
-        ranks(network, [sight, other], candidates, weights=weights), np.where(weights[:, 0] > 0, first, second)
+        ranks(network, [sight, other], candidates, weights=weights).ahead, np.where(weights[:, 0] > 0, first, second)
     )
     alone = likelihoods(network, [sight], candidates, np.array([[1.0]]))
     both = likelihoods(network, [sight, other], candidates, np.array([[1.0, 0.0], [0.5, 0.5]]))
