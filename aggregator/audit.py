@@ -83,7 +83,7 @@ def audit(
     found = run_audit(encoder, material, settings, progress)
     if representer_digest(workspace) != digest:
         raise AuditError("the representer was replaced while it was attacked; run `aggregator audit` again")
-    verdicts = tuple(judge(policy.limits, found.findings, full=preset == "full"))
+    verdicts = tuple(judge(policy.limits, found.findings, full=preset == "full", own_set=found.own_set))
     result = AuditResult(
         found,
         verdicts,

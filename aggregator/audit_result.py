@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
@@ -76,12 +77,10 @@ class AuditResult:
         """The verdict."""
         if not self.passed:
             return "The representer does NOT pass its audit: at least one limit of the policy is broken. It must not be published."
-        skipped = sum(verdict.skipped for verdict in self.verdicts)
         kept = "no attack that was tried reads protected words beyond the limits of the policy."
-        more = (
-            f" {skipped} of {len(self.verdicts)} limits were skipped, which only a full audit tries." if skipped else ""
-        )
-        return f"The representer passes its audit: {kept}{more}"
+        skipped = Counter(verdict.reason for verdict in self.verdicts if verdict.skipped)
+        more = [f" {count} of {len(self.verdicts)} limits were skipped: {why}." for why, count in skipped.items()]
+        return f"The representer passes its audit: {kept}{''.join(more)}"
 
     @property
     def caveats(self) -> list[str]:
@@ -138,6 +137,7 @@ class AuditResult:
                 for one in self.verdicts
             ],
             "left_out": list(self.audit.left_out),
+            "own_set": self.audit.own_set,
             "findings": [asdict(finding) for finding in self.audit.findings],
             "settings": settings_as_json(self.settings),
         }  # fmt: skip

@@ -22,7 +22,7 @@ TINY = AuditSettings(
     WhiteBoxSettings(draws=1),
     AdversarySettings(epochs=1, pairs=20, judged=40, hidden=8),
     InversionSettings(GuesserSettings(epochs=1, hidden=8, vocabulary=100), judged=60, resamples=100),
-    (MatchingSettings(targets=25, candidates=20, draws=4, shares=(1, 10)),),
+    (MatchingSettings(targets=25, draws=4, shares=(1, 100)),),
     LinkageSettings(targets=4, names=200, shortlist=20, draws=2),
     ReassemblySettings(notes=4, resamples=20),
     ReadabilitySettings(GuesserSettings(epochs=1, hidden=8, vocabulary=100), judged=40),

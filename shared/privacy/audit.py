@@ -130,11 +130,13 @@ class Audit:
         findings: of all attacks.
         accounting: what can be proved.
         left_out: attacks that were not run, each with the reason.
+        own_set: whether the construction has one; see `own_set`.
     """
 
     findings: tuple[Finding, ...]
     accounting: Accounting
     left_out: tuple[str, ...]
+    own_set: bool = True
 
 
 def run_audit(encoder: Encoder, material: AuditMaterial, settings: AuditSettings, progress: Progress = silent) -> Audit:
@@ -165,7 +167,8 @@ def run_audit(encoder: Encoder, material: AuditMaterial, settings: AuditSettings
             findings += attack()
         except (ConfigurationError, TrainingError, EvaluationError) as error:
             left_out.append(f"{name}: {error}")
-    return Audit(tuple(findings), accounted(encoder, target, material.target), tuple(left_out))
+    proved = accounted(encoder, target, material.target)
+    return Audit(tuple(findings), proved, tuple(left_out), own_set(encoder) is not None)
 
 
 @dataclass(frozen=True, repr=False)

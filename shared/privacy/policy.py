@@ -2,22 +2,23 @@
 
     [[limit]]
     attack = "match"
-    measure = "top-1 of"
+    measure = "top-1 of 100, nearest neighbours"
     above_baseline = 0.005
     trials = 100
     why = "a word among its neighbours"
 
 A limit holds for every finding of its attack whose measure begins with its words. `most` and `least` bound the value;
-`above_baseline` allows a value only so far above what an attacker without the share reaches, and `times_baseline` only so
-many times as much, unless chance explains the rest: unless the interval, at 95% for all findings of the limit together,
-reaches down to it.
+`above_baseline` allows a value only so far above what an attacker without the share reaches, and `times_baseline` only so many times as much, unless chance
+explains the rest: unless the interval, at 95% for all findings of the limit together, reaches down to it.
 
 Of many figures that correction forgives each a lot. A `pooled` limit looks at those of all PHI together, leaves their
 parts by category out, and also holds the sum of their hits against the sum of their trials, where 95% need no correction.
 Figures of one audit attack the same words, so the sum is surer of itself than it should be; the allowance has room for it.
 
-What was not tried is not shown: a limit without a finding fails, and so does one whose largest finding rests on fewer
-trials than it asks for. Only a quick audit may lack what the policy marks `full_only`.
+What was not tried is not shown: a limit without a finding fails, and so does one of whose findings rests on fewer trials
+than it asks for; findings of one category may. One limit does not vouch for figures that other findings lack: what must be
+there has a limit of its own. Only a quick audit may lack what the policy marks `full_only`, and only the audit of a
+construction without an own set, of words that it can't tell apart, what is marked `own_set_only`.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ from shared.evaluation.intervals import clopper_pearson
 from shared.files import read_text
 from shared.privacy.finding import Finding, proportion
 
+FULL_ONLY = "part of a full audit only"
+NO_OWN_SET = "this construction has no own set"
 _BOUNDS = ("most", "above_baseline", "times_baseline", "least")
 
 
@@ -50,8 +53,9 @@ class Limit:
         above_baseline: how far above the baseline passes; None for no such bound.
         times_baseline: how many times the baseline passes; None for no such bound.
         least: smallest value that passes, for the positive controls, which must be broken.
-        trials: on so many at least the largest finding must rest.
+        trials: on so many at least every finding must rest, but for those of one category beside one of all.
         full_only: whether a quick audit may lack it.
+        own_set_only: whether it may be lacking where the construction has no own set, of words that it can't tell apart.
         pooled: whether the hits of all findings count together, and findings of one category not.
 
     Raises:
@@ -67,6 +71,7 @@ class Limit:
     least: float | None = None
     trials: int = 1
     full_only: bool = False
+    own_set_only: bool = False
     pooled: bool = False
 
     def __post_init__(self) -> None:
@@ -80,8 +85,10 @@ class Limit:
             )
         if not isinstance(self.trials, int) or isinstance(self.trials, bool) or self.trials < 1:
             raise ConfigurationError(f"policy, {self.attack}: expected trials from 1 on; give a whole number")
-        if not isinstance(self.full_only, bool) or not isinstance(self.pooled, bool):
-            raise ConfigurationError(f"policy, {self.attack}: expected full_only and pooled to be true or false")
+        if not all(isinstance(flag, bool) for flag in (self.full_only, self.own_set_only, self.pooled)):
+            raise ConfigurationError(
+                f"policy, {self.attack}: expected full_only, own_set_only and pooled to be true or false"
+            )
 
     def concerns(self, finding: Finding) -> bool:
         """Whether the limit is about this finding."""
@@ -103,8 +110,7 @@ class Limit:
         if self.above_baseline is None and self.times_baseline is None:
             return True
         if finding.baseline is None:
-            # Chance is unknown only where nothing was tried, which is harmless if the limit has other findings.
-            return finding.trials == 0
+            return False
         return lowest(finding, looks) <= self._ceiling(finding.baseline)
 
     def _ceiling(self, baseline: float) -> float:
@@ -155,9 +161,9 @@ class Verdict:
     Args:
         limit: which.
         findings: that it concerns; of a pooled limit, their sum as the last.
-        broken: those beyond the limit.
+        broken: those beyond the limit, or with too few trials.
         reason: why it is broken, or why it was skipped; empty where it is kept.
-        skipped: whether the audit did not try it and need not.
+        skipped: whether the audit did not try it and need not have.
     """
 
     limit: Limit
@@ -190,17 +196,15 @@ def lowest(finding: Finding, looks: int) -> float:
 
 def pooled(findings: Sequence[Finding]) -> Finding | None:
     """All hits among all trials, and what an attacker without the share reaches on average; None if one is no count."""
-    tried = [one for one in findings if one.trials]
-    hits = [_hits(one) for one in tried]
-    counted = [one for one in hits if one is not None]
-    if not tried or len(counted) < len(hits):
+    counted = [hits for one in findings if (hits := _hits(one)) is not None]
+    if not findings or len(counted) < len(findings):
         return None
-    trials = sum(one.trials for one in tried)
-    chances = [one.baseline * one.trials for one in tried if one.baseline is not None]
-    baseline = sum(chances) / trials if len(chances) == len(tried) else None
-    first = tried[0]
+    trials = sum(one.trials for one in findings)
+    chances = [one.baseline * one.trials for one in findings if one.baseline is not None]
+    baseline = sum(chances) / trials if len(chances) == len(findings) else None
+    first = findings[0]
     return proportion(
-        first.attack, f"{len(tried)} figures together", sum(counted), trials, baseline, first.knowledge, first.seed
+        first.attack, f"{len(findings)} figures together", sum(counted), trials, baseline, first.knowledge, first.seed
     )
 
 
@@ -223,25 +227,30 @@ def _number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def judge(limits: Sequence[Limit], findings: Sequence[Finding], *, full: bool) -> list[Verdict]:
+def judge(limits: Sequence[Limit], findings: Sequence[Finding], *, full: bool, own_set: bool = True) -> list[Verdict]:
     """Hold findings against limits.
 
     Args:
         limits: of the policy.
         findings: of the audit.
         full: whether the audit was a full one.
+        own_set: whether the construction has one.
     """
-    return [_judged(limit, tuple(filter(limit.concerns, findings)), full) for limit in limits]
+    return [_judged(limit, tuple(filter(limit.concerns, findings)), full, own_set) for limit in limits]
 
 
-def _judged(limit: Limit, findings: tuple[Finding, ...], full: bool) -> Verdict:
+def _judged(limit: Limit, findings: tuple[Finding, ...], full: bool, own_set: bool) -> Verdict:
     if not findings:
+        if limit.own_set_only and not own_set:
+            return Verdict(limit, findings, reason=NO_OWN_SET, skipped=True)
         if limit.full_only and not full:
-            return Verdict(limit, findings, reason="part of a full audit only", skipped=True)
+            return Verdict(limit, findings, reason=FULL_ONLY, skipped=True)
         return Verdict(limit, findings, reason="not tried")
-    trials = max(finding.trials for finding in findings)
-    if trials < limit.trials:
-        return Verdict(limit, findings, reason=f"{trials} trials, at least {limit.trials} are needed; give more notes")
+    whole = [one for one in findings if not one.category] or findings
+    if few := tuple(one for one in whole if one.trials < limit.trials):
+        fewest = min(one.trials for one in few)
+        reason = f"not enough notes: {fewest} trials, at least {limit.trials} are needed; give more notes"
+        return Verdict(limit, findings, few, reason)
     broken = [one for one in findings if not limit.allows(one, len(findings))]
     if limit.pooled and len(findings) > 1:
         together = pooled(findings)

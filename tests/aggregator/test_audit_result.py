@@ -29,11 +29,11 @@ def result(hits: int = 0, **changes: object) -> AuditResult:
 def test_the_verdict_in_words() -> None:
     assert result().words.startswith("The representer passes its audit: no attack that was tried")
     assert result(1).words.startswith("The representer does NOT pass its audit")
-    skipped = judge([one for one in load_policy().limits if one.full_only], [], full=False)
-    assert (
-        f"{len(skipped)} of {len(skipped)} limits were skipped, which only a full audit tries"
-        in result(verdicts=tuple(skipped)).words
-    )
+    limits = [replace(one, own_set_only=False) for one in load_policy().limits if one.full_only]
+    skipped = judge([*limits, replace(limits[0], own_set_only=True)], [], full=False, own_set=False)
+    words = result(verdicts=tuple(skipped)).words
+    assert f"{len(limits)} of {len(skipped)} limits were skipped: part of a full audit only." in words
+    assert f"1 of {len(skipped)} limits were skipped: this construction has no own set." in words
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ class MatchingSettings:
 
     Args:
         targets: PHI words attacked.
-        candidates: how many words each may be, the true one among them; the vocabulary where that is smaller.
+        candidates: how many words each may be, the true one among them; fewer where vocabulary or own set hold fewer.
         draws: shares that the attacker makes of each candidate.
         shares: independent shares of a sentence that the attacker averages over, one entry an attack.
         longest: sentences of more tokens are no targets.
@@ -107,17 +107,19 @@ def matching(
 
     Returns:
         For each kind of candidates and each number of shares: top-1 overall and per PHI type, and how far ahead of the
-        false candidates the true word comes.
+        false candidates the true word comes. A word that is alone in its own set has been found: whoever knows the release
+        and sees which set is shown needs no more.
     """
     generator = np.random.default_rng(settings.seed)
     targets = phi_targets(documents, encoder.scheme, settings, generator)
     model = ReleaseModel(encoder, draws=settings.draws, seed=settings.seed)
     size = min(settings.candidates, len(neighbours.vectors))
     near = _NearestWords(neighbours, size, generator)
-    found = _attacked(model, targets, near, settings, generator).findings("nearest neighbours", size, settings)
+    # A word without neighbours has no list to be found in.
+    found = _attacked(model, targets, near, settings, generator).findings("nearest neighbours", settings)
     if own_set is not None:
         own = _OwnWords(own_set, size, generator)
-        found += _attacked(model, targets, own, settings, generator).findings("own set", size, settings)
+        found += _attacked(model, targets, own, settings, generator).findings("own set", settings, alone_is_found=True)
     return found
 
 
@@ -205,7 +207,7 @@ class _Outcome:
     Args:
         ranks: int64 `[targets, attacks]`, from 1. sizes: int64 `[targets]`. categories: of each target.
         alike: candidates of the true word's casing class, itself among them, int64 `[targets]`.
-        alone: further targets that had no other candidate: the list gives them away without any share.
+        alone: categories of further targets that had no other candidate.
         knowledge: of the attacker.
     """
 
@@ -213,22 +215,27 @@ class _Outcome:
     sizes: NDArray[np.int64]
     categories: NDArray[np.str_]
     alike: NDArray[np.int64]
-    alone: int
+    alone: NDArray[np.str_]
     knowledge: str
 
-    def findings(self, kind: str, size: int, settings: MatchingSettings) -> list[Finding]:
+    def findings(self, kind: str, settings: MatchingSettings, *, alone_is_found: bool = False) -> list[Finding]:
         rng = np.random.default_rng((settings.seed, 1))
-        every = np.ones(len(self.sizes), dtype=np.bool_)
-        groups = [("", every), *((str(name), self.categories == name) for name in np.unique(self.categories))]
+        size = settings.candidates
         found: list[Finding] = []
         for column, shares in enumerate(settings.shares):
             name = f"of {size}, {kind}, {shares} share{'s' if shares > 1 else ''}"
-            for category, chosen in groups:
-                hits = int((self.ranks[chosen, column] == 1).sum())
-                chance = float((1 / self.sizes[chosen]).mean()) if chosen.any() else None
+            first, sizes, categories = self.ranks[:, column] == 1, self.sizes, self.categories
+            if alone_is_found:
+                # Without a share nobody knows that the set is so small.
+                first = np.append(first, np.ones(len(self.alone), dtype=np.bool_))
+                sizes = np.append(sizes, np.full(len(self.alone), size))
+                categories = np.append(categories, self.alone)
+            for category in ("", *map(str, np.unique(categories))):
+                chosen = categories == category if category else np.ones(len(first), dtype=np.bool_)
+                hits, total = int(first[chosen].sum()), int(chosen.sum())
+                chance = float((1 / sizes[chosen]).mean()) if total else None
                 measure = f"top-1 {name}" + (f", {category}" if category else "")
-                total, seed = int(chosen.sum()), settings.seed
-                found.append(proportion("match", measure, hits, total, chance, self.knowledge, seed, category))
+                found.append(proportion("match", measure, hits, total, chance, self.knowledge, settings.seed, category))
             behind = (self.sizes - self.ranks[:, column]) / (self.sizes - 1)
             interval = mean_interval(behind, rng)
             mean = float(behind.mean()) if len(behind) else 0.0
@@ -245,10 +252,9 @@ class _Outcome:
                 value, chance = float(values.mean()), float(chances.mean())
                 interval = mean_interval(values, rng)
                 found.append(Finding("match", measure, value, chance, interval, len(values), known, settings.seed))
-        if self.alone:
-            total = self.alone + len(self.sizes)
-            measure = f"alone in its {kind}"
-            found.append(proportion("match", measure, self.alone, total, 0.0, self.knowledge, settings.seed))
+        if alone := len(self.alone):
+            total, measure = alone + len(self.sizes), f"alone in its {kind}"
+            found.append(proportion("match", measure, alone, total, 0.0, self.knowledge, settings.seed))
         return found
 
 
@@ -263,11 +269,11 @@ def _attacked(
     sizes: list[int] = []
     categories: list[str] = []
     alike: list[int] = []
-    alone = 0
+    alone: list[str] = []
     for target in targets:
         words = candidates(target.word)
         if not words:
-            alone += 1
+            alone.append(target.category)
             continue
         truth = int(generator.integers(len(words) + 1))
         words.insert(truth, target.word)
@@ -283,6 +289,6 @@ def _attacked(
         np.array(sizes, dtype=np.int64),
         np.array(categories, dtype=np.str_),
         np.array(alike, dtype=np.int64),
-        alone,
+        np.array(alone, dtype=np.str_),
         f"release, the sentence but for one word, a list that holds it, casing; {means}",
     )

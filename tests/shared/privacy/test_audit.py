@@ -19,7 +19,17 @@ from shared.errors import ConfigurationError
 from shared.labels import load_scheme
 from shared.models.token_local import token_local
 from shared.pipeline import Encoder
-from shared.privacy.audit import FULL, QUICK, Audit, AuditMaterial, own_set, run_audit, settings_as_json
+from shared.privacy.attacks.matching import matching
+from shared.privacy.audit import (
+    FULL,
+    QUICK,
+    Audit,
+    AuditMaterial,
+    AuditSettings,
+    own_set,
+    run_audit,
+    settings_as_json,
+)
 from shared.privacy.finding import Finding
 from shared.privacy.policy import Limit, judge, load_policy
 from shared.text.casing import casing_class
@@ -39,6 +49,7 @@ FULL_NAMES = list(product(NAMES[:30], NAMES[30:60]))
 LIMITS = [
     replace(one, trials=1) for one in load_policy().limits if one.least is None and one.attack != "token inversion"
 ]  # fmt: skip
+NOTHING = replace(TINY, adversary=None, inversion=None, matching=(), linkage=None, reassembly=None, readability=None)
 
 
 def transparent() -> Encoder:
@@ -63,7 +74,8 @@ def audited(kind: str) -> Audit:
 
 
 def broken(audit: Audit) -> set[str]:
-    return {verdict.limit.attack for verdict in judge(LIMITS, audit.findings, full=False) if not verdict.passed}
+    verdicts = judge(LIMITS, audit.findings, full=False, own_set=audit.own_set)
+    return {verdict.limit.attack for verdict in verdicts if not verdict.passed}
 
 
 def test_an_encoder_that_shows_everything_fails() -> None:
@@ -71,7 +83,7 @@ def test_an_encoder_that_shows_everything_fails() -> None:
     assert {"white box", "match", "linkage"} <= broken(audit)
     assert audit.accounting.basis == "none"
     assert first(audit, "white box", "Bayes accuracy, representation, all PHI, mean").value == 1
-    assert first(audit, "match", "top-1 of 20, nearest neighbours, 1 share").value > 0.9
+    assert first(audit, "match", "top-1 of 100, nearest neighbours, 1 share").value > 0.9
 
 
 def test_the_default_construction_passes() -> None:
@@ -179,19 +191,67 @@ def test_settings_are_told_in_json(settings: object) -> None:
     json.dumps(settings_as_json(settings), allow_nan=False)  # type: ignore[arg-type]
 
 
-def test_ours_ask_for_no_more_trials_than_a_quick_audit_has() -> None:
+def test_ours_ask_for_no_more_trials_than_there_are() -> None:
     assert QUICK.linkage is not None
-    most = {"match": QUICK.matching[0].targets, "linkage": QUICK.linkage.targets}
     for limit in load_policy().limits:
-        assert limit.trials <= most.get(limit.attack.split()[0], limit.trials)
+        if limit.attack == "linkage":
+            assert limit.trials <= QUICK.linkage.targets
+    for full, presets in ((False, QUICK), (True, FULL)):
+        for one in presets.matching:
+            named = [limit for limit in match_limits() if limit.measure.startswith(f"top-1 of {one.candidates},")]
+            assert max(limit.trials for limit in named if full or not limit.full_only) <= one.targets
+
+
+def match_limits() -> list[Limit]:
+    """Those that name one figure."""
+    return [one for one in load_policy().limits if one.attack == "match" and one.measure != "top-1 of"]
+
+
+@pytest.mark.parametrize("kind", ["transparent", "surrogates"])
+@pytest.mark.parametrize(("settings", "full"), [(QUICK, False), (FULL, True)], ids=["quick", "full"])
+def test_every_list_and_number_of_shares_has_a_limit_of_its_own(kind: str, settings: AuditSettings, full: bool) -> None:
+    few = tuple(replace(one, targets=2, draws=1, longest=100) for one in settings.matching)
+    encoder = {"transparent": transparent, "surrogates": surrogates}[kind]()
+    audit = run_audit(encoder, material(), replace(NOTHING, matching=few))
+    assert audit.own_set == (kind == "surrogates")
+    tried = {one.measure for one in audit.findings if one.measure.startswith("top-1 of") and not one.category}
+    needed = [one for one in match_limits() if full or not one.full_only]
+    assert tried == {one.measure for one in needed if audit.own_set or not one.own_set_only}
+    assert all(one.pooled for one in needed)
 
 
 def test_a_quick_audit_may_lack_only_what_it_does_not_try() -> None:
     assert QUICK.adversary is None
-    assert {limit.attack.split(",")[0] for limit in load_policy().limits if limit.full_only} == {
-        "fresh adversary T1",
-        "fresh adversary T2",
-    }
+    adversaries = {limit.attack.split(",")[0] for limit in load_policy().limits if limit.full_only}
+    assert adversaries == {"match", "fresh adversary T1", "fresh adversary T2"}
+
+
+def test_a_list_that_can_not_be_tried_breaks_the_limits_of_a_full_audit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*arguments: object) -> list[Finding]:
+        if FULL.matching[1].candidates in [getattr(one, "candidates", 0) for one in arguments]:
+            raise ConfigurationError("matching: no")
+        return matching(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("shared.privacy.audit.matching", failing)
+    few = tuple(replace(one, targets=2, draws=1, longest=100) for one in FULL.matching)
+    audit = run_audit(surrogates(), material(), replace(NOTHING, matching=few))
+    assert "match: matching: no" in audit.left_out
+    failed = [
+        one.limit.measure for one in judge(match_limits(), audit.findings, full=True) if one.reason == "not tried"
+    ]
+    assert failed == ["top-1 of 10000, nearest neighbours, 1 share", "top-1 of 10000, own set, 1 share"]
+
+
+@pytest.mark.parametrize("lacking", ["of 10000, nearest neighbours", "of 10000, own set", "10 shares", "100 shares"])
+def test_a_full_audit_lacks_nothing(lacking: str) -> None:
+    few = tuple(replace(one, targets=2, draws=1, longest=100) for one in FULL.matching)
+    audit = run_audit(surrogates(), material(), replace(NOTHING, matching=few))
+    limits = [replace(one, trials=1) for one in load_policy().limits if one.attack == "match"]
+    assert all(one.passed or one.broken for one in judge(limits, audit.findings, full=True))
+    rest = [one for one in audit.findings if f" {lacking}" not in one.measure]
+    missed = [one for one in judge(limits, rest, full=True) if one.reason == "not tried"]
+    assert missed
+    assert all(f" {lacking}" in one.limit.measure for one in missed)
 
 
 def first(audit: Audit, attack: str, measure: str) -> Finding:
@@ -199,6 +259,7 @@ def first(audit: Audit, attack: str, measure: str) -> Finding:
 
 
 def test_a_limit_that_names_no_attack_of_ours_would_be_seen() -> None:
-    tried = {one.attack for one in audited("surrogates").findings}
-    assert {one.attack for one in load_policy().limits} <= tried
+    findings = audited("surrogates").findings
+    for limit in load_policy().limits:
+        assert any(map(limit.concerns, findings)) or (limit.full_only and limit.attack == "match")
     assert not judge([Limit("mach", "top-1", "a slip", most=1.0)], audited("surrogates").findings, full=False)[0].passed

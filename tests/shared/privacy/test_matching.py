@@ -90,6 +90,23 @@ def test_a_word_that_is_alone_in_its_own_set_is_counted() -> None:
     found = matching(clear(), NOTES, NEIGHBOURS, SETTINGS, lambda word: [word])
     (alone,) = [finding for finding in found if finding.measure == "alone in its own set"]
     assert alone.value == 1
+    # Nobody need look further for such a word.
+    for shares in (1, 10):
+        own = top(found, shares, "own set")
+        assert (own.value, own.trials, own.baseline) == (1, 80, pytest.approx(1 / 20))
+        assert {one.value for one in found if one.measure.startswith("top-1 of 20, own set")} == {1}
+
+
+def test_words_that_are_alone_in_their_own_set_count_beside_those_that_are_not() -> None:
+    lonely = set(NAMES[::2])
+    found = matching(Blind(), NOTES, NEIGHBOURS, SETTINGS, lambda word: [word] if word in lonely else NAMES)
+    own, alone = top(found, kind="own set"), next(one for one in found if one.measure == "alone in its own set")
+    assert own.trials == alone.trials == 80
+    assert own.value == pytest.approx(alone.value + (1 - alone.value) / 20, abs=0.08)
+    assert own.baseline == pytest.approx(1 / 20)
+    # A word without neighbours is in no list: that is no fault of the representer.
+    few = matching(Blind(), NOTES, NEIGHBOURS, SETTINGS)
+    assert not any(one.measure.startswith("alone") for one in few)
 
 
 def test_half_honest_surrogates_give_the_word_away_over_ten_shares() -> None:

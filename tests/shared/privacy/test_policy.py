@@ -82,11 +82,24 @@ def test_what_was_not_tried_fails(full: bool) -> None:
 def test_what_was_tried_too_little_fails() -> None:
     few = Limit("match", "top-1 of", "why", above_baseline=0.005, trials=100)
     assert not judge([few], [found(0, 99)], full=True)[0].passed
-    assert judge([few], [found(0, 99), found(0, 100)], full=True)[0].passed
+    assert judge([few], [found(0, 100)], full=True)[0].passed
     # An interval over no trials reaches everywhere.
-    (nothing,) = judge([limit(above_baseline=0.005)], [found(0, 0)], full=True)
+    (nothing,) = judge([limit(above_baseline=0.005)], [found(0, 0, None)], full=True)
     assert not nothing.passed
-    assert "0 trials" in nothing.reason
+    assert nothing.reason.startswith("not enough notes: 0 trials")
+
+
+@pytest.mark.parametrize("short", [found(0, 99), found(0, 0, None)])
+def test_one_figure_does_not_vouch_for_another(short: Finding) -> None:
+    few = Limit("match", "top-1 of", "why", above_baseline=0.005, trials=100)
+    lacking = replace(short, measure="top-1 of 10000")
+    (verdict,) = judge([few], [found(0, 500), lacking], full=True)
+    assert not verdict.passed
+    assert verdict.shown == lacking
+    # Of one category there may be few words, where those of all categories stand beside it.
+    part = replace(lacking, category="NAME", baseline=0.01)
+    assert judge([few], [found(0, 500), part], full=True)[0].passed
+    assert not judge([few], [part], full=True)[0].passed
 
 
 def test_only_a_quick_audit_may_lack_what_is_for_full_ones() -> None:
@@ -98,6 +111,17 @@ def test_only_a_quick_audit_may_lack_what_is_for_full_ones() -> None:
     assert not full.passed
     # What a quick audit has tried counts.
     assert not judge([one], [found(100, 200)], full=False)[0].passed
+
+
+def test_only_a_construction_without_an_own_set_may_lack_what_is_for_those_with_one() -> None:
+    one = Limit("match", "top-1 of 100, own set", "why", most=0.1, own_set_only=True)
+    (without,) = judge([one], [], full=True, own_set=False)
+    assert without.passed
+    assert without.skipped
+    assert without.reason
+    (lacking,) = judge([one], [], full=True, own_set=True)
+    assert not lacking.passed
+    assert not judge([one], [found(100, 200, measure="top-1 of 100, own set")], full=True, own_set=False)[0].passed
 
 
 def test_an_unknown_baseline_is_no_excuse() -> None:
@@ -136,7 +160,7 @@ class TestPooled:
     ONE = Limit("match", "top-1 of", "why", times_baseline=1.5, pooled=True)
 
     def test_hits_and_trials_are_summed(self) -> None:
-        both = pooled([found(3, 100), found(5, 300, 0.0001), found(0, 0, None)])
+        both = pooled([found(3, 100), found(5, 300, 0.0001)])
         assert both is not None
         assert both == replace(found(8, 400, (1 + 0.03) / 400), measure="2 figures together")
 
@@ -264,6 +288,7 @@ class TestFiles:
             '[[limit]]\nattack = "match"\nmeasure = "top-1"\nwhy = "because"\nmost = true',
             '[[limit]]\nattack = "match"\nmeasure = "top-1"\nwhy = "because"\nmost = 0.5\ntrials = 0',
             '[[limit]]\nattack = "match"\nmeasure = "top-1"\nwhy = "because"\nmost = 0.5\nfull_only = "no"',
+            '[[limit]]\nattack = "match"\nmeasure = "top-1"\nwhy = "because"\nmost = 0.5\nown_set_only = 1',
             '[[limit]]\nattack = "match"\nmeasure = "top-1"\nwhy = "because"\nmots = 0.5',
         ],
     )  # fmt: skip
