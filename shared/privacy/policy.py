@@ -7,8 +7,9 @@
     trials = 100
     why = "a word among its neighbours"
 
-A limit holds for every finding of its attack whose measure begins with its words. `most` and `least` bound the value;
-`above_baseline` allows a value only so far above what an attacker without the share reaches, and `times_baseline` only so many times as much, unless chance
+A limit holds for every finding of its attack whose measure begins with its words. `most` bounds the value; `least` bounds
+the lower end of its interval, for a control that chance may have broken proves nothing. `above_baseline` allows a value only
+so far above what an attacker without the share reaches, and `times_baseline` only so many times as much, unless chance
 explains the rest: unless the interval, at 95% for all findings of the limit together, reaches down to it.
 
 Of many figures that correction forgives each a lot. A `pooled` limit looks at those of all PHI together, leaves their
@@ -52,7 +53,7 @@ class Limit:
         most: largest value that passes; None for no such bound.
         above_baseline: how far above the baseline passes; None for no such bound.
         times_baseline: how many times the baseline passes; None for no such bound.
-        least: smallest value that passes, for the positive controls, which must be broken.
+        least: smallest lower end of the interval that passes, for the positive controls, which must be broken.
         trials: on so many at least every finding must rest, but for those of one category beside one of all.
         full_only: whether a quick audit may lack it.
         own_set_only: whether it may be lacking where the construction has no own set, of words that it can't tell apart.
@@ -105,7 +106,7 @@ class Limit:
         # Written so that a NaN is never within a limit.
         if self.most is not None and not finding.value <= self.most:
             return False
-        if self.least is not None and not finding.value >= self.least:
+        if self.least is not None and not finding.interval[0] >= self.least:
             return False
         if self.above_baseline is None and self.times_baseline is None:
             return True
@@ -125,7 +126,7 @@ class Limit:
         if self.most is not None:
             parts.append(f"at most {100 * self.most:g}%")
         if self.least is not None:
-            parts.append(f"at least {100 * self.least:g}%")
+            parts.append(f"at least {100 * self.least:g}%, with its whole interval")
         if self.above_baseline is not None:
             beyond = 100 * self.above_baseline
             parts.append(f"at most {beyond:g} points above it" if beyond else "not above it")

@@ -35,8 +35,9 @@ def limit(**bounds: float) -> Limit:
     [
         ({"most": 0.02}, 4, True),
         ({"most": 0.02}, 5, False),
-        ({"least": 0.55}, 110, True),
-        ({"least": 0.55}, 109, False),
+        # Of 200 trials 125 are more than 55% with 95% certainty; 124 may be chance.
+        ({"least": 0.55}, 125, True),
+        ({"least": 0.55}, 124, False),
         # Of 200 trials 2 are expected; 7 are chance, 8 lie beyond 1.5% with 95% certainty.
         ({"above_baseline": 0.005}, 7, True),
         ({"above_baseline": 0.005}, 8, False),
@@ -247,6 +248,27 @@ class TestPower:
         limits = [one for one in load_policy().limits if one.attack == "linkage"]
         name = replace(found(hits, targets, 1e-4, "top-1 of 10000 names, 1 share"), attack="linkage")
         assert all(verdict.passed for verdict in judge(limits, [name], full=True)) == passes
+
+
+class TestOurControls:
+    """A positive control must be broken beyond chance."""
+
+    LIMITS = tuple(one for one in load_policy().limits if one.least is not None)
+
+    @pytest.mark.parametrize(("hits", "trials"), [(73, 100), (146, 200), (87, 100)])
+    def test_one_that_is_broken_passes(self, hits: int, trials: int) -> None:
+        for one in self.LIMITS:
+            control = replace(found(hits, trials, 0.5, "decisions right, 50 epochs"), attack=one.attack)
+            assert judge([one], [control], full=True)[0].passed
+
+    @pytest.mark.parametrize("trials", [100, 1000])
+    def test_one_that_is_guessed_fails_but_for_a_fortieth(self, trials: int) -> None:
+        chance = 0.0
+        for hits in range(trials + 1):
+            control = replace(found(hits, trials, 0.5, "decisions right, 50 epochs"), attack=self.LIMITS[0].attack)
+            if judge(self.LIMITS[:1], [control], full=True)[0].passed:
+                chance += math.comb(trials, hits) / 2**trials
+        assert 0 < chance <= 0.025
 
 
 class TestFiles:
