@@ -25,6 +25,7 @@ from bench.results import Entry, record
 from shared.anonymity.names import full_names
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.document import Document
+from shared.embeddings.generalised import PUBLIC, GeneralisedVectors, plain
 from shared.embeddings.neighbours import Neighbours
 from shared.encoding import TokenisedSentences, tokenised, tokenised_chunks
 from shared.evaluation import clopper_pearson
@@ -201,6 +202,30 @@ def strong() -> None:
             if one["measure"] == f"Bayes accuracy, with casing, all PHI, {figure}":
                 label = f"default preset with --hide-casing: white box with casing, {figure} of Bayes accuracy, N=1000"
                 add(label, one, target, "the casing that travels is the surrogate's", hidden["commit"])
+    record("privacy", entries)
+
+
+def vocabularies() -> None:
+    """How sure a guess within a cluster can be, and what is shown of the lists of names; 0.1 is the share of docs/privacy.md."""
+    listed = {plain(word) for words in spanish_names() for word in words}
+    entries = []
+    for size, share in ((1000, 1.0), (1000, 0.1), (100, 1.0)):
+
+        def measure(size: int = size, share: float = share) -> dict[str, object]:
+            vectors = _encoder(RepresenterOptions(cluster_size=size, max_share=share)).vectors
+            assert isinstance(vectors, GeneralisedVectors)
+            shown = [word for word, own in zip(vectors.words, vectors.classes.tolist(), strict=True) if own == PUBLIC]
+            named = sum(plain(word) in listed for word in shown)
+            clusters = len(vectors.centres)
+            return {"largest": vectors.largest_share, "public": len(shown), "named": named, "clusters": clusters}
+
+        found = kept(f"privacy-vocabulary-{size}-{share:g}", measure)
+        bounded = "" if share == 1 else f", --max-share {share:g}"
+        note = f"{found['clusters']} clusters, {found['public']} public words; of {len(listed)} listed names {found['named']} are public: seen small often enough"
+        entries.append(
+            Entry(f"default procedure, K={size}{bounded}: largest share of a word in its cluster's public frequency", round(found["largest"], 4),
+                  None if share == 1 else share, "" if share == 1 else "<=", "share", None, 1, "meddocan/train", COMMAND, note, found["commit"])
+        )  # fmt: skip
     record("privacy", entries)
 
 

@@ -17,7 +17,7 @@ import torch
 from aggregator.train_repr import PublicMaterial, RepresenterOptions
 from bench import corpora
 from bench.outcomes import RUNS, Comparison, Outcome, f1, f1_entry, judged, kept, outcome, with_interval
-from bench.privacy_attacks import adversaries, adversaries_invariance, memberships, strong, times
+from bench.privacy_attacks import adversaries, adversaries_invariance, memberships, strong, times, vocabularies
 from bench.privacy_material import (
     COMMAND,
     PROVIDER_NOTES,
@@ -291,6 +291,7 @@ PARTS = {
     "adversaries": adversaries,
     "adversaries-invariance": adversaries_invariance,
     "strong": strong,
+    "vocabulary": vocabularies,
     "membership": memberships,
     "times": times,
 }
