@@ -110,7 +110,7 @@ class SurrogateBank:
         words = list(chunk.words)
         chances = _uniform(noise, len(words))
         others = _uniform(noise, len(words))
-        for start, end, category in _spans(chunk.tags):
+        for start, end, category in tagged_spans(chunk.tags):
             drawn = self._drawn(category, words[start:end], chances[start:end])
             words[start:end] = [
                 self._varied(category, word, chance) for word, chance in zip(drawn, others[start:end], strict=True)
@@ -174,7 +174,9 @@ def surrogate_bank(
     """
     return SurrogateBank(
         tuple(
-            (category, tuple(chunk.words[start:end])) for chunk in chunks for start, end, category in _spans(chunk.tags)
+            (category, tuple(chunk.words[start:end]))
+            for chunk in chunks
+            for start, end, category in tagged_spans(chunk.tags)
         ),
         lists,
         hides_casing=hides_casing,
@@ -213,7 +215,7 @@ def load_bank(folder: Path, categories: int) -> SurrogateBank:
         raise ModelError(f"{FILE}: expected public spans of the labels of this release; pull it again") from error
 
 
-def _spans(tags: NDArray[np.uint8]) -> Iterator[tuple[int, int, int]]:
+def tagged_spans(tags: NDArray[np.uint8]) -> Iterator[tuple[int, int, int]]:
     """Start, end and category of every span; tags are BIO and start anew with every sentence."""
     marked = np.flatnonzero(tags)
     if not len(marked):

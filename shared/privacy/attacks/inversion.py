@@ -4,7 +4,7 @@ The attacker has labelled notes of their own, sees the shares that the release m
 share to word. What they then read in the notes of others is held against two baselines:
 
 - frequency: the commonest word of the category;
-- casing: the commonest word of the category in that casing class;
+- casing: the commonest word at that place of spans of the category that are written like that;
 - context-only: the SAME network, asked about the same tokens, with everything that PHI words left in the representation
   taken out. "Hospital Universitario" is half guessed from its surroundings alone, and no representation can change that.
 
@@ -32,6 +32,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from shared.anonymity.surrogates import tagged_spans
 from shared.augment.pseudonyms import is_punctuation
 from shared.embeddings.vectors import WordVectors
 from shared.encoding import TokenisedSentences
@@ -43,7 +44,7 @@ from shared.privacy.attacks.word_guesser import Candidates, GuesserSettings, Sig
 from shared.privacy.attacks.word_ranking import Ranks, likelihoods, ranks
 from shared.privacy.attacks.word_training import fit
 from shared.privacy.finding import Finding, proportion
-from shared.text.casing import casing_class
+from shared.text.casing import casing_classes
 from shared.training.batches import RaggedSentences
 from shared.training.tagging import Progress, silent
 
@@ -115,7 +116,7 @@ def token_inversion(
     network = fit(lambda: views.of(learning), views.of(validation), tags, candidates, settings.guesser, progress)
     weights = _weights(network, validation, views.of(validation), candidates)
     both = views.of(judged)
-    outcome = _Outcome.of(judged, seen, learning)
+    outcome = _Outcome.of(judged, seen, learning, both[0].share.casing)
     outcome.attack = ranks(network, both, candidates, weights=weights[outcome.category])
     outcome.context = ranks(network, both[1:], candidates)
     return _findings(outcome, encoder.scheme.categories, settings, generator)
@@ -190,7 +191,8 @@ class _Outcome:
         sentence: it stands in this one; words of a sentence are not independent.
         seen: whether the attacker had seen the word labelled as PHI.
         frequent: whether it is the commonest word of its category.
-        cased: whether it is the commonest word of its category in its casing class.
+        cased: whether it is the commonest word of its category at that place of spans whose words have these casing classes;
+            where the attacker knows hardly any, in its casing class.
         attack: where the word stands, from the share.
         context: where it stands, from its context only.
     """
@@ -204,23 +206,36 @@ class _Outcome:
     context: Ranks
 
     @classmethod
-    def of(cls, judged: TokenisedSentences, seen: Sequence[str], learning: TokenisedSentences) -> _Outcome:
+    def of(
+        cls,
+        judged: TokenisedSentences,
+        seen: Sequence[str],
+        learning: TokenisedSentences,
+        casing: NDArray[np.uint8],
+    ) -> _Outcome:
+        """
+        Args:
+            judged: the attacked sentences.
+            seen: the words that are more than punctuation of the PHI that the attacker knows.
+            learning: their sentences.
+            casing: of the judged words, as it travels.
+        """
         places = _targets(judged)
         words = [judged.words[place] for place in places.tolist()]
-        category = (judged.tags[places].astype(np.int64) - 1) // 2
-        counts: dict[tuple[int, ...], Counter[str]] = {}
-        for word, tag in zip(seen, learning.tags[_targets(learning)].tolist(), strict=True):
-            kind = (tag - 1) // 2
-            for key in ((kind,), (kind, casing_class(word))):
+        counts: dict[_Key, Counter[str]] = {}
+        for word, keys in zip(seen, _keys(learning, casing_classes(learning.words)), strict=True):
+            for key in keys:
                 counts.setdefault(key, Counter())[word] += 1
         commonest = {key: count.most_common(1)[0][0] for key, count in counts.items()}
         known = set(seen)
-        pairs = list(zip(words, category.tolist(), strict=True))
-        frequent = [word == commonest.get((kind,)) for word, kind in pairs]
-        cased = [word == commonest.get((kind, casing_class(word))) for word, kind in pairs]
+        frequent, cased = [], []
+        for word, (span, kind, category) in zip(words, _keys(judged, casing), strict=True):
+            frequent.append(word == commonest.get(category))
+            enough = counts[span].total() >= _LEAST_WORDS if span in counts else False
+            cased.append(word == commonest.get(span if enough else kind))
         nothing = Ranks(np.full(len(words), np.inf), np.zeros(len(words)))
         return cls(
-            category,
+            (judged.tags[places].astype(np.int64) - 1) // 2,
             np.repeat(np.arange(len(judged.lengths)), judged.lengths)[places],
             np.array([word in known for word in words], dtype=np.bool_),
             np.array(frequent, dtype=np.bool_),
@@ -228,6 +243,21 @@ class _Outcome:
             nothing,
             nothing,
         )
+
+
+_Key = tuple[int, ...]
+# Of fewer words the commonest is a matter of luck.
+_LEAST_WORDS = 3
+
+
+def _keys(chunk: TokenisedSentences, casing: NDArray[np.uint8]) -> list[tuple[_Key, ...]]:
+    """What may be known of each target, the closest first: how its span is written and its place there; its casing; its category."""
+    keys: dict[int, tuple[_Key, ...]] = {}
+    for start, end, category in tagged_spans(chunk.tags):
+        written = casing[start:end].tolist()
+        for place, kind in enumerate(written):
+            keys[start + place] = (category, place, *written), (category, kind), (category,)
+    return [keys[target] for target in _targets(chunk).tolist()]
 
 
 def _findings(

@@ -95,7 +95,7 @@ def test_the_frequency_baseline_and_seen_words_by_hand() -> None:
     judged = TokenisedSentences(
         ["Ann", ".", "x", "Ann", "Bea", "Bern"], np.array([1, 2, 0, 3, 1, 3], np.uint8), np.array([3, 3])
     )
-    outcome = _Outcome.of(judged, ["Ann", "Ann", "Bern"], learning)
+    outcome = _Outcome.of(judged, ["Ann", "Ann", "Bern"], learning, casing_classes(judged.words))
     assert outcome.category.tolist() == [0, 1, 0, 1]
     assert outcome.sentence.tolist() == [0, 1, 1, 1]
     assert outcome.frequent.tolist() == [True, False, False, True]
@@ -105,9 +105,27 @@ def test_the_frequency_baseline_and_seen_words_by_hand() -> None:
 def test_the_casing_baseline_by_hand() -> None:
     learning = TokenisedSentences(["Ann", "Ann", "ann", "BO"], np.array([1, 1, 1, 1], np.uint8), np.array([4]))
     judged = TokenisedSentences(["Ann", "ann", "BO", "Bo"], np.array([1, 1, 1, 1], np.uint8), np.array([4]))
-    outcome = _Outcome.of(judged, learning.words, learning)
+    outcome = _Outcome.of(judged, learning.words, learning, casing_classes(judged.words))
     assert outcome.frequent.tolist() == [True, False, False, False]
     assert outcome.cased.tolist() == [True, True, True, False]
+
+
+def test_the_casing_of_a_whole_span_and_the_place_in_it_are_known_without_the_share() -> None:
+    def of(*spans: str) -> TokenisedSentences:
+        words = [word for span in spans for word in span.split()]
+        tags = [2 if place else 1 for span in spans for place, _ in enumerate(span.split())]
+        return TokenisedSentences(words, np.array(tags, np.uint8), np.array([len(words)]))
+
+    learning = of(
+        "Plaza de la Paz", "Calle de la Luz", "Calle de los Reyes", "Calle que Sube", "Calle que Baja", "Calle que Gira"
+    )
+    judged = of("Ronda de la Fe", "Ronda que Cae", "ronda")
+    outcome = _Outcome.of(judged, learning.words, learning, casing_classes(judged.words))
+    # By the casing of a word alone, all that is written small would be "de" or "que".
+    assert outcome.cased.tolist() == [False, True, True, False, False, True, False, False]
+    # As it travels: a release may show another casing than that of the words.
+    hidden = np.full(len(judged.words), 9, np.uint8)
+    assert not _Outcome.of(judged, learning.words, learning, hidden).cased.any()
 
 
 @dataclass(frozen=True)
