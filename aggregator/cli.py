@@ -126,7 +126,7 @@ def evaluate(
 @click.option(
     "--notes",
     "count",
-    show_default="60, in Spanish 90",
+    show_default="60, in Spanish 120",
     type=click.IntRange(10),
     help="Notes of each hospital; in fewer than the default the audit finds too little to attack, and does not pass.",
 )
