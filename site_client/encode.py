@@ -137,7 +137,9 @@ def encode(
                 "--format and --labels"
             )
         if not writer.sentences:
-            raise CorpusError("expected notes with at least one token, got none; check the folder")
+            raise CorpusError(
+                "expected notes with at least one token, got none; check the folder, and what --quarantine set aside"
+            )
     try:
         workspace, sequence = workspace.next_sequence()
         fields = ShareFields(
