@@ -1,11 +1,13 @@
 """`make frontier`: worth of sharing against the strongest attack, for every construction; docs/results/frontier.{svg,md}.
 
-Each point is one representer made from 50 public notes of MEDDOCAN, a pool with the 450 others, a head of short training, and two
-attacks on the representer: the best of a list of 100 neighbours after averaging 100 shares, and the white-box bound.
+Each point is one representer made from 50 public notes of MEDDOCAN, a pool with the 450 others, a head of short training, and three
+attacks on the representer: the best of a list of 100 neighbours after averaging 100 shares, the white-box bound and inversion.
+Construction after construction, or some of them side by side: `python -m bench.frontier invariance dann`; the last call reports.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -15,7 +17,7 @@ import torch
 from aggregator.train_repr import PublicMaterial, RepresenterOptions
 from bench import corpora
 from bench.frontier_figure import Point, frontier_figure
-from bench.outcomes import Comparison, Outcome, f1_entry, judged, kept
+from bench.outcomes import RUNS, Comparison, Outcome, f1_entry, judged, kept
 from bench.privacy_material import PROVIDER_NOTES, background, spanish, spanish_names
 from bench.results import RESULTS, Entry, record
 from bench.results_loop import private_pipeline
@@ -23,13 +25,16 @@ from shared.augment.pseudonyms import Pseudonymiser
 from shared.embeddings.generalised import folded
 from shared.embeddings.neighbours import Neighbours
 from shared.encoding import tokenised, tokenised_chunks
-from shared.evaluation import clopper_pearson
 from shared.files import write_text
 from shared.labels import load_scheme
+from shared.models.representer import Representer
 from shared.pipeline import Encoder
+from shared.privacy.attacks.inversion import InversionSettings, token_inversion
 from shared.privacy.attacks.matching import MatchingSettings, matching
-from shared.privacy.attacks.sharing import ClearEncoder
+from shared.privacy.attacks.sharing import ClearEncoder, joined
+from shared.privacy.attacks.word_guesser import GuesserSettings
 from shared.privacy.audit import own_set
+from shared.privacy.finding import Finding
 from shared.privacy.white_box import white_box
 from shared.privacy.word_pairs import WhiteBoxSettings
 from shared.raw_model import train_raw_model
@@ -55,8 +60,12 @@ POINTS: dict[tuple[str, str], RepresenterOptions] = {
     ("k-anonymous-invariance", "K=1000, N=100"): RepresenterOptions("k-anonymous-invariance", neighbours=100),
     ("dann", "N=100"): RepresenterOptions("dann", neighbours=100),
 }
-_ATTACKED = 60
-_TARGETS = 2000
+# What a network shows of a candidate must be computed again for every sentence, so fewer words are matched.
+_TARGETS, _TARGETS_OF_NETWORK = 4000, 400
+_WHITE_BOX_NOTES = 60
+# The attacker's own labelled notes: neither the provider's nor those attacked.
+_KNOWN = slice(100, 400)
+_INVERSION = InversionSettings(GuesserSettings(epochs=6), resamples=1000)
 
 
 def _material() -> PublicMaterial:
@@ -66,38 +75,85 @@ def _material() -> PublicMaterial:
 def _point(options: RepresenterOptions) -> dict[str, object]:
     hospital = {"hospital": corpora.meddocan("train")[PROVIDER_NOTES:]}
     pipeline = private_pipeline(_material(), hospital, "meddocan", options, HEAD)
-    assert isinstance(pipeline.encoder, Encoder)
-    found = _match(pipeline.encoder) | {"bayes": _bayes(pipeline.encoder)}
-    return asdict(judged(pipeline, corpora.meddocan("dev"))) | found
-
-
-def _match(encoder: Encoder | ClearEncoder) -> dict[str, object]:
-    """Top-1 among 100 candidates after 100 shares, the worse of neighbours and own set."""
-    settings = MatchingSettings(targets=_TARGETS, shares=(100,))
-    own = own_set(encoder) if isinstance(encoder, Encoder) else None
-    found = matching(encoder, corpora.meddocan("dev")[:_ATTACKED], Neighbours(spanish()), settings, own)
-    every = (one for one in found if one.measure.startswith("top-1 of") and one.measure.endswith("shares"))
-    worst = max(every, key=lambda one: one.value)
-    return {"match": worst.value, "trials": worst.trials}
-
-
-def _bayes(encoder: Encoder) -> float:
-    """Mean accuracy of the best attacker over pairs of neighbours; a sample of neighbours and sentences."""
-    chunks = tokenised_chunks(tokenised(corpora.meddocan("dev")[:_ATTACKED]), encoder.scheme)
-    settings = WhiteBoxSettings(draws=1, neighbours=20, sentences=0.2)
-    return white_box(encoder, chunks, Pseudonymiser(Neighbours(spanish()), 1000), settings).representation[""].mean
+    encoder = pipeline.encoder
+    assert isinstance(encoder, Encoder)
+    attacks = [_match(encoder), _white_box(encoder), _inversion(encoder)]
+    return asdict(judged(pipeline, corpora.meddocan("dev"))) | {"attacks": list(map(asdict, attacks))}
 
 
 def _raw(provider_only: bool) -> dict[str, object]:
-    notes = corpora.meddocan("train")
-    if provider_only:
-        notes = notes[:PROVIDER_NOTES]
+    notes, scheme = corpora.meddocan("train"), load_scheme("meddocan")
     words = folded(spanish(), spanish_names())
-    model = train_raw_model(notes, words, load_scheme("meddocan"), HEAD_ALONE if provider_only else HEAD)
-    scheme = load_scheme("meddocan")
-    # The two ends need no attack but the match on clear vectors, which shows that it works.
-    attacked = {"match": 0.01, "trials": 0} if provider_only else _match(ClearEncoder(spanish(), scheme))
-    return asdict(judged(model, corpora.meddocan("dev"))) | attacked | {"bayes": 0.5 if provider_only else 1.0}
+    if provider_only:
+        model, attacks = train_raw_model(notes[:PROVIDER_NOTES], words, scheme, HEAD_ALONE), []
+    else:
+        model = train_raw_model(notes, words, scheme, HEAD)
+        # Clear vectors, which show that the attacks work.
+        clear = ClearEncoder(spanish(), scheme)
+        attacks = [_match(clear), _inversion(clear)]
+    return asdict(judged(model, corpora.meddocan("dev"))) | {"attacks": list(map(asdict, attacks))}
+
+
+@dataclass(frozen=True)
+class Attack:
+    """What one attack reaches, and what is reached without a share.
+
+    Args:
+        name: of the figure.
+        success: the share of words that are read, in [0, 1].
+        without: the same for an attacker who sees no share.
+        interval: 95%, of the success.
+        trials: words attacked.
+    """
+
+    name: str
+    success: float
+    without: float
+    interval: tuple[float, float]
+    trials: int
+
+    @classmethod
+    def of(cls, name: str, finding: Finding) -> Attack:
+        """From a finding that has a baseline."""
+        assert finding.baseline is not None
+        return cls(name, finding.value, finding.baseline, finding.interval, finding.trials)
+
+    @property
+    def advantage(self) -> float:
+        """0 for an attacker as good as one without the share, 1 for one who is always right."""
+        return (self.success - self.without) / (1 - self.without)
+
+
+def _match(encoder: Encoder | ClearEncoder) -> Attack:
+    """Top-1 among 100 candidates after 100 shares, the worse of neighbours and own set."""
+    network = isinstance(encoder, Encoder) and isinstance(encoder.representer, Representer)
+    settings = MatchingSettings(targets=_TARGETS_OF_NETWORK if network else _TARGETS, shares=(100,))
+    own = own_set(encoder) if isinstance(encoder, Encoder) else None
+    found = matching(encoder, corpora.meddocan("dev"), Neighbours(spanish()), settings, own)
+    every = (one for one in found if one.measure.startswith("top-1 of") and one.measure.endswith("shares"))
+    return Attack.of("match top-1 of 100 after 100 shares", max(every, key=lambda one: one.value))
+
+
+def _white_box(encoder: Encoder) -> Attack:
+    """Mean accuracy of the best attacker over pairs of neighbours; a sample of neighbours and sentences."""
+    chunks = tokenised_chunks(tokenised(corpora.meddocan("dev")[:_WHITE_BOX_NOTES]), encoder.scheme)
+    settings = WhiteBoxSettings(draws=1, neighbours=20, sentences=0.2)
+    found = white_box(encoder, chunks, Pseudonymiser(Neighbours(spanish()), 1000), settings).findings()
+    mean = next(one for one in found if one.measure == "Bayes accuracy, representation, all PHI, mean")
+    return Attack.of("white box, mean Bayes accuracy", mean)
+
+
+def _inversion(encoder: Encoder | ClearEncoder) -> Attack:
+    """Words read by a trained network; the interval is that of the difference to what their surroundings give away."""
+    train, dev = (
+        joined(list(tokenised_chunks(tokenised(notes), encoder.scheme)))
+        for notes in (corpora.meddocan("train")[_KNOWN], corpora.meddocan("dev"))
+    )
+    found = {one.measure: one for one in token_inversion(encoder, spanish(), train, dev, _INVERSION)}
+    top, above = found["top-1, all categories"], found["top-1 above context-only, all categories"]
+    assert top.baseline is not None
+    low, high = (top.baseline + end for end in above.interval)
+    return Attack.of("inversion, top-1", replace(top, interval=(low, high)))
 
 
 def main() -> None:
@@ -108,12 +164,12 @@ def main() -> None:
     }
     for name, options in POINTS.items():
         builds[name] = lambda options=options: _point(options)  # type: ignore[misc]
-    rows: list[Row] = []
-    for (family, setting), build in builds.items():
-        file = f"frontier-{family} {setting}".strip().replace(" ", "_").replace(",", "")
-        rows.append(Row.of(family, setting, kept(file, build)))
-        if len(rows) >= 2:
-            _report(rows)
+    files = {name: "frontier-" + " ".join(name).strip().replace(" ", "_").replace(",", "") for name in builds}
+    for name, build in builds.items():
+        if name[0] in sys.argv[1:] or not sys.argv[1:]:
+            kept(files[name], build)
+    if all((RUNS / f"{file}.json").exists() for file in files.values()):
+        _report([Row.of(*name, kept(files[name], build)) for name, build in builds.items()])
 
 
 @dataclass(frozen=True)
@@ -124,85 +180,108 @@ class Row:
         family: name of the construction.
         setting: its parameter in short; "" for the two ends that share nothing or everything.
         outcome: scores on dev.
-        match: how often the true word comes first among 100 candidates, in (0, 1].
-        trials: PHI words that were matched; 0 where nothing was attacked.
-        bayes: mean accuracy of the best attacker at a pair of words, in [0.5, 1].
+        attacks: what was attacked; nothing where nothing is shared.
     """
 
     family: str
     setting: str
     outcome: Outcome
-    match: float
-    trials: int
-    bayes: float
+    attacks: tuple[Attack, ...]
 
     @classmethod
     def of(cls, family: str, setting: str, found: dict[str, Any]) -> Row:
         """From a kept run."""
-        return cls(family, setting, Outcome.of(found), found["match"], found["trials"], found["bayes"])
+        attacks = (Attack(**{**one, "interval": tuple(one["interval"])}) for one in found["attacks"])
+        return cls(family, setting, Outcome.of(found), tuple(attacks))
 
     @property
     def name(self) -> str:
         """Construction and setting."""
         return f"{self.family}, {self.setting}" if self.setting else self.family
 
+    @property
+    def strongest(self) -> Attack | None:
+        """The attack of the largest advantage; None where nothing is shared."""
+        return max(self.attacks, key=lambda attack: attack.advantage, default=None)
+
     def entries(self, raw: Outcome, alone: Outcome) -> list[Entry]:
-        """Token-binary and strict F1, worth of sharing, match, white box.
+        """Token-binary and strict F1, worth of sharing, the attacks, the strongest of them.
 
         Args:
             raw: raw notes pooled, worth everything.
             alone: the provider alone, worth nothing.
         """
         note = f"{HEAD.epochs} epochs"
-        matched = clopper_pearson(round(self.match * self.trials), self.trials) if self.trials else None
 
         def score(measure: str, kind: str) -> Entry:
             return f1_entry(f"{_ENTRY}{self.name}: {measure}", [self.outcome], kind, None, DATA, note, COMMAND)
 
-        def entry(measure: str, value: float, unit: str, interval: tuple[float, float] | None) -> Entry:
+        def entry(measure: str, value: float, unit: str, interval: tuple[float, float], note: str) -> Entry:
             name, commit = f"{_ENTRY}{self.name}: {measure}", self.outcome.commit
-            ends = interval and (round(interval[0], 4), round(interval[1], 4))
+            ends = (round(interval[0], 4), round(interval[1], 4))
             return Entry(name, round(value, 4), None, "", unit, ends, 1, DATA, COMMAND, note, commit)
 
         gain, interval = Comparison([alone], [raw], [self.outcome]).gain("entities")
-        return [
+        entries = [
             score("token-binary F1", "tokens"),
             score("strict entity F1", "entities"),
-            entry("worth of sharing, strict entity F1", gain, "of the ideal gain", interval),
-            entry("match top-1 of 100 after 100 shares", self.match, "share", matched),
-            entry("white box, mean Bayes accuracy", self.bayes, "share", None),
+            entry("worth of sharing, strict entity F1", gain, "of the ideal gain", interval, note),
         ]
+        for attack in self.attacks:
+            note = f"{attack.trials} words; without the share {attack.without:.4f}"
+            entries.append(entry(attack.name, attack.success, "share", attack.interval, note))
+        if (strongest := self.strongest) is not None:
+            low, high = (replace(strongest, success=end).advantage for end in strongest.interval)
+            note = f"of {strongest.name}: (success - without the share) / (1 - without the share)"
+            entries.append(entry("strongest attack's advantage", strongest.advantage, "share", (low, high), note))
+        return entries
 
 
 def _report(rows: list[Row]) -> None:
-    """Plot, table and entries of what is there; the two ends first."""
+    """Plot, table and entries; the two ends first."""
     raw, alone = rows[0].outcome, rows[1].outcome
-    points = [Point(row.family, row.setting, row.outcome.entity_f1, row.match, row.bayes) for row in rows]
+    points = [
+        Point(row.family, row.setting, row.outcome.entity_f1, 0 if row.strongest is None else row.strongest.advantage)
+        for row in rows
+    ]
     write_text(RESULTS / "frontier.svg", frontier_figure(points, alone.entity_f1, raw.entity_f1))
-    entries = {row.name: row.entries(raw, alone) for row in rows}
+    entries = {row: row.entries(raw, alone) for row in rows}
+    columns = {  # By the end of the measure.
+        "token-binary F1": "token-binary F1",
+        "strict entity F1": "strict F1",
+        "worth of sharing, strict entity F1": "worth of sharing",
+        "match top-1 of 100 after 100 shares": "match top-1 of 100, 100 shares",
+        "white box, mean Bayes accuracy": "white box, mean Bayes accuracy",
+        "inversion, top-1": "inversion, top-1 (without the share)",
+        "strongest attack's advantage": "strongest attack's advantage",
+    }
     lines = [
         "# The frontier",
         "",
         f"Written by `{COMMAND}`; do not edit. One seed, heads of {HEAD.epochs} epochs, the points compare with one another, "
         "not with other tables. Worth: share of the ideal gain in strict F1. Match: the worse of two lists of candidates, nearest neighbours and "
-        "the construction's own set. Chance is 0.01; whoever guesses by casing, which travels, is right in 0.012; of a construction at "
-        "chance the larger of two draws is shown (the default on 2,000 words a list: privacy.md). Intervals, 95%: bootstrap "
-        "over documents, the same ones on all sides of a worth; exact for the match.",
+        f"the construction's own set; chance is 0.01; {_TARGETS:,} words a list, {_TARGETS_OF_NETWORK} behind a network. White box: chance is 0.5. "
+        "Advantage: (success - success without the share) / (1 - success without the share), of the attack for which it is largest; of "
+        "constructions at chance that is the luckiest of the attacks. Casing travels, and every attacker uses it: by it alone the true word is "
+        "first among 100 a little more often than by chance. Intervals, 95%: bootstrap over documents, the same ones on all sides of a worth; exact "
+        "for the match; over words for the white box; over sentences for what inversion reads beyond the context.",
         "",
         "![frontier](frontier.svg)",
         "",
-        "| construction | token-binary F1 | strict F1 | worth of sharing | match top-1 of 100, 100 shares | white box, mean Bayes accuracy |",
-        "|---|---|---|---|---|---|",
-        *(f"| {name} | {' | '.join(map(_cell, found))} |" for name, found in entries.items()),
-        "",
+        f"| construction | {' | '.join(columns.values())} |",
+        "|---" * (len(columns) + 1) + "|",
     ]
-    write_text(RESULTS / "frontier.md", "\n".join(lines))
+    for row, found in entries.items():
+        by_measure = {entry.measure.removeprefix(f"{_ENTRY}{row.name}: "): entry for entry in found}
+        lines.append(f"| {row.name} | {' | '.join(_cell(by_measure.get(measure)) for measure in columns)} |")
+    write_text(RESULTS / "frontier.md", "\n".join([*lines, ""]))
     record("privacy", [entry for found in entries.values() for entry in found])
 
 
-def _cell(entry: Entry) -> str:
-    if entry.interval is None:
-        return f"{entry.value:.4f}"
+def _cell(entry: Entry | None) -> str:
+    if entry is None:
+        return ""
+    assert entry.interval is not None
     return f"{entry.value:.4f} ({entry.interval[0]:.4f} to {entry.interval[1]:.4f})"
 
 

@@ -1,11 +1,11 @@
-"""The frontier as a picture: strict F1, and with it the worth of sharing, against two attacks."""
+"""The frontier as a picture: strict F1, and with it the worth of sharing, against the strongest attack."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from matplotlib.axes import Axes
+import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
@@ -23,6 +23,8 @@ _LOOKS = {
 }
 # Neighbours on the plot tend to follow one another: their labels lie at different heights, in points.
 _HEIGHTS = (7, 0, -7, -14)
+# Labels lie towards it.
+_MIDDLE = 0.1
 
 
 @dataclass(frozen=True)
@@ -33,19 +35,17 @@ class Point:
         family: name of the construction.
         setting: its parameter in short; "" for the two ends that share nothing or everything.
         strict: strict entity F1 in [0, 1].
-        match: how often the true word comes first among 100 candidates, in (0, 1].
-        bayes: mean accuracy of the best attacker at a pair of words, in [0.5, 1].
+        advantage: of the strongest attack, at most 1; about 0 where it is as good as one without the share.
     """
 
     family: str
     setting: str
     strict: float
-    match: float
-    bayes: float
+    advantage: float
 
 
 def frontier_figure(points: Sequence[Point], alone: float, ideal: float) -> str:
-    """An SVG with a panel for each attack, the axis on the right for the worth.
+    """An SVG of F1 against the strongest attack's advantage, the axis on the right for the worth.
 
     Args:
         points: what was measured.
@@ -54,47 +54,43 @@ def frontier_figure(points: Sequence[Point], alone: float, ideal: float) -> str:
     """
 
     def draw(made: Figure) -> None:
-        left, right = made.subplots(1, 2, sharey=True)
-        _panel(left, points, [100 * point.match for point in points], 10)
-        _panel(right, points, [100 * point.bayes for point in points], 75)
-        left.set_xscale("log")
-        left.set_xlim(0.5, 300)
-        right.set_xlim(47, 108)
-        left.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        left.set_xlabel("true word first of 100 after 100 shares, %\n(chance 1)")
-        right.set_xlabel("white box: best attacker at a pair of words, %\n(chance 50)")
-        left.set_ylabel("strict entity F1, %")
-        worth = right.secondary_yaxis(
+        axes = made.subplots()
+        known: set[str] = set()
+        for index, point in enumerate(points):
+            colour, marker = _LOOKS[point.family]
+            label = "_" + point.family if point.family in known else point.family
+            known.add(point.family)
+            place = (100 * point.advantage, 100 * point.strict)
+            axes.plot(place[0], place[1], marker, color=colour, markersize=8, linestyle="", label=label)
+            aside, side = (8, "left") if point.advantage < _MIDDLE else (-8, "right")
+            axes.annotate(
+                point.setting,
+                place,
+                xytext=(aside, _HEIGHTS[index % len(_HEIGHTS)]),
+                textcoords="offset points",
+                ha=side,
+                fontsize=8,
+            )
+        # Linear about 0, where estimates lie on either side, and logarithmic from 1%.
+        axes.set_xscale("symlog", linthresh=1, linscale=0.6)
+        axes.set_xlim(-1, 130)
+        axes.set_xticks([-1, 0, 1, 3, 10, 30, 100])
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.set_xlabel("advantage of the strongest attack, % (0: as good as without the share; 100: always right)")
+        axes.set_ylabel("strict entity F1, %")
+        axes.margins(y=0.1)
+        axes.grid(alpha=0.25)
+        worth = axes.secondary_yaxis(
             "right",
             functions=(
-                lambda f1: 100 * (f1 / 100 - alone) / (ideal - alone),
-                lambda gain: 100 * (alone + gain / 100 * (ideal - alone)),
+                lambda f1: 100 * (np.asarray(f1) / 100 - alone) / (ideal - alone),
+                lambda gain: 100 * (alone + np.asarray(gain) / 100 * (ideal - alone)),
             ),
         )
         worth.set_ylabel("worth of sharing, % of the ideal gain")
-        handles, labels = left.get_legend_handles_labels()
+        handles, labels = axes.get_legend_handles_labels()
         made.legend(handles, labels, frameon=False, loc="outside lower center", ncols=4)
-        made.suptitle("MEDDOCAN 50 + 450 notes: F1 and worth against two attacks", fontweight="bold", fontsize=10)
+        title = "MEDDOCAN 50 + 450 notes: F1 and worth against the strongest attack"
+        made.suptitle(title, fontweight="bold", fontsize=10)
 
-    return svg(9.0, 5.0, draw)
-
-
-def _panel(axes: Axes, points: Sequence[Point], across: Sequence[float], middle: float) -> None:
-    """One attack; labels lie towards the middle."""
-    known: set[str] = set()
-    for index, (point, place) in enumerate(zip(points, across, strict=True)):
-        colour, marker = _LOOKS[point.family]
-        label = "_" + point.family if point.family in known else point.family
-        known.add(point.family)
-        axes.plot([place], [100 * point.strict], marker, color=colour, markersize=7, linestyle="", label=label)
-        aside, side = (7, "left") if place < middle else (-7, "right")
-        axes.annotate(
-            point.setting,
-            (place, 100 * point.strict),
-            xytext=(aside, _HEIGHTS[index % len(_HEIGHTS)]),
-            textcoords="offset points",
-            ha=side,
-            fontsize=7.5,
-        )
-    axes.margins(x=0.2, y=0.12)
-    axes.grid(alpha=0.25)
+    return svg(8.0, 5.2, draw)
