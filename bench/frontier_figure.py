@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
@@ -21,10 +24,10 @@ _LOOKS = {
     "three-part": (ORANGE, "^"),
     "dann": (ORANGE, "v"),
 }
-# Neighbours on the plot tend to follow one another: their labels lie at different heights, in points.
-_HEIGHTS = (7, 0, -7, -14)
 # Labels lie towards it.
 _MIDDLE = 0.1
+# Between the labels of points that crowd one another, in points of F1.
+_GAP = 0.65
 
 
 @dataclass(frozen=True)
@@ -56,21 +59,15 @@ def frontier_figure(points: Sequence[Point], alone: float, ideal: float) -> str:
     def draw(made: Figure) -> None:
         axes = made.subplots()
         known: set[str] = set()
-        for index, point in enumerate(points):
+        for point in points:
             colour, marker = _LOOKS[point.family]
             label = "_" + point.family if point.family in known else point.family
             known.add(point.family)
-            place = (100 * point.advantage, 100 * point.strict)
-            axes.plot(place[0], place[1], marker, color=colour, markersize=8, linestyle="", label=label)
-            aside, side = (8, "left") if point.advantage < _MIDDLE else (-8, "right")
-            axes.annotate(
-                point.setting,
-                place,
-                xytext=(aside, _HEIGHTS[index % len(_HEIGHTS)]),
-                textcoords="offset points",
-                ha=side,
-                fontsize=8,
+            axes.plot(
+                100 * point.advantage, 100 * point.strict, marker, color=colour, markersize=8, linestyle="", label=label
             )
+        _label(axes, [point for point in points if point.advantage < _MIDDLE], "left")
+        _label(axes, [point for point in points if point.advantage >= _MIDDLE], "right")
         # Linear about 0, where estimates lie on either side, and logarithmic from 1%.
         axes.set_xscale("symlog", linthresh=1, linscale=0.6)
         axes.set_xlim(-1, 130)
@@ -94,3 +91,29 @@ def frontier_figure(points: Sequence[Point], alone: float, ideal: float) -> str:
         made.suptitle(title, fontweight="bold", fontsize=10)
 
     return svg(8.0, 5.2, draw)
+
+
+def _label(axes: Axes, points: Sequence[Point], side: Literal["left", "right"]) -> None:
+    """Name the settings, from the top down, none over the one above it.
+
+    Args:
+        axes: of the plot.
+        points: of one half of it.
+        side: of the label, where its point is.
+    """
+    above = math.inf
+    aside = 1.25 if side == "left" else 0.75
+    for point in sorted((point for point in points if point.setting), key=lambda point: -point.strict):
+        place = 100 * point.advantage, 100 * point.strict
+        above = min(place[1], above - _GAP)
+        # About 0 the axis is linear.
+        across = max(place[0] * aside, place[0] + aside - 1) if side == "left" else place[0] * aside
+        axes.annotate(
+            point.setting,
+            place,
+            xytext=(across, above),
+            ha=side,
+            va="center",
+            fontsize=8,
+            arrowprops={"arrowstyle": "-", "color": GREY, "linewidth": 0.6},
+        )
