@@ -28,7 +28,7 @@ from shared.privacy.finding import Finding, proportion
 from shared.text.casing import casing_class
 
 OwnSet = Callable[[str], Iterable[str]]
-"""The words that a construction claims can't be told from a word, the word itself among them or not."""
+"""The words that a construction claims can't be told from a word, always in the same order, the word itself among them or not."""
 
 # Two candidates whose log-likelihoods differ by less are tied.
 _TIE = 1e-6
@@ -177,7 +177,7 @@ class _NearestWords:
         if word.isdecimal():
             # Digits come in the order of the vocabulary, not by nearness.
             rows = self._generator.permutation(rows)
-        return _others([self._words[row] for row in rows.tolist()], word, self._size)
+        return _others((self._words[row] for row in rows.tolist()), word, self._size)
 
 
 class _OwnWords:
@@ -189,15 +189,17 @@ class _OwnWords:
         self._generator = generator
 
     def __call__(self, word: str) -> list[str]:
-        words = sorted(set(self._own_set(word)))
-        return _others([words[index] for index in self._generator.permutation(len(words))], word, self._size)
+        words = list(self._own_set(word))
+        return _others((words[index] for index in self._generator.permutation(len(words)).tolist()), word, self._size)
 
 
-def _others(words: Sequence[str], true: str, size: int) -> list[str]:
+def _others(words: Iterable[str], true: str, size: int) -> list[str]:
     """The first candidates in the casing of the true word, each once and not the true word itself."""
-    cased = dict.fromkeys(cased_like(word, true) for word in words)
-    cased.pop(true, None)
-    return list(cased)[: size - 1]
+    others = (cased for word in words if (cased := cased_like(word, true)) != true)
+    found: dict[str, None] = {}
+    while len(found) < size - 1 and (other := next(others, None)) is not None:
+        found[other] = None
+    return list(found)
 
 
 @dataclass(frozen=True)
