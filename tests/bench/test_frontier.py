@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from bench.frontier import Attack, Row
+from bench import frontier
+from bench.frontier import INVERSION, MATCH, Attack, Row, report
 from bench.outcomes import Outcome
 
-BLIND = Attack("match", 0.01, 0.01, (0.005, 0.02), 2000)
-SEEING = Attack("inversion", 0.75, 0.5, (0.7, 0.8), 100)
+BLIND = Attack(MATCH, 0.01, 0.01, (0.005, 0.02), 2000)
+SEEING = Attack(INVERSION, 0.75, 0.5, (0.7, 0.8), 100)
 RAW, ALONE, MIDDLE = (
     Outcome([[hits, 100 - hits, 0]] * 3, [[hits, 100 - hits, 0]] * 3, "0000000") for hits in (90, 70, 80)
 )
@@ -23,7 +26,7 @@ class TestAttack:
         assert BLIND.advantage == 0
 
     def test_that_is_always_right_has_all_of_it(self) -> None:
-        assert Attack("match", 1.0, 0.01, (0.99, 1.0), 400).advantage == 1
+        assert Attack(MATCH, 1.0, 0.01, (0.99, 1.0), 400).advantage == 1
 
     def test_that_is_right_in_half_of_what_is_left_to_know_has_half(self) -> None:
         assert SEEING.advantage == pytest.approx(0.5)
@@ -36,11 +39,11 @@ class TestRow:
 
     def test_every_attack_is_an_entry_and_the_strongest_once_more(self) -> None:
         entries = {one.measure.split(": ")[1]: one for one in row(BLIND, SEEING).entries(RAW, ALONE)}
-        assert entries["match"].value == 0.01
-        assert entries["inversion"].interval == (0.7, 0.8)
+        assert entries[MATCH].value == 0.01
+        assert entries[INVERSION].interval == (0.7, 0.8)
         strongest = entries["strongest attack's advantage"]
         assert (strongest.value, strongest.interval) == (0.5, (0.4, 0.6))
-        assert "inversion" in strongest.note
+        assert INVERSION in strongest.note
 
     def test_that_shares_nothing_has_no_figure_of_an_attack(self) -> None:
         measures = [one.measure for one in row().entries(RAW, ALONE)]
@@ -51,3 +54,16 @@ class TestRow:
         (worth,) = (one for one in row(SEEING).entries(RAW, ALONE) if "worth" in one.measure)
         alone, middle, raw = (side.entity_f1 for side in (ALONE, MIDDLE, RAW))
         assert worth.value == pytest.approx((middle - alone) / (raw - alone), abs=1e-4)
+
+
+def test_the_report_has_a_row_for_each_and_leaves_empty_what_was_not_attacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(frontier, "RESULTS", tmp_path)
+    monkeypatch.setattr(frontier, "record", lambda topic, entries: None)
+    raw, alone = Row(frontier.RAW, "", RAW, (BLIND, SEEING)), Row(frontier.ALONE, "", ALONE, ())
+    report([raw, alone, row(SEEING)])
+    cells = [line.split(" | ") for line in (tmp_path / "frontier.md").read_text(encoding="utf-8").splitlines()[-3:]]
+    assert [one[0] for one in cells] == ["| raw notes pooled", "| provider alone", "| surrogates, K=2"]
+    assert [one[-1] for one in cells] == ["0.5000 (0.4000 to 0.6000) |", " |", "0.5000 (0.4000 to 0.6000) |"]
+    assert (tmp_path / "frontier.svg").read_text(encoding="utf-8").startswith("<svg")
