@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -51,12 +52,15 @@ def figure(title: str, panels: Mapping[str, Sequence[Line]], *, chance: str) -> 
 
 def _draw(axes: Axes, lines: Sequence[Line], label: str, *, guess: bool) -> None:
     known = [line for line in lines if line.points]
+    measured = sorted({n for line in known if not line.dashed for n in line.points})
     for line in known:
-        places = sorted(line.points)
-        means = [statistics.fmean(line.points[n]) for n in places]
+        # No line leads over an N that others have.
+        places = sorted(line.points) if line.dashed else measured
+        values = [line.points.get(n, [math.nan]) for n in places]
+        means = [statistics.fmean(runs) for runs in values]
+        lows, highs = [min(runs) for runs in values], [max(runs) for runs in values]
         style = "--" if line.dashed else "-"
         axes.plot(places, means, style, color=line.colour, marker=line.marker, markersize=4, label=line.label)
-        lows, highs = [min(line.points[n]) for n in places], [max(line.points[n]) for n in places]
         axes.fill_between(places, lows, highs, color=line.colour, alpha=0.15, linewidth=0)
     if guess:
         axes.axhline(0.5, color=GREY, linestyle=":", linewidth=1, label="chance")

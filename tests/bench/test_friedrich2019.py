@@ -171,6 +171,23 @@ def test_a_curve_of_the_paper_is_drawn_as_soon_as_it_is_there() -> None:
     assert "stroke-dasharray" in with_it
 
 
+def test_no_curve_leads_over_an_n_that_was_not_run() -> None:
+    whole = Line("whole", "#0072B2", {10: [0.9], 100: [0.8], 1000: [0.8]})
+    broken = Line("broken", "#009E73", {10: [0.9], 1000: [0.7]})
+
+    def drawn(*lines: Line) -> int:
+        """Curves of the colour of `broken` that lead from one point to another."""
+        svg = figure("F", {"F1": lines}, chance="")
+        return len(
+            re.findall(
+                r'<path d="M [-\d.]+ [-\d.]+ \nL [^"]+" clip-path="[^"]+" style="fill: none; stroke: #009e73', svg
+            )
+        )
+
+    assert drawn(broken) == 1
+    assert drawn(broken, whole) == 0
+
+
 def test_a_damaged_run_is_named(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     path.write_text('{"tokens": []}', encoding="utf-8")
