@@ -7,8 +7,8 @@ Construction after construction, or some of them side by side: `python -m bench.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
+import argparse
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -158,22 +158,6 @@ def _inversion(encoder: Encoder | ClearEncoder) -> Attack:
     return Attack.of(INVERSION, replace(top, interval=(low, high)))
 
 
-def main() -> None:
-    torch.set_num_threads(1)
-    builds: dict[tuple[str, str], Callable[[], dict[str, object]]] = {
-        (RAW, ""): lambda: _raw(False),
-        (ALONE, ""): lambda: _raw(True),
-    }
-    for name, options in POINTS.items():
-        builds[name] = lambda options=options: _point(options)  # type: ignore[misc]
-    files = {name: "frontier-" + " ".join(name).strip().replace(" ", "_").replace(",", "") for name in builds}
-    for name, build in builds.items():
-        if name[0] in sys.argv[1:] or not sys.argv[1:]:
-            kept(files[name], build)
-    if all((RUNS / f"{file}.json").exists() for file in files.values()):
-        report([Row.of(*name, kept(files[name], build)) for name, build in builds.items()])
-
-
 @dataclass(frozen=True)
 class Row:
     """One construction with its scores.
@@ -288,6 +272,28 @@ def _cell(entry: Entry | None) -> str:
         return ""
     assert entry.interval is not None
     return f"{entry.value:.4f} ({entry.interval[0]:.4f} to {entry.interval[1]:.4f})"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.frontier", description=__doc__.splitlines()[0])
+    families = [RAW, ALONE, *dict.fromkeys(family for family, _ in POINTS)]
+    parser.add_argument("families", nargs="*", metavar="FAMILY", help=f"among {', '.join(families)}; all by default")
+    chosen = parser.parse_args(arguments).families or families
+    if unknown := set(chosen) - set(families):
+        parser.error(f"expected families among {', '.join(families)}, got {', '.join(sorted(unknown))}")
+    torch.set_num_threads(1)
+    builds: dict[tuple[str, str], Callable[[], dict[str, object]]] = {
+        (RAW, ""): lambda: _raw(False),
+        (ALONE, ""): lambda: _raw(True),
+    }
+    for name, options in POINTS.items():
+        builds[name] = lambda options=options: _point(options)  # type: ignore[misc]
+    files = {name: "frontier-" + " ".join(name).strip().replace(" ", "_").replace(",", "") for name in builds}
+    for name, build in builds.items():
+        if name[0] in chosen:
+            kept(files[name], build)
+    if all((RUNS / f"{file}.json").exists() for file in files.values()):
+        report([Row.of(*name, kept(files[name], build)) for name, build in builds.items()])
 
 
 if __name__ == "__main__":

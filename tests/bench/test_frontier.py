@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bench import frontier
-from bench.frontier import INVERSION, MATCH, Attack, Row, report
+from bench.frontier import INVERSION, MATCH, Attack, Row, main, report
 from bench.outcomes import Outcome
 
 BLIND = Attack(MATCH, 0.01, 0.01, (0.005, 0.02), 2000)
@@ -67,3 +67,10 @@ def test_the_report_has_a_row_for_each_and_leaves_empty_what_was_not_attacked(
     assert [one[0] for one in cells] == ["| raw notes pooled", "| provider alone", "| surrogates, K=2"]
     assert [one[-1] for one in cells] == ["0.5000 (0.4000 to 0.6000) |", " |", "0.5000 (0.4000 to 0.6000) |"]
     assert (tmp_path / "frontier.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_a_family_that_is_not_there_is_refused_ahead_of_any_run(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["invariance", "surrogate"])
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err.splitlines()[-1].endswith("got surrogate")
