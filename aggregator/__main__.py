@@ -11,9 +11,9 @@ import sys
 def main() -> None:
     """Run the command that was typed."""
     if sys.argv[1:2] == ["serve"]:
-        from aggregator.commands_serve import program
+        from aggregator.commands.serve import program
     else:
-        from aggregator.cli import main as program
+        from aggregator.commands.cli import main as program
     program()
 
 

@@ -56,7 +56,7 @@ class RequestError(AggregatorError):
     Args:
         message: one line, for the site.
         status: of HTTP.
-        code: one of `protocols.messages.PROBLEMS`.
+        code: one of `protocols.http.messages.PROBLEMS`.
         retry_after_s: when to try again; None for not at all.
     """
 

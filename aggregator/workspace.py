@@ -2,12 +2,12 @@
 
 aggregator.json    format, name of the provider, label scheme, where the registry and the objects are
 keys/              provider.pem signs receipts, recipient.pem opens shares, online/ and offline/ sign releases (see
-                   `aggregator.tuf_keys`); readable by their owner only
+                   `aggregator.repository.tuf_keys`); readable by their owner only
 embeddings/        public word vectors
 representer/       the frozen representer, the record of its training, the provider's own encoded notes
 head/              the head that the pool trained
 cache/             searches that a later training can use again; may be deleted
-releases/          the release repository, see `aggregator.tuf_repository`
+releases/          the release repository, see `aggregator.repository.tuf_repository`
 registry.sqlite    what is known of sites, shares, uploads and releases, and the audit log; unless a database has it
 objects/           bundles and payloads by their digests; unless an S3-compatible store has them
 staging/           what is being opened at the moment
@@ -25,13 +25,13 @@ from pathlib import Path
 from aggregator.errors import WorkspaceError
 from aggregator.objects import ObjectStore, open_store
 from aggregator.registry import Registry, audit_log, database_url, open_registry
-from aggregator.tuf_keys import KeyRing
-from aggregator.tuf_repository import Repository
+from aggregator.repository.tuf_keys import KeyRing
+from aggregator.repository.tuf_repository import Repository
 from protocols.fields import NAME
-from protocols.provider_record import ProviderRecord
-from protocols.recipient import RecipientPrivateKey
-from protocols.release_repository import PROVIDER
-from protocols.signing import PrivateKey
+from protocols.keys.recipient import RecipientPrivateKey
+from protocols.keys.signing import PrivateKey
+from protocols.release.provider_record import ProviderRecord
+from protocols.release.repository import PROVIDER
 from shared.errors import ConfigurationError
 from shared.files import new_tree, read_text, write_text
 from shared.labels import LabelScheme, load_scheme

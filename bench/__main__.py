@@ -12,8 +12,12 @@ from pathlib import Path
 
 import torch
 
-from bench import speed_crf, speed_encode, speed_material, speed_memory, speed_tagger
 from bench.results import Entry, record
+from bench.speed import crf as speed_crf
+from bench.speed import encode as speed_encode
+from bench.speed import material as speed_material
+from bench.speed import memory as speed_memory
+from bench.speed import tagger as speed_tagger
 
 COMMAND = "python -m bench --record"
 _LSTM_NOTES = 200

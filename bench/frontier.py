@@ -14,30 +14,30 @@ from typing import Any
 
 import torch
 
-from aggregator.train_repr import PublicMaterial, RepresenterOptions
+from aggregator.training.representer import PublicMaterial, RepresenterOptions
 from bench import corpora
-from bench.frontier_figure import Point, frontier_figure
 from bench.outcomes import RUNS, Comparison, Outcome, f1_entry, judged, kept
-from bench.privacy_material import PROVIDER_NOTES, background, spanish, spanish_names
+from bench.privacy.frontier_figure import Point, frontier_figure
+from bench.privacy.material import PROVIDER_NOTES, background, spanish, spanish_names
 from bench.results import RESULTS, Entry, record
 from bench.results_loop import private_pipeline
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.embeddings.generalised import folded
 from shared.embeddings.neighbours import Neighbours
-from shared.encoding import tokenised, tokenised_chunks
 from shared.files import write_text
 from shared.labels import load_scheme
 from shared.models.representer import Representer
-from shared.pipeline import Encoder
+from shared.pipeline.pipeline import Encoder
+from shared.pipeline.raw_model import train_raw_model
 from shared.privacy.attacks.inversion import InversionSettings, token_inversion
 from shared.privacy.attacks.matching import MatchingSettings, matching
-from shared.privacy.attacks.sharing import ClearEncoder, joined
-from shared.privacy.attacks.word_guesser import GuesserSettings
 from shared.privacy.audit import own_set
-from shared.privacy.finding import Finding
+from shared.privacy.inversion.model import GuesserSettings
+from shared.privacy.material.sharing import ClearEncoder, joined
+from shared.privacy.statistics.finding import Finding
 from shared.privacy.white_box import white_box
 from shared.privacy.word_pairs import WhiteBoxSettings
-from shared.raw_model import train_raw_model
+from shared.sentences.encoding import tokenised, tokenised_chunks
 from shared.training.tagging import TaggingConfig
 
 COMMAND = "make frontier"

@@ -17,7 +17,7 @@ from shared.document import Document
 from shared.evaluation import binary_token_scores, bootstrap_f1, match_corpora, strict_entity
 from shared.evaluation.scores import Scores
 from shared.files import write_text
-from shared.pipeline import Pipeline
+from shared.pipeline.pipeline import Pipeline
 
 RUNS = Path(__file__).parent / ".runs"
 _RESAMPLES = 1000

@@ -17,26 +17,30 @@ from pathlib import Path
 
 import torch
 
-from aggregator import releases, sites, train_head, train_repr, workspace
-from aggregator.ingest import ingest
-from aggregator.shares import ACCEPTED
+from aggregator import workspace
+from aggregator.enrolled import sites
+from aggregator.enrolled.shares import ACCEPTED
+from aggregator.ingestion.ingest import ingest
+from aggregator.publishing import releases
+from aggregator.training import head as train_head
+from aggregator.training import representer as train_repr
 from bench import corpora
 from bench.outcomes import RUNS, Outcome, f1_entry, judged, kept, outcome
 from bench.results import RESULTS, Entry, record
-from protocols.bundle import seal_bundle
-from protocols.enrolment import write_request
+from protocols.keys.enrolment import write_request
+from protocols.share.bundle import seal_bundle
 from shared.document import Document
 from shared.embeddings.artefact import load_vectors, save_vectors
 from shared.embeddings.training import FastTextSettings, train_fasttext
 from shared.embeddings.vectors import WordVectors
 from shared.files import new_folder, write_text
 from shared.labels import load_scheme
-from shared.pipeline import Pipeline, load_pipeline
-from shared.raw_model import train_raw_model
+from shared.pipeline.pipeline import Pipeline, load_pipeline
+from shared.pipeline.raw_model import train_raw_model
 from shared.training.tagging import TaggingConfig
-from site_client import pull as site_pull
 from site_client import workspace as site_workspace
-from site_client.encode import encode
+from site_client.releases import pull as site_pull
+from site_client.sharing.encode import encode
 
 SEEDS = (1, 2, 3)
 COMMAND = "make results-loop"

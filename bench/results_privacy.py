@@ -14,11 +14,11 @@ from dataclasses import asdict, replace
 
 import torch
 
-from aggregator.train_repr import PublicMaterial, RepresenterOptions
+from aggregator.training.representer import PublicMaterial, RepresenterOptions
 from bench import corpora
 from bench.outcomes import RUNS, Comparison, Outcome, f1, f1_entry, judged, kept, outcome, with_interval
-from bench.privacy_attacks import adversaries, adversaries_invariance, memberships, strong, times, vocabularies
-from bench.privacy_material import (
+from bench.privacy.attacks import adversaries, adversaries_invariance, memberships, strong, times, vocabularies
+from bench.privacy.material import (
     COMMAND,
     PROVIDER_NOTES,
     american_names,
@@ -33,8 +33,8 @@ from shared.document import Document
 from shared.embeddings.generalised import folded
 from shared.errors import ConfigurationError
 from shared.labels import load_scheme
-from shared.pipeline import Pipeline
-from shared.raw_model import train_raw_model
+from shared.pipeline.pipeline import Pipeline
+from shared.pipeline.raw_model import train_raw_model
 from shared.training.tagging import TaggingConfig
 
 CLUSTERS = (1000, 100)

@@ -11,8 +11,9 @@ import tempfile
 from pathlib import Path
 from xml.etree import ElementTree
 
-from bench import load, load_registry, speed_stream
+from bench.exchange import load, load_registry
 from bench.results import ROOT, Entry, record
+from bench.speed import stream as speed_stream
 
 
 def speed() -> None:

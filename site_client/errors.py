@@ -45,7 +45,7 @@ class RefusedError(TransportError):
 
     Args:
         message: one line.
-        code: one of `protocols.messages.PROBLEMS`.
+        code: one of `protocols.http.messages.PROBLEMS`.
     """
 
     def __init__(self, message: str, *, code: str = "internal") -> None:

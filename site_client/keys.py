@@ -10,9 +10,9 @@ import datetime
 from dataclasses import replace
 from pathlib import Path
 
-from protocols.enrolment import SiteRequest, write_request
-from protocols.rotation import Acceptance, Rotation, read_acceptance
-from protocols.signing import PrivateKey
+from protocols.keys.enrolment import SiteRequest, write_request
+from protocols.keys.rotation import Acceptance, Rotation, read_acceptance
+from protocols.keys.signing import PrivateKey
 from site_client import ledger
 from site_client.errors import SiteError
 from site_client.trust import Trust

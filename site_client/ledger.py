@@ -24,7 +24,7 @@ from typing import BinaryIO
 from protocols.canonical import Json, canonical_bytes, parse_canonical
 from protocols.errors import ProtocolError
 from protocols.fields import LINE, SHA256, SITE, Fields
-from protocols.signing import LEDGER_CONTEXT, Signature
+from protocols.keys.signing import LEDGER_CONTEXT, Signature
 from protocols.storage import flush, mapped
 from site_client.errors import LedgerError
 from site_client.workspace import Workspace

@@ -18,7 +18,7 @@ from pathlib import Path
 from protocols.canonical import Json, canonical_bytes, parse_canonical
 from protocols.errors import DigestError, ProtocolError
 from protocols.fields import SHA256, Fields, check_text
-from protocols.release_repository import RootFingerprint
+from protocols.release.repository import RootFingerprint
 from protocols.storage import mapped, read_bounded, write_whole
 from site_client.errors import WorkspaceError
 

@@ -19,9 +19,9 @@ from pathlib import Path
 
 from protocols.errors import ProtocolError
 from protocols.fields import SITE, read_date
-from protocols.provider_record import ProviderRecord
-from protocols.release import VerifiedRelease, verify_release
-from protocols.signing import PrivateKey, PublicKey
+from protocols.keys.signing import PrivateKey, PublicKey
+from protocols.release.provider_record import ProviderRecord
+from protocols.release.verification import VerifiedRelease, verify_release
 from protocols.storage import locked
 from shared.errors import ConfigurationError
 from shared.files import new_tree, read_text, write_text

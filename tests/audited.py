@@ -14,8 +14,8 @@ from shared.privacy.attacks.linkage import LinkageSettings
 from shared.privacy.attacks.matching import MatchingSettings
 from shared.privacy.attacks.readability import ReadabilitySettings
 from shared.privacy.attacks.reassembly import ReassemblySettings
-from shared.privacy.attacks.word_guesser import GuesserSettings
 from shared.privacy.audit import PRESETS, AuditSettings
+from shared.privacy.inversion.model import GuesserSettings
 from shared.privacy.word_pairs import WhiteBoxSettings
 
 TINY = AuditSettings(

@@ -11,20 +11,20 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-import aggregator.cli
-import site_client.cli
+import aggregator.commands.cli
+import site_client.commands.cli
 from tests.audited import policy, quick_takes_seconds
 from tests.tiny_notes import tiny_notes, write_notes
 
 
 def provider(*arguments: object) -> Result:
     """Run `aggregator` in this process."""
-    return CliRunner().invoke(aggregator.cli.main, [str(argument) for argument in arguments])
+    return CliRunner().invoke(aggregator.commands.cli.main, [str(argument) for argument in arguments])
 
 
 def hospital(*arguments: object) -> Result:
     """Run `site-client` in this process."""
-    return CliRunner().invoke(site_client.cli.main, [str(argument) for argument in arguments])
+    return CliRunner().invoke(site_client.commands.cli.main, [str(argument) for argument in arguments])
 
 
 def done(result: Result) -> Result:

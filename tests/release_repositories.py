@@ -12,13 +12,13 @@ from typing import Any
 from securesystemslib.signer import Signature
 from tuf.api.metadata import Metadata, MetaFile
 
-from aggregator.tuf_keys import KeyRing
-from aggregator.tuf_repository import Clock, NewRelease, Repository, utc_now
-from protocols.provider_record import ProviderRecord
-from protocols.recipient import RecipientPrivateKey
-from protocols.release import MANIFEST_NAME, ReleaseFields, list_release
-from protocols.release_repository import LATEST, PROVIDER, latest_bytes, release_name
-from protocols.signing import PrivateKey
+from aggregator.repository.tuf_keys import KeyRing
+from aggregator.repository.tuf_repository import Clock, NewRelease, Repository, utc_now
+from protocols.keys.recipient import RecipientPrivateKey
+from protocols.keys.signing import PrivateKey
+from protocols.release.provider_record import ProviderRecord
+from protocols.release.repository import LATEST, PROVIDER, latest_bytes, release_name
+from protocols.release.verification import MANIFEST_NAME, ReleaseFields, list_release
 
 KEY = PrivateKey.from_seed(bytes(range(32)))
 RECORD = ProviderRecord(

@@ -10,11 +10,14 @@ from pathlib import Path
 import click
 import pytest
 
-import aggregator.cli
-import site_client.cli
+import aggregator.commands.cli
+import site_client.commands.cli
 
 ROOT = Path(__file__).resolve().parents[1]
-PROGRAMS: dict[str, click.Group] = {"aggregator": aggregator.cli.main, "site-client": site_client.cli.main}
+PROGRAMS: dict[str, click.Group] = {
+    "aggregator": aggregator.commands.cli.main,
+    "site-client": site_client.commands.cli.main,
+}
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 

@@ -14,16 +14,16 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-import shared.encoding
 import shared.models.crf
-import shared.pipeline
+import shared.pipeline.pipeline
+import shared.sentences.encoding
 import shared.text.tokens
-import site_client.encode
-from shared.corpus.generate import generate_notes, site_names
+import site_client.sharing.encode
 from shared.document import Document
+from shared.generate import generate_notes, site_names
 from shared.labels import load_scheme
 from tests.loop import Loop, hospital
-from tests.protocols.blocks import full_disk
+from tests.protocols.payload.blocks import full_disk
 from tests.tiny_notes import phi_strings, tiny_notes, write_notes
 
 LOUD = ("shared", "site_client", "protocols", "command_line")
@@ -148,11 +148,11 @@ def fault(*arguments: object, **options: object) -> None:
 
 
 FAULTS: dict[str, tuple[object, str, Callable[..., object]]] = {
-    "tokens": (shared.encoding, "tokenise", fault),
-    "casing": (shared.encoding, "casing_classes", fault),
-    "representation": (shared.pipeline, "represented", fault),
-    "decoding": (shared.pipeline, "decode_tags", fault),
-    "encoding": (site_client.encode, "block_of", fault),
+    "tokens": (shared.sentences.encoding, "tokenise", fault),
+    "casing": (shared.sentences.encoding, "casing_classes", fault),
+    "representation": (shared.pipeline.pipeline, "represented", fault),
+    "decoding": (shared.pipeline.pipeline, "decode_tags", fault),
+    "encoding": (site_client.sharing.encode, "block_of", fault),
 }
 
 
@@ -191,7 +191,7 @@ def test_a_full_disk(built_loop: Loop, tmp_path: Path) -> None:
 def test_nothing_shows_a_word_of_a_note_in_its_repr() -> None:
     for note in NOTES:
         tokens = shared.text.tokens.tokenise(note.text)
-        chunk = next(shared.encoding.tokenised_chunks([(note, tokens)], None))
+        chunk = next(shared.sentences.encoding.tokenised_chunks([(note, tokens)], None))
         assert_silent(f"{note!r} {note.annotations!r} {tokens!r} {chunk!r}")
 
 

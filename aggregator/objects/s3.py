@@ -15,8 +15,8 @@ import obstore
 from obstore.exceptions import BaseError
 from obstore.store import S3Store as Bucket
 
+from aggregator.objects.staging import opening_folder
 from aggregator.objects.store import file_chunks, missing, object_name, verified
-from aggregator.staging import opening_folder
 from protocols.errors import StorageError
 from protocols.storage import mapped
 from shared.errors import ConfigurationError
@@ -32,7 +32,7 @@ class S3Store:
 
     Args:
         url: s3://BUCKET/PREFIX?endpoint=URL&region=NAME; the endpoint speaks HTTPS unless it is on this machine.
-        scratch: folder for what is being read, which `aggregator.staging.sweep` cleans up behind a killed process.
+        scratch: folder for what is being read, which `aggregator.objects.staging.sweep` cleans up behind a killed process.
 
     Raises:
         ConfigurationError: not such a URL.

@@ -9,7 +9,7 @@
     POST  /v1/rotations             200 with the acceptance
     GET   /v1/time, /releases/NAME, /healthz, /metrics
 
-A refusal has a body like `protocols.messages.Problem` and its code in the header Problem. Every request may be repeated.
+A refusal has a body like `protocols.http.messages.Problem` and its code in the header Problem. Every request may be repeated.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from aggregator.errors import RequestError
 from aggregator.registry import Registry
 from aggregator.registry.tables import UploadRow
 from aggregator.server.authentication import Authenticator, Caller
-from aggregator.server.front import LOG, SITE, Front
+from aggregator.server.data_rate import Patience
 from aggregator.server.intake import WAIT_S, Intake, TakeIn
 from aggregator.server.limits import Limits, Running, TokenBuckets
 from aggregator.server.metrics import CONTENT_TYPE, Metrics
-from aggregator.server.patience import Patience
+from aggregator.server.middleware import LOG, SITE, Front
 from aggregator.server.release_files import release_file
 from aggregator.server.uploads import Uploads
 from protocols.fields import SHA256
-from protocols.messages import MAX_CHUNK_BYTES, MAX_MESSAGE_BYTES, ServerTime, UploadRequest
+from protocols.http.messages import MAX_CHUNK_BYTES, MAX_MESSAGE_BYTES, ServerTime, UploadRequest
 
 _TIDY_S = 600
 # Nothing of this interface belongs into a browser or a cache.

@@ -18,14 +18,14 @@ from dataclasses import dataclass
 from sqlalchemy import delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
+from aggregator.enrolled.sites import ENROLLED, REVOKED
 from aggregator.errors import RequestError
 from aggregator.registry import Registry
 from aggregator.registry.tables import NonceRow, SiteKeyRow, SiteRow
 from aggregator.registry.times import as_text
-from aggregator.sites import ENROLLED, REVOKED
 from protocols.errors import ProtocolError, StaleError, UnsignedError
-from protocols.http_signatures import RequestParts, RequestSignature, read_signature
-from protocols.signing import PublicKey
+from protocols.http.signatures import RequestParts, RequestSignature, read_signature
+from protocols.keys.signing import PublicKey
 
 # A clock that was set back must not revive signatures whose nonces are forgotten.
 _KEPT_BEYOND = datetime.timedelta(days=1)

@@ -122,7 +122,7 @@ class IngestProcess:
 
 def main(root: Path) -> None:
     """The process: answers questions until there are no more."""
-    from aggregator.ingest import ingest, resume
+    from aggregator.ingestion.ingest import ingest, resume
     from aggregator.workspace import open_workspace
 
     # Ctrl+C reaches the whole group, and so does a service manager that stops it; the server decides when this ends.

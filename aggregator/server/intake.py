@@ -10,8 +10,8 @@ from typing import Protocol
 
 from aggregator.errors import RequestError
 from aggregator.server.uploads import ABORTED, FINISHED, OPEN, Upload, Uploads
-from protocols.bundle_header import read_header
 from protocols.errors import ConflictError, ProtocolError, StorageError
+from protocols.share.bundle_header import read_header
 from protocols.storage import file_sha256
 
 # Longer than most shares take, shorter than a proxy's patience.
@@ -40,7 +40,7 @@ class Intake:
 
     Args:
         uploads: that are whole.
-        take_in: decides about a bundle; `aggregator.ingest.ingest`.
+        take_in: decides about a bundle; `aggregator.ingestion.ingest.ingest`.
         decided: is told the state of every share that was decided.
         wait_s: how long a request waits for its receipt.
     """

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from aggregator.errors import RequestError
-from protocols.messages import MAX_BUNDLE_BYTES, MIN_BUNDLE_BYTES
+from protocols.http.messages import MAX_BUNDLE_BYTES, MIN_BUNDLE_BYTES
 from shared.errors import ConfigurationError
 
 

@@ -20,18 +20,18 @@ from pathlib import Path
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from aggregator import shares, site_rotation
+from aggregator.enrolled import shares, site_rotation
 from aggregator.errors import AggregatorError, RegistryError, RequestError, WorkspaceError
 from aggregator.server.app import Setup, Work, create_app
-from aggregator.server.front import LOG
 from aggregator.server.ingest_process import IngestProcess
 from aggregator.server.intake import TakeIn
 from aggregator.server.limits import Limits
+from aggregator.server.middleware import LOG
 from aggregator.workspace import Workspace
 from protocols.errors import ProtocolError
-from protocols.messages import server_address
-from protocols.rotation import parse_rotation
-from protocols.withdrawal import withdrawal_sender
+from protocols.http.messages import server_address
+from protocols.keys.rotation import parse_rotation
+from protocols.share.withdrawal import withdrawal_sender
 from shared.errors import ConfigurationError
 from shared.files import storage_error
 

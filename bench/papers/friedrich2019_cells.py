@@ -22,15 +22,15 @@ from shared.document import Document
 from shared.embeddings.neighbours import Neighbours
 from shared.embeddings.read import read_vectors
 from shared.embeddings.vectors import WordVectors
-from shared.encoding import TokenisedSentences, indexed, tokenised, tokenised_chunks
 from shared.labels import LabelScheme, load_scheme
 from shared.models.representer import RepresenterConfig
-from shared.pipeline import Encoder, Pipeline, RawEncoder
+from shared.pipeline.pipeline import Encoder, Pipeline, RawEncoder
 from shared.privacy.attacks.adversary import ENOUGH_OF_A_CONTROL, AdversarySettings, fresh_adversaries
-from shared.privacy.attacks.sharing import ClearEncoder, joined
+from shared.privacy.material.sharing import ClearEncoder, joined
+from shared.sentences.encoding import TokenisedSentences, indexed, tokenised, tokenised_chunks
+from shared.sentences.ragged import RaggedSentences
 from shared.text.casing import casing_classes
 from shared.training import dann, invariance, three_part
-from shared.training.batches import RaggedSentences
 from shared.training.dann import DannConfig
 from shared.training.invariance import InvarianceConfig
 from shared.training.pairs import neighbour_table

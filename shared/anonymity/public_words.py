@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from shared.augment.pseudonyms import is_punctuation
 from shared.embeddings.generalised import plain
-from shared.encoding import TokenisedSentences
 from shared.errors import ConfigurationError
+from shared.sentences.encoding import TokenisedSentences
 from shared.text.tokens import tokenise
 
 

@@ -11,11 +11,11 @@ import numpy as np
 import torch
 
 from shared.augment.pseudonyms import is_punctuation
-from shared.encoding import TokenisedSentences
 from shared.models.token_local import TokenLocal
-from shared.pipeline import Encoder
+from shared.pipeline.pipeline import Encoder
+from shared.sentences.encoding import TokenisedSentences
+from shared.sentences.ragged import RaggedSentences
 from shared.text.casing import CASING_CLASSES
-from shared.training.batches import RaggedSentences
 
 # One for each of CASING_CLASSES: a bank draws by class, the word itself says nothing more to it.
 _EXAMPLES = np.array(["1", "11a", "a", "A", "Aa", "aA1", "aA"], dtype=object)

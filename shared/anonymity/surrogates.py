@@ -24,11 +24,11 @@ import torch
 from numpy.typing import NDArray
 
 from shared.augment.pseudonyms import is_punctuation
-from shared.encoding import TokenisedSentences
 from shared.errors import ModelError, TrainingError
 from shared.files import read_text, write_text
 from shared.labels import without_hidden
 from shared.models.noise import NoiseSource
+from shared.sentences.encoding import TokenisedSentences
 from shared.text.casing import CASING_CLASSES, casing_classes
 
 FILE = "surrogates.json"

@@ -14,7 +14,7 @@ What holds for every format:
 
 from __future__ import annotations
 
-from shared.corpus.formats import FORMAT_NAMES
+from shared.corpus.formats.registry import FORMAT_NAMES
 from shared.corpus.reading import Corpus, read_corpus
 from shared.corpus.report import Report
 from shared.corpus.writing import write_corpus, write_document

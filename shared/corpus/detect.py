@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from shared.corpus.conll import TAG, Conll
-from shared.corpus.csv_table import CsvTable, find_delimiter
-from shared.corpus.decoding import decode_json
-from shared.corpus.doccano import LABEL_KEYS
-from shared.corpus.format import stem_of, suffix_of
-from shared.corpus.formats import make_format
-from shared.corpus.json_records import JsonRecords, json_entries
-from shared.corpus.storage import open_bytes, reading
+from shared.corpus.formats.conll import TAG, Conll
+from shared.corpus.formats.csv_table import CsvTable, find_delimiter
+from shared.corpus.formats.doccano import LABEL_KEYS
+from shared.corpus.formats.registry import make_format
+from shared.corpus.parsing.compressed_files import open_bytes, reading
+from shared.corpus.parsing.decoding import decode_json
+from shared.corpus.parsing.format import stem_of, suffix_of
+from shared.corpus.parsing.json_records import JsonRecords, json_entries
 from shared.errors import CorpusError, FormatError, StorageError
 
 # How many files or records are looked at before giving up: the first ones may be damaged.

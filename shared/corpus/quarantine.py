@@ -10,8 +10,8 @@ import os
 import re
 from pathlib import Path
 
-from shared.corpus.format import Entry
-from shared.corpus.storage import writing
+from shared.corpus.parsing.compressed_files import writing
+from shared.corpus.parsing.format import Entry
 from shared.errors import CorpusError, StorageError
 from shared.files import write_bytes
 

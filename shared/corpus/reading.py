@@ -10,8 +10,8 @@ from typing import TypeVar
 
 from shared.corpus.checks import check_document, presentable, printable
 from shared.corpus.detect import Detection, detect
-from shared.corpus.format import Entry, Format, stem_of
-from shared.corpus.formats import make_format
+from shared.corpus.formats.registry import make_format
+from shared.corpus.parsing.format import Entry, Format, stem_of
 from shared.corpus.quarantine import Quarantine
 from shared.corpus.report import Report
 from shared.document import AnnotatedText, Document

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import IO, cast
 
 from shared.corpus.checks import check_document, printable
-from shared.corpus.format import Format, stem_of
-from shared.corpus.formats import make_format
-from shared.corpus.storage import writing
+from shared.corpus.formats.registry import make_format
+from shared.corpus.parsing.compressed_files import writing
+from shared.corpus.parsing.format import Format, stem_of
 from shared.document import Document
 from shared.errors import FormatError
 from shared.files import atomic_file, write_bytes

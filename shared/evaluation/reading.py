@@ -25,11 +25,11 @@ from pathlib import Path
 from types import MappingProxyType
 from xml.etree import ElementTree
 
-from shared.corpus.brat import Brat
-from shared.corpus.decoding import decode_utf8
-from shared.corpus.format import Entry, Format, only_part
-from shared.corpus.safe_xml import new_parser, run_parser
-from shared.corpus.tagged_xml import TaggedXml
+from shared.corpus.formats.brat import Brat
+from shared.corpus.formats.tagged_xml import TaggedXml
+from shared.corpus.parsing.decoding import decode_utf8
+from shared.corpus.parsing.format import Entry, Format, only_part
+from shared.corpus.parsing.safe_xml import new_parser, run_parser
 from shared.document import AnnotatedText, Annotation
 from shared.errors import AnnotationError, EvaluationError, FormatError
 from shared.evaluation.spans import TaggedAnnotation

@@ -18,10 +18,9 @@ from shared.document import Document
 from shared.embeddings.generalised import PUBLIC, GeneralisedVectors
 from shared.embeddings.neighbours import Neighbours
 from shared.embeddings.vectors import WordVectors
-from shared.encoding import TokenisedSentences, tokenised, tokenised_chunks
 from shared.errors import ConfigurationError, EvaluationError, TrainingError
 from shared.models.representer import Representer
-from shared.pipeline import Encoder
+from shared.pipeline.pipeline import Encoder
 from shared.privacy.accounting import (
     Accounting,
     Anonymity,
@@ -38,12 +37,13 @@ from shared.privacy.attacks.matching import MatchingSettings, OwnSet, cased_like
 from shared.privacy.attacks.membership import MembershipSettings, encoded_notes, membership
 from shared.privacy.attacks.readability import ReadabilitySettings, readability
 from shared.privacy.attacks.reassembly import ReassemblySettings, reassembly
-from shared.privacy.attacks.sharing import joined, with_phi
 from shared.privacy.attacks.task_only import task_only
-from shared.privacy.attacks.word_guesser import GuesserSettings
-from shared.privacy.finding import Finding
+from shared.privacy.inversion.model import GuesserSettings
+from shared.privacy.material.sharing import joined, with_phi
+from shared.privacy.statistics.finding import Finding
 from shared.privacy.white_box import white_box
 from shared.privacy.word_pairs import WhiteBoxSettings
+from shared.sentences.encoding import TokenisedSentences, tokenised, tokenised_chunks
 from shared.text.casing import casing_class
 from shared.training.tagging import Progress, TaggingConfig, silent
 

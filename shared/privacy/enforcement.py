@@ -20,15 +20,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.encoding import TokenisedSentences
 from shared.errors import ConfigurationError
 from shared.models.noise import SharingNoise
 from shared.models.noise_source import RUNGS_PER_DOUBLING
 from shared.models.representer import Representer
 from shared.models.token_local import TokenLocal
-from shared.pipeline import Encoder
+from shared.pipeline.pipeline import Encoder
 from shared.privacy.white_box import PairAccuracies, below, pair_accuracies
 from shared.privacy.word_pairs import WordPairs
+from shared.sentences.encoding import TokenisedSentences
 
 MAX_FACTOR = 16.0
 """Under more noise than this many times its scale a sentence is of no use to a head."""

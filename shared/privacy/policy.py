@@ -35,7 +35,7 @@ from pathlib import Path
 from shared.errors import ConfigurationError
 from shared.evaluation.intervals import clopper_pearson
 from shared.files import read_text
-from shared.privacy.finding import Finding, proportion
+from shared.privacy.statistics.finding import Finding, proportion
 
 FULL_ONLY = "part of a full audit only"
 NO_OWN_SET = "this construction has no own set"

@@ -30,16 +30,16 @@ from numpy.typing import NDArray
 
 from shared.augment.pseudonyms import Pseudonymiser, is_punctuation
 from shared.embeddings.generalised import FoldedVectors
-from shared.encoding import TokenisedSentences, noise_for
 from shared.errors import ConfigurationError
 from shared.models.divergence import Replacements, divergences
 from shared.models.noise import SharingNoise
 from shared.models.representer import Representer
-from shared.pipeline import Encoder
-from shared.privacy.accuracies import AccuracyCounts, Spread
+from shared.pipeline.pipeline import Encoder
 from shared.privacy.attacks.matching import cased_like
-from shared.privacy.finding import Finding
+from shared.privacy.statistics.accuracies import AccuracyCounts, Spread
+from shared.privacy.statistics.finding import Finding
 from shared.privacy.word_pairs import WhiteBoxSettings, WordPairs
+from shared.sentences.encoding import TokenisedSentences, noise_for
 from shared.text.casing import casing_class, casing_classes
 
 KNOWLEDGE: Final = (

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shared.augment.pseudonyms import Pseudonymiser, is_punctuation
-from shared.encoding import TokenisedSentences
 from shared.errors import ConfigurationError
+from shared.sentences.encoding import TokenisedSentences
 
 # Memory for the neighbours of words seen before.
 _KNOWN_BYTES = 1 << 26

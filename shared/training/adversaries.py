@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from shared.models.adversaries import InputAdversary, RepresentationAdversary
 from shared.models.representer import RepresenterConfig
-from shared.training.batches import Batch, RaggedSentences
+from shared.sentences.ragged import Batch, RaggedSentences
 from shared.training.pairs import NeighbourTable
 from shared.training.representing import Recipe, RepresenterTraining
 from shared.training.tagging import Progress

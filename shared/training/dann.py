@@ -19,8 +19,8 @@ from torch import Tensor
 
 from shared.errors import ConfigurationError
 from shared.models.representer import Representer, RepresenterConfig
+from shared.sentences.ragged import Batch, RaggedSentences
 from shared.training.adversaries import AdversarialTraining, share_right
-from shared.training.batches import Batch, RaggedSentences
 from shared.training.pairs import NeighbourTable
 from shared.training.representing import TrainingRecord
 from shared.training.tagging import Progress, silent

@@ -24,7 +24,7 @@ from torch import Tensor
 
 from shared.errors import ConfigurationError
 from shared.models.representer import Representer, RepresenterConfig
-from shared.training.batches import Batch, RaggedSentences
+from shared.sentences.ragged import Batch, RaggedSentences
 from shared.training.pairs import NeighbourTable
 from shared.training.representing import RepresenterTraining, TrainingRecord
 from shared.training.tagging import Progress, silent

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from shared.augment.pseudonyms import Pseudonymiser, is_punctuation
 from shared.embeddings.neighbour_cache import cached_nearest
 from shared.errors import ConfigurationError, TrainingError
-from shared.training.batches import RaggedSentences
+from shared.sentences.ragged import RaggedSentences
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from shared.errors import ConfigurationError
 from shared.models.representer import Representer, RepresenterConfig
+from shared.sentences.ragged import RaggedSentences
 from shared.training import dann, invariance, three_part
-from shared.training.batches import RaggedSentences
 from shared.training.dann import DannConfig
 from shared.training.invariance import InvarianceConfig
 from shared.training.pairs import NeighbourTable

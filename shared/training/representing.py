@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from shared.errors import TrainingError
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.tagger import Tagger, TaggerConfig
-from shared.training.batches import Batch, RaggedSentences
+from shared.sentences.ragged import Batch, RaggedSentences
 from shared.training.pairs import NeighbourTable, false_twins, sentences_with_phi
 from shared.training.tagging import Progress
 

@@ -16,7 +16,7 @@ from torch import nn
 
 from shared.errors import ConfigurationError, TrainingError
 from shared.models.tagger import Tagger, TaggerConfig
-from shared.training.batches import SentenceSource
+from shared.sentences.ragged import SentenceSource
 
 Progress = Callable[[str, int, int], None]
 """Called with the name of the stage, the steps done and the steps in all."""

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from shared.errors import ConfigurationError
 from shared.models.representer import Representer, RepresenterConfig
+from shared.sentences.ragged import RaggedSentences
 from shared.training.adversaries import AdversarialTraining, share_right
-from shared.training.batches import RaggedSentences
 from shared.training.pairs import NeighbourTable
 from shared.training.representing import TrainingRecord
 from shared.training.tagging import Progress, silent

@@ -18,8 +18,8 @@ from bench.papers.friedrich2019_report import write_report
 from bench.papers.friedrich2019_runs import Run, recorded
 from bench.results import read
 from shared.embeddings.vectors import WordVectors
-from shared.encoding import TokenisedSentences
 from shared.errors import ConfigurationError
+from shared.sentences.encoding import TokenisedSentences
 from shared.text.casing import casing_classes
 
 TRAINED = Cell("three-part", "fasttext", True, 100, 50)

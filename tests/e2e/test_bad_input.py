@@ -16,7 +16,7 @@ from shared.corpus import read_corpus
 from shared.document import Annotation, Document
 from shared.embeddings.artefact import save_vectors
 from tests.loop import Loop, done, hospital, provider, refused, share, snapshot, values
-from tests.protocols.blocks import full_disk
+from tests.protocols.payload.blocks import full_disk
 from tests.shared.embeddings.made import table
 from tests.tiny_notes import note, tiny_notes, write_notes
 
@@ -309,7 +309,7 @@ class TestFullDisk:
         def full(*arguments: object, **options: object) -> None:
             raise protocols.errors.StorageError("room", received="a full disk")
 
-        monkeypatch.setattr("protocols.share.write_whole", full)
+        monkeypatch.setattr("protocols.share.sealing.write_whole", full)
         refused(encode(loop, loop.notes("north"), tmp_path / "a.h5"), DISK)
         # The share that was there before is replaced, so its manifest must not seem to be that of anything.
         assert not list(tmp_path.glob("a.*")) + list(tmp_path.glob(".*"))

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from bench.certificates import make_certificates
-from bench.load import served
+from bench.exchange.certificates import make_certificates
+from bench.exchange.load import served
 from tests.databases import Database
 from tests.loop import Loop, done, hospital, provider, refused, values
 

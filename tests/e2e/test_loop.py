@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from protocols.payload import open_payload
+from protocols.payload.opening import open_payload
 from shared.corpus import read_corpus
 from tests.loop import Loop, audit, done, enrol, hospital, provider, refused, share, snapshot, values
 from tests.tiny_notes import phi_strings

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from aggregator.registry.times import now
-from bench.exchange_world import World, build, invented_terms
-from bench.faults import QUICK, entries, run
-from bench.faults_intake import SCENARIOS, Damage, after
-from bench.interruptions import Outcome, clock_off, fail_at, kill_after, kill_at, undisturbed
+from bench.exchange.world import World, build, invented_terms
+from bench.faults.intake import SCENARIOS, Damage, after
+from bench.faults.interruptions import Outcome, clock_off, fail_at, kill_after, kill_at, undisturbed
+from bench.faults.run import QUICK, entries, run
 
 
 def test_nothing_is_lost_used_unverified_or_stuck(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from bench import fuzz_child
-from bench.fuzz import Extent, entries, run
-from bench.fuzz_child import Counts, by_property, counted
-from bench.fuzz_targets import CANARY, ForgedError, Target, Watch, load, prepare
+from bench.fuzz import child as fuzz_child
+from bench.fuzz.child import Counts, by_property, counted
+from bench.fuzz.run import Extent, entries, run
+from bench.fuzz.targets import CANARY, ForgedError, Target, Watch, load, prepare
 from protocols.errors import SchemaError
 
 

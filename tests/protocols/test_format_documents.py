@@ -11,18 +11,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from protocols.bundle_header import BundleHeader, stream_binding
 from protocols.canonical import canonical_bytes, parse_canonical
 from protocols.errors import SignatureError
-from protocols.manifest import ShareManifest
-from protocols.provider_record import ProviderRecord
-from protocols.receipt import Receipt, read_receipt
-from protocols.recipient import RecipientPrivateKey
-from protocols.release import ReleaseManifest
-from protocols.release_repository import Reference, RootFingerprint, latest_bytes, read_latest
-from protocols.signing import BUNDLE_CONTEXT, SHARE_CONTEXT, PrivateKey, Signature
-from protocols.stream import encrypt
-from protocols.withdrawal import Withdrawal, read_withdrawal
+from protocols.keys.recipient import RecipientPrivateKey
+from protocols.keys.signing import BUNDLE_CONTEXT, SHARE_CONTEXT, PrivateKey, Signature
+from protocols.release.provider_record import ProviderRecord
+from protocols.release.repository import Reference, RootFingerprint, latest_bytes, read_latest
+from protocols.release.verification import ReleaseManifest
+from protocols.share.bundle_header import BundleHeader, stream_binding
+from protocols.share.manifest import ShareManifest
+from protocols.share.receipt import Receipt, read_receipt
+from protocols.share.stream import encrypt
+from protocols.share.withdrawal import Withdrawal, read_withdrawal
 
 FORMATS = Path(__file__).resolve().parents[2] / "docs" / "formats"
 KEY = PrivateKey.from_seed(bytes(range(32)))

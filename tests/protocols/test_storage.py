@@ -9,7 +9,7 @@ import pytest
 
 from protocols.errors import BoundsError, StorageError
 from protocols.storage import file_sha256, locked, read_bounded, regular_size, staged, write_whole
-from tests.protocols.blocks import full_disk
+from tests.protocols.payload.blocks import full_disk
 
 
 def test_a_file_appears_whole_and_replaces_the_old_one(tmp_path: Path) -> None:

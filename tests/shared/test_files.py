@@ -11,7 +11,7 @@ from shared import files
 from shared.errors import StorageError
 from shared.files import new_folder, new_tree, read_text, write_bytes, write_text
 from tests.loop import snapshot
-from tests.protocols.blocks import full_disk
+from tests.protocols.payload.blocks import full_disk
 
 
 def failing(function: Callable[..., object], call: int, error: BaseException) -> Callable[..., object]:

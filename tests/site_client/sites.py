@@ -6,18 +6,18 @@ from pathlib import Path
 
 import torch
 
-from aggregator import releases
 from aggregator import workspace as provider
+from aggregator.publishing import releases
 from shared.embeddings.vectors import WordVectors
 from shared.files import write_text
 from shared.labels import load_scheme
 from shared.models import lstm
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.token_local import TokenLocal, TokenLocalConfig
-from shared.pipeline import Encoder, save_encoder
+from shared.pipeline.pipeline import Encoder, save_encoder
 from shared.text.tokens import tokenise
-from site_client import pull
 from site_client import workspace as hospital
+from site_client.releases import pull
 from tests.shared.embeddings.made import table
 from tests.tiny_notes import tiny_notes
 

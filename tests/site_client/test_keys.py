@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from protocols.enrolment import read_request
 from protocols.errors import ProtocolError, SignatureError
-from protocols.rotation import Acceptance, Rotation, parse_rotation
-from protocols.signing import PrivateKey
+from protocols.keys.enrolment import read_request
+from protocols.keys.rotation import Acceptance, Rotation, parse_rotation
+from protocols.keys.signing import PrivateKey
 from site_client import keys, ledger
 from site_client.errors import SiteError, WorkspaceError
 from site_client.workspace import IN_USE, RETIRED, WAITING, Workspace, open_workspace
 from tests.loop import done, hospital, refused, values
-from tests.site_client.paired import DAY, PROVIDER, days, record, site
+from tests.site_client.exchange.paired import DAY, PROVIDER, days, record, site
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from protocols.canonical import canonical_bytes
 from protocols.errors import StorageError
-from protocols.signing import LEDGER_CONTEXT, SHARE_CONTEXT, PrivateKey
+from protocols.keys.signing import LEDGER_CONTEXT, SHARE_CONTEXT, PrivateKey
 from site_client import ledger
 from site_client.errors import LedgerError
 from site_client.workspace import SiteKey, Workspace, create, open_workspace

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from site_client.errors import WorkspaceError
 from site_client.trust import FIRST_ROOT, Trust
-from tests.protocols.blocks import full_disk
+from tests.protocols.payload.blocks import full_disk
 
 TRUST = Trust("/media/stick", {FIRST_ROOT: b"root", "timestamp.json": b"\xff\x00", "0001-pipeline.json": b""})
 

@@ -28,11 +28,10 @@ from torch.nn import functional
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.embeddings.neighbours import Neighbours
 from shared.embeddings.vectors import WordVectors
-from shared.encoding import TokenisedSentences
 from shared.errors import ConfigurationError, EvaluationError, TrainingError
 from shared.models.adversaries import InputAdversary, RepresentationAdversary
-from shared.privacy.attacks.near_duplicates import Looks, Material
-from shared.privacy.attacks.sharing import (
+from shared.privacy.material.near_duplicates import Looks, Material
+from shared.privacy.material.sharing import (
     ClearEncoder,
     SharingEncoder,
     chosen,
@@ -41,7 +40,8 @@ from shared.privacy.attacks.sharing import (
     with_casing,
     with_phi,
 )
-from shared.privacy.finding import Finding, proportion
+from shared.privacy.statistics.finding import Finding, proportion
+from shared.sentences.encoding import TokenisedSentences
 from shared.text.casing import CASING_CLASSES
 from shared.training.tagging import Progress, silent
 

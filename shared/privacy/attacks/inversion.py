@@ -35,17 +35,17 @@ from numpy.typing import NDArray
 from shared.anonymity.surrogates import tagged_spans
 from shared.augment.pseudonyms import is_punctuation
 from shared.embeddings.vectors import WordVectors
-from shared.encoding import TokenisedSentences
 from shared.errors import ConfigurationError, EvaluationError, TrainingError
 from shared.labels import MAX_CATEGORIES
-from shared.privacy.attacks.cluster_bootstrap import LEAST_CLUSTERS, cluster_interval
-from shared.privacy.attacks.sharing import SharingEncoder, chosen, shown, spread, with_phi
-from shared.privacy.attacks.word_guesser import Candidates, GuesserSettings, Sight, WordGuesser
-from shared.privacy.attacks.word_ranking import Ranks, likelihoods, ranks
-from shared.privacy.attacks.word_training import fit
-from shared.privacy.finding import Finding, proportion
+from shared.privacy.inversion.model import Candidates, GuesserSettings, Sight, WordGuesser
+from shared.privacy.inversion.ranking import Ranks, likelihoods, ranks
+from shared.privacy.inversion.training import fit
+from shared.privacy.material.sharing import SharingEncoder, chosen, shown, spread, with_phi
+from shared.privacy.statistics.cluster_bootstrap import LEAST_CLUSTERS, cluster_interval
+from shared.privacy.statistics.finding import Finding, proportion
+from shared.sentences.encoding import TokenisedSentences
+from shared.sentences.ragged import RaggedSentences
 from shared.text.casing import casing_classes
-from shared.training.batches import RaggedSentences
 from shared.training.tagging import Progress, silent
 
 ATTACK = "token inversion"

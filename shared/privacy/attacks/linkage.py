@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shared.document import Document
-from shared.encoding import tokenised, tokenised_chunks
 from shared.errors import ConfigurationError
 from shared.labels import LabelScheme
 from shared.privacy.attacks.matching import cased_like, true_rank
-from shared.privacy.attacks.release_model import Candidates, Floats, ReleaseModel
-from shared.privacy.attacks.resampling import mean_interval
-from shared.privacy.attacks.sharing import SharingEncoder
-from shared.privacy.finding import Finding, proportion
+from shared.privacy.material.release_model import Candidates, Floats, ReleaseModel
+from shared.privacy.material.sharing import SharingEncoder
+from shared.privacy.statistics.finding import Finding, proportion
+from shared.privacy.statistics.resampling import mean_interval
+from shared.sentences.encoding import tokenised, tokenised_chunks
 
 Name = tuple[str, ...]
 """The tokens of a full name, such as a given name and a surname."""

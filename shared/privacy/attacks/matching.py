@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from shared.augment.pseudonyms import Pseudonymiser, is_punctuation
 from shared.document import Document
 from shared.embeddings.neighbours import Neighbours
-from shared.encoding import tokenised, tokenised_chunks
 from shared.errors import ConfigurationError
 from shared.labels import LabelScheme
-from shared.privacy.attacks.release_model import Candidates, Floats, ReleaseModel
-from shared.privacy.attacks.resampling import mean_interval
-from shared.privacy.attacks.sharing import SharingEncoder
-from shared.privacy.finding import Finding, proportion
+from shared.privacy.material.release_model import Candidates, Floats, ReleaseModel
+from shared.privacy.material.sharing import SharingEncoder
+from shared.privacy.statistics.finding import Finding, proportion
+from shared.privacy.statistics.resampling import mean_interval
+from shared.sentences.encoding import tokenised, tokenised_chunks
 from shared.text.casing import casing_class
 
 OwnSet = Callable[[str], Iterable[str]]

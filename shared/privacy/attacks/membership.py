@@ -19,13 +19,13 @@ import torch
 from numpy.typing import NDArray
 
 from shared.document import Document
-from shared.encoding import tokenised, tokenised_chunks
 from shared.errors import ConfigurationError
 from shared.models.tagger import Tagger, TaggerConfig
-from shared.privacy.attacks.resampling import auc_interval
-from shared.privacy.attacks.sharing import SharingEncoder, shown
-from shared.privacy.finding import Finding, proportion
-from shared.training.batches import RaggedSentences
+from shared.privacy.material.sharing import SharingEncoder, shown
+from shared.privacy.statistics.finding import Finding, proportion
+from shared.privacy.statistics.resampling import auc_interval
+from shared.sentences.encoding import tokenised, tokenised_chunks
+from shared.sentences.ragged import RaggedSentences
 from shared.training.tagging import TaggingConfig, train_tagger
 
 Floats = NDArray[np.float64]

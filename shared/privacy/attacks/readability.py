@@ -26,14 +26,14 @@ from numpy.typing import NDArray
 
 from shared.augment.pseudonyms import is_punctuation
 from shared.embeddings.vectors import WordVectors
-from shared.encoding import TokenisedSentences
 from shared.errors import ConfigurationError, EvaluationError, TrainingError
-from shared.privacy.attacks.sharing import SharingEncoder, chosen, shown, spread
-from shared.privacy.attacks.word_guesser import Candidates, GuesserSettings, Sight
-from shared.privacy.attacks.word_ranking import ranks
-from shared.privacy.attacks.word_training import fit
-from shared.privacy.finding import Finding, proportion
-from shared.training.batches import RaggedSentences
+from shared.privacy.inversion.model import Candidates, GuesserSettings, Sight
+from shared.privacy.inversion.ranking import ranks
+from shared.privacy.inversion.training import fit
+from shared.privacy.material.sharing import SharingEncoder, chosen, shown, spread
+from shared.privacy.statistics.finding import Finding, proportion
+from shared.sentences.encoding import TokenisedSentences
+from shared.sentences.ragged import RaggedSentences
 from shared.training.tagging import Progress, silent
 
 ATTACK = "readability"

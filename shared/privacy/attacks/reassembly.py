@@ -15,14 +15,14 @@ import torch
 from numpy.typing import NDArray
 
 from shared.document import Document
-from shared.encoding import tokenised, tokenised_chunks
 from shared.errors import ConfigurationError
 from shared.privacy.attacks.membership import joined
-from shared.privacy.attacks.pair_features import Floats, PairFeatures, pair_features
-from shared.privacy.attacks.resampling import WeightedAUC
-from shared.privacy.attacks.sharing import SharingEncoder, shown
-from shared.privacy.finding import Finding
-from shared.training.batches import RaggedSentences
+from shared.privacy.material.pair_features import Floats, PairFeatures, pair_features
+from shared.privacy.material.sharing import SharingEncoder, shown
+from shared.privacy.statistics.finding import Finding
+from shared.privacy.statistics.resampling import WeightedAUC
+from shared.sentences.encoding import tokenised, tokenised_chunks
+from shared.sentences.ragged import RaggedSentences
 
 _RIDGE = 1.0
 _NEWTON_STEPS = 30

@@ -9,10 +9,10 @@ import numpy as np
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.embeddings.neighbours import Neighbours
 from shared.embeddings.vectors import WordVectors
-from shared.encoding import TokenisedSentences, indexed
 from shared.labels import LabelScheme
 from shared.models.representer import RepresenterConfig
-from shared.pipeline import Encoder
+from shared.pipeline.pipeline import Encoder
+from shared.sentences.encoding import TokenisedSentences, indexed
 from shared.training.invariance import InvarianceConfig, train_representer
 from shared.training.pairs import neighbour_table
 from shared.training.tagging import Progress, silent

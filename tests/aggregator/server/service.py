@@ -23,13 +23,13 @@ from aggregator.registry.times import now
 from aggregator.server.app import Setup, Work, create_app
 from aggregator.server.limits import Limits
 from aggregator.server.serve import Connection
-from bench.certificates import Certificates
-from protocols.bundle_header import BundleHeader, read_header
-from protocols.http_signatures import RequestParts, new_nonce, sign_request
-from protocols.messages import Problem, UploadRequest
-from protocols.receipt import Receipt
-from protocols.recipient import WRAPPED_BYTES
-from protocols.signing import BUNDLE_CONTEXT, PrivateKey, Signature
+from bench.exchange.certificates import Certificates
+from protocols.http.messages import Problem, UploadRequest
+from protocols.http.signatures import RequestParts, new_nonce, sign_request
+from protocols.keys.recipient import WRAPPED_BYTES
+from protocols.keys.signing import BUNDLE_CONTEXT, PrivateKey, Signature
+from protocols.share.bundle_header import BundleHeader, read_header
+from protocols.share.receipt import Receipt
 
 ADDRESS = "https://provider.test"
 PROVIDER = PrivateKey.from_seed(bytes(range(100, 132)))

@@ -28,10 +28,10 @@ from aggregator.server.intake import Intake
 from aggregator.server.limits import Limits
 from aggregator.server.uploads import Uploads
 from protocols.errors import ConflictError, MismatchError, StorageError
-from protocols.http_signatures import MAX_AGE_S, new_nonce
-from protocols.messages import MAX_CHUNK_BYTES, MAX_MESSAGE_BYTES, ServerTime, UploadRequest
-from protocols.receipt import read_receipt
-from protocols.signing import PrivateKey
+from protocols.http.messages import MAX_CHUNK_BYTES, MAX_MESSAGE_BYTES, ServerTime, UploadRequest
+from protocols.http.signatures import MAX_AGE_S, new_nonce
+from protocols.keys.signing import PrivateKey
+from protocols.share.receipt import read_receipt
 from tests.aggregator.server.service import ADDRESS, PROVIDER, Provider, bundle, problem, provider, run, site
 
 BUNDLE = bundle(20_000)

@@ -19,23 +19,23 @@ from pathlib import Path
 import pytest
 from starlette.types import ASGIApp
 
-from aggregator.ingest import ingest, resume
+from aggregator.ingestion.ingest import ingest, resume
 from aggregator.server.app import create_app
 from aggregator.server.limits import Limits
 from aggregator.server.serve import ServeOptions, serve, setup, work
 from aggregator.workspace import Workspace, create
-from bench.certificates import Certificates, make_certificates
-from bench.exchange_world import World, build, invented_terms
-from protocols.http_signatures import RequestParts, new_nonce, sign_request
-from protocols.messages import UploadRequest
-from protocols.receipt import read_receipt
-from protocols.rotation import Rotation, read_acceptance
-from protocols.signing import PrivateKey
-from protocols.withdrawal import Withdrawal
+from bench.exchange.certificates import Certificates, make_certificates
+from bench.exchange.world import World, build, invented_terms
+from protocols.http.messages import UploadRequest
+from protocols.http.signatures import RequestParts, new_nonce, sign_request
+from protocols.keys.rotation import Rotation, read_acceptance
+from protocols.keys.signing import PrivateKey
+from protocols.share.receipt import read_receipt
+from protocols.share.withdrawal import Withdrawal
 from shared.errors import ConfigurationError, StorageError
 from site_client.errors import RefusedError, UnreachableError
-from site_client.transport import Connection, Patience, Transport
-from site_client.upload import upload
+from site_client.exchange.transport import Connection, Patience, Transport
+from site_client.exchange.upload import upload
 from tests.aggregator.server.service import bundle, listening, provider
 
 QUICK = Patience(attempts=3, first_s=0.01, most_s=0.02)

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.anonymity.public_words import PublicRule, WordUse
-from shared.encoding import TokenisedSentences
 from shared.errors import ConfigurationError
+from shared.sentences.encoding import TokenisedSentences
 
 WORDS = ("the", "came", "ada", "rosa", "12", "b12", "/", "rare", "stone", "mri")
 

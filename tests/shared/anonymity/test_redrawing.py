@@ -9,13 +9,13 @@ import torch
 from shared.anonymity.redrawing import _EXAMPLES, Redrawing, redrawing
 from shared.anonymity.surrogates import SurrogateBank
 from shared.embeddings.vectors import WordVectors, unit_rows
-from shared.encoding import TokenisedSentences
 from shared.labels import LabelScheme
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.token_local import TokenLocal, TokenLocalConfig
-from shared.pipeline import Encoder
+from shared.pipeline.pipeline import Encoder
+from shared.sentences.encoding import TokenisedSentences
+from shared.sentences.ragged import RaggedSentences
 from shared.text.casing import CASING_CLASSES, casing_classes
-from shared.training.batches import RaggedSentences
 
 DIM = 12
 NAMES = ("Ada", "Eve", "Ida")

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.anonymity.surrogates import FILE, SurrogateBank, load_bank, save_bank, surrogate_bank
-from shared.encoding import TokenisedSentences
 from shared.errors import ModelError, TrainingError
 from shared.labels import HIDDEN_TAG
+from shared.sentences.encoding import TokenisedSentences
 from shared.text.casing import casing_classes
 
 PUBLIC = TokenisedSentences(

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.corpus import FORMAT_NAMES, read_corpus, write_corpus, write_document
-from shared.corpus.formats import make_format
+from shared.corpus.formats.registry import make_format
 from shared.document import Annotation, Document
 from shared.errors import AnnotationError, ConfigurationError, FormatError, StorageError
 from tests.shared.corpus.samples import ANNOTATED, ENDINGS, FILE_OF_MANY, FILE_PER_NOTE, NOTES, documents, essence, note

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from shared.encoding import TokenisedSentences, embedded, noise_for, represented
 from shared.errors import ConfigurationError
 from shared.models import noise_source
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
+from shared.sentences.encoding import TokenisedSentences, embedded, noise_for, represented
 from tests.shared.embeddings.made import table
 
 

@@ -14,7 +14,7 @@ from shared.errors import ModelError, StorageError
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.storage import load_head, load_representer, save_head, save_representer
 from shared.models.tagger import Tagger, TaggerConfig
-from tests.protocols.blocks import full_disk
+from tests.protocols.payload.blocks import full_disk
 
 WEIGHTS, DESCRIPTION = "representer.safetensors", "representer.json"
 

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from shared.document import Document
 from shared.embeddings.neighbours import Neighbours
 from shared.embeddings.vectors import WordVectors
-from shared.encoding import TokenisedSentences
 from shared.labels import LabelScheme
 from shared.models.noise import GaussianNoise, NoiseSource
+from shared.sentences.encoding import TokenisedSentences
+from shared.sentences.ragged import RaggedSentences
 from shared.text.casing import casing_classes
-from shared.training.batches import RaggedSentences
 from tests.shared.embeddings.made import table
 from tests.tiny_notes import note
 

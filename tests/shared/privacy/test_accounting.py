@@ -10,12 +10,11 @@ import pytest
 import torch
 
 from shared.embeddings.generalised import folded, generalise
-from shared.encoding import tokenised, tokenised_chunks
 from shared.errors import ConfigurationError
 from shared.labels import load_scheme
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.token_local import token_local
-from shared.pipeline import Encoder
+from shared.pipeline.pipeline import Encoder
 from shared.privacy.accounting import (
     Accounting,
     Anonymity,
@@ -28,6 +27,7 @@ from shared.privacy.accounting import (
     noise_accounting,
 )
 from shared.privacy.audit import accounted
+from shared.sentences.encoding import tokenised, tokenised_chunks
 from shared.text.tokens import tokenise
 from tests.shared.embeddings.made import table
 from tests.tiny_notes import tiny_notes

@@ -14,11 +14,10 @@ import torch
 from shared.anonymity.surrogates import surrogate_bank
 from shared.document import Document
 from shared.embeddings.generalised import folded, generalise
-from shared.encoding import tokenised, tokenised_chunks
 from shared.errors import ConfigurationError
 from shared.labels import load_scheme
 from shared.models.token_local import token_local
-from shared.pipeline import Encoder
+from shared.pipeline.pipeline import Encoder
 from shared.privacy.attacks.matching import matching
 from shared.privacy.audit import (
     FULL,
@@ -30,8 +29,9 @@ from shared.privacy.audit import (
     run_audit,
     settings_as_json,
 )
-from shared.privacy.finding import Finding
 from shared.privacy.policy import Limit, judge, load_policy
+from shared.privacy.statistics.finding import Finding
+from shared.sentences.encoding import tokenised, tokenised_chunks
 from shared.text.casing import casing_class
 from shared.text.tokens import tokenise
 from tests.audited import TINY

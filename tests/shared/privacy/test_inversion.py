@@ -5,19 +5,19 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from shared.encoding import TokenisedSentences, tokenised, tokenised_chunks
 from shared.errors import ConfigurationError, TrainingError
 from shared.labels import LabelScheme
 from shared.models.noise import NoiseSource
-from shared.privacy.attacks.cluster_bootstrap import cluster_interval
 from shared.privacy.attacks.inversion import ATTACK, InversionSettings, _findings, _Outcome, token_inversion
-from shared.privacy.attacks.sharing import SharingEncoder, joined
-from shared.privacy.attacks.word_guesser import GuesserSettings
-from shared.privacy.attacks.word_ranking import Ranks
-from shared.privacy.finding import Finding
+from shared.privacy.inversion.model import GuesserSettings
+from shared.privacy.inversion.ranking import Ranks
+from shared.privacy.material.sharing import SharingEncoder, joined
 from shared.privacy.policy import judge, load_policy
+from shared.privacy.statistics.cluster_bootstrap import cluster_interval
+from shared.privacy.statistics.finding import Finding
+from shared.sentences.encoding import TokenisedSentences, tokenised, tokenised_chunks
+from shared.sentences.ragged import RaggedSentences
 from shared.text.casing import casing_classes
-from shared.training.batches import RaggedSentences
 from tests.shared.privacy.attacked import NAMES, SCHEME, VECTORS, Blind, Surrogates, clear, notes
 
 QUICK = InversionSettings(

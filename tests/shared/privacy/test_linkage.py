@@ -7,10 +7,10 @@ import pytest
 
 from shared.errors import ConfigurationError
 from shared.models.representer import Representer, RepresenterConfig
-from shared.pipeline import Encoder
+from shared.pipeline.pipeline import Encoder
 from shared.privacy.attacks.linkage import LinkageSettings, linkage, name_targets
-from shared.privacy.attacks.sharing import SharingEncoder
-from shared.privacy.finding import Finding
+from shared.privacy.material.sharing import SharingEncoder
+from shared.privacy.statistics.finding import Finding
 from tests.shared.privacy.attacked import NAMES, SCHEME, VECTORS, Blind, Mapped, Noisy, Surrogates, clear, notes
 from tests.tiny_notes import note
 

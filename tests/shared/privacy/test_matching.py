@@ -5,16 +5,16 @@ import math
 import numpy as np
 import pytest
 
-from shared.encoding import TokenisedSentences
 from shared.errors import ConfigurationError, ModelError
 from shared.models.noise import NoiseSource
 from shared.models.representer import Representer, RepresenterConfig
-from shared.pipeline import Encoder
+from shared.pipeline.pipeline import Encoder
 from shared.privacy.attacks.matching import MatchingSettings, cased_like, matching, phi_targets, true_rank
-from shared.privacy.attacks.release_model import Candidates, ReleaseModel, _CommonNoise
-from shared.privacy.attacks.sharing import SharingEncoder
-from shared.privacy.finding import Finding
-from shared.training.batches import RaggedSentences
+from shared.privacy.material.release_model import Candidates, ReleaseModel, _CommonNoise
+from shared.privacy.material.sharing import SharingEncoder
+from shared.privacy.statistics.finding import Finding
+from shared.sentences.encoding import TokenisedSentences
+from shared.sentences.ragged import RaggedSentences
 from tests.shared.privacy.attacked import (
     NAMES,
     NEIGHBOURS,

@@ -16,7 +16,7 @@ from shared.privacy.attacks.membership import (
     membership,
     note_scores,
 )
-from shared.training.batches import RaggedSentences
+from shared.sentences.ragged import RaggedSentences
 from shared.training.tagging import TaggingConfig, train_tagger
 from tests.shared.privacy.attacked import clear, notes
 from tests.shared.training.toy import random_sentences

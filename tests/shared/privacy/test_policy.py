@@ -18,8 +18,8 @@ from shared.errors import ConfigurationError, StorageError
 from shared.evaluation.intervals import clopper_pearson
 from shared.privacy.attacks.matching import MatchingSettings
 from shared.privacy.audit import FULL, QUICK
-from shared.privacy.finding import Finding, proportion
 from shared.privacy.policy import Limit, judge, load_policy, lowest, pooled
+from shared.privacy.statistics.finding import Finding, proportion
 
 
 def found(hits: int, trials: int, baseline: float | None = 0.01, measure: str = "top-1 of 100") -> Finding:

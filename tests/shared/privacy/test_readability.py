@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from shared.encoding import TokenisedSentences, tokenised, tokenised_chunks
 from shared.errors import ConfigurationError
 from shared.privacy.attacks.readability import ReadabilitySettings, _commonest, readability
-from shared.privacy.attacks.sharing import SharingEncoder, joined
-from shared.privacy.attacks.word_guesser import Candidates, GuesserSettings, Sight, WordGuesser, target_cells
-from shared.privacy.attacks.word_ranking import _ranks, likelihoods, ranks
-from shared.privacy.finding import Finding
+from shared.privacy.inversion.model import Candidates, GuesserSettings, Sight, WordGuesser, target_cells
+from shared.privacy.inversion.ranking import _ranks, likelihoods, ranks
+from shared.privacy.material.sharing import SharingEncoder, joined
+from shared.privacy.statistics.finding import Finding
+from shared.sentences.encoding import TokenisedSentences, tokenised, tokenised_chunks
 from tests.shared.privacy.attacked import PLAIN, SCHEME, VECTORS, Blind, Mapped, Noisy, clear, notes
 from tests.shared.training.toy import random_sentences
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from shared.encoding import TokenisedSentences, tokenised, tokenised_chunks
 from shared.errors import TrainingError
 from shared.models.representer import Representer
 from shared.privacy.attacks.matching import MatchingSettings, matching
-from shared.privacy.attacks.sharing import joined
 from shared.privacy.attacks.task_only import task_only
+from shared.privacy.material.sharing import joined
+from shared.sentences.encoding import TokenisedSentences, tokenised, tokenised_chunks
 from tests.shared.privacy.attacked import NEIGHBOURS, SCHEME, VECTORS, notes
 from tests.tiny_notes import note
 

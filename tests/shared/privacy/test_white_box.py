@@ -14,7 +14,6 @@ from shared.augment.pseudonyms import Pseudonymiser
 from shared.embeddings.generalised import GeneralisedVectors
 from shared.embeddings.neighbours import Neighbours
 from shared.embeddings.vectors import WordVectors
-from shared.encoding import TokenisedSentences
 from shared.errors import ConfigurationError
 from shared.labels import LabelScheme
 from shared.models import lstm
@@ -22,11 +21,12 @@ from shared.models.noise import NoiseSource
 from shared.models.noise_source import MemoisedNoise
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.token_local import TokenLocal, TokenLocalConfig
-from shared.pipeline import Encoder
-from shared.privacy.accuracies import AccuracyCounts
+from shared.pipeline.pipeline import Encoder
 from shared.privacy.enforcement import AdvantageBound, enforce
+from shared.privacy.statistics.accuracies import AccuracyCounts
 from shared.privacy.white_box import WhiteBoxTally, pair_accuracies, white_box
 from shared.privacy.word_pairs import WHILE_ENCODING, WhiteBoxSettings, WordPairs
+from shared.sentences.encoding import TokenisedSentences
 from tests.shared.embeddings.made import table
 
 SCHEME = LabelScheme("toy", ("NAME", "CITY"))

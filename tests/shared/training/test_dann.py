@@ -9,7 +9,7 @@ import torch
 from shared.errors import ConfigurationError, TrainingError
 from shared.models import lstm
 from shared.models.representer import Representer
-from shared.training.batches import RaggedSentences
+from shared.sentences.ragged import RaggedSentences
 from shared.training.dann import DannConfig, _Trainer, reversed_gradient, train_representer
 from shared.training.representing import TrainingRecord
 from tests.shared.training.trained import BROKEN, NO_PHI, SHAPE, SOURCE, TABLE, weights

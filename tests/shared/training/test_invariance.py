@@ -10,7 +10,7 @@ from shared.errors import ConfigurationError, TrainingError
 from shared.models import lstm
 from shared.models.divergence import Replacements, divergences
 from shared.models.representer import Representer, RepresenterConfig, bounded
-from shared.training.batches import RaggedSentences
+from shared.sentences.ragged import RaggedSentences
 from shared.training.invariance import InvarianceConfig, _Trainer, bayes_accuracy, divergence, train_representer
 from tests.shared.training.trained import BROKEN, NO_PHI, SHAPE, SOURCE, TABLE, weights
 

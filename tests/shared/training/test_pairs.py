@@ -6,7 +6,7 @@ import pytest
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.embeddings.neighbours import Neighbours
 from shared.errors import ConfigurationError, TrainingError
-from shared.training.batches import RaggedSentences
+from shared.sentences.ragged import RaggedSentences
 from shared.training.pairs import NeighbourTable, false_twins, neighbour_table, replaceable, sentences_with_phi
 from tests.shared.training.toy import VECTORS, WORDS, toy
 

@@ -6,7 +6,7 @@ import torch
 
 from shared.errors import ConfigurationError, TrainingError
 from shared.models.tagger import TaggerConfig
-from shared.training.batches import RaggedSentences
+from shared.sentences.ragged import RaggedSentences
 from shared.training.tagging import TaggingConfig, predict, train_tagger
 from tests.shared.training.toy import VECTORS, toy
 

@@ -10,7 +10,7 @@ from shared.augment.pseudonyms import Pseudonymiser
 from shared.embeddings.neighbours import Neighbours
 from shared.errors import ConfigurationError, TrainingError
 from shared.models.representer import Representer, RepresenterConfig
-from shared.training.batches import RaggedSentences
+from shared.sentences.ragged import RaggedSentences
 from shared.training.pairs import neighbour_table
 from shared.training.three_part import ThreePartConfig, TrainingRecord, _Trainer, train_representer
 from tests.shared.training.toy import VECTORS, WORDS, toy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shared.training.batches import RaggedSentences
+from shared.sentences.ragged import RaggedSentences
 from tests.shared.embeddings.made import table
 
 WORDS = (

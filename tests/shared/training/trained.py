@@ -8,7 +8,7 @@ import torch
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.embeddings.neighbours import Neighbours
 from shared.models.representer import Representer, RepresenterConfig
-from shared.training.batches import RaggedSentences
+from shared.sentences.ragged import RaggedSentences
 from shared.training.pairs import neighbour_table
 from tests.shared.training.toy import VECTORS, WORDS, toy
 

@@ -1,0 +1,181 @@
+"""`aggregator audit`: the attacks on the representer of the workspace, a verdict by policy, a page and a record.
+
+The record names the representer that was attacked by its digest, and `publish` asks for a record of the one it is to sign.
+Every audit is an event in the registry, so that nobody repeats one unseen until a seed lets it pass.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from typing import Any
+
+from aggregator.auditing.page import write_page
+from aggregator.auditing.result import AuditResult, Inputs
+from aggregator.errors import AuditError
+from aggregator.publishing.audit_gate import PAGE, RECORD, passed_record
+from aggregator.publishing.model_card import RECORD as TRAINING
+from aggregator.publishing.model_card import audited_under
+from aggregator.publishing.releases import representer_digest
+from aggregator.registry import audit_log
+from aggregator.workspace import Workspace, require
+from protocols.canonical import Json
+from shared.anonymity.names import full_names
+from shared.document import Document
+from shared.embeddings.vectors import WordVectors
+from shared.errors import ConfigurationError, StorageError
+from shared.files import new_folder, read_text, write_text
+from shared.labels import load_mapping
+from shared.pipeline.pipeline import load_encoder
+from shared.privacy.audit import PRESETS, AuditMaterial, AuditSettings, run_audit
+from shared.privacy.policy import Policy, judge
+from shared.training.tagging import Progress, silent
+
+_EVENT = "representer-audited"
+# Of the notes, so many are attacked; the attacker learns from the others.
+_ATTACKED = 0.3
+# Of so many full names of each length the linkage attack draws its lists.
+_FULL_NAMES = 12_000
+
+
+def audit(
+    workspace: Workspace,
+    notes: Sequence[Document],
+    vectors: WordVectors,
+    policy: Policy,
+    preset: str,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> AuditResult:
+    """Attack the representer of the workspace, log it, and write audit/audit.json and audit/audit.html.
+
+    Args:
+        workspace: with a trained representer.
+        notes: labelled public notes; a part of them, chosen by their text, is attacked, the attacker learns from the others.
+        vectors: public word vectors as they are.
+        policy: the limits.
+        preset: of the attacks.
+        seed: of all of them.
+        progress: called as they go on.
+
+    Raises:
+        ConfigurationError: an unknown preset, or too few notes.
+        WorkspaceError: no representer is trained yet.
+        AuditError: another representer took its place meanwhile.
+    """
+    if preset not in PRESETS:
+        raise ConfigurationError(f"expected a preset among {', '.join(PRESETS)}, got {preset!r}")
+    require(workspace.representer / "representer.json", "aggregator train-repr")
+    # Ahead of the loading: what is attacked is what this names, or the digest has changed at the end.
+    digest = representer_digest(workspace)
+    encoder = load_encoder(workspace.representer)
+    known = [note for note in notes if not _attacked(note)]
+    target = [note for note in notes if _attacked(note)]
+    mapping = load_mapping(workspace.scheme.name, "hipaa") if _has_mapping(workspace) else {}
+    names = full_names(workspace.scheme.name, _FULL_NAMES, seed)
+    material = AuditMaterial(
+        vectors, known, target, names, [name for name, meaning in mapping.items() if meaning == "NAME"]
+    )
+    settings = _seeded(PRESETS[preset], seed)
+    found = run_audit(encoder, material, settings, progress)
+    if representer_digest(workspace) != digest:
+        raise AuditError("the representer was replaced while it was attacked; run `aggregator audit` again")
+    verdicts = tuple(judge(policy.limits, found.findings, full=preset == "full", own_set=found.own_set))
+    result = AuditResult(
+        found,
+        verdicts,
+        policy,
+        Inputs(digest, _digest(map(_labelled, notes)), vectors.digest, _digest(" ".join(name) for name in names)),
+        preset,
+        settings,
+        _seen(workspace, target),
+        _software(),
+    )
+    result = replace(result, number=_logged(workspace, result))
+    with new_folder(workspace.root / "audit") as folder:
+        write_text(folder / RECORD, json.dumps(result.as_json(), indent=1))
+        write_page(result, folder / PAGE)
+    return result
+
+
+def require_passed(workspace: Workspace) -> list[str]:
+    """Returns if the representer of the workspace has passed an audit.
+
+    Returns:
+        under which preset and policy, and what a reader of the verdict must know.
+
+    Raises:
+        AuditError: as for `passed_record`.
+        WorkspaceError: no representer is trained yet.
+    """
+    record = passed_record(workspace.root / "audit", representer_digest(workspace))
+    return [audited_under(record), *map(str, record["caveats"])]
+
+
+def _attacked(note: Document) -> bool:
+    """By the text, so that two copies of a note are on one side."""
+    return int(note.digest[:2], 16) < 256 * _ATTACKED
+
+
+def _seeded(settings: AuditSettings, seed: int) -> AuditSettings:
+    """The same settings, every attack with the seed."""
+    changes: dict[str, Any] = {"seed": seed}
+    changes["matching"] = tuple(replace(one, seed=seed) for one in settings.matching)
+    for name in ("white_box", "adversary", "linkage", "reassembly", "membership"):
+        part = getattr(settings, name)
+        changes[name] = None if part is None else replace(part, seed=seed)
+    for name in ("inversion", "readability"):
+        part = getattr(settings, name)
+        changes[name] = None if part is None else replace(part, guesser=replace(part.guesser, seed=seed))
+    return replace(settings, **changes)
+
+
+def _has_mapping(workspace: Workspace) -> bool:
+    try:
+        load_mapping(workspace.scheme.name, "hipaa")
+    except ConfigurationError:
+        return False
+    return True
+
+
+def _seen(workspace: Workspace, attacked: Sequence[Document]) -> int | None:
+    """How many notes the representer was trained on; None where the record of its training does not say."""
+    try:
+        trained = set(json.loads(read_text(workspace.representer / TRAINING))["notes"])
+    except (ValueError, KeyError, TypeError, StorageError):
+        return None
+    return sum(note.digest in trained for note in attacked)
+
+
+def _logged(workspace: Workspace, result: AuditResult) -> int:
+    """Log an audit ahead of its record, so that no verdict is seen that the log does not hold; its number."""
+    representer = result.inputs.representer
+    details: dict[str, Json] = {
+        "representer": representer, "preset": result.preset, "policy": result.policy.digest,
+        "seed": result.settings.seed, "passed": result.passed,
+    }  # fmt: skip
+    with workspace.registry().transaction() as session:
+        audit_log.append(session, "operator", _EVENT, details)
+        audits = [json.loads(one.details) for one in audit_log.events(session) if one.action == _EVENT]
+    return sum(one["representer"] == representer for one in audits)
+
+
+def _software() -> dict[str, str]:
+    return {name: version(name) for name in ("deid-commons", "torch", "numpy")}
+
+
+def _labelled(note: Document) -> str:
+    """All of a note that an attack depends on."""
+    spans = [(span.start, span.end, span.category) for span in note.annotations]
+    return json.dumps([note.text, spans])
+
+
+def _digest(texts: Iterable[str]) -> str:
+    """SHA-256 over texts in any order."""
+    total = hashlib.sha256()
+    for one in sorted(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts):
+        total.update(one)
+    return total.hexdigest()

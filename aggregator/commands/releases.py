@@ -1,0 +1,210 @@
+"""`aggregator publish`, `release`, `refresh`, `announce` and `keys`: the release repository and who signs it."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from aggregator import workspace
+from aggregator.auditing import audit
+from aggregator.commands.sites import folder_option
+from aggregator.publishing import releases
+from aggregator.publishing.releases import Publishing, Release
+from aggregator.repository.tuf_keys import HOLDERS, OFFLINE_ROLES, ROLES, export_offline
+from command_line.commands import examples, json_option, report
+from shared.files import read_text
+
+offline_option = click.option(
+    "--offline-keys", "offline", multiple=True, type=click.Path(exists=True, path_type=Path, file_okay=False), metavar="DIR",
+    help="Folder with offline keys, such as a stick; several are possible (default: those in the workspace).",
+)  # fmt: skip
+server_option = click.option(
+    "--server", metavar="URL", help="https address of your server, for sites to know; '' for none (default: as before)."
+)
+
+
+def publishing_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of everything that publishes a release."""
+    for option in (
+        click.option("--notes", default="", help="A word to the sites, kept in the release."),
+        server_option,
+        click.option(
+            "--licence", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            help="Markdown file with the licence of the release (default: none is stated).",
+        ),
+        click.option(
+            "--embeddings-url", metavar="URL",
+            help="Public https address of embeddings.safetensors: the release then names it and its digest instead of carrying it.",
+        ),
+        offline_option,
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+@click.command(
+    epilog=examples("aggregator publish", "aggregator publish --offline-keys /media/a --offline-keys /media/b")
+)
+@publishing_options
+@folder_option
+@json_option
+def publish(root: Path, as_json: bool, **options: Any) -> None:
+    """Sign and publish the frozen representer, which must have passed an audit."""
+    opened = workspace.open_workspace(root)
+    workspace.require(opened.representer, "aggregator train-repr")
+    audited = audit.require_passed(opened)
+    _report(opened, releases.publish_representer(opened, _publishing(options)), audited, as_json)
+
+
+@click.command(epilog=examples("aggregator release", "aggregator release --licence licence.md"))
+@publishing_options
+@folder_option
+@json_option
+def release(root: Path, as_json: bool, **options: Any) -> None:
+    """Sign and publish representer and head together; the representer must have passed an audit."""
+    opened = workspace.open_workspace(root)
+    workspace.require(opened.head, "aggregator train-head")
+    audited = audit.require_passed(opened)
+    _report(opened, releases.publish_pipeline(opened, _publishing(options)), audited, as_json)
+
+
+@click.command(
+    epilog=examples("aggregator refresh", "aggregator refresh --offline-keys /media/a --offline-keys /media/b")
+)
+@offline_option
+@folder_option
+@json_option
+def refresh(offline: tuple[Path, ...], root: Path, as_json: bool) -> None:
+    """Sign the repository anew before it expires; what the offline keys sign, where they are at hand."""
+    expires = releases.refresh(workspace.open_workspace(root), offline)
+    report(
+        {"expires": {name: _text(moment) for name, moment in expires.items()}}, _expiry_lines(expires), as_json=as_json
+    )
+
+
+@click.command(epilog=examples("aggregator announce --server https://deid.example.org"))
+@server_option
+@offline_option
+@folder_option
+@json_option
+def announce(server: str | None, offline: tuple[Path, ...], root: Path, as_json: bool) -> None:
+    """Tell the sites your keys and the address of your server, without a release."""
+    record = releases.announce(workspace.open_workspace(root), server, offline)
+    lines = [
+        f"signing key {record.signing_key.key_id}",
+        f"recipient {record.recipient.key_id}",
+        f"server {record.server or '-'}",
+    ]
+    report(dict(record.to_json()), [*lines, f"valid until {record.valid_until}"], as_json=as_json)
+
+
+@click.group()
+def keys() -> None:
+    """The keys of the release repository."""
+
+
+@keys.command("list", epilog=examples("aggregator keys list"))
+@offline_option
+@folder_option
+@json_option
+def keys_list(offline: tuple[Path, ...], root: Path, as_json: bool) -> None:
+    """Who may sign what, which of the private keys are here, and when what they signed expires."""
+    repository = workspace.open_workspace(root).repository(offline)
+    trusted, expires = repository.root(), repository.expiries()
+    rows = []
+    for role in ROLES:
+        here = {one.public.keyid: str(one.path) for one in repository.keys.found(role)}
+        for keyid in trusted.roles[role].keyids:
+            rows.append(
+                {"role": role, "key": keyid, "threshold": trusted.roles[role].threshold, "file": here.get(keyid)}
+            )
+    lines = [f"fingerprint {repository.fingerprint.key_id}", f"spoken      {repository.fingerprint.spoken}"]
+    lines += [f"{row['role']:10} {str(row['key'])[:8]}  {row['file'] or 'not here'}" for row in rows]
+    result = {"keys": rows, "expires": {name: _text(moment) for name, moment in expires.items()}}
+    report(result, [*lines, *_expiry_lines(expires)], as_json=as_json)
+
+
+@keys.command(
+    "rotate", epilog=examples("aggregator keys rotate --role root", "aggregator keys rotate --role timestamp")
+)
+@click.option(
+    "--role",
+    "roles",
+    multiple=True,
+    required=True,
+    type=click.Choice(ROLES),
+    help="Whose keys; may be given several times.",
+)
+@offline_option
+@folder_option
+@json_option
+def keys_rotate(roles: tuple[str, ...], offline: tuple[Path, ...], root: Path, as_json: bool) -> None:
+    """New keys, which two of the old root keys vouch for; sites follow by themselves at their next pull."""
+    opened = workspace.open_workspace(root)
+    version = releases.rotate(opened, roles, offline)
+    lines = [f"root version {version}: new keys for {', '.join(roles)}", *offline_warning(opened)]
+    report({"root": version, "roles": list(roles)}, lines, as_json=as_json)
+
+
+@keys.command("export-offline", epilog=examples("aggregator keys export-offline /media/stick-1 --holder 1"))
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option(
+    "--holder", type=click.IntRange(1, HOLDERS), help="Only the keys of this one of three people (default: all)."
+)
+@folder_option
+@json_option
+def keys_export(folder: Path, holder: int | None, root: Path, as_json: bool) -> None:
+    """Move the offline keys out of the workspace, best to three sticks of three people."""
+    opened = workspace.open_workspace(root)
+    moved = export_offline(opened.offline_keys, folder, holder)
+    lines = [f"{len(moved)} keys are in {folder} and no longer in the workspace; a copy in a safe is a good idea"]
+    report({"moved": [str(path) for path in moved]}, [*lines, *offline_warning(opened)], as_json=as_json)
+
+
+def _publishing(options: dict[str, Any]) -> Publishing:
+    licence = options.pop("licence")
+    return Publishing(licence=None if licence is None else read_text(licence), **options)
+
+
+def _report(opened: workspace.Workspace, published: Release, audited: list[str], as_json: bool) -> None:
+    manifest = published.manifest
+    lines = [
+        f"release {manifest.sequence}, {manifest.kind}, in {opened.releases}",
+        f"digest {published.digest}",
+        *(f"audit: {line}" for line in audited),
+        "carry the folder releases/ to the sites, or let them read it where it is",
+        *offline_warning(opened),
+    ]
+    result = {
+        "sequence": manifest.sequence,
+        "kind": manifest.kind,
+        "name": published.name,
+        "folder": str(opened.releases),
+        "digest": published.digest,
+        "audit": audited,
+    }
+    report(result, lines, as_json=as_json)
+
+
+def offline_warning(opened: workspace.Workspace) -> list[str]:
+    """Whoever holds the workspace with all keys can sign anything."""
+    ring = opened.repository().keys
+    if not any(ring.found(role) for role in OFFLINE_ROLES):
+        return []
+    return [
+        "the offline keys lie in the workspace: move them with `aggregator keys export-offline` before a site relies on it"
+    ]
+
+
+def _expiry_lines(expires: dict[str, datetime.datetime]) -> list[str]:
+    lines = [f"{name:10} valid until {_text(moment)}" for name, moment in expires.items()]
+    first = min(expires.values())
+    return [*lines, f"run `aggregator refresh`, with the offline keys, before {first:%Y-%m-%d}"]
+
+
+def _text(moment: datetime.datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

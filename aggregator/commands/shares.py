@@ -1,0 +1,226 @@
+"""`aggregator ingest`, `aggregator shares ...` and `aggregator alarms ...`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from aggregator import workspace
+from aggregator.commands.sites import folder_option
+from aggregator.enrolled import alarms, shares
+from aggregator.enrolled.shares import ACCEPTED, REJECTED, WITHDRAWN, Share
+from aggregator.errors import RefusedError, RegistryError
+from aggregator.ingestion.ingest import Decision, resume
+from aggregator.ingestion.ingest import ingest as take_in
+from aggregator.registry.tables import SHARE_STATES
+from aggregator.workspace import Workspace
+from command_line.commands import examples, json_option, report
+from protocols.errors import ProtocolError, StorageError
+from protocols.keys.signed_message import MAX_MESSAGE_BYTES
+from protocols.storage import read_bounded, write_whole
+from shared.errors import ConfigurationError
+
+_BUNDLE, _WITHDRAWAL, _RECEIPT = ".share", ".withdrawal.json", ".receipt.json"
+name_option = click.option("--name", required=True, help="Who decides; kept in the audit log.")
+reason_option = click.option("--reason", required=True, help="Why; kept in the audit log. No text of a note.")
+
+
+@click.command(epilog=examples("aggregator ingest /media/stick", "aggregator ingest --resume"))
+@click.argument("paths", metavar="FILE|FOLDER...", nargs=-1, type=click.Path(exists=True, path_type=Path))
+@click.option("--resume", "finish", is_flag=True, help="Finish what a crash interrupted.")
+@folder_option
+@json_option
+def ingest(paths: tuple[Path, ...], finish: bool, root: Path, as_json: bool) -> None:
+    """Take in shares and withdrawals, each for itself; a signed receipt is written beside each.
+
+    Of a folder all *.share and then all *.withdrawal.json. Ends with the code of the first that is damaged, or with 24 where a
+    share was refused; the others are taken in all the same.
+    """
+    if bool(paths) == finish:
+        raise ConfigurationError("ingest: expected files or folders, or else --resume; see --help")
+    target = workspace.open_workspace(root)
+    if finish:
+        rows = [_decision_row(decision) for decision in resume(target)]
+        report({"shares": rows}, [_decision_line(row) for row in rows] or ["nothing was interrupted"], as_json=as_json)
+        return
+    rows, failed = [], []
+    files = [file for given in paths for file in _files(given)]
+    for path in files:
+        try:
+            row = _take(target, path) | {"file": str(path)}
+        except StorageError:
+            raise
+        except (ProtocolError, RegistryError) as error:
+            failed.append(error)
+            row = {"file": str(path), "error": str(error)}
+        rows.append(row)
+        # A single error is told at the end.
+        if not as_json and ("error" not in row or len(files) > 1):
+            click.echo(_decision_line(row))
+    if as_json or not files:
+        report({"shares": rows}, ["nothing to take in"], as_json=as_json)
+    refused = [row for row in rows if row.get("state") == REJECTED]
+    if failed:
+        raise failed[0]
+    if refused:
+        raise RefusedError(
+            f"expected shares that can be accepted, refused {len(refused)} of {len(rows)}; send the receipts back to their sites"
+        )
+
+
+@click.group("shares")
+def shares_group() -> None:
+    """The shares that came, and what became of them."""
+
+
+@shares_group.command("list", epilog=examples("aggregator shares list", "aggregator shares list --state quarantined"))
+@click.option("--state", "states", multiple=True, type=click.Choice(SHARE_STATES), help="Only these (default: all).")
+@folder_option
+@json_option
+def shares_list(states: tuple[str, ...], root: Path, as_json: bool) -> None:
+    """All shares, by site and number."""
+    found = shares.shares(workspace.open_workspace(root), states)
+    report({"shares": [vars(one) for one in found]}, [_line(one) for one in found] or ["no shares"], as_json=as_json)
+
+
+@shares_group.command("show", epilog=examples("aggregator shares show 3fa9"))
+@click.argument("digest")
+@folder_option
+@json_option
+def shares_show(digest: str, root: Path, as_json: bool) -> None:
+    """One share: its state, what its site signed, and the releases that it has trained."""
+    target = workspace.open_workspace(root)
+    found = shares.find_share(target, digest)
+    manifest = None if found.manifest is None else shares.read_manifest(target, found).to_json()
+    trained = shares.releases_with(target, found)
+    values = {**vars(found), "releases": [name for _, name in trained], "signed": manifest}
+    lines = [
+        _line(found),
+        *([found.reason] if found.reason else []),
+        f"has trained {', '.join(name for _, name in trained) or 'no release'}",
+        *([json.dumps(manifest, indent=1, sort_keys=True)] if manifest else []),
+    ]
+    report(values, lines, as_json=as_json)
+
+
+@shares_group.command("accept", epilog=examples('aggregator shares accept 3fa9 --name "A. Weiss" --reason "new ward"'))
+@click.argument("digest")
+@name_option
+@reason_option
+@folder_option
+@json_option
+def shares_accept(digest: str, name: str, reason: str, root: Path, as_json: bool) -> None:
+    """Let a share in quarantine count."""
+    target = workspace.open_workspace(root)
+    found = shares.find_share(target, digest)
+    shares.accept(target, found, name, reason)
+    report(_decided(found, ACCEPTED), [f"share {found.sequence} of {found.site} accepted"], as_json=as_json)
+
+
+@shares_group.command("reject", epilog=examples('aggregator shares reject 3fa9 --name "A. Weiss" --reason "no labels"'))
+@click.argument("digest")
+@name_option
+@reason_option
+@folder_option
+@json_option
+def shares_reject(digest: str, name: str, reason: str, root: Path, as_json: bool) -> None:
+    """Refuse a share in quarantine and delete it."""
+    target = workspace.open_workspace(root)
+    found = shares.find_share(target, digest)
+    shares.reject(target, found, name, reason)
+    report(_decided(found, REJECTED), [f"share {found.sequence} of {found.site} refused and deleted"], as_json=as_json)
+
+
+@shares_group.command(
+    "withdraw", epilog=examples('aggregator shares withdraw 3fa9 --name "A. Weiss" --reason "asked by letter"')
+)
+@click.argument("digest")
+@name_option
+@reason_option
+@folder_option
+@json_option
+def shares_withdraw(digest: str, name: str, reason: str, root: Path, as_json: bool) -> None:
+    """Take a share out and delete it, for a site that can't ask by itself; the next head is trained without it."""
+    target = workspace.open_workspace(root)
+    found = shares.find_share(target, digest)
+    shares.withdraw(target, found, name, reason)
+    trained = [release for _, release in shares.releases_with(target, found)]
+    lines = [f"share {found.sequence} of {found.site} withdrawn and deleted"]
+    lines += [f"release {release} was trained with it" for release in trained]
+    report(_decided(found, WITHDRAWN) | {"releases": trained}, lines, as_json=as_json)
+
+
+@click.group("alarms")
+def alarms_group() -> None:
+    """What a person must look at."""
+
+
+@alarms_group.command("list", epilog=examples("aggregator alarms list"))
+@click.option("--all", "everything", is_flag=True, help="Also those that were acknowledged.")
+@folder_option
+@json_option
+def alarms_list(everything: bool, root: Path, as_json: bool) -> None:
+    """The alarms that stand."""
+    found = alarms.alarms(workspace.open_workspace(root), acknowledged=everything)
+    lines = [f"{one.id:6} {one.at}  {one.site:20} {one.kind}: {one.detail}" for one in found]
+    report({"alarms": [vars(one) for one in found]}, lines or ["no alarms"], as_json=as_json)
+
+
+@alarms_group.command("acknowledge", epilog=examples('aggregator alarms acknowledge 7 --name "A. Weiss"'))
+@click.argument("number", type=int)
+@name_option
+@folder_option
+@json_option
+def alarms_acknowledge(number: int, name: str, root: Path, as_json: bool) -> None:
+    """Note that somebody has looked at an alarm."""
+    alarms.acknowledge(workspace.open_workspace(root), number, name)
+    report({"alarm": number}, [f"alarm {number} acknowledged"], as_json=as_json)
+
+
+def _files(path: Path) -> Iterator[Path]:
+    """A file, or what of a folder is for us: withdrawals last, since they may be about a share beside them."""
+    if not path.is_dir():
+        yield path
+        return
+    for suffix in (_BUNDLE, _WITHDRAWAL):
+        yield from sorted(
+            file for file in path.iterdir() if file.name.endswith(suffix) and not file.name.startswith(".")
+        )
+
+
+def _take(target: Workspace, path: Path) -> dict[str, object]:
+    """What became of one file; its receipt lies beside it."""
+    if path.name.endswith(_WITHDRAWAL):
+        receipt = shares.carry_out(target, read_bounded(path, MAX_MESSAGE_BYTES))
+        write_whole(_receipt_path(path, _WITHDRAWAL), receipt)
+        return {"state": WITHDRAWN}
+    decision = take_in(target, path)
+    write_whole(_receipt_path(path, _BUNDLE), decision.receipt)
+    return _decision_row(decision) | {"receipt": str(_receipt_path(path, _BUNDLE))}
+
+
+def _receipt_path(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name.removesuffix(suffix) + _RECEIPT)
+
+
+def _decision_row(decision: Decision) -> dict[str, object]:
+    return {name: value for name, value in vars(decision).items() if name != "receipt"}
+
+
+def _decided(one: Share, state: str) -> dict[str, object]:
+    return {"site": one.site, "sequence": one.sequence, "bundle": one.bundle, "state": state}
+
+
+def _decision_line(row: dict[str, object]) -> str:
+    what = str(row.get("error") or " ".join(str(row[part]) for part in ("state", "reason") if row.get(part)))
+    who = f"{row['site']} share {row['sequence']}: " if "site" in row else f"{Path(str(row['file'])).name}: "
+    return what if what.startswith(who) else f"{who}{what}"
+
+
+def _line(one: Share) -> str:
+    size = f"{one.sentences} sentences, {one.tokens} tokens, " if one.tokens else ""
+    why = f" ({one.reason_code})" if one.reason_code else ""
+    return f"{one.site:20} share {one.sequence}: {size}{one.digest[:12] if one.digest else one.bundle[:12]}  {one.state}{why}"

@@ -1,0 +1,337 @@
+"""`aggregator train-embeddings`, `train-repr`, `audit` and `train-head`: what the provider makes, and what it withstands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from aggregator import workspace
+from aggregator.auditing import audit as audits
+from aggregator.auditing.result import AuditResult, summary_lines
+from aggregator.commands.sites import folder_option
+from aggregator.publishing.audit_gate import PAGE
+from aggregator.training import head as train_head
+from aggregator.training import representer as train_repr
+from command_line.commands import examples, json_option, report, seed_option
+from command_line.notes import Notes, NotesOptions, notes_options, texts
+from command_line.progress import progress_bar
+from shared.anonymity.names import default_names, read_names
+from shared.embeddings.artefact import save_vectors
+from shared.embeddings.fasttext_format import save_bin
+from shared.embeddings.read import read_vectors
+from shared.embeddings.training import FastTextSettings, train_fasttext
+from shared.files import new_folder
+from shared.privacy.audit import PRESETS as audit_presets
+from shared.privacy.policy import load_policy
+from shared.training.tagging import TaggingConfig
+
+existing_path = click.Path(exists=True, path_type=Path)
+policy_option = click.option(
+    "--policy",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Limits of the audit, as .toml (default: ours).",
+)
+
+
+@click.command("train-embeddings", epilog=examples("aggregator train-embeddings public-notes/ --dim 100 --epochs 8"))
+@click.argument("sources", metavar="TEXTS...", nargs=-1, required=True, type=existing_path)
+@click.option("--dim", default=100, show_default=True, type=click.IntRange(2, 1024), help="Numbers in a vector.")
+@click.option("--epochs", default=8, show_default=True, type=click.IntRange(1), help="Passes over the texts.")
+@click.option(
+    "--min-count", default=2, show_default=True, type=click.IntRange(1), help="Rarer words get n-gram vectors only."
+)
+@click.option("--bin", "binary", type=click.Path(path_type=Path, dir_okay=False), help="Also write a fastText .bin.")
+@folder_option
+@seed_option("the training")
+@json_option
+@notes_options
+def train_embeddings(
+    sources: tuple[Path, ...],
+    dim: int,
+    epochs: int,
+    min_count: int,
+    binary: Path | None,
+    root: Path,
+    seed: int,
+    as_json: bool,
+    **reading: Any,
+) -> None:
+    """Train fastText word vectors on public texts: every word of them may be read off the result."""
+    target = workspace.open_workspace(root)
+    notes = [Notes(source, NotesOptions.of(reading)) for source in sources]
+    settings = FastTextSettings(dim=dim, epochs=epochs, min_count=min_count)
+    with progress_bar(quiet=as_json) as bar:
+        vectors = train_fasttext(
+            texts(notes), settings, seed=seed, progress=lambda done, total: bar("tokens", done, total)
+        )
+    with new_folder(target.embeddings) as folder:
+        save_vectors(vectors, folder, dtype="float16")
+    if binary is not None:
+        save_bin(vectors, binary)
+    lines = [line for corpus in notes for line in corpus.lines()]
+    lines.append(f"{len(vectors)} words of {vectors.dim} dimensions in {target.embeddings}")
+    report({"words": len(vectors), "dim": vectors.dim, "digest": vectors.digest}, lines, as_json=as_json)
+
+
+@click.command(
+    "train-repr",
+    epilog=examples("aggregator train-repr --corpus public-notes/ --public-text leaflets/ --names surnames.csv"),
+)
+@click.option(
+    "--corpus",
+    required=True,
+    type=existing_path,
+    help="Public notes with PHI labels; with surrogates every labelled span is published in clear.",
+)
+@click.option(
+    "--embeddings",
+    type=existing_path,
+    help="fastText .bin or .vec, GloVe .txt (each also .gz); default: those of train-embeddings.",
+)
+@click.option(
+    "--procedure",
+    default="surrogates",
+    show_default=True,
+    type=click.Choice(train_repr.PROCEDURES),
+    help="How PHI is protected; see docs/privacy.md for what each guarantees.",
+)
+@click.option(
+    "--cluster-size",
+    default=1000,
+    show_default=True,
+    type=click.IntRange(2),
+    help="K: words that look alike, where a word is not public.",
+)
+@click.option(
+    "--max-share",
+    default=1.0,
+    show_default="no bound",
+    type=click.FloatRange(0, 1, min_open=True),
+    help="No word holds more than this of its cluster's occurrences in public text; a low share makes clusters few and large.",
+)
+@click.option(
+    "--hide-casing",
+    is_flag=True,
+    help="Surrogates have a casing of their own: how labelled PHI is written does not travel either, and a head does worse.",
+)
+@click.option(
+    "--public-text",
+    "public_texts",
+    multiple=True,
+    type=existing_path,
+    help="Further public text, without labels: its common words are shown as they are.",
+)
+@click.option(
+    "--names",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="List of names of one kind, one a line or the first column of a CSV file (default: those of Faker).",
+)
+@click.option(
+    "--neighbours",
+    default=100,
+    show_default=True,
+    type=click.IntRange(2),
+    help="N of the paper, for training against adversaries: candidates for every PHI word, itself included.",
+)
+@click.option(
+    "--dim",
+    type=click.IntRange(2, 1024),
+    help="d: size of the representation (default: 50 where it is learned, else that of the word vectors).",
+)
+@click.option(
+    "--preset",
+    default="standard",
+    show_default=True,
+    type=click.Choice(train_repr.PRESETS),
+    help="How long it is trained, where it is.",
+)
+@click.option(
+    "--audit",
+    "audited",
+    type=click.Choice(list(audit_presets)),
+    help="Also attack it at once, as `aggregator audit` does.",
+)
+@policy_option
+@folder_option
+@seed_option("the training")
+@json_option
+@notes_options
+def train_representer(
+    corpus: Path,
+    embeddings: Path | None,
+    procedure: str,
+    cluster_size: int,
+    max_share: float,
+    hide_casing: bool,
+    public_texts: tuple[Path, ...],
+    names: tuple[Path, ...],
+    neighbours: int,
+    dim: int | None,
+    preset: str,
+    audited: str | None,
+    policy: Path | None,
+    root: Path,
+    seed: int,
+    as_json: bool,
+    **reading: Any,
+) -> None:
+    """Make the representer from public notes and freeze it; with --audit, ends with code 22 where the audit fails."""
+    target = workspace.open_workspace(root)
+    vectors = read_vectors(embeddings or workspace.require(target.embeddings, "aggregator train-embeddings"))
+    notes = Notes(corpus, NotesOptions.of(reading), target.scheme)
+    further = [Notes(source, NotesOptions.of(reading)) for source in public_texts]
+    options = train_repr.RepresenterOptions(
+        procedure,
+        neighbours=neighbours,
+        cluster_size=cluster_size,
+        max_share=max_share,
+        hide_casing=hide_casing,
+        dim=dim,
+        preset=preset,
+        seed=seed,
+    )
+    lists = tuple(map(read_names, names)) or default_names(target.scheme.name)
+    material = train_repr.PublicMaterial(notes, vectors, texts(further), lists)
+    limits = load_policy(policy)
+    with progress_bar(quiet=as_json) as bar:
+        summary = train_repr.train(target, material, options, bar)
+        found = audits.audit(target, list(notes), vectors, limits, audited, seed, bar) if audited else None
+    lines = [
+        *notes.lines(),
+        f"{summary['sentences']} sentences, {summary['tokens']} tokens, {summary['phi_tokens']} of them PHI",
+        *_representer_lines(summary),
+        f"representer in {target.representer}" + ("" if found else "; next: aggregator audit"),
+    ]
+    if found:
+        lines += _audit_lines(target, found)
+        summary["audit"] = found.as_json()
+    report(summary, lines, as_json=as_json)
+    if found:
+        audits.require_passed(target)
+
+
+def _representer_lines(summary: dict[str, Any]) -> list[str]:
+    """What a construction shows, in words."""
+    lines = []
+    if "public_words" in summary:
+        lines.append(
+            f"{summary['public_words']} words are shown as they are; the others show one of {summary['clusters']} clusters "
+            f"of at least {summary['smallest_cluster']} words, whose commonest holds up to {summary['largest_share']:.1%} of its "
+            "cluster's occurrences in public text"
+        )
+    if summary["surrogate_spans"]:
+        lines.append(
+            f"labelled PHI is replaced by one of {summary['surrogate_spans']} public spans before anything is computed from it"
+        )
+    if "noise" in summary:
+        accuracy, noise = summary["record"]["adversary_accuracy"][-1], summary["noise"]["output"]
+        if accuracy is not None:
+            lines.append(
+                f"adversaries in training decide {accuracy:.1%} of pairs right (50% is chance); "
+                "that says nothing yet about an attacker who trains longer"
+            )
+        lines.append(f"output noise {min(noise):.4f} to {max(noise):.4f} on vectors in the unit ball")
+    return lines
+
+
+@click.command(epilog=examples("aggregator audit --corpus public-notes/ --preset full"))
+@click.option("--corpus", required=True, type=existing_path, help="Public notes with PHI labels.")
+@click.option(
+    "--embeddings", type=existing_path, help="Word vectors of train-repr (default: those of train-embeddings)."
+)
+@click.option(
+    "--preset", default="quick", show_default=True, type=click.Choice(list(audit_presets)), help="How hard it tries."
+)
+@policy_option
+@folder_option
+@seed_option("the attacks")
+@json_option
+@notes_options
+def audit(
+    corpus: Path,
+    embeddings: Path | None,
+    preset: str,
+    policy: Path | None,
+    root: Path,
+    seed: int,
+    as_json: bool,
+    **reading: Any,
+) -> None:
+    """Attack the frozen representer; ends with code 22 where it breaks a limit of the policy."""
+    target = workspace.open_workspace(root)
+    limits = load_policy(policy)
+    vectors = read_vectors(embeddings or workspace.require(target.embeddings, "aggregator train-embeddings"))
+    notes = Notes(corpus, NotesOptions.of(reading), target.scheme)
+    with progress_bar(quiet=as_json) as bar:
+        result = audits.audit(target, list(notes), vectors, limits, preset, seed, bar)
+    report(result.as_json(), [*notes.lines(), *_audit_lines(target, result)], as_json=as_json)
+    audits.require_passed(target)
+
+
+def _audit_lines(target: workspace.Workspace, result: AuditResult) -> list[str]:
+    return [*summary_lines(result), f"page: {target.root / 'audit' / PAGE}"]
+
+
+@click.command("train-head", epilog=examples("aggregator train-head --epochs 20"))
+@click.option("--epochs", default=20, show_default=True, type=click.IntRange(1), help="Passes over the pool.")
+@click.option("--site", "only", multiple=True, help="Only this site's shares; may be given several times.")
+@click.option(
+    "--hold-out/--no-hold-out",
+    default=True,
+    show_default=True,
+    help="Whether a tenth of every share is kept back to score the sites.",
+)
+@click.option(
+    "--public/--no-public", default=True, show_default=True, help="Whether the provider's own notes join the pool."
+)
+@folder_option
+@seed_option("the training")
+@json_option
+def train_pool_head(
+    epochs: int, only: tuple[str, ...], hold_out: bool, public: bool, root: Path, seed: int, as_json: bool
+) -> None:
+    """Train the head on the pool."""
+    target = workspace.open_workspace(root)
+    chosen = frozenset(only) if only else None
+    with progress_bar(quiet=as_json) as bar:
+        summary = train_head.train(
+            target,
+            TaggingConfig(epochs=epochs, seed=seed),
+            with_public=public,
+            hold_out=hold_out,
+            sites=chosen,
+            progress=bar,
+        )
+    scores = summary["sites"]
+    assert isinstance(scores, list)
+    lines = [
+        f"{summary['sentences']} sentences, {summary['tokens']} tokens in the pool"
+        + (f"; {summary['left_out']} accepted shares of another representer left out" if summary["left_out"] else ""),
+        "held-out tenth of each site, token-binary; in brackets what the provider's own notes alone reach:",
+        *(
+            f"  {row['site']:20} precision {row['precision']:.3f}  recall {row['recall']:.3f}  F1 {row['f1']:.3f}"
+            + ("" if row["alone_f1"] is None else f"  ({row['alone_f1']:.3f})")
+            for row in scores
+        ),
+        *_worth_lines(scores),
+        f"head in {target.head}; next: aggregator release",
+    ]
+    report(summary, lines, as_json=as_json)
+
+
+def _worth_lines(scores: list[dict[str, Any]]) -> list[str]:
+    """What sharing is worth at the sites, as far as anybody can know who has not their notes."""
+    gains = [
+        row["f1"] - row["alone_f1"]
+        for row in scores
+        if row["site"] != train_head.PUBLIC and row["alone_f1"] is not None
+    ]
+    if not gains:
+        return []
+    return [
+        f"worth of sharing: {100 * sum(gains) / len(gains):+.1f} points of F1, mean of {len(gains)} sites; what raw notes pooled would "
+        "gain can't be known without them, docs/results/privacy.md measures it on open corpora"
+    ]

@@ -1,0 +1,256 @@
+"""`aggregator demo`: the whole loop on generated notes, by the same commands that people type.
+
+A provider with public notes, three hospitals that share, and a fourth that shared nothing. Every step is a process of its
+own with its own workspace, exactly as it would be in different houses; the only things that pass between them are the
+files that would. The end is a table of the fourth hospital's scores with (a) a model from one hospital alone, (b) the
+pooled private pipeline, (c) the unreachable ideal, a model from all raw notes together, and a page that shows it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from aggregator.demo.page import DemoResult, Score, Shown, write_page
+from aggregator.errors import AggregatorError
+from shared.corpus import read_corpus, write_corpus
+from shared.document import Document
+from shared.embeddings.artefact import load_vectors
+from shared.embeddings.generalised import PUBLIC, GeneralisedVectors
+from shared.evaluation import binary_token_scores, evaluate_hospital, match_corpora, strict_entity
+from shared.files import write_text
+from shared.generate import generate_notes, public_site
+from shared.labels import load_scheme
+from shared.pipeline.pipeline import load_encoder
+from shared.pipeline.raw_model import train_raw_model
+from shared.sentences.encoding import tokenised, tokenised_chunks
+from shared.training.tagging import TaggingConfig
+
+# So many that the audit has names of patients enough to look for.
+NOTES = {"en": 60, "es": 120}
+_SCHEMES = {"en": "i2b2_2014", "es": "meddocan"}
+# Three that share, and the fourth.
+_HOSPITALS = {
+    "en": ("en_harbor", "en_prairie", "en_moor", "en_lagoon"),
+    "es": ("es_ribera", "es_altiplano", "es_pampa", "es_cenote"),
+}
+# The vocabulary of a few hundred notes holds no thousand words for each cluster.
+_CLUSTER = 100
+_EPOCHS = 20
+# For a fair comparison: few notes of one hospital alone would leave a model untrained in so many epochs.
+_LEAST_STEPS = 1000
+_FINGERPRINT = "fingerprint"
+_RECORD = "demo.json"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large the demonstration is.
+
+    Args:
+        language: of the notes.
+        notes: labelled notes of each hospital.
+        seed: of notes and trainings.
+    """
+
+    language: str
+    notes: int
+    seed: int
+
+
+def run(folder: Path, scale: Scale, say: Callable[[str], None]) -> None:
+    """Run the loop into a folder that is new or holds an earlier demonstration.
+
+    Raises:
+        AggregatorError: the folder holds something else, or a step failed.
+    """
+    began = time.monotonic()
+    _make_room(folder)
+    public, (*sharing, fourth) = public_site(scale.language), _HOSPITALS[scale.language]
+    say(f"# generated notes: public {public}; hospitals {', '.join(sharing)}; {fourth} shares nothing")
+    for site in (public, *sharing, fourth):
+        write_corpus(generate_notes(site, scale.notes, scale.seed), _notes(folder, site), "jsonl")
+    loop = _Loop(folder, scale, say)
+    loop.publish(public)
+    for site in sharing:
+        loop.share(site)
+    loop.pool()
+    private = loop.use(fourth)
+    say("\n# for comparison, without privacy: models on raw notes, scored at the same hospital")
+    result = DemoResult(
+        sharing=tuple(sharing),
+        fourth=fourth,
+        rows=(*_raw_scores(folder, public, sharing, fourth, scale, say), private),
+        training=json.loads((folder / "provider" / "representer" / "training.json").read_text(encoding="utf-8")),
+        audit=loop.audit,
+        shown=tuple(_shown(folder, site) for site in sharing),
+        head=json.loads((folder / "provider" / "head" / "training.json").read_text(encoding="utf-8")),
+        seconds=time.monotonic() - began,
+    )
+    page = write_page(result, folder / "report.html")
+    write_text(folder / _RECORD, json.dumps(result.as_json(), indent=1))
+    say(f"\n{result.table()}\n\nreport page: {page}   ({result.seconds:.0f} seconds in all)")
+
+
+def _make_room(folder: Path) -> None:
+    if folder.exists() and any(folder.iterdir()):
+        if not (folder / _RECORD).exists():
+            raise AggregatorError(f"{folder}: expected a new folder or an earlier demonstration; choose another")
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(folder / _RECORD, "{}")
+
+
+def _notes(folder: Path, site: str) -> Path:
+    target = folder / "notes" / f"{site}.jsonl"
+    target.parent.mkdir(exist_ok=True)
+    return target
+
+
+class _Loop:
+    """The steps, each by the command that a person would type."""
+
+    def __init__(self, folder: Path, scale: Scale, say: Callable[[str], None]) -> None:
+        self.folder, self.scale, self.say = folder, scale, say
+        self.provider = folder / "provider"
+        self.stick = folder / "stick"
+        self.fingerprint = ""
+        self.audit: dict[str, Any] = {}
+
+    def publish(self, public: str) -> None:
+        notes, seed = str(_notes(self.folder, public)), str(self.scale.seed)
+        self.say("\n# the provider makes a representer from public notes, attacks it, and publishes it")
+        made = self.command("aggregator", "init", str(self.provider), "--scheme", _SCHEMES[self.scale.language])
+        self.fingerprint = made[_FINGERPRINT]
+        self.aggregator("train-embeddings", notes, "--seed", seed)
+        trained = self.aggregator("train-repr", "--corpus", notes, "--cluster-size", str(_CLUSTER), "--seed", seed)
+        self.say(f"  {trained['sentences']} sentences, {trained['phi_tokens']} PHI tokens")
+        self.say(
+            f"  {trained['public_words']} words are shown as they are, others as one of {trained['clusters']} clusters of at "
+            f"least {trained['smallest_cluster']} words; labelled PHI is replaced by one of {trained['surrogate_spans']} public spans"
+        )
+        self.audit = self.aggregator("audit", "--corpus", notes, "--seed", seed)
+        self.say(f"  {len(self.audit['findings'])} figures of an attacker who holds all that is published")
+        self.say(f"  {self.audit['verdict']}")
+        self.aggregator("publish")
+
+    def share(self, site: str) -> None:
+        self.say(f"\n# {site} replaces its labelled PHI by public PHI, encodes, and hands over tensors")
+        request, share = self.folder / f"{site}.request.json", self.folder / site / "share.parquet"
+        self.join(site)
+        asked = self.site(site, "enrol", "--out", str(request))
+        self.aggregator("site", "add", str(request), "--fingerprint", asked[_FINGERPRINT])
+        notes = str(_notes(self.folder, site))
+        encoded = self.site(site, "encode", notes, "--out", str(share))
+        self.say(f"  {encoded['tokens']} tokens as {encoded['dim']} numbers each, {encoded['payload_bytes']} bytes")
+        inspected = self.site(site, "inspect", str(share), "--notes", notes)
+        searched = inspected["searched"]
+        self.say(
+            f"  searched the share for {searched['stretches']} stretches of text of {searched['notes']} notes: none occurs"
+        )
+        handed = self.site(site, "submit", str(share), "--approver", "A. Demo", "--to-folder", str(self.stick))
+        self.aggregator("ingest", handed["bundle"])
+
+    def pool(self) -> None:
+        self.say("\n# the provider pools the shares, trains the head and releases the pipeline")
+        pooled = self.aggregator("train-head", "--epochs", str(_EPOCHS), "--seed", str(self.scale.seed))
+        for row in pooled["sites"]:
+            self.say(f"  held-out sentences of {row['site']:20} F1 {row['f1']:.3f}")
+        self.aggregator("release")
+
+    def use(self, site: str) -> Score:
+        self.say(f"\n# {site}, which shared nothing, pulls the release and de-identifies its notes")
+        self.join(site)
+        tagged = self.folder / site / "tagged"
+        notes = _notes(self.folder, site)
+        self.site(site, "deid", str(notes), "--out", str(tagged), "--mode", "tag")
+        self.site(site, "deid", str(notes), "--out", str(self.folder / site / "redacted"), "--mode", "redact")
+        return _score("(b) pooled private pipeline", list(read_corpus(notes)), read_corpus(tagged))
+
+    def join(self, site: str) -> None:
+        self.command("site-client", "init", str(self.folder / site), "--site", site.replace("_", "-"))
+        self.site(site, "pull", str(self.provider / "releases"), "--fingerprint", self.fingerprint)
+
+    def aggregator(self, *arguments: str) -> dict[str, Any]:
+        return self.command("aggregator", *arguments, "--workspace", str(self.provider))
+
+    def site(self, site: str, *arguments: str) -> dict[str, Any]:
+        return self.command("site-client", *arguments, "--workspace", str(self.folder / site))
+
+    def command(self, program: str, *arguments: str) -> dict[str, Any]:
+        """Run one command as a process of its own and return its JSON."""
+        self.say("$ " + shlex.join([program, *arguments]))
+        module = {"aggregator": "aggregator", "site-client": "site_client"}[program]
+        done = subprocess.run(
+            [sys.executable, "-m", module, *arguments, "--json"],
+            capture_output=True, text=True, check=False, env=os.environ | {"OMP_NUM_THREADS": "1"},
+        )  # fmt: skip
+        if done.returncode:
+            raise AggregatorError(
+                f"the step `{program} {arguments[0]}` ended with code {done.returncode}: {done.stderr.strip()}"
+            )
+        result: dict[str, Any] = json.loads(done.stdout)
+        return result
+
+
+def _shown(folder: Path, site: str) -> Shown:
+    """What a share shows of a hospital's tokens."""
+    encoder = load_encoder(folder / "provider" / "representer")
+    assert isinstance(encoder.vectors, GeneralisedVectors)
+    counts = [0, 0, 0]
+    for chunk in tokenised_chunks(tokenised(read_corpus(_notes(folder, site))), encoder.scheme):
+        labelled, public = chunk.tags > 0, encoder.vectors.cluster(chunk.words) == PUBLIC
+        counts = [
+            total + int(part.sum())
+            for total, part in zip(counts, (labelled, ~labelled & ~public, ~labelled & public), strict=True)
+        ]
+    return Shown(site, *(count / sum(counts) for count in counts))
+
+
+def _raw_scores(
+    folder: Path, public: str, sharing: list[str], fourth: str, scale: Scale, say: Callable[[str], None]
+) -> Iterator[Score]:
+    """What models on raw notes reach at the fourth hospital, two trained at a time."""
+    wanted = [
+        ("(c) all raw notes, the ideal", [public, *sharing]),
+        *((f"(a) {site} alone", [site]) for site in sharing),
+    ]
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as workers:
+        running = [workers.submit(_raw_score, label, folder, sites, fourth, scale) for label, sites in wanted]
+        for done in running:
+            score = done.result()
+            say(f"  {score.label:40} F1 {score.f1:.3f}")
+            yield score
+
+
+def _raw_score(label: str, folder: Path, sites: list[str], fourth: str, scale: Scale) -> Score:
+    """One model, in a process of its own, on one thread."""
+    torch.set_num_threads(1)
+    vectors = load_vectors(folder / "provider" / "embeddings")
+    notes = [document for site in sites for document in read_corpus(_notes(folder, site))]
+    scheme = load_scheme(_SCHEMES[scale.language])
+    model = train_raw_model(
+        notes, vectors, scheme, TaggingConfig(epochs=_EPOCHS, least_steps=_LEAST_STEPS, seed=scale.seed)
+    )
+    gold = list(read_corpus(_notes(folder, fourth)))
+    return _score(label, gold, model.annotate(gold))
+
+
+def _score(label: str, gold: list[Document], system: Iterable[Document]) -> Score:
+    pairs = match_corpora(gold, system)
+    tokens, entities, hospital = binary_token_scores(pairs), strict_entity(pairs), evaluate_hospital(pairs)
+    recall = {name: one.tokens.value for name, one in hospital.per_type.items()}
+    return Score(label, tokens.precision, tokens.recall, tokens.f1, entities.f1, recall)

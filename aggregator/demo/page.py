@@ -1,0 +1,199 @@
+"""The page and the table with which the demonstration ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+
+from shared.files import write_text
+from shared.report import plots
+
+
+@dataclass(frozen=True)
+class Score:
+    """How a model does at the fourth hospital.
+
+    Args:
+        label: "(a)", "(b)" or "(c)" and what it is.
+        precision: token-binary, in [0, 1].
+        recall: token-binary.
+        f1: token-binary.
+        strict_f1: of entities, exact in span and category.
+        recall_by_type: share of PHI tokens found, by category.
+    """
+
+    label: str
+    precision: float
+    recall: float
+    f1: float
+    strict_f1: float
+    recall_by_type: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a share shows of the tokens of a hospital, as shares of all.
+
+    Args:
+        site: name.
+        replaced: labelled PHI, in whose place public PHI is encoded.
+        clusters: other words of which the cluster is shown.
+        exact: other words that are shown as they are.
+    """
+
+    site: str
+    replaced: float
+    clusters: float
+    exact: float
+
+
+@dataclass(frozen=True)
+class DemoResult:
+    """All that the page shows.
+
+    Args:
+        sharing: hospitals that shared.
+        fourth: the hospital that shared nothing.
+        rows: a score for each model: (a) one a hospital, then (c), then (b).
+        training: record of how the representer was made.
+        audit: record of the attacks on it.
+        shown: what each share shows.
+        head: record of the head's training.
+        seconds: the whole took so long.
+    """
+
+    sharing: tuple[str, ...]
+    fourth: str
+    rows: tuple[Score, ...]
+    training: Mapping[str, Any]
+    audit: Mapping[str, Any]
+    shown: tuple[Shown, ...]
+    head: Mapping[str, Any]
+    seconds: float
+
+    @property
+    def ordered(self) -> list[Score]:
+        """The rows in the order of their letters."""
+        return sorted(self.rows, key=lambda row: row.label)
+
+    @property
+    def alone(self) -> float:
+        """Mean F1 of the models from one hospital."""
+        found = [row.f1 for row in self.rows if row.label.startswith("(a)")]
+        return sum(found) / len(found)
+
+    def f1(self, letter: str) -> float:
+        """F1 of the first row of a letter."""
+        return next(row.f1 for row in self.rows if row.label.startswith(letter))
+
+    @property
+    def gain(self) -> float:
+        """Share of the ideal gain over one hospital alone that the private pipeline reaches."""
+        ideal = self.f1("(c)") - self.alone
+        return (self.f1("(b)") - self.alone) / ideal if ideal > 0 else float("nan")
+
+    def table(self) -> str:
+        """The scores for a terminal."""
+        lines = [f"at {self.fourth}, which shared nothing:", f"{'':34} precision  recall    F1   strict F1"]
+        lines += [
+            f"{row.label:34} {row.precision:9.3f} {row.recall:7.3f} {row.f1:6.3f} {row.strict_f1:10.3f}"
+            for row in self.ordered
+        ]
+        return "\n".join(
+            [
+                *lines,
+                f"of what pooling raw notes would gain over one hospital alone, the private pool gains {self.gain:.0%}",
+            ]
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Everything as a JSON object; the findings of the audit are in its own record."""
+        audit = {name: self.audit[name] for name in ("passed", "preset", "representer", "verdicts", "left_out")}
+        return asdict(self) | {"audit": audit, "gain": self.gain}
+
+
+def write_page(result: DemoResult, path: Path) -> Path:
+    """Write the page.
+
+    Raises:
+        StorageError: no room, no permission.
+    """
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string((resources.files("aggregator.demo") / "page.html").read_text(encoding="utf-8"))
+    drawn = {name: Markup(svg) for name, svg in _plots(result).items()}
+    write_text(path, template.render(result=result, plots=drawn))
+    return path
+
+
+def _plots(result: DemoResult) -> dict[str, str]:
+    rows = result.ordered
+    colours = [{"(a)": plots.GREY, "(b)": plots.BLUE, "(c)": plots.ORANGE}[row.label[:3]] for row in rows]
+    ideal, private = (next(row for row in rows if row.label.startswith(letter)) for letter in ("(c)", "(b)"))
+    types = sorted(private.recall_by_type)
+    one_alone = next(row for row in rows if row.label.startswith("(a)"))
+    attacks = _attacks(result.audit["findings"])
+    return {
+        "scores": plots.bars(
+            [row.label for row in rows], [row.f1 for row in rows], colours, title=f"Token-binary F1 at {result.fourth}"
+        ),
+        "types": plots.grouped_bars(
+            types,
+            {
+                one_alone.label: (plots.GREY, _recalls(one_alone, types)),
+                private.label: (plots.BLUE, _recalls(private, types)),
+                ideal.label: (plots.ORANGE, _recalls(ideal, types)),
+            },
+            title="Share of PHI tokens found, by category",
+        ),
+        "shown": plots.grouped_bars(
+            [one.site for one in result.shown],
+            {
+                "labelled PHI: replaced by public PHI": (plots.BLUE, [one.replaced for one in result.shown]),
+                "its cluster only": (plots.GREEN, [one.clusters for one in result.shown]),
+                "the word itself": (plots.ORANGE, [one.exact for one in result.shown]),
+            },
+            title="What a share shows of a hospital's tokens",
+        ),
+        "audit": plots.grouped_bars(
+            [name for name, _ in attacks],
+            {
+                "without the share, or by chance": (plots.GREY, [one["baseline"] for _, one in attacks]),
+                "with the share": (plots.BLUE, [one["value"] for _, one in attacks]),
+            },
+            title="How often an attacker is right",
+        ),
+    }
+
+
+# Name in the plot, attack, and how its measure begins and ends.
+_ATTACKS = (
+    ("a word among its neighbours", "match", "top-1 of", "nearest neighbours, 1 share"),
+    ("the same from 100 shares", "match", "top-1 of", "nearest neighbours, 100 shares"),
+    ("a patient in a list of names", "linkage", "top-1 of", ""),
+    ("reading PHI words", "token inversion", "top-1, all categories", "top-1, all categories"),
+    ("adversary T1: which of two", "fresh adversary T1", "decisions right", ""),
+    ("adversary T2: which of two", "fresh adversary T2", "decisions right", ""),
+)
+
+
+def _attacks(findings: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
+    """One finding for each of _ATTACKS that was tried."""
+    chosen = []
+    for name, attack, begin, end in _ATTACKS:
+        found = [
+            one for one in findings
+            if one["attack"] == attack and one["measure"].startswith(begin) and one["measure"].endswith(end)
+            and one["trials"] and one["baseline"] is not None
+        ]  # fmt: skip
+        chosen += [(name, one) for one in found[:1]]
+    return chosen
+
+
+def _recalls(row: Score, types: Sequence[str]) -> list[float]:
+    return [row.recall_by_type.get(name, 0.0) for name in types]

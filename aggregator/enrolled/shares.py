@@ -1,0 +1,285 @@
+"""Shares and their states, as the registry has them; and what people decide about them.
+
+    received -> accepted | quarantined | rejected      by `aggregator.ingestion.ingest`
+    quarantined -> accepted | rejected                 by a person
+    accepted, quarantined -> withdrawn                 by the site, or by a person
+
+A state changes in one transaction with its event in the audit log and the receipt that says so. The payload of a share
+lies in the object store, by its digest, as long as the share is accepted or quarantined; only accepted shares are pooled.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Select, func, select
+from sqlalchemy.orm import Session
+
+from aggregator.enrolled.sites import keys_in, today
+from aggregator.errors import RegistryError
+from aggregator.registry import audit_log
+from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow
+from aggregator.registry.times import as_moment, now
+from aggregator.workspace import Workspace
+from protocols.canonical import Json
+from protocols.errors import UnknownSignerError
+from protocols.fields import LINE, check_text
+from protocols.share.manifest import ShareManifest
+from protocols.share.manifest_envelope import parse_manifest
+from protocols.share.receipt import Receipt
+from protocols.share.withdrawal import read_withdrawal, withdrawal_sender
+
+RECEIVED, QUARANTINED, ACCEPTED, REJECTED, WITHDRAWN = "received", "quarantined", "accepted", "rejected", "withdrawn"
+# States in which the payload is kept.
+KEPT = (ACCEPTED, QUARANTINED)
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share in the registry.
+
+    Args:
+        id: its number there.
+        site: whose it is.
+        sequence: its number at the site.
+        state: see the module.
+        reason_code: why, in a word; "" for an accepted one.
+        reason: why, in words.
+        bundle: digest of the bundle that came.
+        manifest: digest of its manifest; None until it was opened.
+        digest: of its payload; None until it was opened.
+        release: digest of the release that it was made with.
+        sentences: in it.
+        tokens: in it.
+        received_at: when it came.
+        decided_at: when it got its state.
+    """
+
+    id: int
+    site: str
+    sequence: int
+    state: str
+    reason_code: str
+    reason: str
+    bundle: str
+    manifest: str | None
+    digest: str | None
+    release: str | None
+    sentences: int | None
+    tokens: int | None
+    received_at: str
+    decided_at: str | None
+
+
+# In the order of Share's fields.
+_COLUMNS: tuple[Any, ...] = (
+    ShareRow.id, ShareRow.site, ShareRow.sequence, ShareRow.state, func.coalesce(ShareRow.reason_code, ""),
+    func.coalesce(ShareRow.reason, ""), ShareRow.bundle_sha256, ShareRow.manifest_sha256, ShareRow.payload_sha256,
+    ShareRow.release, ShareRow.sentences, ShareRow.tokens, ShareRow.received_at, ShareRow.decided_at,
+)  # fmt: skip
+
+
+def shares(workspace: Workspace, states: Sequence[str] = ()) -> list[Share]:
+    """All shares, or those in some states, by site and sequence number, then as they came."""
+    query = select(*_COLUMNS).order_by(ShareRow.site, ShareRow.sequence, ShareRow.id)
+    with workspace.registry().reading() as session:
+        return _found(session, query.where(ShareRow.state.in_(states)) if states else query)
+
+
+def accepted_shares(workspace: Workspace) -> list[Share]:
+    """The shares that count, by site and sequence number."""
+    return shares(workspace, (ACCEPTED,))
+
+
+def find_share(workspace: Workspace, name: str) -> Share:
+    """The share of whose bundle, manifest or payload the digest starts with `name`.
+
+    Raises:
+        RegistryError: there is none, or more than one.
+    """
+    columns = (ShareRow.bundle_sha256, ShareRow.manifest_sha256, ShareRow.payload_sha256)
+    found: list[Share] = []
+    if name and set(name) <= set("0123456789abcdef"):
+        for column in columns:
+            with workspace.registry().reading() as session:
+                found += _found(session, select(*_COLUMNS).where(column.startswith(name)))
+    if len({share.id for share in found}) != 1:
+        raise RegistryError(
+            f"{name}: expected the start of one share's digest, found {len({share.id for share in found})}; "
+            "see `aggregator shares list`"
+        )
+    return found[0]
+
+
+def read_manifest(workspace: Workspace, share: Share) -> ShareManifest:
+    """What the site signed, verified when the share came.
+
+    Raises:
+        RegistryError: the share was refused before its manifest could be read.
+    """
+    with workspace.registry().reading() as session:
+        envelope = session.scalar(select(ShareRow.manifest).where(ShareRow.id == share.id))
+    if envelope is None:
+        raise RegistryError(
+            f"share {share.sequence} of {share.site}: expected one whose manifest was read; see its reason"
+        )
+    return parse_manifest(envelope)
+
+
+def releases_with(workspace: Workspace, share: Share) -> list[tuple[int, str]]:
+    """Number and name of the releases whose head the share has trained."""
+    query = select(ReleaseRow.sequence, ReleaseRow.name).join(
+        ReleaseShareRow, ReleaseShareRow.release == ReleaseRow.sequence
+    )
+    with workspace.registry().reading() as session:
+        rows = session.execute(query.where(ReleaseShareRow.share == share.id).order_by(ReleaseRow.sequence))
+        return [(row.sequence, row.name) for row in rows]
+
+
+def settle(
+    session: Session, workspace: Workspace, row: ShareRow, state: str, code: str, reason: str, actor: str
+) -> None:
+    """Gives a share its state, with the event and the receipt, in the caller's transaction.
+
+    Args:
+        session: of the transaction.
+        workspace: whose key signs the receipt.
+        row: the share.
+        state: the new one.
+        code: why, in a word.
+        reason: why, in words.
+        actor: who decided.
+    """
+    row.state, row.reason_code, row.reason, row.decided_at = state, code, reason, now()
+    details: dict[str, Json] = {
+        "site": row.site, "sequence": row.sequence, "bundle": row.bundle_sha256, "manifest": row.manifest_sha256,
+        "reason_code": code, "reason": reason,
+    }  # fmt: skip
+    head = audit_log.append(session, actor, f"share-{state}", details)
+    receipt = Receipt(
+        site=row.site,
+        sequence=row.sequence,
+        bundle_sha256=row.bundle_sha256,
+        manifest_sha256=row.manifest_sha256 or "",
+        state=state,
+        reason_code=code,
+        day=today(),
+        log_head=head,
+    )
+    row.receipt = receipt.to_bytes(workspace.key())
+    session.flush()
+
+
+def accept(workspace: Workspace, share: Share, name: str, reason: str) -> None:
+    """Lets a quarantined share count; its values were all checked before it was set aside.
+
+    Args:
+        workspace: where.
+        share: which.
+        name: of the person.
+        reason: why, for the record.
+
+    Raises:
+        RegistryError: it is not in quarantine.
+        SchemaError: a name or reason that is no line of text.
+    """
+    _decided(workspace, share, name, reason, (QUARANTINED,), ACCEPTED, "")
+
+
+def reject(workspace: Workspace, share: Share, name: str, reason: str) -> None:
+    """Refuses a quarantined share; the site may use its number again. Arguments and errors as of `accept`."""
+    _decided(workspace, share, name, reason, (QUARANTINED,), REJECTED, "person")
+    forget(workspace, share.digest)
+
+
+def withdraw(workspace: Workspace, share: Share, name: str, reason: str) -> bytes:
+    """Takes a share out, in place of its site; returns the receipt. Arguments and errors as of `accept`."""
+    return _withdrawn(workspace, share, name, reason, "provider")
+
+
+def carry_out(workspace: Workspace, data: bytes) -> bytes:
+    """Takes a share out as its site asks. Asked again, the answer is the same.
+
+    Args:
+        workspace: where.
+        data: a signed withdrawal.
+
+    Returns:
+        the receipt.
+
+    Raises:
+        ProtocolError: it is not signed with a key of the site that counts today.
+        RegistryError: the site has no such share, or it did not come to count.
+    """
+    site, key_id = withdrawal_sender(data)
+    with workspace.registry().reading() as session:
+        keys = {key.key_id: key for key in keys_in(session, today()).get(site, ())}
+        if key_id not in keys:
+            raise UnknownSignerError(
+                "a withdrawal signed with a key that counts for its site", received=f"key {key_id}",
+                advice="enrol the site, or sign with its present key", place="withdrawal",
+            )  # fmt: skip
+        asked = read_withdrawal(data, keys[key_id])
+        query = select(*_COLUMNS).where(
+            ShareRow.site == asked.site, ShareRow.sequence == asked.sequence,
+            ShareRow.manifest_sha256 == asked.manifest_sha256,
+        )  # fmt: skip
+        found = _found(session, query)
+    if not found:
+        raise RegistryError(
+            f"share {asked.sequence} of {asked.site}: expected one with the manifest {asked.manifest_sha256[:12]}, found none; "
+            "check number and digest, or bring the share in first"
+        )
+    return _withdrawn(workspace, found[0], asked.site, asked.reason, "site")
+
+
+def forget(workspace: Workspace, digest: str | None) -> None:
+    """Deletes an object that no share needs any more; does nothing if one does.
+
+    Under the lock of the writers: who stores a share looks under it whether the object is there.
+    """
+    if digest is None:
+        return
+    needed = select(ShareRow.id).where(
+        ((ShareRow.bundle_sha256 == digest) & (ShareRow.state == RECEIVED))
+        | ((ShareRow.payload_sha256 == digest) & ShareRow.state.in_(KEPT))
+    )
+    with workspace.registry().transaction() as session:
+        if session.scalar(needed.limit(1)) is None:
+            workspace.objects().delete(digest)
+
+
+def received_on(row: ShareRow) -> datetime.date:
+    """The day on which a share came: the keys of that day count for it."""
+    return as_moment(row.received_at).date()
+
+
+def _withdrawn(workspace: Workspace, share: Share, actor: str, reason: str, who: str) -> bytes:
+    receipt = _decided(workspace, share, actor, reason, KEPT, WITHDRAWN, f"withdrawn-by-{who}")
+    forget(workspace, share.digest)
+    return receipt
+
+
+def _decided(
+    workspace: Workspace, share: Share, actor: str, reason: str, before: tuple[str, ...], state: str, code: str
+) -> bytes:
+    """Settles a share that is in one of the states `before`; one that is there already stays as it is."""
+    check_text(actor, LINE, "name")
+    check_text(reason, LINE, "reason")
+    with workspace.registry().transaction() as session:
+        row = session.get_one(ShareRow, share.id)
+        if row.state in before:
+            settle(session, workspace, row, state, code, reason, actor)
+        elif row.state != state:
+            raise RegistryError(
+                f"share {row.sequence} of {row.site}: expected one that is {' or '.join(before)}, it is {row.state}; "
+                "see `aggregator shares show`"
+            )
+        return row.receipt or b""
+
+
+def _found(session: Session, query: Select[*tuple[Any, ...]]) -> list[Share]:
+    return [Share(*row) for row in session.execute(query)]

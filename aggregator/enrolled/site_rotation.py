@@ -1,0 +1,71 @@
+"""A site changes its key: its old one has signed the new one, so nobody has to compare a fingerprint again."""
+
+from __future__ import annotations
+
+import datetime
+
+from aggregator.enrolled.sites import (
+    ACTIVE,
+    OPERATOR,
+    RETIRED,
+    add_key,
+    as_day,
+    keys_in,
+    last_second,
+    record_event,
+    today,
+    vouching_key,
+)
+from aggregator.errors import RegistryError
+from aggregator.registry.tables import SiteKeyRow
+from aggregator.workspace import Workspace
+from protocols.keys.rotation import Acceptance, Rotation, parse_rotation
+from protocols.keys.signing import PublicKey
+
+
+def rotate(workspace: Workspace, data: bytes, *, actor: str = OPERATOR) -> bytes:
+    """Take in a site's new key; the old one counts for the days of overlap. Asked again, the answer is the same.
+
+    Args:
+        workspace: where to.
+        data: a rotation, as the site signed it.
+        actor: who brought it, for the log.
+
+    Returns:
+        the acceptance for the site, signed.
+
+    Raises:
+        ProtocolError: it is damaged, or not signed by both of its keys.
+        RegistryError: its old key is not the key that the site signs with now, or its new key was there before.
+    """
+    rotation = parse_rotation(data)
+    day = today()
+    with workspace.registry().transaction() as session:
+        old, new = (session.get(SiteKeyRow, key.key_id) for key in (rotation.old_key, rotation.new_key))
+        counting = {key.hex for key in keys_in(session, day).get(rotation.site, ())}
+        if old is not None and new is not None and new.public_key in counting and vouching_key(new) == old.key_id:
+            return _acceptance(workspace, new, old)
+        if old is None or old.state != ACTIVE or old.public_key not in counting:
+            raise RegistryError(
+                f"{rotation.site}: expected a rotation signed by the key that the site signs with now, got another, "
+                "expired or revoked; let the site enrol again, with its fingerprint compared"
+            )
+        new = add_key(session, rotation.site, rotation.new_key, data, (day, rotation.valid_until))
+        until = _overlap_end(rotation, old, day)
+        old.state, old.valid_until = RETIRED, last_second(until)
+        record_event(
+            session, "key-rotated", rotation.site, actor=actor, old=old.key_id, key=new.key_id,
+            old_until=until.isoformat(), until=rotation.valid_until.isoformat(),
+        )  # fmt: skip
+        return _acceptance(workspace, new, old)
+
+
+def _overlap_end(rotation: Rotation, old: SiteKeyRow, day: datetime.date) -> datetime.date:
+    return min(as_day(old.valid_until), day + datetime.timedelta(days=rotation.overlap_days))
+
+
+def _acceptance(workspace: Workspace, new: SiteKeyRow, old: SiteKeyRow) -> bytes:
+    """Ed25519 is deterministic: the same rows give the same bytes."""
+    key = PublicKey.from_hex(new.public_key)
+    answer = Acceptance(new.site, key, as_day(new.valid_from), as_day(new.valid_until), as_day(old.valid_until))
+    return answer.to_bytes(workspace.key())

@@ -1,0 +1,264 @@
+"""The enrolled hospitals and their keys: one request compared out of band, then keys that vouch for the next ones.
+
+A key counts on the days from `valid_from` to `valid_until` of the provider's clock, in UTC, unless it or its site was revoked.
+Every change and its event in the audit log are one transaction.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from aggregator.errors import RegistryError
+from aggregator.registry import audit_log
+from aggregator.registry.tables import SiteKeyRow, SiteRow
+from aggregator.registry.times import now
+from aggregator.workspace import Workspace
+from protocols.canonical import Json, parse_canonical
+from protocols.keys.enrolment import MAX_REQUEST_BYTES, MAX_VALID_DAYS, SiteRequest, parse_request
+from protocols.keys.rotation import MAX_ROTATION_BYTES, parse_rotation
+from protocols.keys.signing import PublicKey
+from protocols.storage import read_bounded
+
+ENROLLED, REVOKED = "enrolled", "revoked"
+ACTIVE, RETIRED = "active", "retired"
+WARNING_DAYS = 30
+OPERATOR = "operator"
+
+
+@dataclass(frozen=True)
+class SiteKey:
+    """A key of a site.
+
+    Args:
+        public_key: checks its signatures.
+        valid_from: first day.
+        valid_until: last day.
+        state: "active", "retired" (another has followed it) or "revoked".
+    """
+
+    public_key: PublicKey
+    valid_from: datetime.date
+    valid_until: datetime.date
+    state: str
+
+    @property
+    def key_id(self) -> str:
+        return self.public_key.key_id
+
+    def counts_on(self, day: datetime.date) -> bool:
+        """Whether signatures that arrive on a day are taken."""
+        return self.state != REVOKED and self.valid_from <= day <= self.valid_until
+
+
+@dataclass(frozen=True)
+class Site:
+    """An enrolled hospital.
+
+    Args:
+        name: as its shares state it.
+        contact: whom to ask; may be empty.
+        revoked: the reason, if the provider takes no shares from it any more.
+        keys: oldest first.
+    """
+
+    name: str
+    contact: str
+    revoked: str | None
+    keys: tuple[SiteKey, ...]
+
+    def keys_on(self, day: datetime.date) -> tuple[SiteKey, ...]:
+        """Those that count on a day."""
+        return () if self.revoked is not None else tuple(key for key in self.keys if key.counts_on(day))
+
+    def expires(self, day: datetime.date) -> datetime.date | None:
+        """The last day on which any of its keys counts, if none that counts on `day` lasts WARNING_DAYS more."""
+        last = max((key.valid_until for key in self.keys_on(day)), default=None)
+        return last if last is not None and (last - day).days <= WARNING_DAYS else None
+
+
+def enrolled(workspace: Workspace) -> list[Site]:
+    """All sites, by name."""
+    with workspace.registry().reading() as session:
+        return _sites(session)
+
+
+def site_keys(workspace: Workspace, on: datetime.date) -> Mapping[str, Sequence[PublicKey]]:
+    """The keys that count on a day, of every site whose shares are taken, newest first."""
+    with workspace.registry().reading() as session:
+        return keys_in(session, on)
+
+
+def keys_in(session: Session, on: datetime.date) -> dict[str, list[PublicKey]]:
+    """`site_keys` inside a transaction."""
+    found = {site.name: [key.public_key for key in reversed(site.keys_on(on))] for site in _sites(session)}
+    return {name: keys for name, keys in found.items() if keys}
+
+
+def enrol(workspace: Workspace, path: Path, fingerprint: str) -> SiteRequest:
+    """Take in a site's request. A site of which no key counts any more is taken in again, with a new key.
+
+    Args:
+        workspace: where to.
+        path: the request file.
+        fingerprint: as the site said it over another channel, in digits or spoken.
+
+    Raises:
+        RegistryError: another fingerprint, a site of that name with a key that counts, or a key that was there before.
+        ProtocolError: the request is damaged or not signed by its own key.
+    """
+    data = read_bounded(path, MAX_REQUEST_BYTES)
+    request = parse_request(data, path.name)
+    if fingerprint not in (request.fingerprint, request.spoken):
+        raise RegistryError(
+            # Not telling the right one: whoever copied it from here would have compared nothing.
+            f"{request.site}: expected the fingerprint of the key in the request, got another; "
+            "ask the site over a channel that you trust, and do not enrol it before both agree"
+        )
+    day = today()
+    with workspace.registry().transaction() as session:
+        row = session.get(SiteRow, request.site)
+        if row is not None and request.site in keys_in(session, day):
+            raise RegistryError(
+                f"{request.site}: there is a site of that name already; choose another name or revoke it"
+            )
+        if row is None:
+            row = SiteRow(name=request.site)
+            session.add(row)
+        row.state, row.contact, row.enrolled_at, row.revoked_reason = ENROLLED, request.contact or None, now(), None
+        session.flush()
+        add_key(session, request.site, request.public_key, data, (day, request.valid_until))
+        record_event(
+            session, "site-enrolled", request.site, key=request.fingerprint, until=request.valid_until.isoformat()
+        )
+    return request
+
+
+def revoke(workspace: Workspace, name: str, reason: str, key_id: str | None = None) -> None:
+    """Take nothing from a site any more, or nothing that one of its keys signed; shares accepted before stay.
+
+    With a site go its keys, with a key those that it has vouched for: who has stolen a key can rotate it.
+
+    Args:
+        workspace: where.
+        name: of the site.
+        reason: kept with the site and in the log.
+        key_id: of the one key; None for the site.
+
+    Raises:
+        RegistryError: no such site or key.
+    """
+    with workspace.registry().transaction() as session:
+        row = session.get(SiteRow, name)
+        if row is None:
+            raise RegistryError(f"{name}: expected an enrolled site; see `aggregator site list`")
+        keys = list(session.scalars(select(SiteKeyRow).where(SiteKeyRow.site == name)))
+        if key_id is None:
+            # Its keys too: a site that comes back brings another.
+            row.state, row.revoked_reason, gone = REVOKED, reason, keys
+            record_event(session, "site-revoked", name, reason=reason)
+        else:
+            gone = _vouched_for(key_id, keys)
+            if not gone:
+                raise RegistryError(f"{key_id}: expected a key of {name}; see `aggregator site list`")
+            for key in gone:
+                record_event(session, "key-revoked", name, key=key.key_id, reason=reason)
+        for key in gone:
+            key.state = REVOKED
+
+
+def expiring(workspace: Workspace, on: datetime.date) -> list[tuple[str, datetime.date]]:
+    """Sites that can't send any more after the day given, which is near."""
+    return [(site.name, last) for site in enrolled(workspace) if (last := site.expires(on)) is not None]
+
+
+def today() -> datetime.date:
+    """The day, in UTC."""
+    return datetime.datetime.now(datetime.UTC).date()
+
+
+def _sites(session: Session) -> list[Site]:
+    keys: dict[str, list[SiteKey]] = {}
+    rows = session.scalars(select(SiteKeyRow))
+    # Of two keys of one day the one that still signs is the newer.
+    for row in sorted(rows, key=lambda row: (row.valid_from, row.state == ACTIVE, row.key_id)):
+        key = SiteKey(PublicKey.from_hex(row.public_key), as_day(row.valid_from), as_day(row.valid_until), row.state)
+        keys.setdefault(row.site, []).append(key)
+    return [
+        Site(
+            row.name,
+            row.contact or "",
+            row.revoked_reason if row.state == REVOKED else None,
+            tuple(keys.get(row.name, ())),
+        )
+        for row in session.scalars(select(SiteRow).order_by(SiteRow.name))
+    ]
+
+
+def vouching_key(row: SiteKeyRow) -> str | None:
+    """Id of the key that signed the rotation to this one; None for a key that was enrolled."""
+    envelope = parse_canonical(row.request, max_bytes=MAX_ROTATION_BYTES, place=row.key_id)
+    enrolment = isinstance(envelope, dict) and "request" in envelope
+    return None if enrolment else parse_rotation(row.request).old_key.key_id
+
+
+def _vouched_for(key_id: str, keys: Sequence[SiteKeyRow]) -> list[SiteKeyRow]:
+    """A key, and every key that a rotation signed by one of them brought; nothing if there is no such key."""
+    found, vouching = [key for key in keys if key.key_id == key_id], {key.key_id: vouching_key(key) for key in keys}
+    for known in found:
+        found += [key for key in keys if vouching[key.key_id] == known.key_id]
+    return found
+
+
+def add_key(
+    session: Session, site: str, key: PublicKey, request: bytes, days: tuple[datetime.date, datetime.date]
+) -> SiteKeyRow:
+    """Adds a key that was never there before, in the caller's transaction.
+
+    Args:
+        session: of `Registry.transaction`.
+        site: whose.
+        key: its key.
+        request: the request or rotation that brought it.
+        days: first and last day.
+
+    Raises:
+        RegistryError: it was there before, or its last day is over.
+    """
+    if session.get(SiteKeyRow, key.key_id) is not None:
+        raise RegistryError(f"{site}: expected a new key, got one that was enrolled before; let the site make another")
+    if days[1] < days[0]:
+        raise RegistryError(f"{site}: expected a key that is still valid, got one until {days[1]}; ask for another")
+    # Whoever makes a key states when it was made; how long it lives is for the provider's own clock to say.
+    if (days[1] - days[0]).days > MAX_VALID_DAYS:
+        raise RegistryError(
+            f"{site}: expected a key that is valid for at most {MAX_VALID_DAYS} days from today, got one until {days[1]}; let the site "
+            "check its clock and make another"
+        )
+    row = SiteKeyRow(
+        key_id=key.key_id, site=site, public_key=key.hex, request=request, state=ACTIVE,
+        valid_from=f"{days[0]}T00:00:00Z", valid_until=last_second(days[1]),
+    )  # fmt: skip
+    session.add(row)
+    session.flush()
+    return row
+
+
+def record_event(session: Session, action: str, site: str, *, actor: str = OPERATOR, **details: Json) -> None:
+    """The event of a change, in its transaction."""
+    audit_log.append(session, actor, action, {"site": site, **details})
+
+
+def as_day(moment: str) -> datetime.date:
+    """The day of a time of the registry."""
+    return datetime.date.fromisoformat(moment[:10])
+
+
+def last_second(day: datetime.date) -> str:
+    """The last time of a day, as the registry keeps it."""
+    return f"{day}T23:59:59Z"

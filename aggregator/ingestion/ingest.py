@@ -1,0 +1,286 @@
+"""Takes shares in: from a bundle to a share that counts, is set aside or is refused, with a signed receipt.
+
+    receive   what stands outside is verified; the bundle goes into the object store; then one transaction: `received`
+    process   decrypted into staging, verified, its payload checked in a child process, compared with what the site
+              shared before; the payload goes into the object store; then one transaction: state, event, receipt
+
+Each step reaches the disk before the next, so a crash at any point leaves either nothing or a share that is `received`,
+which `resume` processes. Both can be repeated, at the same time too: what was decided first stays.
+
+- The same bundle again, or the same manifest sealed anew: the same share and receipt.
+- Another share under a number of the site that is taken: `ConflictError`, an alarm and an event. A refused share does not
+  take its number.
+- What is not signed by an enrolled site is an error and leaves no trace, for anyone could fill the registry with it.
+
+Errors that say nothing about the share (a full disk, a database that is gone, a sandbox that can't be built) are raised
+and leave it `received`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from aggregator.enrolled.alarms import alarm
+from aggregator.enrolled.shares import KEPT, RECEIVED, REJECTED, forget, received_on
+from aggregator.enrolled.sites import keys_in, site_keys, today
+from aggregator.errors import DatabaseError
+from aggregator.ingestion.opening import LIMITS, open_received
+from aggregator.ingestion.share_terms import share_terms
+from aggregator.ingestion.verdict import check_signer, decide
+from aggregator.objects.staging import opening_folder, sweep
+from aggregator.registry import audit_log
+from aggregator.registry.tables import ShareRow
+from aggregator.registry.times import now
+from aggregator.workspace import Workspace
+from protocols.errors import BoundsError, ConflictError, ProtocolError, StorageError
+from protocols.keys.recipient import RecipientPrivateKey
+from protocols.keys.signing import PublicKey
+from protocols.share.bundle import VerifiedBundle, open_bundle, read_header, verify_bundle
+from protocols.share.manifest_envelope import parse_manifest
+from protocols.share.sealing import read_envelope
+from protocols.storage import file_sha256, regular_size
+
+# Encryption adds a quarter of a thousandth.
+_MAX_BUNDLE_BYTES = LIMITS.max_file_bytes + (LIMITS.max_file_bytes >> 10)
+# A killed process leaves the objects of one share at most, and of one that it had just decided.
+_DECIDED_LAST = 100
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What became of a share.
+
+    Args:
+        share: its number in the registry.
+        site: whose it is.
+        sequence: its number at the site.
+        state: "accepted", "quarantined", "rejected" or "withdrawn".
+        reason_code: why, in a word; "" for an accepted share.
+        reason: why, in words.
+        receipt: signed, for the site.
+    """
+
+    share: int
+    site: str
+    sequence: int
+    state: str
+    reason_code: str
+    reason: str
+    receipt: bytes
+
+
+def ingest(workspace: Workspace, path: Path) -> Decision:
+    """Takes a bundle in and decides about it.
+
+    Raises:
+        ProtocolError: not a bundle that an enrolled site signed for this provider, or damaged on the way.
+        ConflictError: another share of the site has its number.
+        StorageError, DatabaseError, UnconfinedError: it can't be done here and now; repeat it.
+    """
+    return process(workspace, receive(workspace, path))
+
+
+def resume(workspace: Workspace) -> list[Decision]:
+    """Finishes what a crash interrupted, and removes what it left; may run beside a server.
+
+    Raises:
+        StorageError, DatabaseError, UnconfinedError: of the first share that could not be processed, after all others were.
+    """
+    decided = select(ShareRow.bundle_sha256, ShareRow.payload_sha256, ShareRow.state).where(ShareRow.state != RECEIVED)
+    with workspace.registry().reading() as session:
+        waiting = session.scalars(select(ShareRow.id).where(ShareRow.state == RECEIVED).order_by(ShareRow.id)).all()
+        last = session.execute(decided.order_by(ShareRow.decided_at.desc()).limit(_DECIDED_LAST)).all()
+    decisions, failed = [], []
+    for share in waiting:
+        try:
+            decisions.append(process(workspace, share))
+        except Exception as error:
+            failed.append(error)
+    # After the shares: what can't be cleaned up must not hold them up.
+    try:
+        sweep(_staging(workspace))
+        workspace.objects().tidy()
+        left = {row.bundle_sha256 for row in last} | {row.payload_sha256 for row in last if row.state not in KEPT}
+        for digest in left - {None}:
+            if workspace.objects().exists(digest):
+                forget(workspace, digest)
+    except StorageError as error:
+        failed.append(error)
+    if failed:
+        raise failed[0]
+    return decisions
+
+
+def receive(workspace: Workspace, path: Path) -> int:
+    """Verifies the outside of a bundle and keeps it.
+
+    Returns:
+        number of its share in the registry: a new one, or that of the same share that came before.
+
+    Raises:
+        ProtocolError: not a bundle that an enrolled site signed for this provider, or damaged on the way.
+        ConflictError: another share of the site has its number.
+        StorageError, DatabaseError, UnconfinedError: it can't be done here and now; repeat it.
+    """
+    # Junk is not even hashed.
+    read_header(path)
+    if regular_size(path) > _MAX_BUNDLE_BYTES:
+        raise BoundsError(
+            f"{_MAX_BUNDLE_BYTES} bytes at most", received="more", advice="split the share", place=path.name
+        )
+    digest = file_sha256(path)
+    with workspace.registry().reading() as session:
+        known = _of_bundle(session, digest)
+    if known is not None and known.state != RECEIVED:
+        return known.id
+    with _own_fault():
+        recipient = workspace.recipient()
+    bundle = verify_bundle(path, public_keys=site_keys(workspace, today()), recipient_id=recipient.public_key.key_id)
+    with workspace.registry().reading() as session:
+        taken = _taken(session, bundle)
+    if taken is None:
+        # Also if it came before: whatever has happened to the object since, now it is right.
+        workspace.objects().put(path, bundle.sha256)
+        row = _enter(workspace, bundle)
+        if row.state != RECEIVED or row.bundle_sha256 != bundle.sha256:
+            forget(workspace, bundle.sha256)
+        if row.bundle_sha256 == bundle.sha256:
+            return row.id
+        taken = row
+    same = _same_share(workspace, bundle, recipient, taken.id)
+    # The number is free again where the other share was refused meanwhile.
+    return receive(workspace, path) if same is None else same
+
+
+def process(workspace: Workspace, share: int) -> Decision:
+    """Decides about a share that was received; one that is decided stays as it is.
+
+    Raises:
+        WorkspaceError: no representer is published yet.
+        StorageError, DatabaseError, UnconfinedError: it can't be done here and now; repeat it.
+    """
+    with workspace.registry().reading() as session:
+        row = session.get_one(ShareRow, share)
+        keys = keys_in(session, received_on(row))
+    if row.state == RECEIVED:
+        try:
+            row = _processed(workspace, row, keys)
+        except StorageError:
+            # Another process may have decided about it, and the bundle is gone for that reason.
+            with workspace.registry().reading() as session:
+                row = session.get_one(ShareRow, share)
+            if row.state == RECEIVED:
+                raise
+    return Decision(
+        row.id, row.site, row.sequence, row.state, row.reason_code or "", row.reason or "", row.receipt or b""
+    )  # fmt: skip
+
+
+def _processed(workspace: Workspace, row: ShareRow, keys: Mapping[str, Sequence[PublicKey]]) -> ShareRow:
+    with opening_folder(_staging(workspace)) as folder, ExitStack() as objects:
+        with _own_fault():
+            terms, recipient = share_terms(workspace), workspace.recipient()
+            path = objects.enter_context(workspace.objects().local(row.bundle_sha256))
+        opened = open_received(path, folder, keys, recipient, terms)
+        if opened.payload is not None:
+            workspace.objects().put(opened.payload, parse_manifest(opened.envelope).payload_sha256)
+        with _own_fault(), workspace.registry().transaction() as session:
+            row = session.get_one(ShareRow, row.id)
+            if row.state == RECEIVED:
+                decide(session, workspace, row, opened)
+    # It is decided, whether this succeeds or not; `resume` tries again.
+    with suppress(StorageError, DatabaseError):
+        forget(workspace, row.bundle_sha256)
+        forget(workspace, row.payload_sha256)
+    return row
+
+
+@contextmanager
+def _own_fault() -> Iterator[None]:
+    """Turns an error about the provider's own files into one that says nothing about the share, which waits."""
+    try:
+        yield
+    except StorageError:
+        raise
+    except ProtocolError as error:
+        raise StorageError(
+            "the provider's own keys, releases and objects as they were written", received=type(error).__name__,
+            advice="restore them from a backup, then repeat", place="workspace",
+        ) from error  # fmt: skip
+
+
+def _staging(workspace: Workspace) -> Path:
+    return workspace.root / "staging"
+
+
+def _of_bundle(session: Session, sha256: str) -> ShareRow | None:
+    return session.scalar(select(ShareRow).where(ShareRow.bundle_sha256 == sha256))
+
+
+def _taken(session: Session, bundle: VerifiedBundle) -> ShareRow | None:
+    """The share that has a bundle's number, if that is not its own."""
+    header = bundle.header
+    return session.scalar(
+        select(ShareRow).where(
+            ShareRow.site == header.site, ShareRow.sequence == header.sequence, ShareRow.state != REJECTED,
+            ShareRow.bundle_sha256 != bundle.sha256,
+        )
+    )  # fmt: skip
+
+
+def _enter(workspace: Workspace, bundle: VerifiedBundle) -> ShareRow:
+    """Enters a share whose bundle is in the store; returns it, or the other share that has its place."""
+    header = bundle.header
+    with workspace.registry().transaction() as session:
+        row = _of_bundle(session, bundle.sha256)
+        if row is None:
+            if (other := _taken(session, bundle)) is not None:
+                return other
+            check_signer(session, header.site, bundle.key, today())
+            row = ShareRow(
+                site=header.site, sequence=header.sequence, bundle_sha256=bundle.sha256,
+                bundle_bytes=regular_size(bundle.path), state=RECEIVED, received_at=now(),
+            )  # fmt: skip
+            session.add(row)
+            audit_log.append(
+                session, header.site, "share-received", {"sequence": header.sequence, "bundle": bundle.sha256}
+            )
+        # Somebody may have refused and forgotten the same bytes since they were put.
+        if row.state == RECEIVED and not workspace.objects().exists(bundle.sha256):
+            workspace.objects().put(bundle.path, bundle.sha256)
+        return row
+
+
+def _same_share(workspace: Workspace, bundle: VerifiedBundle, recipient: RecipientPrivateKey, other: int) -> int | None:
+    """The share `other` if a bundle holds the same manifest; None if that does not stand in its way any more.
+
+    Raises:
+        ConflictError: it holds another.
+    """
+    process(workspace, other)
+    with opening_folder(_staging(workspace)) as folder:
+        try:
+            digest = parse_manifest(read_envelope(open_bundle(bundle, recipient, folder))).sha256
+        except StorageError:
+            raise
+        except ProtocolError:
+            digest = None
+    header = bundle.header
+    with workspace.registry().transaction() as session:
+        row = session.get_one(ShareRow, other)
+        if digest is not None and row.manifest_sha256 == digest:
+            return row.id
+        if row.state == REJECTED:
+            return None
+        detail = f"share {header.sequence}: bundle {bundle.sha256[:16]} came after {row.bundle_sha256[:16]}"
+        alarm(session, header.site, "conflict", detail)
+    raise ConflictError(
+        f"a new share, or share {header.sequence} of {header.site} as it came first", received="another with its number",
+        advice="ask the site whether it sealed both, or somebody else has its key", place=bundle.path.name,
+    )  # fmt: skip

@@ -1,0 +1,103 @@
+"""Opens a bundle that was received, and checks all of it that can be checked without knowing other shares.
+
+Nothing is used before what vouches for it: the outside, then the encryption, the signed manifest, the digest of the payload,
+the terms, and at last the payload itself, which is parsed in a child process (`aggregator.sandbox.parent`) only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from aggregator.errors import SandboxError, UnconfinedError
+from aggregator.ingestion.payload_check import arguments, check_payload
+from aggregator.ingestion.share_terms import ShareTerms
+from aggregator.sandbox import parent as sandbox
+from protocols.canonical import Json
+from protocols.errors import ProtocolError, StorageError
+from protocols.keys.recipient import RecipientPrivateKey
+from protocols.keys.signing import PublicKey
+from protocols.payload.opening import PayloadLimits
+from protocols.share.bundle import VerifiedBundle, open_bundle, verify_bundle
+from protocols.share.manifest_envelope import parse_manifest
+from protocols.share.sealing import read_envelope
+from protocols.storage import regular_size
+
+LIMITS = PayloadLimits()
+# The slowest machine that we know reads ten times as fast.
+_CHECKED_BYTES_PER_S = 5_000_000
+
+
+@dataclass(frozen=True)
+class OpenedShare:
+    """A share as far as it could be opened.
+
+    Args:
+        key: that signed the bundle; None if that could not be verified.
+        envelope: its signed manifest; b"" if that could not be verified.
+        payload: the file, verified; None if the share is refused.
+        error: why it is refused.
+    """
+
+    key: PublicKey | None = None
+    envelope: bytes = b""
+    payload: Path | None = None
+    error: Exception | None = None
+
+
+def open_received(
+    path: Path, folder: Path, keys: Mapping[str, Sequence[PublicKey]], recipient: RecipientPrivateKey, terms: ShareTerms
+) -> OpenedShare:
+    """Opens and checks a share as far as it is sound.
+
+    Args:
+        path: the bundle.
+        folder: where it is decrypted.
+        keys: the keys that each site could sign with when it came.
+        recipient: the key that it is encrypted to.
+        terms: what it must fit.
+
+    Raises:
+        StorageError, UnconfinedError: it can't be done here and now, which says nothing about the share.
+    """
+    key, envelope = None, b""
+    try:
+        bundle = verify_bundle(path, public_keys=keys, recipient_id=recipient.public_key.key_id)
+        key = bundle.key
+        payload = open_bundle(bundle, recipient, folder)
+        envelope = read_envelope(payload)
+        terms.check(parse_manifest(envelope))
+        _check_payload(payload, bundle, terms)
+    except (StorageError, UnconfinedError):
+        raise
+    except (ProtocolError, SandboxError) as error:
+        return OpenedShare(key, envelope, error=error)
+    return OpenedShare(key, envelope, payload)
+
+
+def _check_payload(payload: Path, bundle: VerifiedBundle, terms: ShareTerms) -> None:
+    """Lets a child process parse the payload."""
+    seconds = 120 + regular_size(payload) // _CHECKED_BYTES_PER_S
+    limits = sandbox.SandboxLimits(cpu_s=seconds, wall_s=5 * seconds)
+    manifest = parse_manifest(read_envelope(payload))
+    try:
+        values = arguments(payload, bundle.header.site, bundle.key, terms.expected, LIMITS)
+        found = _answer(payload, values, limits)
+    except StorageError as error:
+        # The bytes were written here a moment ago: that they can't be read, twice, says something about them.
+        raise SandboxError(f"the check of the payload: {error}") from error
+    if found != {
+        "sentences": manifest.sentences, "tokens": manifest.tokens, "tag_counts": list(manifest.tag_counts)
+    }:  # fmt: skip
+        raise SandboxError(
+            "the check of the payload: expected the counts of the manifest, got others; refuse the share"
+        )
+
+
+def _answer(payload: Path, values: dict[str, Json], limits: sandbox.SandboxLimits) -> Json:
+    """What the child found; asked once more if it died or could not read, which a machine in trouble does to it too."""
+    with suppress(StorageError, SandboxError):
+        return sandbox.run(check_payload, values, limits, [payload.parent]).result
+    return sandbox.run(check_payload, values, limits, [payload.parent]).result

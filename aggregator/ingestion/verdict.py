@@ -1,0 +1,119 @@
+"""The verdict about an opened share, with all that the registry knows of others; in the transaction that settles it."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from collections.abc import Iterator, Sequence
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from aggregator.enrolled.shares import ACCEPTED, KEPT, QUARANTINED, REJECTED, received_on, settle
+from aggregator.enrolled.sites import keys_in
+from aggregator.ingestion.label_rates import HISTORY_FACTOR, POOL_FACTOR, Reference, standing_out
+from aggregator.ingestion.opening import OpenedShare
+from aggregator.registry.tables import ShareRow
+from aggregator.workspace import Workspace
+from protocols.errors import DuplicateError, ProtocolError, UnknownSignerError
+from protocols.keys.signing import PublicKey
+from protocols.share.manifest_envelope import parse_manifest
+
+_ACTOR = "server"
+
+
+def decide(session: Session, workspace: Workspace, row: ShareRow, opened: OpenedShare) -> None:
+    """Settles a share, with all that the registry knows of others."""
+    error = opened.error
+    if opened.envelope:
+        manifest = parse_manifest(opened.envelope)
+        row.manifest, row.manifest_sha256 = opened.envelope, manifest.sha256
+        row.payload_sha256, row.payload_format = manifest.payload_sha256, manifest.payload_format
+        row.release, row.sentences, row.tokens = manifest.release, manifest.sentences, manifest.tokens
+        row.tag_counts = json.dumps(list(manifest.tag_counts))
+        same = (ShareRow.site == row.site, ShareRow.manifest_sha256 == row.manifest_sha256, ShareRow.id != row.id)
+        if (known := session.scalar(select(ShareRow).where(*same).order_by(ShareRow.id))) is not None:
+            # Refused before, else it would have kept its number: sealed anew it is the same share, with the same receipt.
+            settle(session, workspace, row, REJECTED, known.reason_code or "", known.reason or "", _ACTOR)
+            row.receipt = known.receipt
+            return
+    try:
+        if error is None:
+            check_signer(session, row.site, opened.key, received_on(row))
+            _check_new(session, row)
+    except ProtocolError as late:
+        error = late
+    if error is not None:
+        settle(session, workspace, row, REJECTED, _code(error), str(error), _ACTOR)
+        return
+    assert opened.payload is not None
+    assert row.payload_sha256 is not None
+    # A share with the same payload may have been withdrawn and forgotten since it was put.
+    if not workspace.objects().exists(row.payload_sha256):
+        workspace.objects().put(opened.payload, row.payload_sha256)
+    reason = _label_rates(session, workspace, row)
+    if reason is None:
+        settle(session, workspace, row, ACCEPTED, "", "", _ACTOR)
+    else:
+        settle(session, workspace, row, QUARANTINED, "label-rates", reason, _ACTOR)
+
+
+def check_signer(session: Session, site: str, key: PublicKey | None, day: datetime.date) -> None:
+    """Returns if a key counts, now that nobody can revoke it before the transaction ends."""
+    if key is None or key not in keys_in(session, day).get(site, ()):
+        raise UnknownSignerError(
+            "a share signed with a key that counts for its site", received="one of a key or site that was revoked",
+            advice="enrol the site again, or seal the share with its present key", place=site,
+        )  # fmt: skip
+
+
+def _check_new(session: Session, row: ShareRow) -> None:
+    """Returns if no share that counts has the same payload: noise that was drawn once must not count twice."""
+    same = (ShareRow.payload_sha256 == row.payload_sha256, ShareRow.state.in_(KEPT), ShareRow.id != row.id)
+    if session.scalar(select(ShareRow.id).where(*same)) is not None:
+        raise DuplicateError(
+            "a new payload", received="one that came before", advice="nothing to do, or encode the notes again",
+            place=f"share {row.sequence} of {row.site}",
+        )  # fmt: skip
+
+
+def _label_rates(session: Session, workspace: Workspace, row: ShareRow) -> str | None:
+    """Why a share is set aside, or None.
+
+    It is compared with the site's accepted shares: by itself, and together with the last 1, 3, 7... of them with those
+    before, for a thousand small shares can do what one large one may not. And all that the site has shared is compared
+    with what all others have.
+    """
+    accepted = select(ShareRow.tag_counts).where(ShareRow.state == ACCEPTED).order_by(ShareRow.id.desc())
+    own = [_counts(row.tag_counts), *map(_counts, session.scalars(accepted.where(ShareRow.site == row.site)))]
+    pool = _summed([_counts(text) for text in session.scalars(accepted.where(ShareRow.site != row.site))])
+    comparisons = [(own, Reference("those of all other sites", pool, POOL_FACTOR))]
+    for latest in _doubling(len(own)):
+        reference = Reference(f"earlier ones of {row.site}", _summed(own[latest:]), HISTORY_FACTOR)
+        comparisons.append((own[:latest], reference))
+    for shares, reference in comparisons:
+        if reference.tag_counts and (reason := standing_out(_summed(shares), reference, workspace.scheme.categories)):
+            return reason if len(shares) == 1 else f"together with the {len(shares) - 1} before it: {reason}"
+    return None
+
+
+def _doubling(most: int) -> Iterator[int]:
+    """1, 2, 4... below `most`."""
+    count = 1
+    while count < most:
+        yield count
+        count *= 2
+
+
+def _counts(text: str | None) -> tuple[int, ...]:
+    return tuple(json.loads(text or "[]"))
+
+
+def _summed(counts: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    return tuple(map(sum, zip(*counts, strict=True)))
+
+
+def _code(error: Exception) -> str:
+    """The kind of an error as a word: "non-finite" for NonFiniteError."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", type(error).__name__.removesuffix("Error")).lower()

@@ -1,0 +1,156 @@
+"""MODEL_CARD.md: what a release is, what it learned from, what it is worth and what it withstood, for a person to read.
+
+Everything in it comes from the records of the trainings and of the audit that lie in the workspace; where one is missing,
+the card says so. Hospitals are numbered: a release goes to all of them, and not every hospital tells the others that it
+shares.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from aggregator.errors import WorkspaceError
+from protocols.release.manifest import ReleaseFields
+from shared.files import read_text
+
+RECORD = "training.json"
+_UNKNOWN = "not recorded"
+
+
+def model_card(fields: ReleaseFields, representer: Path, head: Path | None, audit: Path | None, licence: str) -> str:
+    """The card as Markdown.
+
+    Args:
+        fields: what the release states.
+        representer: folder of the representer with the record of its training.
+        head: the same of the head, in a pipeline.
+        audit: folder of the audit, where there is one.
+        licence: its first line is quoted.
+
+    Raises:
+        WorkspaceError: a record is no JSON.
+    """
+    made = _record(representer / RECORD)
+    trained = {} if head is None else _record(head / RECORD)
+    verdict = {} if audit is None else _record(audit / "audit.json")
+    parts = [
+        f"# {fields.name}, release {fields.sequence}: {fields.kind}",
+        _what(fields),
+        "## Learned from\n\n" + "\n".join(_learned(made, trained)),
+        "## Worth\n\n" + _worth(fields.kind, trained),
+        "## Audit\n\n" + _audit(verdict),
+        "## What this does not show\n\n" + _limits(fields.kind),
+        "## Licence\n\n" + licence.strip().partition("\n")[0].lstrip("# ") + ". See LICENCE.md.",
+        "## Software\n\n" + "\n".join(f"- {name} {version}" for name, version in sorted(fields.software.items())),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _what(fields: ReleaseFields) -> str:
+    what = {
+        "representer": "A frozen representer: it turns the words of a note into vectors that show that a word is protected health "
+        "information (PHI), but not which. A hospital encodes its labelled notes with it, to share them.",
+        "pipeline": "A de-identification pipeline: the frozen representer and a head that finds protected health information (PHI) "
+        "in what it shows. A hospital runs it on its own notes, in its own house.",
+    }[fields.kind]
+    return f"{what}\n\nMade on {fields.created.isoformat()}; label scheme {fields.label_scheme}."
+
+
+def _learned(made: Mapping[str, Any], trained: Mapping[str, Any]) -> list[str]:
+    options = made.get("options", {})
+    lines = [
+        f"- representer: public notes, {_count(made, 'sentences')} sentences, {_count(made, 'tokens')} tokens, "
+        f"{_count(made, 'phi_tokens')} of them PHI; protection: {options.get('procedure', _UNKNOWN)}"
+    ]
+    if trained:
+        sites = {share["site"] for share in trained.get("shares", [])}
+        lines.append(
+            f"- head: {_count(trained, 'sentences')} sentences, {_count(trained, 'tokens')} tokens; "
+            f"{len(trained.get('shares', []))} shares of {len(sites)} hospitals"
+            + (", and the public notes" if trained.get("public") else "")
+        )
+    return lines
+
+
+def _worth(kind: str, trained: Mapping[str, Any]) -> str:
+    if kind == "representer":
+        return "A representer alone finds nothing. What it is worth shows in the pipelines that are trained on it."
+    scores = trained.get("sites", [])
+    if not scores:
+        return "No sentences were held back, so nothing was measured."
+    rows = [
+        "On the tenth of every share that the training never saw; a word counts as PHI or not. The last column is a head trained "
+        "on the public notes alone: the difference is what sharing is worth.",
+        "",
+        "| notes of | tokens | precision | recall | F1 | F1 without sharing |",
+        "|---|---|---|---|---|---|",
+    ]
+    shared = [row for row in scores if not row["site"].startswith("(")]
+    names = {row["site"]: f"hospital {number}" for number, row in enumerate(shared, start=1)}
+    for row in scores:
+        alone = row.get("alone_f1")
+        rows.append(
+            f"| {names.get(row['site'], 'the provider (public)')} | {row['tokens']:,} | {row['precision']:.3f} | "
+            f"{row['recall']:.3f} | {row['f1']:.3f} | {'' if alone is None else format(alone, '.3f')} |"
+        )
+    return "\n".join(rows)
+
+
+def _audit(verdict: Mapping[str, Any]) -> str:
+    if not verdict:
+        return "No audit is in this release."
+    limits = verdict.get("verdicts", [])
+    skipped = sum(bool(one.get("skipped")) for one in limits)
+    kept = sum(bool(one.get("passed")) and not one.get("skipped") for one in limits)
+    lines = [
+        f"{'Passed' if verdict.get('passed') else 'NOT passed'}: {kept} of {len(limits)} limits hold"
+        + (f", {skipped} were skipped" if skipped else "")
+        + f". Made with {audited_under(verdict)}. All figures are in audit.html.",
+        "",
+        *(f"- {caveat}" for caveat in verdict.get("caveats", [])),
+        "",
+        str(verdict.get("accounting", {}).get("statement", "")),
+    ]
+    return "\n".join(lines).strip()
+
+
+def audited_under(verdict: Mapping[str, Any]) -> str:
+    """Preset, seed and policy of the record of an audit, in words."""
+    policy = verdict.get("policy", {})
+    whose = "the project's own" if policy.get("ours") is True else "NOT the project's own"
+    return (
+        f"preset {verdict.get('preset', _UNKNOWN)}, seed {verdict.get('seed', _UNKNOWN)}, policy "
+        f"{policy.get('name', _UNKNOWN)} ({whose}, SHA-256 {str(policy.get('digest', _UNKNOWN))[:16]})"
+    )
+
+
+def _limits(kind: str) -> str:
+    lines = [
+        "- The audit tries the attacks that we know; another one may do better. Its guarantees hold under the assumptions that it states.",
+        "- The representer protects the words of PHI. It does not hide that a sentence holds PHI, of which category, or how long it is.",
+    ]
+    if kind == "pipeline":
+        lines += [
+            "- Scores are of hospitals that shared. A hospital with other habits may see less: hold the pipeline against labelled notes "
+            "of your own (`site-client evaluate`) before it is used.",
+            "- No de-identifier finds everything: have a sample read before notes go anywhere.",
+        ]
+    return "\n".join(lines)
+
+
+def _record(path: Path) -> dict[str, Any]:
+    try:
+        value = json.loads(read_text(path))
+        if isinstance(value, dict):
+            return value
+    except ValueError as error:
+        raise WorkspaceError(f"{path.name}: expected a record in JSON, found something else; make it again") from error
+    raise WorkspaceError(f"{path.name}: expected a record in JSON, found something else; make it again")
+
+
+def _count(record: Mapping[str, Any], name: str) -> str:
+    value = record.get(name)
+    return f"{value:,}" if isinstance(value, int) else _UNKNOWN

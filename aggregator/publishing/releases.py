@@ -1,0 +1,372 @@
+"""Releases: the frozen representer, and the whole pipeline, as targets of the release repository that hospitals pull from.
+
+0001-representer, 0002-pipeline... A pipeline holds its representer too, so a site that has the latest release has all it
+needs. Numbers only rise, so a site can refuse to go back.
+
+Which shares trained the head of a release is written into the registry before the release is published: a release that is
+out never lacks its record, and a record without a release is replaced by the next publishing.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from aggregator.errors import WorkspaceError
+from aggregator.publishing import audit_gate
+from aggregator.publishing.model_card import RECORD, model_card
+from aggregator.registry import audit_log
+from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow
+from aggregator.registry.times import now
+from aggregator.repository.tuf_repository import NewRelease, Repository
+from aggregator.workspace import Workspace, require
+from protocols.canonical import Json
+from protocols.release.manifest import MAX_RELEASE_BYTES, FileEntry
+from protocols.release.provider_record import MAX_RECORD_BYTES, ProviderRecord
+from protocols.release.repository import LATEST, PROVIDER, REFERENCE, Reference, latest_bytes, release_name
+from protocols.release.verification import MANIFEST_NAME, ReleaseFields, ReleaseManifest, list_release
+from protocols.storage import file_sha256, locked, regular_size
+from shared.files import read_text, storage_error, write_bytes, write_text
+
+_EMBEDDINGS = "embeddings.safetensors"
+_ENCODER_FILES = (
+    _EMBEDDINGS,
+    "vocabulary.json",
+    "representer.safetensors",
+    "representer.json",
+    "scheme.json",
+)
+# Only some constructions have it.
+_SURROGATES = "surrogates.json"
+# What the representer withstood, for every hospital to read.
+_AUDIT_FILES = (audit_gate.RECORD, audit_gate.PAGE)
+_HEAD_FILES = ("head.safetensors", "head.json")
+_NO_LICENCE = (
+    "# No licence is stated\n\nUse this release within what your hospital and the provider have agreed; "
+    "ask the provider before any other use.\n"
+)
+
+
+@dataclass(frozen=True)
+class Release:
+    """A published release.
+
+    Args:
+        manifest: what the provider stated, as it was signed.
+    """
+
+    manifest: ReleaseManifest
+
+    @property
+    def digest(self) -> str:
+        """The identity of the release, which shares name."""
+        return self.manifest.digest
+
+    @property
+    def name(self) -> str:
+        """Its folder and role in the repository."""
+        return release_name(self.manifest.sequence, self.manifest.kind)
+
+
+@dataclass(frozen=True)
+class Publishing:
+    """How a release is published.
+
+    Args:
+        offline: folders of the offline keys; none for that of the workspace.
+        embeddings_url: public https address of the word vectors, which the release then only refers to.
+        licence: text of the licence, Markdown; None for none stated.
+        server: address of the provider's server, "" for none; None for the one that was stated last.
+        notes: for the reader, at most 4,000 characters.
+        audited: whether there must be an audit; a measurement of something else needs none. One that is there must have passed.
+    """
+
+    offline: tuple[Path, ...] = ()
+    embeddings_url: str | None = None
+    licence: str | None = None
+    server: str | None = None
+    notes: str = ""
+    audited: bool = True
+
+
+def publish_representer(workspace: Workspace, how: Publishing = Publishing()) -> Release:
+    """Sign and publish the frozen representer.
+
+    Raises:
+        WorkspaceError: none is trained yet, or too few keys are here.
+        AuditError: as for `passed_record`.
+    """
+    require(workspace.representer, "aggregator train-repr")
+    return _publish(workspace, "representer", how)
+
+
+def publish_pipeline(workspace: Workspace, how: Publishing = Publishing()) -> Release:
+    """Sign and publish representer and head.
+
+    Raises:
+        WorkspaceError: no head is trained yet, it does not fit the representer, a share that trained it was withdrawn, or
+            too few keys are here.
+        AuditError: as for `passed_record`.
+    """
+    require(workspace.head, "aggregator train-head")
+    trained_on = _head_record(workspace).get("representer")
+    if trained_on != representer_digest(workspace):
+        raise WorkspaceError(
+            "the head was trained on another representer than the one here; run `aggregator train-head` on shares of this one first"
+        )
+    return _publish(workspace, "pipeline", how)
+
+
+def announce(workspace: Workspace, server: str | None, offline: tuple[Path, ...] = ()) -> ProviderRecord:
+    """Publish the provider's keys and address anew, without a release.
+
+    Args:
+        workspace: the provider's.
+        server: as in `Publishing`.
+        offline: as in `Publishing`.
+    """
+    repository = workspace.repository(offline)
+    with locked(repository.folder):
+        record = _record_of(workspace, repository, server)
+        repository.publish({PROVIDER: record.to_bytes()})
+    with workspace.registry().transaction() as session:
+        audit_log.append(session, "operator", "provider-announced", {"record": record.to_json()})
+    return record
+
+
+def refresh(workspace: Workspace, offline: tuple[Path, ...] = ()) -> dict[str, datetime.datetime]:
+    """Sign the repository anew before it expires, and say when each role's metadata expire now.
+
+    Args:
+        workspace: the provider's.
+        offline: as in `Publishing`; what these keys sign is renewed where enough of them are here.
+
+    Raises:
+        WorkspaceError: offline keys were given, but too few.
+    """
+    repository = workspace.repository(offline)
+    with locked(repository.folder):
+        names = repository.release_names()
+        with_offline = bool(offline) or repository.has_offline_keys()
+        repository.refresh(with_offline=with_offline, newest=names[-1] if names else None)
+    return repository.expiries()
+
+
+def rotate(workspace: Workspace, roles: Sequence[str], offline: tuple[Path, ...] = ()) -> int:
+    """New keys for some roles of the repository; the version of the root that says so.
+
+    Raises:
+        WorkspaceError: too few of the old keys are here.
+    """
+    repository = workspace.repository(offline)
+    with locked(repository.folder):
+        repository.rotate(roles)
+        version = repository.root().version
+    with workspace.registry().transaction() as session:
+        audit_log.append(session, "operator", "release-keys-rotated", {"roles": [*sorted(roles)], "root": version})
+    return version
+
+
+def releases(workspace: Workspace) -> list[Release]:
+    """All releases, as they were signed, oldest first.
+
+    Raises:
+        WorkspaceError: the repository is damaged.
+        ProtocolError: the list of a release is damaged.
+    """
+    repository = workspace.repository()
+    return [
+        Release(ReleaseManifest.from_bytes(repository.read(f"{name}/{MANIFEST_NAME}", MAX_RELEASE_BYTES)))
+        for name in repository.release_names()
+    ]
+
+
+def representer_digest(workspace: Workspace) -> str:
+    """SHA-256 over all files that decide a representation, in the workspace."""
+    require(workspace.representer / "representer.safetensors", "aggregator train-repr")
+    return _digest_of([file_sha256(workspace.representer / name) for name in _encoder_files(workspace.representer)])
+
+
+def release_representer(release: Release) -> str:
+    """The same of a release."""
+    return _digest_of(_encoder_digests(release))
+
+
+def _digest_of(digests: list[str]) -> str:
+    return hashlib.sha256("".join(digests).encode("ascii")).hexdigest()
+
+
+def _encoder_files(folder: Path) -> tuple[str, ...]:
+    return (*_ENCODER_FILES, _SURROGATES) if (folder / _SURROGATES).exists() else _ENCODER_FILES
+
+
+def compatible_releases(workspace: Workspace) -> dict[str, Release]:
+    """Releases by digest whose representer and word vectors are those published last: their shares can be pooled.
+
+    Raises:
+        WorkspaceError: nothing is published yet.
+    """
+    found = releases(workspace)
+    if not found:
+        raise WorkspaceError("no representer is published yet; run `aggregator publish` first")
+    newest = _encoder_digests(found[-1])
+    return {release.digest: release for release in found if _encoder_digests(release) == newest}
+
+
+def _encoder_digests(release: Release) -> list[str]:
+    files = release.manifest.files
+    return [files[name].sha256 for name in (*_ENCODER_FILES, _SURROGATES) if name in files]
+
+
+def _publish(workspace: Workspace, kind: str, how: Publishing) -> Release:
+    repository = workspace.repository(how.offline)
+    # From the choice of the number on: two changes at once would both follow the same state, and one would be lost.
+    with locked(repository.folder):
+        return _publish_next(workspace, repository, kind, how)
+
+
+def _publish_next(workspace: Workspace, repository: Repository, kind: str, how: Publishing) -> Release:
+    earlier = repository.release_names()
+    sequence = int(earlier[-1].split("-")[0]) + 1 if earlier else 1
+    fields = ReleaseFields(
+        kind=kind,
+        name=workspace.name,
+        sequence=sequence,
+        label_scheme=workspace.scheme.name,
+        created=datetime.date.today(),
+        software={"deid_commons": version("deid-commons"), "torch": version("torch")},
+        notes=how.notes,
+    )
+    with _staging(workspace) as folder:
+        _fill(workspace, folder, fields, how)
+        listed = list_release(folder, fields, workspace.key().public_key.key_id)
+        carried = set(listed.manifest.files) - ({_EMBEDDINGS} if how.embeddings_url else set())
+        release = Release(listed.manifest)
+        _register(workspace, release)
+        documents = {
+            PROVIDER: _record_of(workspace, repository, how.server).to_bytes(),
+            LATEST: latest_bytes(release.name),
+        }
+        repository.publish(documents, NewRelease(release.name, folder, (*sorted(carried), MANIFEST_NAME)))
+    return release
+
+
+def _fill(workspace: Workspace, folder: Path, fields: ReleaseFields, how: Publishing) -> None:
+    """Bring the files of a release together."""
+    _copy(workspace.representer, folder, _encoder_files(workspace.representer))
+    _copy_as(workspace.representer / RECORD, folder / "representer.training.json")
+    audit = workspace.root / "audit"
+    if audit.exists() or how.audited:
+        # Of the files as they will be signed: a training may have put others in their place since the command looked.
+        _copy(audit, folder, [name for name in _AUDIT_FILES if (audit / name).exists()])
+        audit_gate.passed_record(folder, _digest_of([file_sha256(folder / name) for name in _encoder_files(folder)]))
+    head = workspace.head if fields.kind == "pipeline" else None
+    if head is not None:
+        _copy(head, folder, _HEAD_FILES)
+    if how.embeddings_url is not None:
+        vectors = folder / _EMBEDDINGS
+        entry = FileEntry(regular_size(vectors), file_sha256(vectors))
+        write_bytes(folder / REFERENCE, Reference(_EMBEDDINGS, how.embeddings_url, entry).to_bytes())
+    licence = how.licence if how.licence and how.licence.strip() else _NO_LICENCE
+    write_text(folder / "LICENCE.md", licence)
+    card = model_card(fields, workspace.representer, head, audit if audit.exists() else None, licence)
+    write_text(folder / "MODEL_CARD.md", card)
+
+
+def _record_of(workspace: Workspace, repository: Repository, server: str | None) -> ProviderRecord:
+    if server is None:
+        server = ProviderRecord.from_bytes(repository.read(PROVIDER, MAX_RECORD_BYTES)).server
+    return workspace.record(server)
+
+
+def _register(workspace: Workspace, release: Release) -> None:
+    """Write down the release and, of a pipeline, the shares that its head was trained on."""
+    manifest = release.manifest
+    with workspace.registry().transaction() as session:
+        # What an interrupted publishing of the same number left was never out.
+        session.execute(delete(ReleaseShareRow).where(ReleaseShareRow.release == manifest.sequence))
+        session.execute(delete(ReleaseRow).where(ReleaseRow.sequence == manifest.sequence))
+        session.add(
+            ReleaseRow(
+                sequence=manifest.sequence,
+                kind=manifest.kind,
+                name=release.name,
+                digest=release.digest,
+                published_at=now(),
+            )
+        )
+        session.flush()
+        shares = _trained_on(workspace, session) if manifest.kind == "pipeline" else []
+        session.add_all(ReleaseShareRow(release=manifest.sequence, share=share) for share in shares)
+        details: dict[str, Json] = {"release": release.name, "digest": release.digest, "shares": len(shares)}
+        audit_log.append(session, "operator", "release-published", details)
+
+
+def _trained_on(workspace: Workspace, session: Session) -> list[int]:
+    """Ids of the shares in the head's record; all must still be accepted."""
+    found = []
+    for one in _head_record(workspace).get("shares", []):
+        share = session.scalar(
+            select(ShareRow.id).where(
+                ShareRow.site == one["site"], ShareRow.sequence == one["sequence"],
+                ShareRow.payload_sha256 == one["payload"], ShareRow.state == "accepted",
+            )
+        )  # fmt: skip
+        if share is None:
+            raise WorkspaceError(
+                f"head: expected accepted shares only, found share {one['sequence']} of {one['site']}, which was withdrawn "
+                "since; run `aggregator train-head` again"
+            )
+        found.append(share)
+    return found
+
+
+def _head_record(workspace: Workspace) -> dict[str, Any]:
+    try:
+        record = json.loads(read_text(workspace.head / RECORD))
+        if isinstance(record, dict) and "representer" in record:
+            return record
+    except ValueError as error:
+        raise _no_record() from error
+    raise _no_record()
+
+
+def _no_record() -> WorkspaceError:
+    return WorkspaceError(f"head/{RECORD}: expected the record of a training; run `aggregator train-head` again")
+
+
+@contextmanager
+def _staging(workspace: Workspace) -> Iterator[Path]:
+    """A folder for a release that is being made; what a publishing that was killed left goes first."""
+    folder = workspace.root / ".publishing"
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        yield folder
+    except OSError as error:
+        raise storage_error(folder, error) from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _copy(source: Path, target: Path, names: Sequence[str]) -> None:
+    for name in names:
+        _copy_as(source / name, target / name)
+
+
+def _copy_as(source: Path, target: Path) -> None:
+    try:
+        shutil.copyfile(source, target)
+    except OSError as error:
+        raise storage_error(source, error) from error

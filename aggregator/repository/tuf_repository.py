@@ -1,0 +1,416 @@
+"""The release repository: metadata of The Update Framework (TUF) over the files of the releases.
+
+metadata/   N.root.json, N.targets.json, N.NNNN-kind.json, N.snapshot.json, timestamp.json
+targets/    provider.json, latest.json and NNNN-kind/..., each file name led by the SHA-256 of its content
+
+Whatever is published stays as it is; a change adds files and ends with one rename of `timestamp.json`, so that a crash
+at any point leaves the repository as it was. A rotation of keys ends with a new root instead: what it signs beforehand
+carries the signatures of the keys before and of the keys after, and is sound under either root.
+
+The repository is verified as it is read: a damaged one publishes nothing.
+"""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import hashlib
+import re
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tuf.api.exceptions import RepositoryError
+from tuf.api.metadata import (
+    DelegatedRole,
+    Delegations,
+    Metadata,
+    MetaFile,
+    Role,
+    Root,
+    Signed,
+    Snapshot,
+    TargetFile,
+    Targets,
+    Timestamp,
+)
+
+from aggregator.errors import WorkspaceError
+from aggregator.repository.tuf_keys import OFFLINE_ROLES, ROLES, THRESHOLD, KeyRing
+from protocols.errors import DigestError
+from protocols.release.repository import (
+    LIFETIME,
+    MAX_METADATA_BYTES,
+    METADATA,
+    RELEASE_NAME,
+    ROOT_LIFETIME,
+    TARGETS,
+    RootFingerprint,
+)
+from protocols.storage import mapped, read_bounded, staged
+
+AnySigned = TypeVar("AnySigned", Root, Timestamp, Snapshot, Targets)
+Clock = Callable[[], datetime.datetime]
+
+_ROOT_FILE = re.compile(r"([0-9]+)\.root\.json")
+# Files of a release lie at most so many folders deep, see `protocols.release.files`.
+_DEPTHS = 4
+
+
+def utc_now() -> datetime.datetime:
+    """The time of this machine."""
+    return datetime.datetime.now(datetime.UTC)
+
+
+@dataclass(frozen=True)
+class NewRelease:
+    """A release to publish.
+
+    Args:
+        name: NNNN-kind.
+        folder: its files.
+        files: those to carry, by relative name.
+    """
+
+    name: str
+    folder: Path
+    files: tuple[str, ...]
+
+
+@dataclass
+class _State:
+    """What the newest timestamp leads to, and what a change makes of it."""
+
+    root: Root
+    timestamp: Timestamp
+    snapshot: Snapshot
+    targets: Targets
+    # Changed delegated roles by name.
+    releases: dict[str, Targets] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A release repository on the disk.
+
+    Args:
+        folder: holds metadata/ and targets/.
+        keys: where private keys lie; reading needs none.
+        now: the clock that expiry counts from.
+    """
+
+    folder: Path
+    keys: KeyRing
+    now: Clock = utc_now
+
+    def create(self, documents: Mapping[str, bytes]) -> None:
+        """Make keys and the first metadata.
+
+        Args:
+            documents: the first small targets by name.
+
+        Raises:
+            StorageError: they can't be written.
+        """
+        root = Root(expires=self.now() + ROOT_LIFETIME)
+        for role in ROLES:
+            for key in self.keys.make(role):
+                root.add_key(key, role)
+            root.roles[role].threshold = THRESHOLD if role in OFFLINE_ROLES else 1
+        with mapped(self.folder):
+            for name in (METADATA, TARGETS):
+                (self.folder / name).mkdir(parents=True, exist_ok=True)
+        files = {name: self._store_bytes(name, content) for name, content in documents.items()}
+        targets = Targets(targets=files, delegations=Delegations({}, {}))
+        self._commit(
+            _State(root, _unwritten(Timestamp()), _unwritten(Snapshot()), _unwritten(targets)), [root], targets=True
+        )
+        self._write_root(root, [root])
+
+    @property
+    def fingerprint(self) -> RootFingerprint:
+        """What sites compare before their first pull."""
+        return RootFingerprint.of(read_bounded(self._metadata("1.root"), MAX_METADATA_BYTES))
+
+    def release_names(self) -> list[str]:
+        """Names of all releases, oldest first.
+
+        Raises:
+            WorkspaceError: the repository is damaged.
+        """
+        return sorted(_roles(self._state().targets))
+
+    def read(self, target: str, max_bytes: int) -> bytes:
+        """A small file of the repository, as it was signed.
+
+        Args:
+            target: such as `provider.json`, or `0001-representer/release.json`.
+            max_bytes: the most to read.
+
+        Raises:
+            WorkspaceError: there is no such file, or the metadata are damaged.
+            DigestError: its bytes are not those that were signed.
+        """
+        state = self._state()
+        folder = target.split("/")[0]
+        role = self._release(state, folder) if folder in _roles(state.targets) else state.targets
+        info = role.targets.get(target)
+        if info is None:
+            raise WorkspaceError(
+                f"{target}: expected it in the release repository, found none; publish a release first"
+            )
+        data = read_bounded(self.folder / TARGETS / info.get_prefixed_paths()[0], max_bytes)
+        if len(data) != info.length or hashlib.sha256(data).hexdigest() != info.hashes["sha256"]:
+            raise DigestError(
+                "the bytes that were signed for", received="other bytes", advice="restore the file", place=target
+            )
+        return data
+
+    def publish(self, documents: Mapping[str, bytes], release: NewRelease | None = None) -> None:
+        """Add or replace small targets and add a release, all at once.
+
+        Args:
+            documents: content by name, `provider.json` and `latest.json`.
+            release: to add.
+
+        Raises:
+            WorkspaceError: too few keys are here, or the repository is damaged.
+            StorageError: the disk is full.
+        """
+        state = self._state()
+        self.keys.require("targets", state.root.roles["targets"])
+        self._drop_leftovers(state)
+        for name, content in documents.items():
+            state.targets.targets[name] = self._store_bytes(name, content)
+        if release is not None:
+            state.releases[release.name] = self._add_release(state, release)
+        self._commit(state, [state.root], targets=True)
+
+    def refresh(self, *, with_offline: bool, newest: str | None = None) -> None:
+        """New timestamp and snapshot; with the offline keys also targets, the newest release, and a root that is half worn.
+
+        Raises:
+            WorkspaceError: too few keys are here, or the repository is damaged.
+        """
+        state = self._state()
+        if with_offline and newest is not None:
+            state.releases[newest] = self._release(state, newest)
+            self._delegate(state.targets, state.root, [newest])
+        self._commit(state, [state.root], targets=with_offline)
+        if with_offline and state.root.expires - self.now() < ROOT_LIFETIME / 2:
+            self._write_root(self._next_root(state.root), [state.root])
+
+    def has_offline_keys(self) -> bool:
+        """Whether enough keys are here to sign targets and a root."""
+        root = self.root()
+        return all(self.keys.hold(role, root.roles[role]) for role in OFFLINE_ROLES)
+
+    def rotate(self, roles: Sequence[str]) -> None:
+        """New keys for some roles, signed for by the old ones. The old private keys are removed where they are found.
+
+        Raises:
+            WorkspaceError: too few of the old keys are here.
+        """
+        state = self._state()
+        before, after = state.root, self._next_root(state.root)
+        self.keys.require("root", before.roles["root"])
+        for role in roles:
+            for keyid in list(after.roles[role].keyids):
+                after.revoke_key(keyid, role)
+            for key in self.keys.make(role):
+                after.add_key(key, role)
+        if after.roles["targets"].keyids != before.roles["targets"].keyids:
+            for name in _roles(state.targets):
+                state.releases[name] = self._release(state, name)
+            self._delegate(state.targets, after, _roles(state.targets))
+        with_targets = bool(state.releases) or "targets" in roles
+        self._commit(state, [before, after], targets=with_targets)
+        self._write_root(after, [before, after])
+        self.keys.drop_unused({role: after.roles[role] for role in roles})
+
+    def expiries(self) -> dict[str, datetime.datetime]:
+        """When each role's metadata expire."""
+        state = self._state()
+        roles: dict[str, Signed] = {
+            "root": state.root,
+            "targets": state.targets,
+            "snapshot": state.snapshot,
+            "timestamp": state.timestamp,
+        }
+        return {name: signed.expires for name, signed in roles.items()}
+
+    def root(self) -> Root:
+        """The newest root metadata."""
+        return self._state().root
+
+    def _add_release(self, state: _State, release: NewRelease) -> Targets:
+        if not RELEASE_NAME.fullmatch(release.name) or release.name in _roles(state.targets):
+            raise WorkspaceError(
+                f"{release.name}: expected the name of a new release, got one that is there or malformed"
+            )
+        files = {}
+        for name in release.files:
+            path = f"{release.name}/{name}"
+            files[path] = self._store_file(path, release.folder / name)
+        self._delegate(state.targets, state.root, [release.name])
+        return _unwritten(Targets(targets=files))
+
+    def _delegate(self, targets: Targets, root: Root, names: Iterable[str]) -> None:
+        """Let the targets keys of `root` sign for some releases, each for its own folder only."""
+        trusted = root.roles["targets"]
+        delegations = targets.delegations or Delegations({}, {})
+        assert delegations.roles is not None
+        for name in names:
+            paths = ["/".join([name, *["*"] * depth]) for depth in range(1, _DEPTHS + 1)]
+            delegations.roles[name] = DelegatedRole(
+                name, list(trusted.keyids), trusted.threshold, terminating=True, paths=paths
+            )
+        # A release keeps the keys that signed it until it is signed anew.
+        known = {**delegations.keys, **{keyid: root.keys[keyid] for keyid in trusted.keyids}}
+        used = {keyid for role in delegations.roles.values() for keyid in role.keyids}
+        delegations.keys = {keyid: key for keyid, key in known.items() if keyid in used}
+        targets.delegations = delegations
+
+    def _commit(self, state: _State, roots: list[Root], *, targets: bool) -> None:
+        """Sign and write all that changed; the rename of the timestamp is what publishes it."""
+        expires = self.now() + LIFETIME
+        for name, signed in {**state.releases, "targets": state.targets}.items() if targets else ():
+            authorities: Sequence[Role] = [_roles(state.targets)[name]] if name in state.releases else []
+            authorities = authorities or self._authorities(roots, "targets")
+            data = self._renewed(signed, "targets", authorities, expires)
+            self._write(f"{signed.version}.{name}", data)
+            state.snapshot.meta[f"{name}.json"] = _described(signed, data)
+        data = self._renewed(state.snapshot, "snapshot", self._authorities(roots, "snapshot"), expires)
+        self._write(f"{state.snapshot.version}.snapshot", data)
+        state.timestamp.snapshot_meta = _described(state.snapshot, data)
+        data = self._renewed(state.timestamp, "timestamp", self._authorities(roots, "timestamp"), expires)
+        self._write("timestamp", data)
+
+    def _authorities(self, roots: list[Root], role: str) -> list[Role]:
+        """Who has to sign: the newest root always, the one before as far as its keys are not lost."""
+        *before, newest = (root.roles[role] for root in roots)
+        return [*(authority for authority in before if self.keys.hold(role, authority)), newest]
+
+    def _renewed(
+        self, signed: Timestamp | Snapshot | Targets, keys: str, authorities: Sequence[Role], expires: datetime.datetime
+    ) -> bytes:
+        """The bytes of the next version."""
+        signed.version += 1
+        signed.expires = expires
+        return self._signed(signed, keys, authorities)
+
+    def _next_root(self, root: Root) -> Root:
+        following = copy.deepcopy(root)
+        following.version += 1
+        following.expires = self.now() + ROOT_LIFETIME
+        return following
+
+    def _write_root(self, root: Root, authorities: list[Root]) -> None:
+        self._write(f"{root.version}.root", self._signed(root, "root", [one.roles["root"] for one in authorities]))
+
+    def _signed(self, signed: Root | Timestamp | Snapshot | Targets, keys: str, authorities: Sequence[Role]) -> bytes:
+        metadata: Metadata[Any] = Metadata(signed)
+        self.keys.sign(metadata, keys, authorities)
+        return metadata.to_bytes()
+
+    def _state(self) -> _State:
+        """The repository as it stands, every signature verified; expiry does not matter to whom renews it."""
+        try:
+            root = self._newest_root()
+            timestamp = self._load(Timestamp, "timestamp", root, "timestamp")
+            snapshot = self._load(Snapshot, f"{timestamp.snapshot_meta.version}.snapshot", root, "snapshot")
+            targets = self._load(Targets, f"{snapshot.meta['targets.json'].version}.targets", root, "targets")
+        except (RepositoryError, KeyError, ValueError) as error:
+            raise _damaged(error) from error
+        return _State(root, timestamp, snapshot, targets)
+
+    def _newest_root(self) -> Root:
+        with mapped(self.folder):
+            versions = [
+                int(match.group(1))
+                for path in (self.folder / METADATA).iterdir()
+                if (match := _ROOT_FILE.fullmatch(path.name))
+            ]
+        if not versions:
+            raise WorkspaceError(
+                f"{self.folder.name}: expected a release repository, found none; restore it from a backup"
+            )
+        data = read_bounded(self._metadata(f"{max(versions)}.root"), MAX_METADATA_BYTES)
+        metadata = Metadata[Root].from_bytes(data)
+        metadata.signed.verify_delegate("root", metadata.signed_bytes, metadata.signatures)
+        return metadata.signed
+
+    def _release(self, state: _State, name: str) -> Targets:
+        """A release's own metadata, the next version of which a change may write."""
+        version = state.snapshot.meta[f"{name}.json"].version
+        try:
+            found = self._load(Targets, f"{version}.{name}", state.targets, name)
+        except (RepositoryError, ValueError) as error:
+            raise _damaged(error) from error
+        return found
+
+    def _load(self, kind: type[AnySigned], file: str, delegator: Root | Targets, role: str) -> AnySigned:
+        metadata = Metadata[AnySigned].from_bytes(read_bounded(self._metadata(file), MAX_METADATA_BYTES))
+        delegator.verify_delegate(role, metadata.signed_bytes, metadata.signatures)
+        if not isinstance(metadata.signed, kind):
+            raise RepositoryError(f"{file} is of another kind")
+        return metadata.signed
+
+    def _metadata(self, name: str) -> Path:
+        return self.folder / METADATA / f"{name}.json"
+
+    def _write(self, name: str, data: bytes) -> None:
+        _write_public(self._metadata(name), data)
+
+    def _store_bytes(self, target: str, content: bytes) -> TargetFile:
+        info = TargetFile.from_data(target, content)
+        _write_public(self.folder / TARGETS / info.get_prefixed_paths()[0], content)
+        return info
+
+    def _store_file(self, target: str, source: Path) -> TargetFile:
+        with mapped(source):
+            info = TargetFile.from_file(target, str(source))
+        path = self.folder / TARGETS / info.get_prefixed_paths()[0]
+        with mapped(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        with staged(path) as draft, mapped(path):
+            shutil.copyfile(source, draft)
+            draft.chmod(0o644)
+        return info
+
+    def _drop_leftovers(self, state: _State) -> None:
+        """Remove what a publishing that was interrupted left: the folder of a release that no metadata know."""
+        with mapped(self.folder):
+            for path in (self.folder / TARGETS).iterdir():
+                if RELEASE_NAME.fullmatch(path.name) and path.name not in _roles(state.targets):
+                    shutil.rmtree(path)
+
+
+def _roles(targets: Targets) -> dict[str, DelegatedRole]:
+    return {} if targets.delegations is None else targets.delegations.roles or {}
+
+
+def _unwritten(signed: AnySigned) -> AnySigned:
+    """Metadata whose first version is yet to be written."""
+    signed.version = 0
+    return signed
+
+
+def _described(signed: Signed, data: bytes) -> MetaFile:
+    return MetaFile(signed.version, len(data), {"sha256": hashlib.sha256(data).hexdigest()})
+
+
+def _write_public(path: Path, data: bytes) -> None:
+    """Written whole, for everyone to read: whoever carries the folder to a site may be another user there."""
+    with staged(path) as draft, mapped(path):
+        draft.write_bytes(data)
+        draft.chmod(0o644)
+
+
+def _damaged(error: Exception) -> WorkspaceError:
+    return WorkspaceError(
+        f"releases: expected the metadata of a release repository, found damaged ones ({type(error).__name__}); "
+        "restore the folder from a backup"
+    )

@@ -1,0 +1,143 @@
+"""What every request passes: refusals in our form, one line of log, the figures. No query, header or body is ever logged."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import time
+from contextlib import suppress
+
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from aggregator.errors import RequestError
+from aggregator.server.data_rate import Patience
+from aggregator.server.limits import Limits
+from aggregator.server.metrics import Metrics
+from protocols.errors import DigestError, ProtocolError, StorageError
+from protocols.http.messages import MAX_CHUNK_BYTES, Problem
+from shared.errors import DeidError
+
+LOG = logging.getLogger("aggregator.server")
+# Where the application notes the site of a request, once it is proved.
+SITE = "deid.site"
+_CLOSED_BY_CLIENT = 499
+# Nobody writes lines of their own into the log.
+_UNPRINTABLE = re.compile(r"[^!-~]")
+_DRAIN_S = 10
+
+
+class Front:
+    """The application around all others.
+
+    Args:
+        app: answers.
+        metrics: counts.
+        limits: say how slowly an answer may be taken.
+    """
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, limits: Limits) -> None:
+        self._app = app
+        self._metrics = metrics
+        self._limits = limits
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, exchange = time.monotonic(), _Exchange(receive, send, Patience(self._limits))
+        self._metrics.running.inc()
+        try:
+            await self._answer(scope, exchange)
+        finally:
+            self._metrics.running.dec()
+            self._note(scope, exchange, time.monotonic() - began)
+
+    async def _answer(self, scope: Scope, exchange: _Exchange) -> None:
+        try:
+            await self._app(scope, exchange.receive, exchange.send)
+        except ClientDisconnect:
+            exchange.status = _CLOSED_BY_CLIENT
+        except Exception as error:
+            refusal = _refusal(error)
+            self._metrics.refusals.labels(refusal.code).inc()
+            if exchange.status == 0:
+                await exchange.drain()
+                with suppress(ClientDisconnect, OSError):
+                    await _response(refusal)(scope, exchange.receive, exchange.send)
+
+    def _note(self, scope: Scope, exchange: _Exchange, seconds: float) -> None:
+        route = getattr(scope.get("endpoint"), "__name__", "none")
+        self._metrics.requests.labels(route, str(exchange.status)).inc()
+        self._metrics.seconds.labels(route).observe(seconds)
+        path = _UNPRINTABLE.sub("?", scope.get("raw_path", b"").partition(b"?")[0][:200].decode("latin-1"))
+        site = scope.get(SITE, "-")
+        LOG.info(
+            "%s %s %d %d bytes %d ms %s", scope["method"], path, exchange.status, exchange.sent, seconds * 1000, site
+        )
+
+
+class _Exchange:
+    """Watches how far an answer and a body have got."""
+
+    def __init__(self, receive: Receive, send: Send, patience: Patience) -> None:
+        self.status = 0
+        self.sent = 0
+        self._receive = receive
+        self._send = send
+        self._patience = patience
+        self._more = True
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self._more = message["type"] == "http.request" and message.get("more_body", False)
+        return message
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+        body_bytes = len(message.get("body", b""))
+        self.sent += body_bytes
+        try:
+            await self._patience.wait(self._send(message))
+        except TimeoutError as error:
+            # Who does not take the answer is as good as gone; the server closes a connection whose answer is not whole.
+            raise ClientDisconnect from error
+        self._patience.earn(body_bytes)
+
+    async def drain(self) -> None:
+        """Reads what is left of a body, within limits: who is cut off while sending does not see why."""
+        left = MAX_CHUNK_BYTES
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_DRAIN_S):
+                while self._more and left > 0:
+                    left -= len((await self.receive()).get("body", b""))
+
+
+def _refusal(error: Exception) -> RequestError:
+    """The error as the site may see it: what is wrong here is no business of its own.
+
+    An error of the format is about the request: what the server calls raises another kind about its own files.
+    """
+    if isinstance(error, RequestError):
+        return error
+    if isinstance(error, ProtocolError) and not isinstance(error, StorageError):
+        return RequestError(str(error), status=422, code="digest" if isinstance(error, DigestError) else "malformed")
+    if isinstance(error, ProtocolError | DeidError):
+        LOG.error("failed: %s", " ".join(str(error).split()))
+        return RequestError(
+            "the server can't do it now; repeat it later", status=503, code="internal", retry_after_s=30
+        )
+    # The text of an error that nobody foresaw could hold anything.
+    LOG.error("a fault in the program: %s", type(error).__name__)
+    return RequestError("a fault in the server; tell the provider", status=500, code="internal")
+
+
+def _response(refusal: RequestError) -> Response:
+    problem = Problem.about(refusal.code, str(refusal))
+    headers = {"problem": problem.code, "connection": "close"}
+    if refusal.retry_after_s is not None:
+        headers["retry-after"] = str(refusal.retry_after_s)
+    return Response(problem.to_bytes(), refusal.status, headers, "application/json")

@@ -1,0 +1,183 @@
+"""`aggregator train-head`: the head, trained on the pool, with a score for each site.
+
+The score of a site is taken on the tenth of its sentences that the training never saw. It tells whether the pool serves
+that site, not how the head does at a hospital that shared nothing. Beside it stands what sharing is worth: the score
+that a head trained on the provider's own notes alone reaches on the same sentences.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import torch
+
+from aggregator.enrolled.shares import Share, accepted_shares
+from aggregator.errors import RegistryError
+from aggregator.publishing.releases import release_representer, releases, representer_digest
+from aggregator.training.pool import Change, Pool
+from aggregator.workspace import Workspace
+from shared.anonymity.redrawing import redrawing
+from shared.files import new_folder, write_text
+from shared.models.storage import save_head
+from shared.models.tagger import Tagger
+from shared.pipeline.pipeline import load_encoder
+from shared.training.tagging import Progress, TaggingConfig, silent, train_tagger
+
+PUBLIC = "(public notes)"
+# Few notes want more passes: as many steps as the pool took, up to what a tagger needs to learn its notes by heart.
+_ALONE_STEPS = 600
+
+
+@dataclass(frozen=True)
+class SiteScore:
+    """Token-binary scores of the head on a site's held-out sentences.
+
+    Args:
+        site: name of the site, or PUBLIC.
+        tokens: tokens scored.
+        phi_tokens: how many of them are PHI.
+        precision: in [0, 1].
+        recall: in [0, 1].
+        alone_f1: F1 of a head trained on the provider's own notes only; None where there is no such head.
+    """
+
+    site: str
+    tokens: int
+    phi_tokens: int
+    precision: float
+    recall: float
+    alone_f1: float | None = None
+
+    @property
+    def f1(self) -> float:
+        total = self.precision + self.recall
+        return 2 * self.precision * self.recall / total if total else 0.0
+
+
+def train(
+    workspace: Workspace,
+    config: TaggingConfig,
+    *,
+    with_public: bool = True,
+    hold_out: bool = True,
+    sites: frozenset[str] | None = None,
+    progress: Progress = silent,
+) -> dict[str, object]:
+    """Train a head on the accepted shares and put it into the workspace.
+
+    Args:
+        workspace: with accepted shares.
+        config: the recipe.
+        with_public: let the provider's own encoded notes join the pool.
+        hold_out: keep a tenth of every share back to score the sites; without it there are no scores.
+        sites: only these sites' shares; None for all.
+        progress: called after every step.
+
+    Returns:
+        sizes, settings and the score of each site; also written beside the weights.
+
+    Raises:
+        WorkspaceError: there is nothing to train on.
+        RegistryError: a site that was asked for has no share of this representer.
+    """
+    shares, left_out = _usable_shares(workspace, sites)
+    change = redrawing(load_encoder(workspace.representer))
+    with ExitStack() as objects:
+        payloads: dict[str, list[Path]] = {}
+        for share in shares:
+            payload = objects.enter_context(workspace.objects().local(str(share.digest)))
+            payloads.setdefault(share.site, []).append(payload)
+        if with_public and workspace.public_share.exists():
+            payloads[PUBLIC] = [workspace.public_share]
+        with Pool(
+            [path for paths in payloads.values() for path in paths], held_out=False if hold_out else None, change=change
+        ) as pool:
+            head = train_tagger(pool, len(workspace.scheme.tags), config, progress=progress)
+            summary: dict[str, object] = {
+                "recipe": asdict(config),
+                "sentences": pool.sentences,
+                "tokens": pool.tokens,
+                "shares": [_record(share) for share in shares],
+                "left_out": left_out,
+                "public": PUBLIC in payloads,
+                "redrawn": change is not None,
+                "representer": representer_digest(workspace),
+            }
+        scores: list[SiteScore] = []
+        if hold_out:
+            budget = min(config.epochs * (pool.sentences // config.batch), _ALONE_STEPS)
+            alone = _alone(payloads, len(workspace.scheme.tags), replace(config, least_steps=budget), change, progress)
+            scores = [score_site(head, site, paths, alone) for site, paths in sorted(payloads.items())]
+    summary["sites"] = [asdict(score) | {"f1": score.f1} for score in scores]
+    with new_folder(workspace.head) as folder:
+        save_head(head, folder)
+        write_text(folder / "training.json", json.dumps(summary, indent=1))
+    return summary
+
+
+def _record(share: Share) -> dict[str, object]:
+    """A share in the record of the head, from which the release learns what has trained it."""
+    return {"site": share.site, "sequence": share.sequence, "payload": share.digest, "manifest": share.manifest}
+
+
+def _usable_shares(workspace: Workspace, sites: frozenset[str] | None) -> tuple[list[Share], int]:
+    """The shares of some sites that were made with the representer here, and how many were not.
+
+    The representations of two representers have nothing in common, even where their sizes agree.
+    """
+    digest = representer_digest(workspace)
+    fitting = {release.digest for release in releases(workspace) if release_representer(release) == digest}
+    accepted = [share for share in accepted_shares(workspace) if sites is None or share.site in sites]
+    usable = [share for share in accepted if share.release in fitting]
+    missing = sorted((sites or frozenset()) - {share.site for share in usable})
+    if missing:
+        raise RegistryError(
+            f"{missing[0]}: expected an accepted share of this representer, found none; see `aggregator shares list`"
+        )
+    return usable, len(accepted) - len(usable)
+
+
+def _alone(
+    payloads: dict[str, list[Path]], tags: int, config: TaggingConfig, change: Change | None, progress: Progress
+) -> Tagger | None:
+    """A head trained on the provider's own notes; None where they are not in the pool, or nothing else is."""
+    if set(payloads) <= {PUBLIC} or PUBLIC not in payloads:
+        return None
+    with Pool(payloads[PUBLIC], held_out=False, change=change) as pool:
+        return train_tagger(pool, tags, config, progress=progress)
+
+
+def score_site(head: Tagger, site: str, paths: list[Path], alone: Tagger | None = None) -> SiteScore:
+    """Token-binary scores on the held-out sentences of one site.
+
+    Args:
+        head: trained on the pool.
+        site: its name.
+        paths: its payloads.
+        alone: trained on the provider's own notes.
+    """
+    with Pool(paths, held_out=True) as pool:
+        score = _score(head, site, pool)
+        return score if alone is None else replace(score, alone_f1=_score(alone, site, pool).f1)
+
+
+def _score(head: Tagger, site: str, pool: Pool) -> SiteScore:
+    hits, found, true, tokens = _counts(head.predict, pool)
+    return SiteScore(site, tokens, true, hits / found if found else 0.0, hits / true if true else 0.0)
+
+
+def _counts(predict: Callable[..., torch.Tensor], pool: Pool) -> tuple[int, int, int, int]:
+    """Tokens that both call PHI, that the head does, that are, and all."""
+    hits = found = true = tokens = 0
+    for batch in pool.batches(256):
+        said = predict(batch.inputs, batch.casing, batch.lengths) > 0
+        gold = batch.tags > 0
+        hits += int((said & gold).sum())
+        found += int(said.sum())
+        true += int(gold.sum())
+        tokens += int(batch.lengths.sum())
+    return hits, found, true, tokens

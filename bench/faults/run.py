@@ -1,0 +1,247 @@
+"""`python -m bench.faults [--quick] [--record]`: what can go wrong on the way of a share goes wrong, everywhere; prints counts.
+
+Kills at calls into the system (see `bench.faults.interruptions`) and at random times, errors of the disk at every write, a
+disk that is really full, clocks that are wrong, a database that goes, cuts and flipped bytes, and eight processes that take in one bundle. The
+payload is checked in the process itself, but for kills that meet its child: what a child does is for
+tests/aggregator/sandbox/test_sandbox.py.
+
+--quick takes a few points of each kind; --record writes the counts into docs/results/trust.json.
+"""
+
+from __future__ import annotations
+
+import errno
+import resource
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from bench.exchange.world import World, build, invented_terms
+from bench.faults import flipped_bytes as faults_bytes
+from bench.faults import intake as faults_intake
+from bench.faults import submit as faults_submit
+from bench.faults.intake import SCENARIOS, Damage, Subject
+from bench.faults.interruptions import Outcome, Work, clock_off, fail_at, kill_after, kill_at, moments, undisturbed
+from bench.results import Entry, record
+
+_COMMAND = "make faults"
+_FILE_BYTES = range(0, 320_000, 4000)
+# Ahead and behind, from five minutes to a year.
+_CLOCKS_S = tuple(sign * days * 86_400 for days in (5 / 1440, 1 / 24, 1, 30, 365) for sign in (1, -1))
+Disturbance = Callable[[Work], Outcome]
+
+
+@dataclass(frozen=True)
+class Extent:
+    """How much is tried.
+
+    Args:
+        calls: a kill at one of so many of the calls into the system; each takes half a second of processor time.
+        writes: an error at one of so many of the calls that write.
+        bytes: one of so many bytes.
+        random: kills at random times, of each piece of work.
+        rounds: of eight processes at once.
+    """
+
+    calls: int = 8
+    writes: int = 1
+    bytes: int = 1
+    random: int = 30
+    rounds: int = 10
+
+
+QUICK = Extent(calls=300, writes=60, bytes=300, random=1, rounds=1)
+
+
+@dataclass
+class Tally:
+    """A kind of fault.
+
+    Args:
+        name: in words.
+        tried: how many.
+        damage: of all of them.
+    """
+
+    name: str
+    tried: int = 0
+    damage: Damage = field(default_factory=Damage)
+
+    def __str__(self) -> str:
+        found = self.damage
+        return f"{self.name:62} {self.tried:6} tried: {found.lost} lost, {found.unverified} unverified, {found.stuck} stuck"
+
+
+def run(folder: Path, extent: Extent, say: Callable[[str], None] = lambda line: None) -> list[Tally]:
+    """Tries everything.
+
+    Args:
+        folder: for worlds.
+        extent: how much.
+        say: takes a line for each kind.
+    """
+    tallies = []
+    with invented_terms(sandbox=False):
+        for name, faults in _kinds(folder, extent):
+            tally, began = Tally(name), time.monotonic()
+            for damage in faults:
+                tally.tried += 1
+                tally.damage += damage
+            say(f"{tally} ({time.monotonic() - began:.0f} s)")
+            tallies.append(tally)
+    return tallies
+
+
+def _kinds(folder: Path, extent: Extent) -> Iterator[tuple[str, Iterable[Damage]]]:
+    subjects = [faults_intake.subject(scenario, folder) for scenario in SCENARIOS]
+    every: list[Subject[Any]] = [*subjects, faults_submit.subject(folder)]
+    for subject in every:
+        yield f"kill -9: {subject.name}", _all(subject, _kills(subject, extent))
+        yield f"disk full, I/O errors: {subject.name}", _all(subject, _failures(subject, extent))
+        yield f"clock off: {subject.name}", _all(subject, (partial(clock_off, seconds=by) for by in _CLOCKS_S))
+    accepted = subjects[0]
+    yield "kill -9 while the child checks the payload", _kills_with_child(accepted, extent)
+    sizes = _FILE_BYTES[:: -(-extent.calls // 10)]
+    yield "disk full for the kernel", _all(accepted, (partial(_on_full_disk, max_bytes=size) for size in sizes))
+    yield "database gone and back", _database_gone(accepted, extent)
+    yield "bundle cut at and beside the edges of its chunks", faults_bytes.cuts(build(folder / "cut"))
+    yield "a byte of the header flipped", faults_bytes.flips_outside(build(folder / "outside"), extent.bytes)
+    yield "a byte of the manifest flipped", faults_bytes.flips_inside(build(folder / "inside"), extent.bytes)
+    yield "eight processes with one bundle", _at_once(accepted, extent.rounds)
+
+
+def _all(subject: Subject[Any], disturbances: Iterable[Disturbance]) -> Iterator[Damage]:
+    """Each disturbance in a copy of the world of its own."""
+    for disturbance in disturbances:
+        with subject.copied() as world:
+            outcome = disturbance(partial(subject.work, world))
+            yield subject.examine(world, outcome)
+
+
+def _measured(subject: Subject[Any], disturbance: Disturbance) -> tuple[int, float]:
+    """How many points a piece of work has for a disturbance, and how long it takes."""
+    with subject.copied() as world:
+        began = time.monotonic()
+        return disturbance(partial(subject.work, world)).points, time.monotonic() - began
+
+
+def _kills(subject: Subject[Any], extent: Extent) -> Iterator[Disturbance]:
+    """At every point, and at random times."""
+    points, seconds = _measured(subject, partial(kill_at, point=0))
+    for point in range(1, points + 1, extent.calls):
+        yield partial(kill_at, point=point)
+    for moment in moments(seconds, extent.random, seed=points):
+        yield partial(kill_after, seconds=moment)
+
+
+def _failures(subject: Subject[Any], extent: Extent) -> Iterator[Disturbance]:
+    """A full disk and a failing one, at every call that writes."""
+    points, _ = _measured(subject, partial(fail_at, point=0, number=errno.EIO))
+    for point in range(1, points + 1, extent.writes):
+        for number in (errno.ENOSPC, errno.EIO):
+            yield partial(fail_at, point=point, number=number)
+
+
+def _kills_with_child(subject: Subject[Any], extent: Extent) -> Iterator[Damage]:
+    with invented_terms():
+        _, seconds = _measured(subject, undisturbed)
+        yield from _all(subject, (partial(kill_after, seconds=at) for at in moments(seconds, extent.random, seed=1)))
+
+
+def _on_full_disk(work: Work, max_bytes: int) -> Outcome:
+    """No file of the process can grow beyond a size: the kernel refuses the write, whoever makes it."""
+
+    def limited() -> bytes:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (max_bytes, resource.RLIM_INFINITY))
+        return work()
+
+    return undisturbed(limited)
+
+
+def _database_gone(subject: Subject[World], extent: Extent) -> Iterator[Damage]:
+    """The file of the database is moved away at a random moment of the work, and back afterwards."""
+    _, seconds = _measured(subject, undisturbed)
+    for moment in moments(seconds, 3 * extent.random, seed=2):
+
+        def work(world: World, moment: float = moment) -> bytes:
+            path, away = _paths(world)
+            timer = threading.Timer(moment, path.rename, (away,))
+            timer.start()
+            try:
+                return subject.work(world)
+            finally:
+                timer.cancel()
+                timer.join()
+
+        yield from _all(replace(subject, work=work, examine=partial(_back, subject)), (undisturbed,))
+
+
+def _back(subject: Subject[World], world: World, outcome: Outcome) -> Damage:
+    path, away = _paths(world)
+    with suppress(FileNotFoundError):
+        away.rename(path)
+    return subject.examine(world, outcome)
+
+
+def _paths(world: World) -> tuple[Path, Path]:
+    path = world.provider / "registry.sqlite"
+    return path, path.with_name("away")
+
+
+def _at_once(subject: Subject[World], rounds: int) -> Iterator[Damage]:
+    for _ in range(rounds):
+        with subject.copied() as world, ProcessPoolExecutor(8, mp_context=get_context("fork")) as workers:
+            said = set(workers.map(_take_in, [world.root] * 8))
+            # All eight must hear the same.
+            damage = subject.examine(world, Outcome(min(said), killed=False, error="", points=0))
+            yield damage + Damage(lost=len(said) - 1)
+
+
+def _take_in(root: Path) -> bytes:
+    """In a process of its own, to which no key can be sent."""
+    return faults_intake.take_in(World(root))
+
+
+def entries(tallies: list[Tally]) -> list[Entry]:
+    """What the issue asks for."""
+    tried = sum(tally.tried for tally in tallies)
+    kills = sum(tally.tried for tally in tallies if tally.name.startswith("kill -9"))
+    damage = sum((tally.damage for tally in tallies), Damage())
+    note = "; ".join(f"{tally.name}: {tally.tried}" for tally in tallies)
+
+    def entry(measure: str, value: int, unit: str, note: str, target: int = 0, direction: str = "<=") -> Entry:
+        return Entry(f"faults: {measure}", value, target, direction, unit, None, 1, "invented shares", _COMMAND, note)
+
+    return [
+        entry("acknowledged shares lost", damage.lost, "shares", f"of {tried} faults: {note}"),
+        entry("unverified shares used", damage.unverified, "shares", f"of {tried} faults"),
+        entry("stuck states", damage.stuck, "states", f"of {tried} faults"),
+        entry(
+            "kill -9 points of ingest and submit", kills, "points", "at calls into the system, in order, and at random times", 1000, ">=",
+        ),
+    ]  # fmt: skip
+
+
+def main(arguments: list[str]) -> int:
+    """Tries, prints, and with --record writes; returns 1 where there is damage."""
+    if not set(arguments) <= {"--quick", "--record"}:
+        print("usage: python -m bench.faults [--quick] [--record]", file=sys.stderr)
+        return 2
+    extent = QUICK if "--quick" in arguments else Extent()
+    with tempfile.TemporaryDirectory() as folder:
+        tallies = run(Path(folder), extent, lambda line: print(line, flush=True))
+    found = entries(tallies)
+    for entry in found:
+        print(f"{entry.measure}: {entry.value:g}")
+    if "--record" in arguments:
+        record("trust", found)
+    return int(any(entry.value for entry in found[:3]))

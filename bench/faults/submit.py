@@ -1,0 +1,139 @@
+"""What may be disturbed at a hospital that writes a share to a stick, and what must be true of both afterwards.
+
+- lost: the command said that the share lies on the stick, and it does not, or the ledger does not know of it;
+- unverified: a file on the stick has the name of a bundle and is none, or a bundle left without standing in the ledger;
+- stuck: the same command, given again, does not end well, or the ledger does not verify.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from aggregator import workspace as central
+from aggregator.publishing import releases
+from bench.exchange.world import SCHEME, Sentences
+from bench.faults.intake import Damage, Subject
+from bench.faults.interruptions import Outcome, undisturbed
+from protocols.errors import ProtocolError
+from protocols.payload.opening import create_payload
+from protocols.share.bundle import verify_bundle
+from protocols.share.manifest import ShareFields
+from protocols.share.sealing import seal_share
+from shared.embeddings.vectors import WordVectors, unit_rows
+from shared.errors import DeidError
+from shared.files import write_text
+from shared.labels import load_scheme
+from shared.models.token_local import TokenLocal, TokenLocalConfig
+from shared.pipeline.pipeline import Encoder, save_encoder
+from site_client import ledger
+from site_client import workspace as hospital
+from site_client.exchange.receipts import SUBMITTED
+from site_client.exchange.submit import submit_to_folder
+from site_client.releases.pull import pull
+
+_DIM = 8
+
+
+def subject(folder: Path) -> Subject[Path]:
+    """The work at a hospital that was made ready below a folder."""
+    template = build(folder / "submit")
+    return Subject("submit to a folder", partial(copied, template, folder), submit, after)
+
+
+def build(root: Path) -> Path:
+    """A hospital that has pulled a release and encoded a share; returns the folder with both."""
+    scheme = load_scheme(SCHEME)
+    provider = central.create(root / "provider", "provider", SCHEME)
+    provider.representer.mkdir()
+    words = WordVectors(("one", "two"), unit_rows(np.eye(2, _DIM, dtype=np.float32)))
+    save_encoder(Encoder(words, TokenLocal(TokenLocalConfig(_DIM, _DIM)).eval(), scheme), provider.representer)
+    write_text(provider.representer / "training.json", "{}")
+    releases.publish_representer(provider, releases.Publishing(audited=False))
+    fingerprint = provider.repository().fingerprint.key_id
+    site, _ = pull(hospital.create(root / "site", "north"), str(provider.releases), fingerprint)
+    sentences = Sentences(0, sentences=300)
+    with create_payload(root / "share.parquet", dim=_DIM) as writer:
+        writer.append(sentences.block(0))
+    fields = ShareFields(
+        site="north",
+        sequence=1,
+        recipient=site.pinned_provider().signing_key.key_id,
+        release=site.release().digest,
+        label_scheme=SCHEME,
+        tags=len(scheme.tags),
+        value_bound=8.0,
+        created=datetime.date(2026, 1, 31),
+        software="deid-commons",
+        protection={},
+    )
+    seal_share(root / "share.parquet", fields, site.key())
+    provider.registry().close()
+    return root
+
+
+def submit(root: Path) -> bytes:
+    """Writes the share to the stick; says the digest of what lies there."""
+    site = hospital.open_workspace(root / "site")
+    return _checked(site, submit_to_folder(site, root / "share.parquet", root / "stick", "A. Weiss"))
+
+
+@contextmanager
+def copied(template: Path, folder: Path) -> Iterator[Path]:
+    """A hospital that may be disturbed."""
+    root = folder / "disturbed-site"
+    shutil.copytree(template, root, ignore=shutil.ignore_patterns("provider"))
+    try:
+        yield root
+    finally:
+        shutil.rmtree(root)
+
+
+def after(root: Path, outcome: Outcome) -> Damage:
+    """Examines hospital and stick after a disturbance, in a process of its own."""
+    found = undisturbed(lambda: json.dumps(vars(_examined(root, outcome.said))).encode())
+    return Damage(stuck=1) if found.said is None else Damage(**json.loads(found.said))
+
+
+def _examined(root: Path, acknowledged: bytes | None) -> Damage:
+    site = hospital.open_workspace(root / "site")
+    unverified = _unverified(site, root / "stick")
+    lost = acknowledged is not None and acknowledged not in _bundles(site, root / "stick")
+    try:
+        again = submit(root)
+        ledger.verify(site)
+    except (ProtocolError, DeidError):
+        return Damage(int(lost), unverified, 1)
+    lost = lost or (acknowledged is not None and acknowledged != again)
+    return Damage(int(lost), unverified + _unverified(site, root / "stick"), 0)
+
+
+def _unverified(site: hospital.Workspace, stick: Path) -> int:
+    """Files on the stick that are no bundles, or left without a word."""
+    files = list(stick.glob("*.share")) if stick.exists() else []
+    told = {entry.details.get("bundle_sha256") for entry in ledger.entries(site) if entry.event == SUBMITTED}
+    good = [digest for digest in _bundles(site, stick) if digest.decode() in told]
+    return len(files) - len(good)
+
+
+def _bundles(site: hospital.Workspace, stick: Path) -> list[bytes]:
+    found = []
+    for path in stick.glob("*.share") if stick.exists() else ():
+        try:
+            found.append(_checked(site, path))
+        except ProtocolError:
+            continue
+    return found
+
+
+def _checked(site: hospital.Workspace, path: Path) -> bytes:
+    """The digest of a bundle, verified as the provider verifies it."""
+    recipient = site.pinned_provider().recipient.key_id
+    return verify_bundle(path, public_keys={site.site: site.public_keys}, recipient_id=recipient).sha256.encode()

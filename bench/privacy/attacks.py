@@ -1,0 +1,360 @@
+"""The attacks on the default preset, and how long everything takes, for docs/results/privacy.json."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from aggregator import workspace
+from aggregator.auditing import audit as audits
+from aggregator.training import representer as train_repr
+from aggregator.training.representer import PublicMaterial, RepresenterOptions
+from bench import corpora
+from bench.outcomes import kept
+from bench.privacy.material import (
+    COMMAND,
+    PROVIDER_NOTES,
+    background,
+    spanish,
+    spanish_names,
+)
+from bench.results import Entry, record
+from shared.anonymity.names import full_names
+from shared.augment.pseudonyms import Pseudonymiser
+from shared.document import Document
+from shared.embeddings.generalised import PUBLIC, GeneralisedVectors, plain
+from shared.embeddings.neighbours import Neighbours
+from shared.evaluation import clopper_pearson
+from shared.labels import load_scheme
+from shared.models.noise_source import PrivateNoise
+from shared.models.representer import Representer
+from shared.pipeline.pipeline import Encoder, load_encoder
+from shared.privacy.attacks.adversary import AdversarySettings, fresh_adversaries
+from shared.privacy.attacks.matching import MatchingSettings
+from shared.privacy.attacks.membership import encoded_notes, membership
+from shared.privacy.audit import FULL, AuditMaterial, run_audit
+from shared.privacy.material.sharing import joined
+from shared.privacy.policy import load_policy
+from shared.privacy.white_box import white_box
+from shared.privacy.word_pairs import WHILE_ENCODING, WhiteBoxSettings
+from shared.sentences.encoding import TokenisedSentences, tokenised, tokenised_chunks
+from site_client.sharing.guard import Guard
+
+# Smaller than the paper's 300 units and every pair an epoch, so that fifteen runs end within the hour; the positive
+# control of the same size breaks clear vectors.
+ADVERSARY_HIDDEN = 100
+ADVERSARY_PAIRS = 500
+_EVERY_PAIR_NOTES = 10
+SEEDS_OF_ADVERSARIES = (1, 2, 3, 4, 5)
+DEFAULT = RepresenterOptions()
+_CASING = "candidates in the casing of the true word"
+_TRIED = "representation alone; the words of every sentence were changed under the same draw, four times"
+_TOLD = "a pair of another casing class, such as a number for a word, is told for sure"
+
+
+def _encoder(options: RepresenterOptions = DEFAULT) -> Encoder:
+    """Made by the provider of the MEDDOCAN comparison; by default the default preset."""
+    provider = corpora.meddocan("train")[:PROVIDER_NOTES]
+    material = PublicMaterial(provider, spanish(), background(), spanish_names())
+    with tempfile.TemporaryDirectory() as name:
+        place = workspace.create(Path(name) / "provider", "bench", "meddocan")
+        began = time.monotonic()
+        train_repr.train(place, material, options)
+        print(f"train-repr: {time.monotonic() - began:.0f} s", flush=True)
+        return load_encoder(place.representer)
+
+
+def adversaries() -> None:
+    """The paper's criterion: fresh T1 and T2 after 50 epochs, N = 100, 500 and 1000, five seeds."""
+    encoder = _encoder()
+    remark = "seeds of the adversaries, for the default representer has no trained network"
+    _against_adversaries("", "privacy-adversaries", lambda candidates, seed: encoder, remark)
+
+
+def adversaries_invariance() -> None:
+    """The same for the best of the constructions that are trained: is its training stable?"""
+
+    def trained(candidates: int, seed: int) -> Encoder:
+        return _encoder(RepresenterOptions("invariance", neighbours=candidates, seed=seed))
+
+    remark = "seeds of training and adversaries"
+    _against_adversaries("invariance, five trainings, ", "privacy-adversaries-invariance", trained, remark)
+
+
+def _against_adversaries(label: str, file: str, made: Callable[[int, int], Encoder], remark: str) -> None:
+    """Measure and record what is left to fresh adversaries.
+
+    Args:
+        label: ahead of the measure.
+        file: of a run, ahead of N and seed.
+        made: the encoder for an N and a seed.
+        remark: what the seeds are of.
+    """
+    known, target = (_sentences(corpora.meddocan("train")[200:300]), _sentences(corpora.meddocan("dev")))
+
+    def measure(candidates: int, seed: int) -> dict[str, object]:
+        settings = AdversarySettings(candidates, pairs=ADVERSARY_PAIRS, hidden=ADVERSARY_HIDDEN, seed=seed)
+        # Clear vectors are broken or not whatever else is attacked.
+        clear = seed == SEEDS_OF_ADVERSARIES[0]
+        found = fresh_adversaries(made(candidates, seed), spanish(), known, target, settings, clear=clear)
+        return {"findings": [asdict(one) for one in found]}
+
+    entries = []
+    for candidates in (100, 500, 1000):
+        runs = [
+            kept(f"{file}-{candidates}-{seed}", lambda seed=seed, candidates=candidates: measure(candidates, seed))  # type: ignore[misc]
+            for seed in SEEDS_OF_ADVERSARIES
+        ]
+        for name in ("T1", "T2"):
+            found = [next(one for one in run["findings"] if one["attack"] == f"fresh adversary {name}") for run in runs]
+            trials = sum(one["trials"] for one in found)
+            hits = sum(round(one["value"] * one["trials"]) for one in found)
+            outside = sum(one["interval"][0] > 0.5 for one in found)
+            controls = [one["value"] for run in runs for one in run["findings"]
+                        if "control" in one["attack"] and name in one["attack"]]  # fmt: skip
+            low, high = clopper_pearson(hits, trials)
+            entries.append(
+                Entry(f"{label}fresh adversary {name}, 50 epochs, N={candidates}: lower end of the 95% interval", round(low, 4), 0.5,
+                      "<=", "decisions right", (round(low, 4), round(high, 4)), len(runs), "meddocan/dev", COMMAND,
+                      f"accuracy {hits / trials:.4f} of {trials} decisions of five seeds, seeds whose own interval lies above chance: {outside}; "
+                      f"positive control (clear vectors) {min(controls):.3f} to {max(controls):.3f}; {ADVERSARY_HIDDEN} units, {ADVERSARY_PAIRS} pairs an epoch; {remark}",
+                      ", ".join(sorted({run["commit"] for run in runs})))
+            )  # fmt: skip
+        record("privacy", entries)
+
+
+def _sentences(notes: list[Document]) -> TokenisedSentences:
+    return joined(list(tokenised_chunks(tokenised(notes), load_scheme("meddocan"))))
+
+
+def strong() -> None:
+    """The strong criterion, for the default preset at N = K = 1000: the full audit on MEDDOCAN dev."""
+
+    def measure() -> dict[str, object]:
+        encoder = _encoder()
+        material = AuditMaterial(
+            spanish(), corpora.meddocan("train")[100:400], corpora.meddocan("dev"), full_names("meddocan", 12_000, 0),
+            ["NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO", "FAMILIARES_SUJETO_ASISTENCIA"],
+        )  # fmt: skip
+        settings = replace(
+            FULL,
+            adversary=None,
+            membership=None,
+            matching=(MatchingSettings(targets=4000), FULL.matching[1]),
+        )  # fmt: skip
+        began = time.monotonic()
+
+        def told(name: str, done: int, total: int) -> None:
+            # Attacks that train report their own epochs, too.
+            print(f"{time.monotonic() - began:.0f} s: {name} {done}/{total}", flush=True)
+
+        found = run_audit(encoder, material, settings, told)
+        return {"findings": [asdict(one) for one in found.findings], "seconds": time.monotonic() - began}
+
+    def measure_hidden() -> dict[str, object]:
+        target = [_sentences(corpora.meddocan("dev"))]
+        hidden = _encoder(RepresenterOptions(hide_casing=True))
+        found = white_box(hidden, target, Pseudonymiser(Neighbours(spanish()), FULL.neighbours), FULL.white_box)
+        return {"findings": [asdict(one) for one in found.findings()]}
+
+    run, hidden = kept("privacy-strong", measure), kept("privacy-white-box-hidden", measure_hidden)
+    by_measure = {(one["attack"], one["measure"]): one for one in run["findings"]}
+    each = [
+        ("token inversion", name, None, f"PHI inversion, {name}", "interval: bootstrap over sentences")
+        for attack, name in by_measure if attack == "token inversion" and name.startswith("top-1 above context-only, ")
+    ]  # fmt: skip
+    entries = []
+
+    def add(label: str, one: dict[str, Any], target: float | None, what: str, state: str) -> None:
+        without = "" if one["baseline"] is None else f"; without the share {one['baseline']:.4f}"
+        entries.append(
+            Entry(label, round(one["value"], 4), target, "" if target is None else "<=", one["unit"] or "share",
+                  (round(one["interval"][0], 4), round(one["interval"][1], 4)), 1, "meddocan/dev", COMMAND,
+                  f"{one['trials']} trials{without}; {what}; attacker: {one['knowledge']}; seed {one['seed']}", state)
+        )  # fmt: skip
+
+    for attack, name, target, label, what in (
+        ("match", "top-1 of 100, nearest neighbours, 1 share", 0.015, "match top-1 of 100 nearest neighbours", _CASING),
+        ("match", "top-1 of 100, nearest neighbours, 100 shares", 0.015, "match top-1 of 100 nearest neighbours, 100 shares averaged", _CASING),
+        ("match", "top-1 of 100, nearest neighbours, 10 shares", 0.015, "match top-1 of 100 nearest neighbours, 10 shares averaged", _CASING),
+        ("match", "top-1 of 10000, nearest neighbours, 1 share", None, "match top-1 of 10,000 nearest neighbours", _CASING),
+        ("match", "top-1 of 100, own set, 1 share", 0.015, "match top-1 of 100 of the own set", _CASING),
+        ("match", "top-1 of 100, own set, 100 shares", 0.015, "match top-1 of 100 of the own set, 100 shares averaged", _CASING),
+        ("white box", "Bayes accuracy, representation, all PHI, mean", 0.52, "white box, mean Bayes accuracy, N=1000", _TRIED),
+        ("white box", "Bayes accuracy, representation, all PHI, 99th percentile", 0.60, "white box, 99th percentile of Bayes accuracy, N=1000", _TRIED),
+        ("white box", "Bayes accuracy, with casing, all PHI, mean", 0.52, "white box with casing, mean Bayes accuracy, N=1000", _TOLD),
+        ("white box", "Bayes accuracy, with casing, all PHI, 99th percentile", 0.60, "white box with casing, 99th percentile of Bayes accuracy, N=1000", _TOLD),
+        ("token inversion", "categories in which top-1 lies above context-only, jointly at 95%", 0, "PHI categories whose inversion top-1 lies above context-only", "the baseline knows casing, too"),
+        ("linkage", "top-1 of 10000 names, 1 share", None, "patient-list linkage, top-1 of 10,000 names", _CASING),
+        ("token inversion", "top-1, all categories", None, "PHI inversion, top-1, all categories", "the baseline knows casing, too"),
+        ("reassembly", "ROC AUC of pairs, all that a share shows", None, "reassembly of notes, ROC AUC of pairs of sentences", "all that a share shows"),
+        ("reassembly", "ROC AUC of pairs, tags and lengths alone", None, "reassembly of notes by tags and lengths alone, ROC AUC of pairs of sentences", "what travels in clear"),
+        ("readability", "top-1 by look-up and network, all words", None, "readability, words that are not PHI", "common words are shown as they are"),
+        ("readability", "top-1 by look-up and network, rare words, public frequency below 5", None, "readability, rare words that are not PHI", "fewer than 5 times in the 300 labelled notes of the attacker"),
+        *each,
+    ):  # fmt: skip
+        add(f"default preset, N=K=1000: {label}", by_measure[attack, name], target, what, run["commit"])
+    for one in hidden["findings"]:
+        for figure, target in (("mean", 0.52), ("99th percentile", 0.60)):
+            if one["measure"] == f"Bayes accuracy, with casing, all PHI, {figure}":
+                label = f"default preset with --hide-casing: white box with casing, {figure} of Bayes accuracy, N=1000"
+                add(label, one, target, "the casing that travels is the surrogate's", hidden["commit"])
+    record("privacy", entries)
+
+
+def vocabularies() -> None:
+    """How sure a guess within a cluster can be, and what is shown of the lists of names; 0.1 is the share of docs/privacy.md."""
+    listed = {plain(word) for words in spanish_names() for word in words}
+    entries = []
+    for size, share in ((1000, 1.0), (1000, 0.1), (100, 1.0)):
+
+        def measure(size: int = size, share: float = share) -> dict[str, object]:
+            vectors = _encoder(RepresenterOptions(cluster_size=size, max_share=share)).vectors
+            assert isinstance(vectors, GeneralisedVectors)
+            shown = [word for word, own in zip(vectors.words, vectors.classes.tolist(), strict=True) if own == PUBLIC]
+            named = sum(plain(word) in listed for word in shown)
+            clusters = len(vectors.centres)
+            return {"largest": vectors.largest_share, "public": len(shown), "named": named, "clusters": clusters}
+
+        found = kept(f"privacy-vocabulary-{size}-{share:g}", measure)
+        bounded = "" if share == 1 else f", --max-share {share:g}"
+        note = f"{found['clusters']} clusters, {found['public']} public words; of {len(listed)} listed names {found['named']} are public: seen small often enough"
+        entries.append(
+            Entry(f"default procedure, K={size}{bounded}: largest share of a word in its cluster's public frequency", round(found["largest"], 4),
+                  None if share == 1 else share, "" if share == 1 else "<=", "share", None, 1, "meddocan/train", COMMAND, note, found["commit"])
+        )  # fmt: skip
+    record("privacy", entries)
+
+
+def memberships() -> None:
+    """Which notes trained a head: on what the default preset shows of MEDDOCAN's notes that the provider has not."""
+
+    def measure() -> dict[str, object]:
+        encoder, notes = _encoder(), corpora.meddocan("train")[PROVIDER_NOTES:] + corpora.meddocan("dev")
+        assert FULL.membership is not None
+        pool, asked = (encoded_notes(encoder, notes, draw) for draw in (0, 1))
+        found = membership(pool, asked, len(encoder.scheme.tags), FULL.membership)
+        return {"findings": [asdict(one) for one in found]}
+
+    run = kept("privacy-membership", measure)
+    record("privacy", [
+        Entry(f"default preset: membership of a note in the training of a head, {one['measure']}", round(one["value"], 4), None, "",
+              one["unit"] or "share", (round(one["interval"][0], 4), round(one["interval"][1], 4)), 1, "meddocan/train+dev", COMMAND,
+              f"{one['trials']} notes; a worthless score reaches {one['baseline']:.4f}; attacker: {one['knowledge']}; seed {one['seed']}",
+              run["commit"])
+        for one in run["findings"] if one["trials"]
+    ])  # fmt: skip
+
+
+def times() -> None:
+    """Wall clock on MEDDOCAN's 500 training notes, one thread; then the cost of the white-box bound.
+
+    Of the procedures that train a network the slowest is measured, too.
+    """
+    notes = corpora.meddocan("train")
+    note = "one thread, other processes on the machine"
+
+    def entry(measure: str, file: str, target: float, run: Callable[[], str]) -> Entry:
+        def timed() -> dict[str, object]:
+            began = time.monotonic()
+            remark = run()
+            return {"minutes": (time.monotonic() - began) / 60, "remark": remark}
+
+        found = kept(f"privacy-times-{file}", timed)
+        value = round(float(str(found["minutes"])), 2)
+        remarks = f"{note}{found['remark']}"
+        return Entry(
+            measure, value, target, "<=", "min", None, 1, "meddocan/train", COMMAND, remarks, str(found["commit"])
+        )
+
+    with tempfile.TemporaryDirectory() as name:
+
+        def trained(procedure: str, preset: str) -> workspace.Workspace:
+            place = workspace.create(Path(name) / f"{procedure}-{preset}", "bench", "meddocan")
+            material = PublicMaterial(notes, spanish(), background(), spanish_names())
+            train_repr.train(place, material, RepresenterOptions(procedure, preset=preset))
+            return place
+
+        def training(procedure: str, preset: str, target: float) -> Entry:
+            def run() -> str:
+                trained(procedure, preset)
+                return ""
+
+            measure = f"train-repr --procedure {procedure} --preset {preset}, MEDDOCAN train"
+            return entry(measure, f"{procedure}-{preset}", target, run)
+
+        def audit(preset: str, target: float) -> Entry:
+            def run() -> str:
+                result = audits.audit(place, notes, spanish(), load_policy(), preset)
+                return f"; the verdict was {'pass' if result.passed else 'FAIL'}"
+
+            return entry(f"audit --preset {preset}, default procedure, MEDDOCAN train", f"audit-{preset}", target, run)
+
+        spanish()
+        entries = [
+            training("surrogates", "standard", 60),
+            training("three-part", "quick", 5),
+            training("three-part", "standard", 60),
+        ]
+        place = trained("surrogates", "quick")
+        entries += [audit("quick", 5), audit("full", 60)]
+    entries += [
+        entry for procedure in ("surrogates", "k-anonymous", "three-part") for entry in _guard_entries(procedure)
+    ]
+    record("privacy", entries)
+
+
+def _guard_entries(procedure: str) -> list[Entry]:
+    """What `site-client encode` does for the bound, as a ratio to the encoding itself, on all 500 notes.
+
+    Where noise is all that hides a word, also what every pair of a PHI word and a neighbour would cost, on a part of them.
+    """
+    provider = corpora.meddocan("train")[:PROVIDER_NOTES]
+    with tempfile.TemporaryDirectory() as name:
+        place = workspace.create(Path(name) / "provider", "bench", "meddocan")
+        material = PublicMaterial(provider, spanish(), background(), spanish_names())
+        train_repr.train(place, material, RepresenterOptions(procedure, preset="quick"))
+        encoder = load_encoder(place.representer)
+    chunks = list(tokenised_chunks(tokenised(corpora.meddocan("train")), encoder.scheme))
+
+    def sampled() -> None:
+        guard = Guard(encoder, 100, None, PrivateNoise())
+        for chunk in chunks:
+            guard.passed(chunk)
+        guard.result()
+
+    def entry(measure: str, ratio: float, looked: str) -> Entry:
+        return Entry(
+            f"{measure}, 100 neighbours, against encoding, {procedure}", round(ratio, 3), 1, "<=", "times", None, 1,
+            "meddocan/train", COMMAND, f"{looked}; one thread, other processes on the machine",
+        )  # fmt: skip
+
+    looked = f"a sample: {WHILE_ENCODING.sentences:.0%} of the sentences, {WHILE_ENCODING.neighbours} neighbours drawn of 100"
+    if encoder.surrogates is not None:
+        looked = "known ahead, no pair is looked at"
+    entries = [entry("white-box bound during encode", _against_encoding(encoder, chunks, sampled), looked)]
+    if encoder.surrogates is None and isinstance(encoder.representer, Representer):
+        few = list(tokenised_chunks(tokenised(corpora.meddocan("train")[:_EVERY_PAIR_NOTES]), encoder.scheme))
+        pseudonyms = Pseudonymiser(Neighbours(encoder.vectors), 100)
+        ratio = _against_encoding(encoder, few, lambda: white_box(encoder, few, pseudonyms, WhiteBoxSettings(draws=1)))
+        looked = f"every PHI word and neighbour of {_EVERY_PAIR_NOTES} notes, one draw of the input noise"
+        entries.append(entry("white-box bound over every pair", ratio, looked))
+    return entries
+
+
+def _against_encoding(encoder: Encoder, chunks: list[TokenisedSentences], action: Callable[[], object]) -> float:
+    """Time of an action over that of encoding the chunks; side by side and three times, since the machine's speed drifts."""
+    seconds = {"encoded": 0.0, "bounded": 0.0}
+    for _ in range(3):
+        began = time.monotonic()
+        for chunk in chunks:
+            encoder.shared(chunk, PrivateNoise())
+        seconds["encoded"] += time.monotonic() - began
+        began = time.monotonic()
+        action()
+        seconds["bounded"] += time.monotonic() - began
+    return seconds["bounded"] / seconds["encoded"]

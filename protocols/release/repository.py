@@ -1,0 +1,144 @@
+"""What both sides know of the release repository: names, limits, lifetimes, and the two small targets beside the releases.
+
+The repository is one of The Update Framework (TUF): `metadata/` and `targets/`. Every release is a delegated role of its
+own, named like its folder, `NNNN-kind`. `latest.json` names the release to use, `reference.json` within a release says
+where a public file lies that the release lists but the repository does not carry.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from protocols.canonical import Json, canonical_bytes, parse_canonical
+from protocols.fields import LINE, SHA256, Fields, check_range, check_text, check_version
+from protocols.keys import fingerprint
+from protocols.release.files import check_name
+from protocols.release.manifest import FileEntry
+
+METADATA, TARGETS = "metadata", "targets"
+LATEST, PROVIDER, REFERENCE = "latest.json", "provider.json", "reference.json"
+FORMAT_VERSION = 1
+
+# A hospital without a network lives with a stick for as long as metadata is valid.
+ROOT_LIFETIME = datetime.timedelta(days=365)
+LIFETIME = datetime.timedelta(days=45)
+
+MAX_METADATA_BYTES = 1 << 20
+MAX_TIMESTAMP_BYTES = 16 << 10
+MAX_DOCUMENT_BYTES = 256 << 10
+MAX_FILE_BYTES = 16 << 30
+MAX_ROTATIONS = 256
+
+RELEASE_NAME = re.compile(r"[0-9]{4,9}-(representer|pipeline)")
+URL = re.compile(r"https://[!-~]{1,2000}")
+
+
+@dataclass(frozen=True)
+class RootFingerprint:
+    """What a site compares before it trusts a provider for the first time: 128 bits of the SHA-256 of `1.root.json`.
+
+    Args:
+        key_id: in digits.
+    """
+
+    key_id: str
+
+    @property
+    def spoken(self) -> str:
+        """The same, to compare by ear."""
+        return fingerprint.spoken(self.key_id)
+
+    @classmethod
+    def of(cls, root: bytes) -> RootFingerprint:
+        """The fingerprint of the bytes of `1.root.json`."""
+        return cls(fingerprint.digits(hashlib.sha256(root).digest()))
+
+
+def release_name(sequence: int, kind: str) -> str:
+    """Name of a release, its folder and its role.
+
+    >>> release_name(7, "pipeline")
+    '0007-pipeline'
+    """
+    return f"{sequence:04}-{kind}"
+
+
+def latest_bytes(release: str) -> bytes:
+    """The bytes of `latest.json`."""
+    check_text(release, RELEASE_NAME, LATEST)
+    return canonical_bytes({"format_version": FORMAT_VERSION, "release": release})
+
+
+def read_latest(data: bytes) -> str:
+    """Name of the release that `latest.json` names.
+
+    Raises:
+        SchemaError, VersionError: not what `latest_bytes` writes.
+    """
+    value = parse_canonical(data, max_bytes=MAX_DOCUMENT_BYTES, place=LATEST)
+    if isinstance(value, dict):
+        check_version(value.get("format_version"), FORMAT_VERSION, LATEST)
+    return Fields(value, {"format_version", "release"}, LATEST).text("release", RELEASE_NAME)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A public file of a release that lies elsewhere.
+
+    Args:
+        file: its name in the release.
+        url: where it lies, HTTPS.
+        entry: its size and digest, the same as the release lists.
+
+    Raises:
+        SchemaError: another kind of address, or a name that no release may hold.
+        BoundsError: larger than a site takes.
+    """
+
+    file: str
+    url: str
+    entry: FileEntry
+
+    def __post_init__(self) -> None:
+        check_name(self.file, REFERENCE)
+        check_text(self.url, URL, "address of the file")
+        check_range(self.entry.bytes, 1, MAX_FILE_BYTES, REFERENCE)
+
+    def to_bytes(self) -> bytes:
+        """The bytes of `reference.json`."""
+        value: dict[str, Json] = {
+            "bytes": self.entry.bytes,
+            "file": self.file,
+            "format_version": FORMAT_VERSION,
+            "sha256": self.entry.sha256,
+            "url": self.url,
+        }
+        return canonical_bytes(value)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Reference:
+        """Reads what `to_bytes` wrote, and nothing else.
+
+        Raises:
+            ProtocolError: anything else.
+        """
+        value = parse_canonical(data, max_bytes=MAX_DOCUMENT_BYTES, place=REFERENCE)
+        if isinstance(value, dict):
+            check_version(value.get("format_version"), FORMAT_VERSION, REFERENCE)
+        fields = Fields(value, {"bytes", "file", "format_version", "sha256", "url"}, REFERENCE)
+        entry = FileEntry(fields.integer("bytes"), fields.text("sha256", SHA256))
+        return cls(fields.text("file", LINE), fields.text("url", URL), entry)
+
+
+def check_sizes(files: Mapping[str, FileEntry]) -> None:
+    """Returns if no file of a release is larger than a site takes.
+
+    Raises:
+        BoundsError: one is.
+    """
+    for name, entry in files.items():
+        check_range(entry.bytes, 0, MAX_FILE_BYTES, name)

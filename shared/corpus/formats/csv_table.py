@@ -1,0 +1,103 @@
+"""CSV with a header row: a text column and, if there, an id column; for reading only. Labelled by nobody."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar, Protocol
+
+from shared.corpus.parsing.compressed_files import open_bytes, reading
+from shared.corpus.parsing.decoding import refuse_escaped_bytes
+from shared.corpus.parsing.format import Entry, Format, only_part, stem_of
+from shared.document import Document
+from shared.errors import ConfigurationError, FormatError
+
+_DELIMITERS = ",;\t|"
+_MARK = "\ufeff"
+_ID_COLUMN = "id"
+
+# The reader's limit on a field is one per process, 128 KiB at first; notes are longer.
+csv.field_size_limit((1 << 31) - 1)
+
+
+class CsvTable(Format):
+    name = "csv"
+    title = "CSV, one note a row"
+    suffixes: ClassVar[tuple[str, ...]] = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+    many: ClassVar[bool] = True
+
+    def __init__(self, text_column: str = "text") -> None:
+        self.text_column = text_column
+
+    def entries(self, file: Path) -> Iterator[Entry]:
+        stem = stem_of(file.name)
+        with reading(file), open_bytes(file) as stream:
+            # Bytes that are not UTF-8 travel on as surrogates, so that only their row is refused.
+            lines = (line.decode("utf-8", "surrogateescape") for line in stream)
+            header_line = next(lines, "").removeprefix(_MARK)
+            delimiter = find_delimiter(header_line, self.text_column)
+            if delimiter is None:
+                raise FormatError(
+                    f"expected a header row with a column '{self.text_column}', got none; name the column",
+                    document=file.name,
+                )
+            header = next(csv.reader([header_line], delimiter=delimiter), [])
+            rows = csv.reader(lines, delimiter=delimiter, strict=True)
+            for number, (line, row) in enumerate(_rows(rows), start=1):
+                yield Entry(f"{stem}-{number}", f"{file.name}, line {line}", {".csv": _row_bytes([header, row])})
+
+    def parse(self, entry: Entry, notes: Counter[str]) -> Document:
+        content = only_part(entry).decode("utf-8", "surrogateescape")
+        header, row = csv.reader(io.StringIO(content, newline=""), strict=True)
+        if len(row) != len(header):
+            raise FormatError(
+                f"expected {len(header)} columns, got {len(row)} or a quote that never closes; correct the row",
+                document=entry.identifier,
+            )
+        values = dict(zip(header, row, strict=True))
+        identifier = values.get(_ID_COLUMN) or entry.identifier
+        refuse_escaped_bytes(identifier + values[self.text_column], entry.identifier)
+        return Document(identifier, values[self.text_column], labelled=False)
+
+    def render(self, document: Document) -> dict[str, bytes]:
+        raise ConfigurationError("expected a format that can be written, got csv; choose jsonl")
+
+
+def find_delimiter(header_line: str, text_column: str) -> str | None:
+    """The delimiter under which the header has the text column."""
+    for delimiter in _DELIMITERS:
+        if text_column in next(csv.reader([header_line.rstrip("\r\n")], delimiter=delimiter), []):
+            return delimiter
+    return None
+
+
+class _Rows(Protocol):
+    """What we use of `csv.reader`, whose own type has no name."""
+
+    line_num: int
+
+    def __next__(self) -> list[str]: ...
+
+
+def _rows(rows: _Rows) -> Iterator[tuple[int, list[str]]]:
+    """Each row with its line in the file; a refused one comes as an empty row, blank lines do not come."""
+    while True:
+        line = rows.line_num + 2
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error:
+            yield line, []
+            continue
+        if row:
+            yield line, row
+
+
+def _row_bytes(rows: list[list[str]]) -> bytes:
+    out = io.StringIO(newline="")
+    csv.writer(out).writerows(rows)
+    return out.getvalue().encode("utf-8", "surrogateescape")

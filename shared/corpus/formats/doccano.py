@@ -1,0 +1,57 @@
+"""Doccano's export of sequence labels: {"id", "text", "label": [[start, end, "LABEL"]]}.
+
+The list may also be called "labels", and newer exports give "entities" as objects with start_offset and end_offset.
+None quotes the text that it covers, so a wrong offset shows only where it leaves the text.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from shared.corpus.formats.jsonl import build, spans_of, tag_of
+from shared.corpus.parsing.alignment import Tag
+from shared.corpus.parsing.decoding import offset, text_value
+from shared.corpus.parsing.json_records import JsonRecords, Record, identifier_of
+from shared.document import AnnotatedText, Document
+from shared.errors import FormatError
+
+LABEL_KEYS = ("label", "labels", "entities")
+
+
+class Doccano(JsonRecords):
+    name = "doccano"
+    title = "Doccano export (text and label triples)"
+
+    def from_record(self, record: Record, fallback: str, notes: Counter[str]) -> AnnotatedText:
+        text = text_value(record.get("text", record.get("data")), "'text'", fallback)
+        identifier = identifier_of(record, fallback)
+        keys = [key for key in LABEL_KEYS if key in record]
+        if len(keys) != 1:
+            raise FormatError(
+                f"expected one of {', '.join(LABEL_KEYS)}, got {len(keys)} of them; correct the record",
+                document=identifier,
+            )
+        items = spans_of(record[keys[0]], identifier)
+        return build(text, [_tag(item, identifier, index) for index, item in enumerate(items)], identifier, notes)
+
+    def to_record(self, document: Document) -> Record:
+        return {
+            "id": document.identifier,
+            "text": document.text,
+            "label": [[span.start, span.end, span.category] for span in document.annotations],
+        }
+
+
+def _tag(item: object, document: str, index: int) -> Tag:
+    if isinstance(item, dict):
+        return tag_of(item, "start_offset", "end_offset", "label", "text", document, index)
+    place = f"span {index + 1}"
+    if not isinstance(item, list) or len(item) != 3:
+        raise FormatError(
+            "expected [start, end, label] for each span, got another value; correct it", document=document, place=place
+        )
+    return Tag(
+        offset(item[0], document, place),
+        offset(item[1], document, place),
+        text_value(item[2], "the label", document, place),
+    )

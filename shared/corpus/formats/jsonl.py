@@ -1,0 +1,107 @@
+"""Our own JSON Lines: {"id", "text", "annotations": [{"start", "end", "category"}]}.
+
+A span may also carry "id", "comment" and "text" (what it covers, which is then checked). An empty list of annotations
+says that there is no PHI; a record without the list is a note that nobody has labelled, unless it carries spans under a
+name of another tool: that is refused.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from shared.corpus.parsing.alignment import COUNTINGS, Tag, align, mismatch
+from shared.corpus.parsing.decoding import offset, text_value
+from shared.corpus.parsing.json_records import JsonRecords, Record, identifier_of
+from shared.document import AnnotatedText, Annotation, Document
+from shared.errors import AnnotationError, FormatError
+
+_OTHER_TOOLS = ("annotation", "spans", "label", "labels", "entities", "tags", "predictions", "result")
+
+
+class PlainJsonl(JsonRecords):
+    name = "jsonl"
+    title = "JSON Lines with id, text and annotations"
+
+    def __init__(self, text_column: str = "text") -> None:
+        self.text_column = text_column
+
+    def from_record(self, record: Record, fallback: str, notes: Counter[str]) -> AnnotatedText:
+        text = text_value(record.get(self.text_column), f"'{self.text_column}'", fallback)
+        identifier = identifier_of(record, fallback)
+        items = record.get("annotations")
+        if items is None:
+            foreign = [key for key in _OTHER_TOOLS if key in record]
+            if foreign:
+                raise FormatError(
+                    f"expected 'annotations', got '{foreign[0]}', which this format does not know; name the format",
+                    document=identifier,
+                )
+        return build(
+            text,
+            [
+                _tag(item, identifier, index)
+                for index, item in enumerate([] if items is None else spans_of(items, identifier))
+            ],
+            identifier,
+            notes,
+            labelled=items is not None,
+        )
+
+    def to_record(self, document: Document) -> Record:
+        return {
+            "id": document.identifier,
+            self.text_column: document.text,
+            "annotations": [_item(span) for span in document.annotations],
+        }
+
+
+def spans_of(value: object, document: str) -> list[Any]:
+    """A list, or a clear error."""
+    if isinstance(value, list):
+        return value
+    raise FormatError(f"expected a list of spans, got {type(value).__name__}; correct it", document=document)
+
+
+def tag_of(item: object, start: str, end: str, category: str, surface: str, document: str, index: int) -> Tag:
+    """A span that is an object; the four names say where its start, end, label and quoted text stand."""
+    place = f"span {index + 1}"
+    if not isinstance(item, dict):
+        raise FormatError(
+            "expected an object for each span, got another value; correct it", document=document, place=place
+        )
+    label = text_value(item.get(category), f"'{category}'", document, place)
+    quoted = item.get(surface)
+    return Tag(
+        offset(item.get(start), document, place),
+        offset(item.get(end), document, place),
+        label,
+        None if quoted is None else text_value(quoted, f"'{surface}'", document, place),
+        *(value if isinstance(value, str) else "" for value in (item.get("id"), item.get("comment"))),
+    )
+
+
+def build(text: str, tags: list[Tag], identifier: str, notes: Counter[str], *, labelled: bool = True) -> AnnotatedText:
+    """A document of tags that are seen to fit their text.
+
+    Raises:
+        AnnotationError: they do not.
+    """
+    for index, tag in enumerate(tags):
+        if not tag.category.strip():
+            raise AnnotationError(
+                "expected a label on the span, got an empty one; add it", document=identifier, place=f"span {index + 1}"
+            )
+    annotations = align(text, tags, COUNTINGS, notes)
+    if annotations is None:
+        raise mismatch(text, tags, identifier)
+    return AnnotatedText(identifier, text, annotations, labelled)
+
+
+def _tag(item: object, document: str, index: int) -> Tag:
+    return tag_of(item, "start", "end", "category", "text", document, index)
+
+
+def _item(span: Annotation) -> Record:
+    item: Record = {"start": span.start, "end": span.end, "category": span.category}
+    return item | {key: value for key, value in (("id", span.identifier), ("comment", span.comment)) if value}

@@ -1,0 +1,45 @@
+"""The samples of Presidio's data generator.
+
+{"full_text", "spans": [{"entity_type", "entity_value", "start_position", "end_position"}]}
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import ClassVar
+
+from shared.corpus.formats.jsonl import build, spans_of, tag_of
+from shared.corpus.parsing.decoding import text_value
+from shared.corpus.parsing.json_records import JsonRecords, Record, identifier_of
+from shared.document import AnnotatedText, Document
+
+
+class Presidio(JsonRecords):
+    name = "presidio"
+    title = "samples of Presidio's generator (full_text and spans)"
+    suffixes: ClassVar[tuple[str, ...]] = (".json", *JsonRecords.suffixes)
+    opening: ClassVar[bytes] = b"[\n"
+    between: ClassVar[bytes] = b",\n"
+    closing: ClassVar[bytes] = b"\n]\n"
+
+    def from_record(self, record: Record, fallback: str, notes: Counter[str]) -> AnnotatedText:
+        text = text_value(record.get("full_text"), "'full_text'", fallback)
+        identifier = identifier_of(record, fallback)
+        items = spans_of(record.get("spans"), identifier)
+        tags = [
+            tag_of(item, "start_position", "end_position", "entity_type", "entity_value", identifier, index)
+            for index, item in enumerate(items)
+        ]
+        return build(text, tags, identifier, notes)
+
+    def to_record(self, document: Document) -> Record:
+        spans = [
+            {
+                "entity_type": span.category,
+                "entity_value": document.covered(span),
+                "start_position": span.start,
+                "end_position": span.end,
+            }
+            for span in document.annotations
+        ]
+        return {"sample_id": document.identifier, "full_text": document.text, "masked": None, "spans": spans}

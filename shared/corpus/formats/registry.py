@@ -1,0 +1,59 @@
+"""The formats by name."""
+
+from __future__ import annotations
+
+from shared.corpus.formats.brat import Brat
+from shared.corpus.formats.conll import Conll
+from shared.corpus.formats.csv_table import CsvTable
+from shared.corpus.formats.doccano import Doccano
+from shared.corpus.formats.i2b2_2006 import I2b2Records
+from shared.corpus.formats.jsonl import PlainJsonl
+from shared.corpus.formats.label_studio import LabelStudio
+from shared.corpus.formats.plain import PlainText
+from shared.corpus.formats.presidio import Presidio
+from shared.corpus.formats.tagged_xml import TaggedXml
+from shared.corpus.parsing.format import Format
+from shared.errors import ConfigurationError
+
+FORMAT_NAMES = (
+    "i2b2_2014",
+    "meddocan",
+    "i2b2_2006",
+    "brat",
+    "conll",
+    "jsonl",
+    "presidio",
+    "doccano",
+    "labelstudio",
+    "txt",
+    "csv",
+)
+
+
+def make_format(name: str, text_column: str = "text") -> Format:
+    """The format of that name.
+
+    Args:
+        name: one of `FORMAT_NAMES`.
+        text_column: where the text stands, in CSV and plain JSONL.
+
+    Raises:
+        ConfigurationError: no such format.
+    """
+    formats: tuple[Format, ...] = (
+        TaggedXml("i2b2_2014", "i2b2 2014 XML, one note a file", "deIdi2b2"),
+        TaggedXml("meddocan", "MEDDOCAN XML, one note a file", "MEDDOCAN"),
+        I2b2Records(),
+        Brat(),
+        Conll(),
+        PlainJsonl(text_column),
+        Presidio(),
+        Doccano(),
+        LabelStudio(),
+        PlainText(),
+        CsvTable(text_column),
+    )
+    for format in formats:
+        if format.name == name:
+            return format
+    raise ConfigurationError(f"expected a format out of {', '.join(FORMAT_NAMES)}, got '{name}'; correct the name")

@@ -1,0 +1,195 @@
+"""From documents to sentences of word vectors, and on to their noisy representation, in a stream of bounded chunks.
+
+Memory does not grow with the number or the length of the notes: a chunk holds about CHUNK_TOKENS tokens, and a document
+longer than that is handed on in several chunks, cut between sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from shared.document import Document
+from shared.embeddings.vectors import WordVectors
+from shared.labels import LabelScheme, encode_tags, repair_tags
+from shared.models.noise import NoiseSource, SharingNoise
+from shared.models.noise_source import MemoisedNoise, SentenceNoise
+from shared.models.representer import Representer
+from shared.models.shapes import cheapest_cuts
+from shared.models.token_local import TokenLocal
+from shared.sentences.ragged import RaggedSentences
+from shared.text.casing import casing_classes
+from shared.text.tokens import Tokens, tokenise
+
+CHUNK_TOKENS = 1 << 16
+# Enough to keep the processor's matrix units busy, little enough to stay in its cache.
+_BATCH_CELLS = 1 << 13
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TokenisedSentences:
+    """Consecutive sentences of consecutive documents.
+
+    Args:
+        words: their tokens. These may be PHI: never log them.
+        tags: uint8 `[tokens]`; a sentence never starts with `I-`.
+        lengths: int64 `[sentences]`.
+    """
+
+    words: list[str]
+    tags: NDArray[np.uint8]
+    lengths: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        return f"TokenisedSentences({len(self.words)} tokens, {len(self.lengths)} sentences)"
+
+
+def tokenised(documents: Iterable[Document]) -> Iterator[tuple[Document, Tokens]]:
+    """Each document with its tokens."""
+    for document in documents:
+        yield document, tokenise(document.text)
+
+
+def tokenised_chunks(
+    documents: Iterable[tuple[Document, Tokens]], scheme: LabelScheme | None, chunk_tokens: int = CHUNK_TOKENS
+) -> Iterator[TokenisedSentences]:
+    """Cut documents into chunks of whole sentences.
+
+    Args:
+        documents: in any number, as `tokenised` yields them.
+        scheme: tags their annotations; None leaves every tag O.
+        chunk_tokens: a chunk ends with the first sentence that brings it here.
+
+    Raises:
+        LabelError: an annotation's category is not in the scheme.
+    """
+    words: list[str] = []
+    tags: list[NDArray[np.uint8]] = []
+    lengths: list[NDArray[np.int32]] = []
+    for document, tokens in documents:
+        if scheme is None:
+            marked = np.zeros(len(tokens), dtype=np.uint8)
+        else:
+            marked = _restarted(encode_tags(tokens.spans, document, scheme), tokens.sentence_starts)
+        first = 0
+        ends = tokens.sentence_ends()
+        while len(ends) and len(words) + int(ends[-1]) - first >= chunk_tokens:
+            last = int(np.searchsorted(ends, chunk_tokens - len(words) + first))
+            end = int(ends[last])
+            words += tokens.words[first:end]
+            tags.append(marked[first:end])
+            lengths.append(np.diff(ends[: last + 1], prepend=first))
+            yield TokenisedSentences(words, np.concatenate(tags), np.concatenate(lengths, dtype=np.int64))
+            words, tags, lengths = [], [], []
+            ends, first = ends[last + 1 :], end
+        words += tokens.words[first:]
+        tags.append(marked[first:])
+        lengths.append(np.diff(ends, prepend=first))
+    if words:
+        yield TokenisedSentences(words, np.concatenate(tags), np.concatenate(lengths, dtype=np.int64))
+
+
+def _restarted(tags: NDArray[np.uint8], starts: NDArray[np.int32]) -> NDArray[np.uint8]:
+    """The tags with `B-` at every sentence start where a span goes on from the sentence before."""
+    repaired = repair_tags(tags)
+    first = repaired[starts]
+    repaired[starts] = np.where((first > 0) & (first % 2 == 0), first - 1, first)
+    return repaired
+
+
+def embedded(chunk: TokenisedSentences, vectors: WordVectors) -> RaggedSentences:
+    """The chunk's word vectors, float32 `[tokens, dim]`, beside its casing and tags."""
+    return RaggedSentences(vectors.rows(chunk.words), casing_classes(chunk.words), chunk.tags, chunk.lengths)
+
+
+def embedded_corpus(
+    documents: Iterable[Document], vectors: WordVectors, scheme: LabelScheme
+) -> tuple[RaggedSentences, tuple[str, ...]]:
+    """A whole labelled corpus for training; see `indexed`."""
+    return indexed(tokenised_chunks(tokenised(documents), scheme), vectors)
+
+
+def indexed(chunks: Iterable[TokenisedSentences], vectors: WordVectors) -> tuple[RaggedSentences, tuple[str, ...]]:
+    """Sentences as ids into one matrix, which starts with the vocabulary of the vectors.
+
+    The vocabulary comes first so that its rows can stand in for one another as neighbours; each unknown word of the
+    corpus gets one row behind it.
+
+    Returns:
+        the sentences, and the word of each row of their matrix.
+    """
+    extra: dict[str, int] = {}
+    pieces: list[TokenisedSentences] = []
+    ids: list[NDArray[np.int64]] = []
+    casing: list[NDArray[np.uint8]] = []
+    for chunk in chunks:
+        found = vectors.ids(chunk.words)
+        for place in np.flatnonzero(found < 0).tolist():
+            found[place] = len(vectors) + extra.setdefault(chunk.words[place], len(extra))
+        ids.append(found)
+        casing.append(casing_classes(chunk.words))
+        pieces.append(TokenisedSentences([], chunk.tags, chunk.lengths))
+    if not pieces:
+        empty = np.zeros(0, dtype=np.uint8)
+        nothing = RaggedSentences(
+            vectors.matrix, empty, empty, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
+        )
+        return nothing, vectors.words
+    values = np.concatenate([vectors.matrix, vectors.rows(list(extra))]) if extra else vectors.matrix
+    sentences = RaggedSentences(
+        values,
+        np.concatenate(casing),
+        np.concatenate([piece.tags for piece in pieces]),
+        np.concatenate([piece.lengths for piece in pieces]),
+        np.concatenate(ids).astype(np.int32),
+    )
+    return sentences, (*vectors.words, *extra)
+
+
+def noise_for(chunk: TokenisedSentences, noise: SharingNoise) -> NoiseSource:
+    """The source of noise for a chunk, once its words are those that will be represented: behind any surrogates."""
+    return noise.for_sentences(chunk.words, chunk.lengths) if isinstance(noise, MemoisedNoise) else noise
+
+
+@torch.no_grad()
+def represented(
+    sentences: RaggedSentences,
+    representer: Representer | TokenLocal,
+    generator: NoiseSource | None,
+    factors: NDArray[np.float64] | None = None,
+) -> RaggedSentences:
+    """The representation of word vectors.
+
+    Args:
+        sentences: word vectors.
+        representer: the frozen representer.
+        generator: source of the noise: for whatever may leave a PrivateNoise, or the SentenceNoise of these
+            sentences; None for no noise at all, which is for inference in-house only.
+        factors: how many times its scale the output noise of each sentence has, `[sentences]`; None for once.
+
+    Returns:
+        the same sentences in the same order, values float16 `[tokens, dim]`. Rounding comes after the noise.
+    """
+    out = np.empty((sentences.tokens, representer.config.dim), dtype=np.float16)
+    for rows in token_batches(sentences.lengths):
+        tokens = sentences.tokens_of(rows)
+        vectors, lengths = torch.from_numpy(sentences.vectors(tokens)), torch.from_numpy(sentences.lengths[rows])
+        source = generator.of(rows) if isinstance(generator, SentenceNoise) else generator
+        if factors is None or isinstance(representer, TokenLocal):
+            shown = representer.end_to_end(vectors, lengths, source)
+        else:
+            raised = torch.from_numpy(np.repeat(factors[rows], sentences.lengths[rows]).astype(np.float32))
+            shown = representer.end_to_end(vectors, lengths, source, raised)
+        out[tokens] = shown.half().numpy()
+    return RaggedSentences(out, sentences.casing, sentences.tags, sentences.lengths)
+
+
+def token_batches(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Rows in order of falling length, cut so that a padded batch holds at most _BATCH_CELLS cells and little padding."""
+    order = np.argsort(-lengths, kind="stable")
+    for begin, end in cheapest_cuts(lengths[order], _BATCH_CELLS):
+        yield order[begin:end]

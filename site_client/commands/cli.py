@@ -1,0 +1,240 @@
+"""The hospital's command line: it parses, calls and prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import torch
+
+from command_line.commands import Program, examples, json_option, report, seed_option
+from command_line.notes import Notes, NotesOptions, notes_options
+from command_line.progress import progress_bar
+from shared.document import Document
+from shared.errors import ConfigurationError
+from shared.evaluation import HEADLINES, as_table, count_sentences, evaluate_all, match_corpora
+from shared.evaluation import as_json as evaluation_json
+from shared.pipeline.pipeline import load_pipeline, load_scheme_file
+from shared.privacy.enforcement import AdvantageBound
+from site_client import workspace
+from site_client.commands.keys import enrol, keys, warn_of_expiry
+from site_client.commands.ledger import ledger
+from site_client.commands.pull import pull_release
+from site_client.commands.submit import receipts, submit
+from site_client.commands.withdraw import withdraw
+from site_client.deid import deidentify
+from site_client.errors import WorkspaceError
+from site_client.sharing.encode import encode
+from site_client.sharing.inspect import inspect, inspection_lines
+from site_client.sharing.inspect_page import write_page
+from site_client.sharing.protection import guarded_json, guarded_lines
+
+folder_option = click.option(
+    "--workspace", "root", type=click.Path(path_type=Path), default=Path("."), envvar="DEID_COMMONS_SITE",
+    help="Folder of the workspace (default: the current one).",
+)  # fmt: skip
+existing_path = click.Path(exists=True, path_type=Path)
+
+
+@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="deid-commons")
+def main() -> None:
+    """A hospital: pull releases, encode and share labelled notes, de-identify new ones. Notes stay here."""
+    # Two threads that share a busy core run several times slower than one.
+    torch.set_num_threads(1)
+
+
+@main.command(epilog=examples("site-client init deid --site st-anne"))
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--site", required=True, help="Name of the site: lower-case letters, digits, hyphens.")
+@click.option(
+    "--approval/--no-approval",
+    default=True,
+    show_default=True,
+    help="Whether a person has to approve by name before a share leaves.",
+)
+@json_option
+def init(folder: Path, site: str, approval: bool, as_json: bool) -> None:
+    """Make a workspace with a fresh signing key."""
+    made = workspace.create(folder, site, approval_required=approval)
+    key = made.key().public_key
+    report(
+        {"workspace": str(folder), "fingerprint": key.key_id},
+        [f"workspace {folder} made; next: site-client enrol"],
+        as_json=as_json,
+    )
+
+
+@main.command(
+    "encode",
+    epilog=examples(
+        "site-client encode notes/ --out share.parquet",
+        "site-client encode notes.jsonl --labels our-labels.toml --out share.h5",
+        "site-client encode notes/ --max-advantage 0.2 --out share.parquet",
+    ),
+)
+@click.argument("notes", type=existing_path)
+@click.option(
+    "--out", required=True, type=click.Path(path_type=Path, dir_okay=False), help="The share: FILE.parquet or FILE.h5."
+)
+@click.option(
+    "--max-advantage",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Hold every sentence to this advantage (2 * accuracy - 1) of the best possible attacker on its PHI: more noise, or left out.",
+)
+@click.option(
+    "--advantage-quantile",
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Hold this share of a sentence's pairs of PHI word and neighbour to it (default: all, 1).",
+)
+@click.option(
+    "--new-noise",
+    is_flag=True,
+    help="keys/noise.key is lost for good: make another. Sentences shared before get a second draw, which averages out.",
+)
+@folder_option
+@json_option
+@notes_options
+def encode_notes(
+    notes: Path,
+    out: Path,
+    max_advantage: float | None,
+    advantage_quantile: float | None,
+    new_noise: bool,
+    root: Path,
+    as_json: bool,
+    **reading: Any,
+) -> None:
+    """Encode labelled notes into a signed share. Nothing leaves yet."""
+    bound = _bound(max_advantage, advantage_quantile)
+    opened = workspace.open_workspace(root)
+    warn_of_expiry(opened)
+    read = Notes(notes, NotesOptions.of(reading), load_scheme_file(opened.release().folder), to_share=True)
+    with progress_bar(quiet=as_json) as bar:
+        encoded = encode(opened, read, out, bar, bound, new_noise=new_noise)
+    manifest = encoded.manifest
+    lines = [
+        *read.lines(),
+        f"share {manifest.sequence}: {manifest.sentences} sentences, {manifest.tokens} tokens in {out}",
+        *guarded_lines(encoded.guarded, manifest.protection),
+        *_unlabelled_lines(encoded.without_labels, read.corpus.report.read),
+        f"nothing has left; next: site-client inspect {out}",
+    ]
+    result = {
+        "share": str(out),
+        "quarantined": read.quarantined,
+        "notes_without_labels": encoded.without_labels,
+        **manifest.to_json(),
+        **guarded_json(encoded.guarded),
+    }
+    report(result, lines, as_json=as_json)
+
+
+def _unlabelled_lines(without_labels: int, notes: int) -> list[str]:
+    if not without_labels:
+        return []
+    return [
+        f"{without_labels} of {notes} notes have no label: nothing in them is hidden as PHI; make sure that there is none"
+    ]
+
+
+@main.command("inspect", epilog=examples("site-client inspect share.parquet --notes notes/ --page share.html"))
+@click.argument("share", type=existing_path)
+@click.option("--notes", type=existing_path, help="The notes it was made from: the share is searched for their text.")
+@click.option(
+    "--page", type=click.Path(path_type=Path, dir_okay=False), help="Also write it as a page, for who decides."
+)
+@folder_option
+@json_option
+@notes_options
+def inspect_share(
+    share: Path, notes: Path | None, page: Path | None, root: Path, as_json: bool, **reading: Any
+) -> None:
+    """Say what would leave, and how it is protected."""
+    opened = workspace.open_workspace(root)
+    scheme = load_scheme_file(opened.release().folder)
+    found = inspect(opened, share, scheme, None if notes is None else Notes(notes, NotesOptions.of(reading)))
+    lines = inspection_lines(found)
+    if page is not None:
+        lines.append(f"page: {write_page(found, page)}")
+    report(found.as_json(), lines, as_json=as_json)
+
+
+@main.command(epilog=examples("site-client deid notes/ --out safe/ --mode redact"))
+@click.argument("notes", type=existing_path)
+@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="A new folder.")
+@click.option(
+    "--mode",
+    default="redact",
+    show_default=True,
+    type=click.Choice(deidentify.MODES),
+    help="tag: brat annotations beside the text; redact: text with [CATEGORY].",
+)
+@folder_option
+@json_option
+@notes_options
+def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading: Any) -> None:
+    """Find PHI in notes, and hide it."""
+    opened = workspace.open_workspace(root)
+    warn_of_expiry(opened)
+    read = Notes(notes, NotesOptions.of(reading))
+    with progress_bar(quiet=as_json) as bar:
+        written, counts = deidentify.write_deidentified(load_pipeline(_pipeline(opened)), read, out, mode, bar)
+    lines = [
+        *read.lines(),
+        f"{written} documents in {out}, {sum(counts.values())} spans: "
+        + (", ".join(f"{name} {count}" for name, count in sorted(counts.items())) or "none"),
+        "no de-identifier finds everything: have a sample read before the notes go anywhere",
+    ]
+    report({"documents": written, "spans": counts, "quarantined": read.quarantined}, lines, as_json=as_json)
+
+
+@main.command(epilog=examples("site-client evaluate labelled-notes/"))
+@click.argument("notes", type=existing_path)
+@folder_option
+@click.option(
+    "--all", "everything", is_flag=True, help="Show every block of the official evaluations, not only the usual ones."
+)
+@seed_option("the bootstrap")
+@json_option
+@notes_options
+def evaluate(notes: Path, root: Path, everything: bool, seed: int, as_json: bool, **reading: Any) -> None:
+    """Hold the pipeline against your own labelled notes."""
+    opened = workspace.open_workspace(root)
+    folder = _pipeline(opened)
+    read = Notes(notes, NotesOptions.of(reading), load_scheme_file(folder))
+    gold = list(read.to_evaluate())
+    unlabelled = (Document(document.identifier, document.text) for document in gold)
+    pairs = match_corpora(gold, load_pipeline(folder).annotate(unlabelled))
+    result = evaluate_all(pairs, rng=np.random.default_rng(seed), sentences=count_sentences)
+    values = {**evaluation_json(result), "quarantined": read.quarantined}
+    report(values, [*read.lines(), as_table(result, blocks=None if everything else HEADLINES)], as_json=as_json)
+
+
+def _pipeline(opened: workspace.Workspace) -> Path:
+    """Folder of the release in use, if it is a whole pipeline."""
+    release = opened.release()
+    if release.manifest.kind != "pipeline":
+        raise WorkspaceError(
+            f"release {release.manifest.sequence} holds a representer only; pull a pipeline release first"
+        )
+    return release.folder
+
+
+def _bound(advantage: float | None, quantile: float | None) -> AdvantageBound | None:
+    if advantage is None:
+        if quantile is not None:
+            raise ConfigurationError("--advantage-quantile: expected --max-advantage beside it, got none; give both")
+        return None
+    return AdvantageBound(advantage, 1.0 if quantile is None else quantile)
+
+
+main.add_command(enrol)
+main.add_command(keys)
+main.add_command(ledger)
+main.add_command(pull_release)
+main.add_command(receipts)
+main.add_command(submit)
+main.add_command(withdraw)

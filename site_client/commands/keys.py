@@ -1,0 +1,139 @@
+"""`site-client enrol` and `site-client keys ...`: the site's signing keys."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import click
+
+from command_line.commands import examples, json_option, report
+from protocols.keys.rotation import MAX_OVERLAP_DAYS, MAX_ROTATION_BYTES
+from protocols.storage import read_bounded, write_whole
+from site_client import keys as site_keys
+from site_client import workspace
+from site_client.exchange.messages import connection_of, post
+
+folder_option = click.option(
+    "--workspace", "root", type=click.Path(path_type=Path), default=Path("."), envvar="DEID_COMMONS_SITE",
+    help="Folder of the workspace (default: the current one).",
+)  # fmt: skip
+existing_file = click.Path(exists=True, path_type=Path, dir_okay=False)
+new_file = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command(epilog=examples("site-client enrol --out st-anne.request.json"))
+@click.option("--out", required=True, type=new_file, help="The request to send to the provider.")
+@click.option("--contact", default="", help="Whom the provider may ask, one line.")
+@folder_option
+@json_option
+def enrol(out: Path, contact: str, root: Path, as_json: bool) -> None:
+    """Write the request with which this site joins."""
+    request = site_keys.request_enrolment(workspace.open_workspace(root), out, contact, datetime.date.today())
+    lines = [
+        f"request in {out}: send it to the provider by any way",
+        f"fingerprint {request.fingerprint}",
+        f"spoken      {request.spoken}",
+        "tell the provider one of the two over a channel that both of you trust",
+        f"the key is valid until {request.valid_until}",
+    ]
+    report(
+        {
+            "request": str(out),
+            "fingerprint": request.fingerprint,
+            "spoken": request.spoken,
+            "valid_until": request.valid_until.isoformat(),
+        },
+        lines,
+        as_json=as_json,
+    )
+
+
+@click.group()
+def keys() -> None:
+    """The signing keys of this site."""
+
+
+@keys.command("show", epilog=examples("site-client keys show"))
+@folder_option
+@json_option
+def keys_show(root: Path, as_json: bool) -> None:
+    """All keys, which of them signs, and what expires soon."""
+    opened = workspace.open_workspace(root)
+    rows = [
+        {
+            "fingerprint": key.key_id,
+            "spoken": key.public_key.spoken,
+            "state": key.state,
+            "valid_until": str(key.valid_until),
+        }
+        for key in opened.keys
+    ]
+    warnings = site_keys.expiry_lines(opened, datetime.date.today())
+    lines = [f"{row['fingerprint']}  {row['state']:8} until {row['valid_until']}" for row in rows]
+    report({"keys": rows, "warnings": warnings}, [*lines, *(f"warning: {line}" for line in warnings)], as_json=as_json)
+
+
+@keys.command(
+    "rotate", epilog=examples("site-client keys rotate", "site-client keys rotate --out st-anne.rotation.json")
+)
+@click.option(
+    "--out", type=new_file, help="Write the rotation for a stick (default: send it to the provider's server)."
+)
+@click.option(
+    "--overlap-days",
+    default=site_keys.OVERLAP_DAYS,
+    show_default=True,
+    type=click.IntRange(0, MAX_OVERLAP_DAYS),
+    help="How long the old key stays valid, for shares that are on their way.",
+)
+@click.option("--ca", type=existing_file, help="Certificates to trust, PEM (default: those of this machine).")
+@click.option("--proxy", metavar="URL", help="Such as http://proxy:3128 (default: what HTTPS_PROXY says).")
+@folder_option
+@json_option
+def keys_rotate(
+    out: Path | None, overlap_days: int, ca: Path | None, proxy: str | None, root: Path, as_json: bool
+) -> None:
+    """Make a new key, which signs as soon as the provider has accepted it. No fingerprint has to be compared."""
+    opened = workspace.open_workspace(root)
+    way = None if out is not None else connection_of(opened, ca, proxy)
+    opened, data = site_keys.rotation(opened, datetime.date.today(), overlap_days)
+    if out is None:
+        assert way is not None
+        _accepted(opened, post(opened, "/v1/rotations", data, way, tell), as_json=as_json)
+        return
+    write_whole(out, data)
+    lines = [
+        f"rotation in {out}: send it to the provider by any way",
+        "the old key goes on signing until `site-client keys accept` has the provider's answer",
+    ]
+    report({"rotation": str(out), "fingerprint": opened.keys[-1].key_id}, lines, as_json=as_json)
+
+
+@keys.command("accept", epilog=examples("site-client keys accept st-anne.rotation.accepted.json"))
+@click.argument("acceptance", type=existing_file)
+@folder_option
+@json_option
+def keys_accept(acceptance: Path, root: Path, as_json: bool) -> None:
+    """Sign with the new key from now on, since the provider has accepted it."""
+    _accepted(workspace.open_workspace(root), read_bounded(acceptance, MAX_ROTATION_BYTES), as_json=as_json)
+
+
+def _accepted(opened: workspace.Workspace, acceptance: bytes, *, as_json: bool) -> None:
+    _, accepted = site_keys.take_into_use(opened, acceptance)
+    report(
+        {"fingerprint": accepted.new_key.key_id, "valid_until": str(accepted.valid_until)},
+        [f"{accepted.new_key.key_id} signs from now on, until {accepted.valid_until}"],
+        as_json=as_json,
+    )
+
+
+def warn_of_expiry(opened: workspace.Workspace) -> None:
+    """One line on standard error for each key that expires soon."""
+    for line in site_keys.expiry_lines(opened, datetime.date.today()):
+        click.echo(f"warning: {line}", err=True)
+
+
+def tell(line: str) -> None:
+    """A line for the person in front of the machine."""
+    click.echo(f"note: {line}", err=True)

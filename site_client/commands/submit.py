@@ -1,0 +1,100 @@
+"""`site-client submit` and `receipts`: a share leaves, and the provider's word about it returns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from command_line.commands import examples, json_option, report
+from command_line.progress import progress_bar
+from protocols.share.receipt import Receipt
+from site_client import workspace
+from site_client.commands.approval import approve, approver_option
+from site_client.commands.keys import existing_file, folder_option, tell, warn_of_expiry
+from site_client.errors import RejectedError
+from site_client.exchange.messages import connection_of
+from site_client.exchange.receipts import take_receipts
+from site_client.exchange.submit import submit_to_folder, submit_to_server
+from site_client.exchange.transport import Connection
+
+_WORDS = {
+    "accepted": "accepted: it counts from the next training on",
+    "quarantined": "set aside: a person at the provider looks at it",
+    "withdrawn": "withdrawn",
+}
+
+
+@click.command(
+    epilog=examples(
+        "site-client submit share.parquet",
+        "site-client submit share.parquet --server https://deid.example.org --ca ca.pem --proxy http://proxy:3128",
+        "site-client submit share.parquet --to-folder /media/stick",
+    )
+)
+@click.argument("share", type=existing_file)
+@click.option(
+    "--to-folder",
+    "folder",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write the sealed share for a stick (default: send it to the provider's server).",
+)
+@click.option("--server", metavar="URL", help="The provider's server (default: the one that the provider states).")
+@click.option("--ca", type=existing_file, help="Certificates to trust, PEM (default: those of this machine).")
+@click.option("--proxy", metavar="URL", help="Such as http://proxy:3128 (default: what HTTPS_PROXY says).")
+@approver_option
+@folder_option
+@json_option
+def submit(
+    share: Path,
+    folder: Path | None,
+    server: str | None,
+    ca: Path | None,
+    proxy: str | None,
+    approver: str | None,
+    root: Path,
+    as_json: bool,
+) -> None:
+    """Hand a share over, sealed. Goes on where an earlier attempt was cut off."""
+    if folder is not None and (server, ca, proxy) != (None, None, None):
+        raise click.UsageError("--to-folder: expected no --server, --ca or --proxy beside it; give one way.")
+    opened = workspace.open_workspace(root)
+    warn_of_expiry(opened)
+    if folder is not None:
+        approve(opened, share, approver)
+        bundle = submit_to_folder(opened, share, folder, None)
+        lines = [f"{bundle} is ready for the provider", "later: site-client receipts FOLDER"]
+        report({"bundle": str(bundle)}, lines, as_json=as_json)
+        return
+    way = Connection(server, ca, proxy) if server is not None else connection_of(opened, ca, proxy)
+    approve(opened, share, approver)
+    with progress_bar(quiet=as_json) as bar:
+        receipt = submit_to_server(
+            opened, share, way, None, progress=lambda arrived, size: bar("bytes sent", arrived, size), tell=tell
+        )
+    _report([receipt], as_json=as_json)
+
+
+@click.command(epilog=examples("site-client receipts /media/stick"))
+@click.argument("folder", type=click.Path(exists=True, path_type=Path, file_okay=False))
+@folder_option
+@json_option
+def receipts(folder: Path, root: Path, as_json: bool) -> None:
+    """Take the provider's receipts for this site from FOLDER."""
+    _report(take_receipts(workspace.open_workspace(root), folder), as_json=as_json)
+
+
+def _report(found: list[Receipt], *, as_json: bool) -> None:
+    rows = [
+        {"sequence": one.sequence, "state": one.state, "reason_code": one.reason_code, "log_head": one.log_head}
+        for one in found
+    ]
+    report({"receipts": rows}, [f"share {one.sequence}: {_words(one)}" for one in found], as_json=as_json)
+    rejected = [one for one in found if one.state == "rejected"]
+    if rejected:
+        numbers = ", ".join(f"{one.sequence} ({one.reason_code})" for one in rejected)
+        raise RejectedError(f"share {numbers}: expected it to be taken, the provider refuses it; ask the provider why")
+
+
+def _words(receipt: Receipt) -> str:
+    return _WORDS.get(receipt.state, f"refused: {receipt.reason_code}")

@@ -1,0 +1,98 @@
+"""The provider's signed receipts: verified, held against what left, recorded, kept in `receipts/` of the workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from protocols.canonical import Json
+from protocols.errors import ProtocolError, StorageError
+from protocols.keys.signed_message import MAX_MESSAGE_BYTES
+from protocols.share.receipt import Receipt, read_receipt
+from protocols.storage import mapped, read_bounded, write_whole
+from site_client import ledger
+from site_client.errors import LedgerError, SiteError
+from site_client.exchange import outbox
+from site_client.workspace import Workspace
+
+SUBMITTED, RECEIVED = "submitted", "receipt"
+SUFFIX = ".receipt.json"
+
+
+def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
+    """Verifies a receipt and records it; the share's sealed file is not needed any more. The same again changes nothing.
+
+    Args:
+        workspace: of the site.
+        data: the receipt.
+
+    Raises:
+        SignatureError: the provider did not sign it.
+        SiteError: it is not about a share that left from here.
+        LedgerError, StorageError: see there.
+    """
+    receipt = read_receipt(data, workspace.pinned_provider().signing_key)
+    manifest_sha256 = _left(workspace, receipt)
+    path = workspace.root / "receipts" / f"{receipt.site}-{receipt.sequence:04}-{receipt.log_head[:16]}{SUFFIX}"
+    if not path.exists():
+        details: dict[str, Json] = {
+            "bundle_sha256": receipt.bundle_sha256, "log_head": receipt.log_head, "manifest_sha256": manifest_sha256,
+            "reason_code": receipt.reason_code, "sequence": receipt.sequence, "state": receipt.state,
+        }  # fmt: skip
+        ledger.record(workspace, RECEIVED, details)
+        with mapped(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, data)
+    outbox.discard(workspace, manifest_sha256)
+    return receipt
+
+
+def take_receipts(workspace: Workspace, folder: Path) -> list[Receipt]:
+    """Takes every receipt for this site from a folder, such as a stick; those of other sites are left alone.
+
+    Raises:
+        SiteError: there is no receipt for this site.
+        ProtocolError, SiteError: of the first that can't be taken, as `take_receipt`; all others are taken before.
+        LedgerError: the ledger was changed.
+    """
+    taken, failed = [], []
+    key = workspace.pinned_provider().signing_key
+    if not folder.is_dir():
+        raise StorageError("a folder", received="none", advice="check the path", place=folder.name)
+    for path in sorted(folder.glob(f"*{SUFFIX}")):
+        try:
+            data = read_bounded(path, MAX_MESSAGE_BYTES)
+            if read_receipt(data, key).site == workspace.site:
+                taken.append(take_receipt(workspace, data))
+        except LedgerError:
+            raise
+        except (ProtocolError, SiteError) as error:
+            failed.append(error)
+    if failed:
+        raise failed[0]
+    if not taken:
+        raise SiteError(
+            f"{folder}: expected receipts for {workspace.site}, found none; give the folder to which the shares were written, "
+            "after the provider has taken them in"
+        )
+    return taken
+
+
+def _left(workspace: Workspace, receipt: Receipt) -> str:
+    """Digest of the manifest of the share that a receipt is about."""
+    if receipt.site == workspace.site:
+        for entry in ledger.entries(workspace):
+            if entry.event == SUBMITTED and _is_about(receipt, entry.details):
+                return str(entry.details["manifest_sha256"])
+    raise SiteError(
+        f"receipt for share {receipt.sequence} of {receipt.site}: expected one for a share that left from here, got another; "
+        "ask the provider what it is about"
+    )
+
+
+def _is_about(receipt: Receipt, submitted: Mapping[str, Json]) -> bool:
+    """Whether a receipt names a share that left: by its manifest, or by its bundle if that could not be opened."""
+    sequence, name = ("sequence", receipt.sequence), ("manifest_sha256", receipt.manifest_sha256)
+    if not receipt.manifest_sha256:
+        name = ("bundle_sha256", receipt.bundle_sha256)
+    return all(submitted.get(key) == value for key, value in (sequence, name))

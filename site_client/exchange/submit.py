@@ -1,0 +1,109 @@
+"""`site-client submit`: an approved share leaves, sealed to the provider, over HTTPS or on a stick; the file is the same.
+
+In this order: the share is verified once more, as the provider will verify it; somebody has approved it; it is sealed;
+the ledger says that it leaves, and where to; it leaves; its receipt is verified and recorded. After a cut anywhere the
+same command goes on.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from protocols.canonical import Json
+from protocols.share.receipt import Receipt
+from protocols.storage import file_sha256, mapped, staged
+from site_client import ledger
+from site_client.errors import SiteError
+from site_client.exchange.outbox import Sealed, sealed
+from site_client.exchange.receipts import SUBMITTED, take_receipt
+from site_client.exchange.transport import Connection, Transport
+from site_client.exchange.upload import upload
+from site_client.sharing import approval
+from site_client.workspace import Workspace
+
+
+def submit_to_folder(workspace: Workspace, share: Path, folder: Path, approver: str | None) -> Path:
+    """Writes a share to where the provider fetches it, such as a stick.
+
+    Args:
+        workspace: of the site.
+        share: the payload, its manifest beside it.
+        folder: on the stick; it is made where it is missing.
+        approver: who approves that it leaves; None if somebody has, or nobody need.
+
+    Returns:
+        the bundle.
+
+    Raises:
+        ProtocolError: the share is damaged, not this site's, or of another release than the one in use.
+        ApprovalError: nobody has approved it.
+        SiteError: there is another file of that name already.
+        StorageError: no room, no permission; nothing half-written stays.
+    """
+    ready = _ready(workspace, share, approver)
+    target = folder / ready.name
+    with mapped(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    if target.exists():
+        if file_sha256(target) == ready.sha256:
+            return target
+        raise SiteError(f"{target}: expected no other file of that name, found one; choose another folder")
+    _record(workspace, ready, "folder")
+    # Flushed before it is named: sticks are pulled out early.
+    with staged(target) as temporary, mapped(target):
+        shutil.copyfile(ready.path, temporary)
+    return target
+
+
+def submit_to_server(
+    workspace: Workspace,
+    share: Path,
+    connection: Connection,
+    approver: str | None,
+    *,
+    progress: Callable[[int, int], object] = lambda arrived, size: None,
+    tell: Callable[[str], None] = lambda line: None,
+) -> Receipt:
+    """Sends a share to the provider's server.
+
+    Args:
+        workspace: of the site.
+        share: the payload, its manifest beside it.
+        connection: the way there.
+        approver: who approves that it leaves; None if somebody has, or nobody need.
+        progress: takes the bytes that have arrived, and all.
+        tell: takes lines for the person in front of the machine.
+
+    Returns:
+        the provider's receipt, which may say that it refuses the share.
+
+    Raises:
+        ProtocolError: the share or the receipt is not what it should be.
+        ApprovalError: nobody has approved it.
+        RefusedError: the server does not take it.
+        UnreachableError: no answer, however often; the same command goes on later.
+    """
+    ready = _ready(workspace, share, approver)
+    size = ready.path.stat().st_size
+    with Transport(connection, workspace.key(), tell=tell) as transport:
+        _record(workspace, ready, transport.server)
+        data = upload(transport, ready.path, ready.sha256, lambda arrived: progress(arrived, size))
+    receipt = take_receipt(workspace, data)
+    if receipt.sequence != ready.sequence:
+        raise SiteError(
+            f"expected a receipt for share {ready.sequence}, got one for share {receipt.sequence}; tell the provider"
+        )
+    return receipt
+
+
+def _ready(workspace: Workspace, share: Path, approver: str | None) -> Sealed:
+    return sealed(workspace, share, approval.require(workspace, share, approver))
+
+
+def _record(workspace: Workspace, ready: Sealed, to: str) -> None:
+    details: dict[str, Json] = {
+        "bundle_sha256": ready.sha256, "manifest_sha256": ready.manifest_sha256, "sequence": ready.sequence, "to": to,
+    }  # fmt: skip
+    ledger.record(workspace, SUBMITTED, details)

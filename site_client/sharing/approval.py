@@ -1,0 +1,105 @@
+"""Nothing leaves before a person has approved it by name, unless the hospital's policy says otherwise.
+
+An approval is an entry of the signed ledger, bound to the digest of the share's signed manifest, which fixes every byte of
+the payload: a share that is encoded again has to be approved again, one that is sent again after a cut has not. The
+policy is `approval` in site.json, "required" or "not required".
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+
+from protocols.canonical import Json
+from protocols.fields import LINE
+from protocols.share.manifest import ShareManifest
+from protocols.share.manifest_envelope import verify_manifest
+from protocols.share.sealing import manifest_path, read_envelope
+from site_client import ledger
+from site_client.errors import ApprovalError
+from site_client.workspace import Workspace
+
+APPROVED, WAIVED = "approved", "approval not required"
+
+
+@dataclass(frozen=True)
+class SignedManifest:
+    """The statement of one of our shares.
+
+    Args:
+        manifest: as it was signed.
+        sha256: its digest; receipts and withdrawals know the share by it.
+        envelope: it and its signature, as they lie beside the payload.
+    """
+
+    manifest: ShareManifest
+    sha256: str
+    envelope: bytes
+
+
+def signed_manifest(workspace: Workspace, share: Path) -> SignedManifest:
+    """The manifest beside a payload.
+
+    Raises:
+        ProtocolError: it is damaged, or not signed by this site.
+    """
+    data = read_envelope(share)
+    keys = {workspace.site: workspace.public_keys}
+    manifest, _ = verify_manifest(data, keys, manifest_path(share).name)
+    return SignedManifest(manifest, manifest.sha256, data)
+
+
+def require(
+    workspace: Workspace, share: Path, approver: str | None, shown: SignedManifest | None = None
+) -> SignedManifest:
+    """Returns what may leave; an approval is recorded first.
+
+    Args:
+        workspace: of the site; its policy decides.
+        share: the payload, its manifest beside it.
+        approver: name of the person who approves; None where nobody was asked.
+        shown: what that person has seen; None where nothing was shown.
+
+    Raises:
+        ApprovalError: nobody has approved exactly this share.
+        LedgerError, ProtocolError, StorageError: see there.
+    """
+    signed = signed_manifest(workspace, share)
+    if shown is not None and shown.sha256 != signed.sha256:
+        raise ApprovalError(
+            f"{share.name}: expected the share that was shown, another has taken its place meanwhile; look at it and approve again"
+        )
+    if approver is None and is_settled(workspace, signed):
+        return signed
+    if approver is None and workspace.approval_required:
+        raise ApprovalError(
+            f"{share.name}: expected the name of who approves that it leaves, got none; "
+            "look at it with `site-client inspect`, then give --approver NAME"
+        )
+    details: dict[str, Json] = {
+        "manifest_sha256": signed.sha256,
+        "payload_sha256": signed.manifest.payload_sha256,
+        "sequence": signed.manifest.sequence,
+    }
+    if approver is not None:
+        details["approver"] = _checked(approver)
+    ledger.record(workspace, WAIVED if approver is None else APPROVED, details)
+    return signed
+
+
+def is_settled(workspace: Workspace, signed: SignedManifest) -> bool:
+    """Whether the ledger says already that exactly this share may leave."""
+    enough = {APPROVED} if workspace.approval_required else {APPROVED, WAIVED}
+    return any(
+        entry.event in enough and entry.details.get("manifest_sha256") == signed.sha256
+        for entry in ledger.entries(workspace)
+    )
+
+
+def _checked(approver: str) -> str:
+    # However the keyboard or the shell composes its letters.
+    name = unicodedata.normalize("NFC", approver.strip())
+    if not name or not LINE.fullmatch(name):
+        raise ApprovalError("--approver: expected a name of up to 200 characters on one line, got something else")
+    return name

@@ -1,0 +1,186 @@
+"""`site-client encode`: the hospital's labelled notes as a signed share of noisy tensors and labels. Nothing leaves yet.
+
+What a share holds: the representation, the tag and the casing class of each token, sentence by sentence, in random order
+over the whole share. What it does not hold: text, offsets, token lengths, ids or order of documents, file names, times.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from protocols.payload.sentence_block import SentenceBlock, ValueRules
+from protocols.payload.shuffled_writer import ShuffledWriter
+from protocols.share.manifest import ShareFields, ShareManifest
+from protocols.share.sealing import manifest_path, seal_share
+from protocols.storage import file_sha256
+from shared.document import Document
+from shared.errors import ConfigurationError, CorpusError
+from shared.models.noise import SharingNoise
+from shared.models.noise_source import MemoisedNoise, PrivateNoise
+from shared.models.representer import Representer
+from shared.pipeline.pipeline import Encoder, load_encoder
+from shared.privacy.enforcement import AdvantageBound
+from shared.sentences.encoding import tokenised, tokenised_chunks
+from shared.sentences.ragged import RaggedSentences
+from shared.training.tagging import Progress, silent
+from site_client.ledger import record
+from site_client.noise_secret import make_noise_secret
+from site_client.sharing.encode_report import report_path, write_report
+from site_client.sharing.guard import Guard, Guarded, neighbours_of
+from site_client.sharing.protection import protection
+from site_client.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """A share, and what was found in the notes on the way.
+
+    Args:
+        manifest: as it was signed.
+        guarded: what the best attacker tells of these notes.
+        without_labels: notes in which nothing is labelled PHI.
+    """
+
+    manifest: ShareManifest
+    guarded: Guarded
+    without_labels: int
+
+
+def encoded_blocks(
+    encoder: Encoder, documents: Iterable[Document], guard: Guard, noise: SharingNoise, progress: Progress = silent
+) -> Iterator[SentenceBlock]:
+    """The documents' sentences as they leave, in the order of the notes; the writer shuffles them.
+
+    Args:
+        encoder: of the release.
+        documents: labelled notes.
+        guard: every chunk passes it.
+        noise: of the share.
+        progress: called after every chunk with the tokens done.
+
+    Raises:
+        LabelError: a label is not in the scheme of the release.
+    """
+    done = 0
+    for chunk in tokenised_chunks(tokenised(documents), encoder.scheme):
+        passed, factors = guard.passed(chunk)
+        if len(passed.lengths):
+            yield block_of(encoder.shared(passed, noise, factors))
+        done += len(chunk.words)
+        progress("tokens", done, 0)
+
+
+def block_of(sentences: RaggedSentences) -> SentenceBlock:
+    """Represented sentences in the layout of a payload."""
+    return SentenceBlock(
+        sentences.values.astype("<f2", copy=False), sentences.tags, sentences.casing, sentences.lengths.astype("<i4")
+    )
+
+
+def encode(
+    workspace: Workspace,
+    documents: Iterable[Document],
+    out: Path,
+    progress: Progress = silent,
+    bound: AdvantageBound | None = None,
+    *,
+    new_noise: bool = False,
+) -> Encoded:
+    """Write a payload and, beside it, its signed manifest and the report that stays in the house.
+
+    Args:
+        workspace: of the site, with a pulled release.
+        documents: labelled notes, their labels those of the release or HIDDEN.
+        out: the payload, .parquet or .h5.
+        progress: called after every chunk with the tokens done.
+        bound: what the best attacker may tell of each sentence; None only measures it.
+        new_noise: whether a lost secret of the noise may be made anew; the ledger tells of it.
+
+    Raises:
+        ConfigurationError: no sentence with PHI keeps the bound.
+        CorpusError: there is no token to share, or not one label: a head would learn from it that nothing is PHI.
+        WorkspaceError, ProtocolError, StorageError: see there; no payload and no manifest stays.
+    """
+    release, provider = workspace.release(), workspace.pinned_provider()
+    encoder = load_encoder(release.folder)
+    # A key that can't be read shows now, not after hours.
+    workspace.key()
+    labelled, without_labels = False, 0
+
+    def counted() -> Iterator[Document]:
+        nonlocal without_labels
+        for document in documents:
+            without_labels += not document.annotations
+            yield document
+
+    noise, checking = _noises(workspace, encoder, release.folder, new_noise)
+    guard = Guard(encoder, neighbours_of(release.folder), bound, checking)
+    rules = ValueRules(len(encoder.scheme.tags), guard.value_bound)
+    with ShuffledWriter(out, dim=encoder.representer.config.dim, rules=rules) as writer:
+        for block in encoded_blocks(encoder, counted(), guard, noise, progress):
+            writer.append(block)
+            labelled = labelled or bool(block.tags.any())
+        guarded = guard.result()
+        if guarded.left_out and not labelled:
+            raise ConfigurationError(
+                f"--max-advantage: expected a bound that a sentence with PHI can keep, got one for which all {guarded.left_out} "
+                "would be left out; choose a larger one, or ask for a release with more noise"
+            )
+        if not labelled and (writer.sentences or guarded.hidden_words):
+            raise CorpusError(
+                "expected labelled notes, got not one label that the release has a category for; check the folder, "
+                "--format and --labels"
+            )
+        if not writer.sentences:
+            raise CorpusError(
+                "expected notes with at least one token, got none; check the folder, and what --quarantine set aside"
+            )
+    try:
+        workspace, sequence = workspace.next_sequence()
+        fields = ShareFields(
+            site=workspace.site,
+            sequence=sequence,
+            recipient=provider.signing_key.key_id,
+            release=release.digest,
+            label_scheme=encoder.scheme.name,
+            tags=rules.tags,
+            value_bound=rules.value_bound,
+            created=datetime.date.today(),
+            software=f"deid-commons {version('deid-commons')}",
+            protection=protection(encoder, guarded),
+        )
+        # The key in use now: it may have been replaced meanwhile, and the ledger knows no other.
+        manifest = seal_share(out, fields, workspace.key(), checked=writer.checked)
+        write_report(out, manifest, guarded)
+        return Encoded(manifest, guarded, without_labels)
+    except BaseException:
+        # A payload without its manifest is of no use to anybody, nor are the manifest and report of one that it replaced.
+        for left in (out, manifest_path(out), report_path(out)):
+            with suppress(OSError):
+                left.unlink()
+        raise
+
+
+def _noises(
+    workspace: Workspace, encoder: Encoder, release: Path, new_noise: bool
+) -> tuple[SharingNoise, SharingNoise]:
+    """The noise of the share, and that of the check ahead of it: once for a sentence under a representer, ever.
+
+    It hangs on all that decides a representation, not on the release: the next one with another head must not draw anew,
+    and the same draw under other weights, scales or vectors would cancel out.
+    """
+    if not isinstance(encoder.representer, Representer):
+        return PrivateNoise(), PrivateNoise()
+    if new_noise and workspace.sequence and not workspace.noise_key.exists():
+        record(workspace, "noise secret made anew", {"shares": workspace.sequence})
+        make_noise_secret(workspace.noise_key)
+    secret = workspace.noise_secret()
+    # The description too, for it decides the scale of the noise: one draw at two scales could be solved for the notes.
+    model = (file_sha256(release / f"representer.{kind}") for kind in ("safetensors", "json"))
+    context = "".join([*model, encoder.vectors.digest]).encode()
+    return MemoisedNoise(secret, context), MemoisedNoise(secret, b"bound " + context)

@@ -1,0 +1,91 @@
+"""What a share tells beside its representations: labels, casing classes, lengths, and patterns of them that stand alone."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.payload.sentence_block import CASING_CLASSES, SentenceBlock
+from shared.labels import LabelScheme
+from shared.text.casing import CASING_CLASSES as CASING_NAMES
+
+
+@dataclass(frozen=True)
+class Category:
+    """The tokens of one PHI category, or of none.
+
+    Args:
+        name: of the category.
+        spans: names, dates and so on: tokens that begin one.
+        tokens: all of them.
+        casing: how many of them are written in which way, by the name of the class, most frequent first.
+    """
+
+    name: str
+    spans: int
+    tokens: int
+    casing: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Channels:
+    """Counts over a whole share.
+
+    Args:
+        categories: of PHI, those that occur, most frequent first.
+        other: the tokens that are no PHI.
+        lengths: sentences of each length, by number of tokens, those that occur.
+        alone: sentences whose length, labels and casing no other sentence of the share has.
+    """
+
+    categories: tuple[Category, ...]
+    other: Category
+    lengths: dict[int, int]
+    alone: int
+
+
+def channels(blocks: Iterable[SentenceBlock], scheme: LabelScheme) -> Channels:
+    """Count what is in the blocks of a share.
+
+    Args:
+        blocks: all of them, their values checked.
+        scheme: of the release.
+    """
+    table = np.zeros((len(scheme.tags), CASING_CLASSES), dtype=np.int64)
+    lengths = np.zeros(0, dtype=np.int64)
+    patterns = array("q")
+    for block in blocks:
+        table += np.bincount(block.tags.astype(np.int64) * CASING_CLASSES + block.casing, minlength=table.size).reshape(
+            table.shape
+        )
+        found = np.bincount(block.lengths)
+        lengths = np.pad(lengths, (0, max(0, len(found) - len(lengths))))
+        lengths[: len(found)] += found
+        patterns.extend(_patterns(block))
+    _, times = np.unique(np.frombuffer(patterns, dtype=np.int64), return_counts=True)
+    named = [
+        _category(name, table[2 * index + 1], table[2 * index + 2]) for index, name in enumerate(scheme.categories)
+    ]
+    return Channels(
+        tuple(sorted((one for one in named if one.tokens), key=lambda one: -one.tokens)),
+        _category("no PHI", np.zeros(CASING_CLASSES, dtype=np.int64), table[0]),
+        {length: int(lengths[length]) for length in np.flatnonzero(lengths).tolist()},
+        int((times == 1).sum()),
+    )
+
+
+def _patterns(block: SentenceBlock) -> list[int]:
+    """A number for what each sentence shows of itself."""
+    tags, casing, offsets = block.tags.tobytes(), block.casing.tobytes(), block.offsets.tolist()
+    return [hash((tags[begin:end], casing[begin:end])) for begin, end in pairwise(offsets)]
+
+
+def _category(name: str, begin: NDArray[np.int64], inside: NDArray[np.int64]) -> Category:
+    counts = (begin + inside).tolist()
+    ordered = sorted(zip(CASING_NAMES, counts, strict=True), key=lambda pair: -pair[1])
+    return Category(name, int(begin.sum()), sum(counts), {casing: count for casing, count in ordered if count})

@@ -1,0 +1,146 @@
+"""`aggregator ingest`, `shares` and `alarms`: what is printed, written beside a share, and returned as code."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from aggregator.enrolled import sites
+from aggregator.enrolled.shares import ACCEPTED, QUARANTINED, REJECTED, WITHDRAWN
+from aggregator.ingestion import ingest
+from bench.exchange.world import Sentences, World
+from protocols.errors import StorageError
+from protocols.share.receipt import read_receipt
+from protocols.share.sealing import read_manifest
+from protocols.share.withdrawal import Withdrawal
+from tests.aggregator.ingestion.taking_in import flooded
+from tests.loop import done, provider, refused, values
+
+pytestmark = pytest.mark.usefixtures("quick")
+
+
+def run(world: World, *arguments: object) -> Result:
+    return provider(*arguments, "--workspace", world.provider)
+
+
+def stick(world: World) -> Path:
+    """A folder with a share of each kind, a withdrawal, and what is none of it."""
+    folder = world.root / "stick"
+    folder.mkdir()
+    world.seal(world.share("south", 1, Sentences(3)), "south").rename(folder / "south-0001.share")
+    payload = world.share("north", 1, Sentences())
+    world.seal(payload, "north").rename(folder / "north-0001.share")
+    world.bundle("north", 2, 1, release="cd" * 32).rename(folder / "north-0002.share")
+    world.seal(world.share("south", 2, flooded()), "south").rename(folder / "south-0002.share")
+    asked = Withdrawal("north", 1, read_manifest(payload).sha256, sites.today(), "a patient asked")
+    (folder / "north-0001.withdrawal.json").write_bytes(asked.to_bytes(world.keys["north"]))
+    (folder / "notes.txt").write_text("x")
+    (folder / ".north-0003.share").write_text("x")
+    return folder
+
+
+class TestIngest:
+    def test_a_stick_is_taken_in_whole_with_a_receipt_beside_each(self, small: World) -> None:
+        folder = stick(small)
+        result = run(small, "ingest", folder, "--json")
+        refused(result, 24, "refused 1 of 5")
+        rows = json.loads(result.stdout)["shares"]
+        states = {Path(row["file"]).name: row["state"] for row in rows}
+        assert states == {
+            "north-0001.share": ACCEPTED,
+            "north-0002.share": REJECTED,
+            "south-0001.share": ACCEPTED,
+            "south-0002.share": QUARANTINED,
+            "north-0001.withdrawal.json": WITHDRAWN,
+        }
+        key = small.workspace().key().public_key
+        receipts = {path.name: read_receipt(path.read_bytes(), key).state for path in folder.glob("*.receipt.json")}
+        assert receipts == {
+            "north-0001.receipt.json": WITHDRAWN,
+            "north-0002.receipt.json": REJECTED,
+            "south-0001.receipt.json": ACCEPTED,
+            "south-0002.receipt.json": QUARANTINED,
+        }
+
+    def test_what_is_damaged_is_named_and_the_others_are_taken_in(self, small: World) -> None:
+        bad, good = small.bundle("north"), small.bundle("south", seed=1)
+        bad.write_bytes(bad.read_bytes()[:-1])
+        result = run(small, "ingest", bad, good)
+        refused(result, 13)
+        assert result.stdout.count("north-1-0.share: ") == 1
+        assert "south share 1: accepted" in result.stdout
+        assert not bad.with_suffix(".receipt.json").exists()
+
+    def test_a_withdrawal_of_nothing_does_not_hold_up_either(self, small: World) -> None:
+        path, good = small.root / "north-0001.withdrawal.json", small.bundle("south")
+        path.write_bytes(Withdrawal("north", 1, "0" * 64, sites.today(), "").to_bytes(small.keys["north"]))
+        refused(run(small, "ingest", path, good), 21, "found none")
+        assert good.with_suffix(".receipt.json").exists()
+
+    def test_the_error_of_a_single_file_is_told_once(self, small: World) -> None:
+        bad = small.root / "junk.share"
+        bad.write_bytes(b"junk")
+        result = run(small, "ingest", bad)
+        refused(result, 10, "junk.share: expected a bundle")
+        assert not result.stdout
+
+    def test_an_empty_folder_is_nothing_to_take_in(self, small: World) -> None:
+        (small.root / "empty").mkdir()
+        result = done(run(small, "ingest", small.root / "empty"))
+        assert result.stdout == "nothing to take in\n"
+
+    def test_a_full_disk_stops_it(self, small: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        def full(*arguments: object) -> None:
+            raise StorageError("room for the file", received="a full disk")
+
+        with monkeypatch.context() as patch:
+            patch.setattr("aggregator.commands.shares.take_in", full)
+            refused(run(small, "ingest", small.bundle()), 8, "full disk")
+
+    def test_what_was_interrupted_is_finished(self, small: World) -> None:
+        ingest.receive(small.workspace(), small.bundle())
+        assert "north share 1: accepted" in done(run(small, "ingest", "--resume")).stdout
+        assert done(run(small, "ingest", "--resume")).stdout == "nothing was interrupted\n"
+
+    @pytest.mark.parametrize("arguments", [[], ["--resume", "."]])
+    def test_files_or_resume(self, arguments: list[str], small: World) -> None:
+        refused(run(small, "ingest", *arguments), 2, "--resume")
+
+
+class TestShares:
+    @pytest.fixture
+    def taken(self, small: World) -> World:
+        run(small, "ingest", stick(small))
+        return small
+
+    def row(self, world: World, state: str) -> dict[str, object]:
+        [row] = values(run(world, "shares", "list", "--state", state, "--json"))["shares"]
+        return row
+
+    def test_the_list_names_every_share_with_its_state(self, taken: World) -> None:
+        lines = done(run(taken, "shares", "list")).stdout.splitlines()
+        assert [line.split()[0] for line in lines] == ["north", "north", "south", "south"]
+        assert [line.split("  ")[-1] for line in lines] == [
+            "withdrawn (withdrawn-by-site)", "rejected (other-release)", "accepted", "quarantined (label-rates)",
+        ]  # fmt: skip
+
+    def test_one_is_shown_with_what_its_site_signed(self, taken: World) -> None:
+        row = self.row(taken, ACCEPTED)
+        found = values(run(taken, "shares", "show", str(row["digest"])[:12], "--json"))
+        assert found["signed"]["site"] == "south"
+        assert found["releases"] == []
+        assert "no release" in done(run(taken, "shares", "show", str(row["bundle"]))).stdout
+
+    @pytest.mark.parametrize(("verb", "state"), [("accept", ACCEPTED), ("reject", REJECTED), ("withdraw", WITHDRAWN)])
+    def test_a_person_decides_by_name_and_reason(self, verb: str, state: str, taken: World) -> None:
+        row = self.row(taken, QUARANTINED)
+        digest = str(row["digest"])
+        refused(run(taken, "shares", verb, digest), 2)
+        found = values(run(taken, "shares", verb, digest, "--name", "A. Weiss", "--reason", "looked at", "--json"))
+        assert found.pop("releases", []) == []
+        assert found == {name: row[name] for name in ("site", "sequence", "bundle")} | {"state": state}
+        rows = values(run(taken, "shares", "list", "--state", state, "--json"))["shares"]
+        assert "looked at" in {row["reason"] for row in rows}

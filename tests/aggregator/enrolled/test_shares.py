@@ -1,0 +1,193 @@
+"""What people decide about shares, and what sites take back, on both databases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aggregator.enrolled import shares, sites
+from aggregator.enrolled.shares import ACCEPTED, QUARANTINED, WITHDRAWN
+from aggregator.errors import RegistryError
+from aggregator.ingestion import ingest
+from aggregator.ingestion.ingest import Decision
+from aggregator.registry import audit_log
+from aggregator.registry.tables import ReleaseRow, ReleaseShareRow
+from aggregator.registry.times import now
+from bench.exchange.world import Sentences, World
+from protocols.errors import ConflictError, ProtocolError, SchemaError, UnknownSignerError
+from protocols.share.receipt import read_receipt
+from protocols.share.sealing import read_manifest
+from protocols.share.withdrawal import Withdrawal
+from tests.aggregator.ingestion.taking_in import flooded, nothing_left, receipt_agrees
+
+pytestmark = pytest.mark.usefixtures("quick")
+
+
+class TestQuarantine:
+    @pytest.fixture
+    def flooding(self, world: World) -> Decision:
+        """A first share in which everything is PHI, beside a pool in which it is not."""
+        workspace = world.workspace()
+        ingest.ingest(workspace, world.bundle("south"))
+        return ingest.ingest(workspace, world.seal(world.share("north", 1, flooded()), "north"))
+
+    def test_a_first_share_is_compared_with_the_pool(self, flooding: Decision, world: World) -> None:
+        assert (flooding.state, flooding.reason_code) == (QUARANTINED, "label-rates")
+        assert "all other sites" in flooding.reason
+        workspace = world.workspace()
+        receipt_agrees(workspace, flooding)
+        nothing_left(workspace)
+        assert [one.site for one in shares.accepted_shares(workspace)] == ["south"]
+
+    def test_a_later_one_with_those_before_it(self, world: World) -> None:
+        workspace = world.workspace()
+        # Nothing to compare with: it passes.
+        assert ingest.ingest(workspace, world.seal(world.share("north", 1, flooded()), "north")).state == ACCEPTED
+        ordinary = ingest.ingest(workspace, world.seal(world.share("north", 2, Sentences(1, sentences=2000)), "north"))
+        assert ordinary.state == QUARANTINED
+        assert "earlier ones of north" in ordinary.reason
+
+    def test_many_small_ones_that_drift_are_set_aside_together(self, small: World) -> None:
+        """Each is too small to stand out; all of them would teach the head that nothing is PHI."""
+        workspace = small.workspace()
+        for sequence in range(1, 4):
+            share = small.share("north", sequence, Sentences(sequence, sentences=2000))
+            assert ingest.ingest(workspace, small.seal(share, "north")).state == ACCEPTED
+        states = []
+        for sequence in range(4, 40):
+            share = small.share("north", sequence, Sentences(sequence, sentences=8, phi=0.0))
+            states.append(ingest.ingest(workspace, small.seal(share, "north")).state)
+            if states[-1] == QUARANTINED:
+                break
+        assert states[0] == ACCEPTED
+        assert states[-1] == QUARANTINED
+        [waiting] = shares.shares(workspace, (QUARANTINED,))
+        assert "together with the" in waiting.reason
+
+    def test_honest_shares_of_any_size_are_not(self, small: World) -> None:
+        workspace = small.workspace()
+        for sequence, size in enumerate((500, 3, 40, 1000, 7, 7, 7, 200, 1, 90), start=1):
+            for site in ("north", "south"):
+                share = small.share(site, sequence, Sentences(100 * sequence + ord(site[0]), sentences=size))
+                assert ingest.ingest(workspace, small.seal(share, site)).state == ACCEPTED
+
+    def test_a_person_accepts_it(self, flooding: Decision, world: World) -> None:
+        workspace = world.workspace()
+        share = shares.find_share(workspace, str(shares.shares(workspace, (QUARANTINED,))[0].digest))
+        shares.accept(workspace, share, "A. Weiss", "a list of names, by agreement")
+        assert len(shares.accepted_shares(workspace)) == 2
+        decision = ingest.process(workspace, flooding.share)
+        assert decision.state == ACCEPTED
+        receipt_agrees(workspace, decision)
+        nothing_left(workspace)
+        with workspace.registry().reading() as session:
+            assert [event.actor for event in audit_log.events(session) if event.action == "share-accepted"][
+                -1
+            ] == "A. Weiss"
+
+    def test_or_refuses_it(self, flooding: Decision, world: World) -> None:
+        workspace = world.workspace()
+        [share] = shares.shares(workspace, (QUARANTINED,))
+        shares.reject(workspace, share, "A. Weiss", "labels went wrong")
+        receipt_agrees(workspace, ingest.process(workspace, flooding.share))
+        nothing_left(workspace)
+        for decide in (shares.accept, shares.withdraw):
+            with pytest.raises(RegistryError, match="rejected"):
+                decide(workspace, share, "A. Weiss", "after all")
+        assert ingest.ingest(workspace, world.bundle(seed=4)).state == ACCEPTED
+
+    def test_an_accepted_share_is_not_decided_again(self, world: World) -> None:
+        workspace = world.workspace()
+        ingest.ingest(workspace, world.bundle())
+        [share] = shares.accepted_shares(workspace)
+        with pytest.raises(RegistryError, match="accepted"):
+            shares.reject(workspace, share, "A. Weiss", "no")
+        with pytest.raises(SchemaError):
+            shares.withdraw(workspace, share, "A. Weiss\nand others", "no")
+
+
+class TestWithdrawal:
+    def asked(self, world: World, payload: Path, signer: str = "north", **changes: Any) -> bytes:
+        manifest = read_manifest(payload)
+        stated = {
+            "site": manifest.site, "sequence": manifest.sequence, "created": sites.today(), "reason": "a patient asked",
+            "manifest_sha256": manifest.sha256,
+        }  # fmt: skip
+        return Withdrawal(**{**stated, **changes}).to_bytes(world.keys[signer])
+
+    def test_a_site_takes_its_share_back(self, world: World) -> None:
+        workspace = world.workspace()
+        payload = world.share("north", 1, Sentences())
+        decision = ingest.ingest(workspace, world.seal(payload, "north"))
+        asked = self.asked(world, payload)
+        receipt = shares.carry_out(workspace, asked)
+        assert read_receipt(receipt, workspace.key().public_key).state == WITHDRAWN
+        assert shares.carry_out(world.workspace(), asked) == receipt
+        assert shares.accepted_shares(workspace) == []
+        nothing_left(workspace)
+        assert ingest.process(workspace, decision.share).receipt == receipt
+        # Its number stays taken: what was withdrawn does not come back by itself.
+        with pytest.raises(ConflictError):
+            ingest.ingest(workspace, world.bundle(seed=5))
+
+    def test_from_quarantine_too(self, world: World) -> None:
+        workspace = world.workspace()
+        ingest.ingest(workspace, world.bundle("south"))
+        payload = world.share("north", 1, flooded())
+        ingest.ingest(workspace, world.seal(payload, "north"))
+        shares.carry_out(workspace, self.asked(world, payload))
+        assert shares.shares(workspace, (QUARANTINED,)) == []
+        nothing_left(workspace)
+
+    def test_nobody_elses(self, world: World) -> None:
+        workspace = world.workspace()
+        payload = world.share("north", 1, Sentences())
+        ingest.ingest(workspace, world.seal(payload, "north"))
+        for site, changes, error in (
+            ("south", {}, ProtocolError),
+            ("south", {"site": "south"}, RegistryError),
+            ("north", {"sequence": 2}, RegistryError),
+            ("north", {"manifest_sha256": "0" * 64}, RegistryError),
+        ):
+            with pytest.raises(error):
+                shares.carry_out(workspace, self.asked(world, payload, site, **changes))
+        sites.revoke(workspace, "north", "key stolen")
+        with pytest.raises(UnknownSignerError):
+            shares.carry_out(workspace, self.asked(world, payload))
+        assert len(shares.accepted_shares(workspace)) == 1
+
+    def test_the_record_says_which_releases_it_has_trained(self, world: World) -> None:
+        workspace = world.workspace()
+        ingest.ingest(workspace, world.bundle())
+        [share] = shares.accepted_shares(workspace)
+        with workspace.registry().transaction() as session:
+            for number in (3, 4):
+                name = f"000{number}-pipeline"
+                session.add(ReleaseRow(sequence=number, kind="pipeline", name=name, digest="0", published_at=now()))
+            session.flush()
+            session.add(ReleaseShareRow(release=4, share=share.id))
+        shares.withdraw(workspace, share, "A. Weiss", "asked by letter")
+        [share] = shares.shares(workspace)
+        assert shares.releases_with(workspace, share) == [(4, "0004-pipeline")]
+
+    def test_the_same_payload_may_come_again_afterwards(self, world: World) -> None:
+        workspace = world.workspace()
+        payload = world.share("north", 1, Sentences())
+        ingest.ingest(workspace, world.seal(payload, "north"))
+        shares.carry_out(workspace, self.asked(world, payload))
+        assert ingest.ingest(workspace, world.seal(world.share("north", 2, Sentences()), "north")).state == ACCEPTED
+        nothing_left(workspace)
+
+
+def test_a_share_is_found_by_the_start_of_any_of_its_digests(small: World) -> None:
+    workspace = small.workspace()
+    for seed, site in enumerate(("north", "south")):
+        ingest.ingest(workspace, small.bundle(site, 1, seed))
+    for share in shares.shares(workspace):
+        for digest in (share.bundle, share.manifest, share.digest):
+            assert shares.find_share(workspace, str(digest)[:12]) == share
+    for name in ("", "zz", "%", "_" * 12, "0" * 64):
+        with pytest.raises(RegistryError, match="digest"):
+            shares.find_share(workspace, name)

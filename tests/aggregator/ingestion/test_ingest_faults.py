@@ -1,0 +1,254 @@
+"""Crashes, errors of the disk and of the database, and many at once: nothing is lost, used unverified, or stuck."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy.orm import Session
+
+from aggregator.enrolled import shares
+from aggregator.enrolled.shares import ACCEPTED, RECEIVED
+from aggregator.errors import DatabaseError, WorkspaceError
+from aggregator.ingestion import ingest
+from aggregator.ingestion.ingest import Decision
+from aggregator.objects.staging import opening_folder, sweep
+from aggregator.registry import audit_log
+from aggregator.workspace import Workspace
+from bench.exchange.world import World, build, invented_terms
+from protocols.errors import StorageError
+from tests.aggregator.ingestion.taking_in import nothing_left, rows
+from tests.databases import Postgres
+
+pytestmark = pytest.mark.usefixtures("quick")
+
+
+class TestResume:
+    def test_before_anything_is_published_a_share_waits(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        workspace = world.workspace()
+
+        def unpublished(workspace: Workspace) -> None:
+            raise WorkspaceError("no representer is published yet")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(ingest, "share_terms", unpublished)
+            with pytest.raises(WorkspaceError):
+                ingest.ingest(workspace, world.bundle())
+        assert rows(workspace) == [("north", 1, RECEIVED, "")]
+        assert [decision.state for decision in ingest.resume(world.workspace())] == [ACCEPTED]
+        assert ingest.resume(workspace) == []
+
+    def test_one_share_that_can_not_be_processed_does_not_hold_up_the_others(self, world: World) -> None:
+        workspace = world.workspace()
+        ingest.receive(workspace, world.bundle("north"))
+        lost, bundle = shares.shares(workspace)[0], world.root / "north-1-0.share"
+        ingest.receive(workspace, world.bundle("south", seed=1))
+        workspace.objects().delete(lost.bundle)
+        with pytest.raises(StorageError, match="none"):
+            ingest.resume(workspace)
+        assert rows(workspace) == [("north", 1, RECEIVED, ""), ("south", 1, ACCEPTED, "")]
+        # Sent again, its bytes are there again.
+        assert ingest.ingest(workspace, bundle).state == ACCEPTED
+        nothing_left(workspace)
+
+    def test_what_lies_about_in_staging_does_not_hold_up_shares(self, small: World) -> None:
+        workspace = small.workspace()
+        ingest.receive(workspace, small.bundle())
+        staging = workspace.root / "staging"
+        staging.mkdir(exist_ok=True)
+        (staging / "note").write_text("left here by a person")
+        assert [decision.state for decision in ingest.resume(workspace)] == [ACCEPTED]
+
+    def test_what_can_not_be_cleaned_up_does_not_hold_up_shares_either(
+        self, small: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        workspace = small.workspace()
+        ingest.receive(workspace, small.bundle())
+
+        def failing(staging: Path) -> int:
+            raise StorageError("a folder", received="Input/output error", advice="look", place="staging")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(ingest, "sweep", failing)
+            with pytest.raises(StorageError, match="Input/output"):
+                ingest.resume(workspace)
+        assert rows(workspace) == [("north", 1, ACCEPTED, "")]
+
+    @pytest.mark.parametrize("damaged", ["key", "object"])
+    def test_damage_of_the_providers_own_files_is_no_fault_of_the_share(self, damaged: str, small: World) -> None:
+        workspace, bundle = small.workspace(), small.bundle()
+        ingest.receive(workspace, bundle)
+        path = workspace.root / "keys" / "recipient.pem"
+        if damaged == "object":
+            [path] = [path for path in (workspace.root / "objects").rglob("*") if path.is_file()]
+        sound = path.read_bytes()
+        path.write_bytes(sound[: len(sound) // 2])
+        with pytest.raises(StorageError):
+            ingest.resume(workspace)
+        assert rows(workspace) == [("north", 1, RECEIVED, "")]
+        path.write_bytes(sound)
+        assert [decision.state for decision in ingest.resume(workspace)] == [ACCEPTED]
+
+    def test_a_share_that_another_process_has_decided_meanwhile(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        number = ingest.receive(world.workspace(), world.bundle())
+        faster: list[Decision] = []
+        opening = ingest.open_received
+
+        def late(*arguments: Any) -> Any:
+            if not faster:
+                faster.append(Decision(0, "", 0, "", "", "", b""))
+                faster[0] = ingest.process(world.workspace(), number)
+            return opening(*arguments)
+
+        monkeypatch.setattr(ingest, "open_received", late)
+        assert ingest.process(world.workspace(), number) == faster[0]
+        nothing_left(world.workspace())
+
+    def test_what_a_killed_process_left_is_removed_and_what_is_in_use_is_not(self, small: World) -> None:
+        workspace = small.workspace()
+        staging = workspace.root / "staging"
+        (staging / "left").mkdir(parents=True)
+        (staging / "left" / "payload").write_bytes(b"decrypted")
+        with opening_folder(staging) as used:
+            (used / "payload").write_bytes(b"decrypted")
+            assert sweep(staging) == 1
+            assert used.exists()
+            ingest.resume(workspace)
+            assert (used / "payload").exists()
+        assert list(staging.iterdir()) == []
+
+    def test_objects_of_decided_shares_that_stayed_are_removed(
+        self, small: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        workspace, bundle = small.workspace(), small.bundle()
+
+        def full(*arguments: object) -> None:
+            raise StorageError("room for the file")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(ingest, "forget", full)
+            decision = ingest.ingest(workspace, bundle)
+        assert decision.state == ACCEPTED
+        assert workspace.objects().exists(shares.shares(workspace)[0].bundle)
+        ingest.resume(workspace)
+        nothing_left(workspace)
+
+
+class Failing:
+    """Passes calls on, but for one, which raises.
+
+    Args:
+        call: to pass on to.
+        at: number of the call that raises, from 0.
+        error: what it raises.
+    """
+
+    def __init__(self, call: Callable[..., Any], at: int, error: BaseException) -> None:
+        self._call, self._at, self._error = call, at, error
+        self.calls = 0
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        self.calls += 1
+        if self.calls == self._at + 1:
+            raise self._error
+        return self._call(*arguments, **named)
+
+
+class TestCrash:
+    """An error at every call that changes the disk or the database, one after the other; kills are for `bench.faults`."""
+
+    @pytest.mark.parametrize(
+        ("owner", "name", "error"),
+        [
+            (os, "replace", OSError(errno.EIO, "Input/output error")),
+            (os, "fsync", OSError(errno.ENOSPC, "No space left on device")),
+            (os, "unlink", OSError(errno.EIO, "Input/output error")),
+            (Session, "flush", KeyboardInterrupt()),
+        ],
+        ids=["replace", "fsync", "unlink", "flush"],
+    )
+    def test_nothing_is_lost_or_stuck(
+        self, owner: Any, name: str, error: BaseException, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for count in range(100):
+            bundle, workspace, acknowledged = world.bundle("north", count + 1, count), world.workspace(), None
+            failing = Failing(getattr(owner, name), count, error)
+            with monkeypatch.context() as patch:
+                patch.setattr(owner, name, lambda *arguments, **named: failing(*arguments, **named))  # noqa: B023
+                with suppress(StorageError, KeyboardInterrupt):
+                    acknowledged = ingest.ingest(workspace, bundle)
+            ingest.resume(workspace)
+            assert {share.state for share in shares.shares(workspace)} <= {ACCEPTED}
+            decision = ingest.ingest(workspace, bundle)
+            assert decision.state == ACCEPTED
+            assert acknowledged is None or acknowledged == decision
+            nothing_left(workspace)
+            if failing.calls <= count:
+                assert count
+                return
+        pytest.fail("it never came to an end")
+
+
+class TestDatabase:
+    def test_one_that_is_gone_and_comes_back(self, small: World) -> None:
+        workspace, bundle = small.workspace(), small.bundle()
+        number = ingest.receive(workspace, bundle)
+        path = workspace.root / "registry.sqlite"
+        away = path.rename(path.with_name("away"))
+        for use in (lambda: ingest.ingest(workspace, bundle), lambda: ingest.process(workspace, number)):
+            with pytest.raises(DatabaseError):
+                use()
+        away.rename(path)
+        assert ingest.ingest(workspace, bundle).state == ACCEPTED
+        nothing_left(workspace)
+
+    def test_a_server_that_goes_while_a_share_is_checked(
+        self, postgres: Postgres, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        world = build(tmp_path / "world", database=postgres.new_database())
+        workspace, bundle = world.workspace(), world.bundle()
+        decide = ingest.decide
+
+        def gone(*arguments: Any) -> None:
+            decide(*arguments)
+            postgres.stop()
+
+        try:
+            with monkeypatch.context() as patch:
+                patch.setattr(ingest, "decide", gone)
+                with pytest.raises(DatabaseError):
+                    ingest.ingest(workspace, bundle)
+        finally:
+            postgres.start()
+        assert rows(workspace) == [("north", 1, RECEIVED, "")]
+        assert [decision.state for decision in ingest.resume(workspace)] == [ACCEPTED]
+        nothing_left(workspace)
+
+
+def _ingested(root: Path, bundle: Path) -> tuple[str, bytes]:
+    """In a process of its own."""
+    with invented_terms(sandbox=False):
+        decision = ingest.ingest(World(root).workspace(), bundle)
+        return decision.state, decision.receipt
+
+
+def test_eight_processes_that_take_in_one_bundle_make_one_share(world: World) -> None:
+    bundle = world.bundle()
+    with ProcessPoolExecutor(8, mp_context=get_context("fork")) as workers:
+        found = set(workers.map(_ingested, [world.root] * 8, [bundle] * 8))
+    assert len(found) == 1
+    workspace = world.workspace()
+    assert rows(workspace) == [("north", 1, ACCEPTED, "")]
+    nothing_left(workspace)
+    with workspace.registry().reading() as session:
+        actions = [event.action for event in audit_log.events(session)]
+    assert (actions.count("share-received"), actions.count("share-accepted")) == (1, 1)

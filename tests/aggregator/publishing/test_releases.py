@@ -1,0 +1,334 @@
+"""What a release holds, and what the registry knows of it."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save
+from sqlalchemy import select
+
+from aggregator.errors import AuditError, WorkspaceError
+from aggregator.publishing import releases
+from aggregator.publishing.model_card import model_card
+from aggregator.publishing.releases import Publishing
+from aggregator.registry import audit_log
+from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow, SiteRow
+from aggregator.repository.tuf_keys import export_offline
+from aggregator.repository.tuf_repository import Repository
+from aggregator.workspace import Workspace, create
+from protocols.errors import SchemaError
+from protocols.release.provider_record import MAX_RECORD_BYTES, ProviderRecord
+from protocols.release.repository import LATEST, PROVIDER, Reference, read_latest
+from protocols.release.verification import ReleaseFields
+
+TENSORS = save({"weight": np.zeros(3, dtype=np.float32)})
+SITES = [
+    {"site": "(public notes)", "tokens": 900, "precision": 0.9, "recall": 0.8, "f1": 0.847, "alone_f1": 0.8},
+    {"site": "st-anne", "tokens": 1234, "precision": 0.95, "recall": 0.9, "f1": 0.924, "alone_f1": None},
+]
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    """With a representer and a head that one share trained."""
+    made = create(tmp_path / "provider", "north", "i2b2_2014")
+    for folder, files in (
+        (made.representer, ("embeddings.safetensors", "vocabulary.json", "representer.safetensors", "representer.json", "scheme.json")),
+        (made.head, ("head.safetensors", "head.json")),
+    ):  # fmt: skip
+        folder.mkdir()
+        for name in files:
+            (folder / name).write_bytes(TENSORS if name.endswith("safetensors") else b"{}")
+    options = {"procedure": "surrogates"}
+    record = {"options": options, "sentences": 12000, "tokens": 200_000, "phi_tokens": 7000}
+    (made.representer / "training.json").write_text(json.dumps(record))
+    train(made)
+    with made.registry().transaction() as session:
+        session.add(SiteRow(name="st-anne", state="enrolled", enrolled_at="2026-01-31T00:00:00Z"))
+        session.flush()
+        session.add(
+            ShareRow(
+                id=7, site="st-anne", sequence=1, bundle_sha256="aa" * 32, bundle_bytes=1, payload_sha256="bb" * 32,
+                state="accepted", received_at="2026-01-31T00:00:00Z",
+            )
+        )  # fmt: skip
+    return made
+
+
+UNAUDITED = Publishing(audited=False)
+
+
+def train(workspace: Workspace) -> None:
+    """The record of a head that was trained on the representer of the workspace."""
+    record = {
+        "representer": releases.representer_digest(workspace), "sentences": 3000, "tokens": 50_000, "public": True, "sites": SITES,
+        "shares": [{"site": "st-anne", "sequence": 1, "payload": "bb" * 32}],
+    }  # fmt: skip
+    (workspace.head / "training.json").write_text(json.dumps(record))
+
+
+def read(workspace: Workspace, name: str) -> str:
+    return workspace.repository().read(name, 1 << 20).decode()
+
+
+def test_releases_are_numbered_and_the_last_is_the_latest(workspace: Workspace) -> None:
+    published = [releases.publish_representer(workspace, UNAUDITED), releases.publish_pipeline(workspace, UNAUDITED)]
+    assert releases.releases(workspace) == published
+    assert [one.name for one in published] == ["0001-representer", "0002-pipeline"]
+    assert read_latest(workspace.repository().read(LATEST, 1000)) == "0002-pipeline"
+    assert set(releases.compatible_releases(workspace)) == {one.digest for one in published}
+    assert releases.release_representer(published[1]) == releases.representer_digest(workspace)
+    (workspace.representer / "vocabulary.json").write_text("[]")
+    other = releases.publish_representer(workspace, UNAUDITED)
+    assert set(releases.compatible_releases(workspace)) == {other.digest}
+
+
+def test_without_a_release_nothing_is_compatible(workspace: Workspace) -> None:
+    assert releases.releases(workspace) == []
+    with pytest.raises(WorkspaceError, match="aggregator publish"):
+        releases.compatible_releases(workspace)
+
+
+def test_the_registry_knows_which_shares_trained_a_pipeline(workspace: Workspace) -> None:
+    first, second = releases.publish_representer(workspace, UNAUDITED), releases.publish_pipeline(workspace, UNAUDITED)
+    with workspace.registry().reading() as session:
+        rows = session.scalars(select(ReleaseRow).order_by(ReleaseRow.sequence)).all()
+        assert [(row.sequence, row.kind, row.name, row.digest) for row in rows] == [
+            (1, "representer", "0001-representer", first.digest), (2, "pipeline", "0002-pipeline", second.digest),
+        ]  # fmt: skip
+        shares = session.scalars(select(ReleaseShareRow)).all()
+        assert [(row.release, row.share) for row in shares] == [(2, 7)]
+        actions = [event.action for event in audit_log.events(session)]
+    assert actions.count("release-published") == 2
+
+
+@pytest.mark.parametrize("state", ["withdrawn", "quarantined", "rejected"])
+def test_a_head_that_a_share_trained_which_is_gone_is_not_released(state: str, workspace: Workspace) -> None:
+    with workspace.registry().transaction() as session:
+        session.get_one(ShareRow, 7).state = state
+    with pytest.raises(WorkspaceError, match="withdrawn"):
+        releases.publish_pipeline(workspace, UNAUDITED)
+    assert releases.releases(workspace) == []
+    with workspace.registry().reading() as session:
+        assert not session.scalars(select(ReleaseRow)).all()
+
+
+def test_a_publishing_that_failed_is_replaced_by_the_next(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Repository, "publish", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            releases.publish_pipeline(workspace, UNAUDITED)
+    assert releases.releases(workspace) == []
+    assert not (workspace.root / ".publishing").exists()
+    published = releases.publish_representer(workspace, UNAUDITED)
+    with workspace.registry().reading() as session:
+        assert [row.digest for row in session.scalars(select(ReleaseRow))] == [published.digest]
+        assert not session.scalars(select(ReleaseShareRow)).all()
+
+
+def test_the_offline_keys_may_be_elsewhere(workspace: Workspace, tmp_path: Path) -> None:
+    sticks = (tmp_path / "one", tmp_path / "two")
+    for holder, stick in enumerate(sticks, start=1):
+        export_offline(workspace.offline_keys, stick, holder)
+    with pytest.raises(WorkspaceError, match="--offline-keys"):
+        releases.publish_representer(workspace, UNAUDITED)
+    assert releases.publish_representer(workspace, Publishing(audited=False, offline=sticks)).name == "0001-representer"
+    # What is online is renewed without them.
+    before = workspace.repository().expiries()
+    assert releases.refresh(workspace).keys() == before.keys()
+
+
+def test_keys_elsewhere_from_the_beginning(tmp_path: Path) -> None:
+    made = create(tmp_path / "provider", "north", "i2b2_2014", offline=(tmp_path / "stick",))
+    assert not made.offline_keys.exists()
+    assert len(list((tmp_path / "stick").iterdir())) == 6
+    assert made.repository().fingerprint == made.repository((tmp_path / "stick",)).fingerprint
+
+
+def test_the_provider_announces_its_server(workspace: Workspace) -> None:
+    record = ProviderRecord.from_bytes(workspace.repository().read(PROVIDER, MAX_RECORD_BYTES))
+    assert record.signing_key == workspace.key().public_key
+    assert record.recipient == workspace.recipient().public_key
+    assert record.server == ""
+    assert record.valid_until > datetime.date.today() + datetime.timedelta(days=365)
+    assert releases.announce(workspace, "https://deid.example.org").server == "https://deid.example.org"
+    # It stays until another one is stated.
+    releases.publish_representer(workspace, UNAUDITED)
+    assert (
+        ProviderRecord.from_bytes(workspace.repository().read(PROVIDER, 1 << 14)).server == "https://deid.example.org"
+    )
+    releases.publish_representer(workspace, Publishing(audited=False, server=""))
+    assert ProviderRecord.from_bytes(workspace.repository().read(PROVIDER, 1 << 14)).server == ""
+
+
+def test_public_word_vectors_are_referred_to(workspace: Workspace) -> None:
+    url = "https://files.example.org/embeddings.safetensors"
+    published = releases.publish_representer(workspace, Publishing(audited=False, embeddings_url=url))
+    reference = Reference.from_bytes(read(workspace, "0001-representer/reference.json").encode())
+    assert (reference.file, reference.url) == ("embeddings.safetensors", url)
+    # Listed like any other file, so that the release is the same for whoever has it, but not carried.
+    assert published.manifest.files["embeddings.safetensors"] == reference.entry
+    with pytest.raises(WorkspaceError, match=r"embeddings\.safetensors"):
+        read(workspace, "0001-representer/embeddings.safetensors")
+    carried = releases.publish_representer(workspace, UNAUDITED)
+    assert set(releases.compatible_releases(workspace)) == {published.digest, carried.digest}
+    with pytest.raises(SchemaError, match="address"):
+        releases.publish_representer(workspace, Publishing(audited=False, embeddings_url="http://files.example.org/e"))
+
+
+def test_the_licence_is_stated_or_said_to_be_missing(workspace: Workspace) -> None:
+    releases.publish_representer(workspace, UNAUDITED)
+    assert "No licence" in read(workspace, "0001-representer/LICENCE.md")
+    releases.publish_representer(workspace, Publishing(audited=False, licence="# CC BY 4.0\n\nAll of it."))
+    assert read(workspace, "0002-representer/LICENCE.md") == "# CC BY 4.0\n\nAll of it."
+    assert "CC BY 4.0. See LICENCE.md" in read(workspace, "0002-representer/MODEL_CARD.md")
+
+
+def audit_record(workspace: Workspace) -> dict[str, object]:
+    """Of an audit that the representer has passed."""
+    return {
+        "format": 2, "passed": True, "preset": "full", "accounting": {"statement": "Every word looks like 999 others."},
+        "verdicts": [
+            {"attack": "match", "passed": True, "skipped": False}, {"attack": "linkage", "passed": True, "skipped": True},
+        ],
+        "representer": releases.representer_digest(workspace), "seed": 3, "caveats": ["not tried: thinking"],
+        "policy": {"name": "own.toml", "digest": "ab" * 32, "ours": False},
+    }  # fmt: skip
+
+
+def put_audit(workspace: Workspace, record: dict[str, object]) -> None:
+    folder = workspace.root / "audit"
+    folder.mkdir(exist_ok=True)
+    (folder / "audit.json").write_text(json.dumps(record))
+    (folder / "audit.html").write_text("<html></html>")
+
+
+class TestGate:
+    """Whoever calls: what is signed carries the record of an audit that it passed."""
+
+    def test_without_an_audit_nothing_is_signed(self, workspace: Workspace) -> None:
+        for publish in (releases.publish_representer, releases.publish_pipeline):
+            with pytest.raises(AuditError, match="found none"):
+                publish(workspace)
+        put_audit(workspace, audit_record(workspace))
+        (workspace.root / "audit" / "audit.html").unlink()
+        with pytest.raises(AuditError, match="found none"):
+            releases.publish_representer(workspace)
+        assert releases.releases(workspace) == []
+
+    @pytest.mark.parametrize(
+        ("change", "why"),
+        [
+            ({"passed": False}, "did not pass"),
+            ({"verdicts": [{"attack": "match", "passed": False}]}, "did not pass its audit .match"),
+            ({"verdicts": []}, "record of an audit"),
+            ({"format": 1}, "record of an audit"),
+            ({"representer": "ab" * 32}, "another representer"),
+        ],
+    )
+    def test_an_audit_that_was_not_passed(self, change: dict[str, object], why: str, workspace: Workspace) -> None:
+        put_audit(workspace, audit_record(workspace) | change)
+        # Nor where none is asked for: a release never carries such a record.
+        for how in (Publishing(), UNAUDITED):
+            with pytest.raises(AuditError, match=why):
+                releases.publish_representer(workspace, how)
+        assert releases.releases(workspace) == []
+
+
+def test_the_card_of_a_pipeline(workspace: Workspace) -> None:
+    put_audit(workspace, audit_record(workspace))
+    releases.publish_pipeline(workspace)
+    card = read(workspace, "0001-pipeline/MODEL_CARD.md")
+    for part in (
+        "# north, release 1: pipeline", "12,000 sentences", "200,000 tokens", "7,000 of them PHI", "surrogates",
+        "50,000 tokens", "1 shares of 1 hospitals, and the public notes",
+        "| hospital 1 | 1,234 | 0.950 | 0.900 | 0.924 |  |", "| the provider (public) | 900 |", "| 0.800 |",
+        "Passed: 1 of 2 limits hold, 1 were skipped", "Every word looks like 999 others.",
+        "preset full, seed 3, policy own.toml (NOT the project's own, SHA-256 abababababababab)", "- not tried: thinking",
+        "No de-identifier finds everything", "- torch ",
+    ):  # fmt: skip
+        assert part in card
+    # Not every hospital tells the others that it shares.
+    assert "st-anne" not in card
+
+
+def test_a_card_says_what_is_not_recorded(tmp_path: Path) -> None:
+    (tmp_path / "training.json").write_text("{}")
+    fields = ReleaseFields("representer", "north", 1, datetime.date(2026, 1, 31), "i2b2_2014", {})
+    card = model_card(fields, tmp_path, None, None, "# None")
+    assert "not recorded" in card
+    assert "No audit is in this release." in card
+    (tmp_path / "training.json").write_text("[]")
+    with pytest.raises(WorkspaceError, match="record"):
+        model_card(fields, tmp_path, None, None, "# None")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}"])
+def test_a_damaged_record_of_the_head_is_no_release(text: str, workspace: Workspace) -> None:
+    (workspace.head / "training.json").write_text(text)
+    with pytest.raises(WorkspaceError, match="train-head"):
+        releases.publish_pipeline(workspace, UNAUDITED)
+    assert releases.releases(workspace) == []
+
+
+def test_a_head_of_another_representer_is_no_release(workspace: Workspace) -> None:
+    (workspace.representer / "vocabulary.json").write_text("[]")
+    with pytest.raises(WorkspaceError, match="another representer"):
+        releases.publish_pipeline(workspace, UNAUDITED)
+    train(workspace)
+    assert releases.publish_pipeline(workspace, UNAUDITED).manifest.kind == "pipeline"
+
+
+def test_rotated_keys_are_in_the_log(workspace: Workspace) -> None:
+    releases.publish_representer(workspace, UNAUDITED)
+    assert releases.rotate(workspace, ["root", "timestamp"]) == 2
+    with workspace.registry().reading() as session:
+        last = list(audit_log.events(session))[-1]
+    assert (last.action, json.loads(last.details)) == (
+        "release-keys-rotated",
+        {"roles": ["root", "timestamp"], "root": 2},
+    )
+    assert releases.publish_representer(workspace, UNAUDITED).name == "0002-representer"
+
+
+def test_changes_of_the_repository_wait_for_one_another(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refresh from a timer and a release by hand: neither may follow a state that the other has replaced."""
+    order: list[str] = []
+    publish = Repository.publish
+
+    def slow(repository: Repository, *arguments: Any) -> None:
+        order.append("publishing")
+        thread.start()
+        thread.join(0.3)
+        publish(repository, *arguments)
+        order.append("published")
+
+    def refresh() -> None:
+        releases.refresh(workspace)
+        order.append("refreshed")
+
+    thread = threading.Thread(target=refresh)
+    with monkeypatch.context() as patch:
+        patch.setattr(Repository, "publish", slow)
+        releases.publish_representer(workspace, UNAUDITED)
+    thread.join()
+    assert order == ["publishing", "published", "refreshed"]
+    assert workspace.repository().release_names() == ["0001-representer"]
+
+
+@pytest.mark.parametrize("licence", ["", "  \n\n"])
+def test_a_blank_licence_is_none(licence: str, workspace: Workspace) -> None:
+    releases.publish_representer(workspace, Publishing(audited=False, licence=licence))
+    [file] = (workspace.releases / "targets" / "0001-representer").glob("*.LICENCE.md")
+    assert "No licence is stated" in file.read_text()

@@ -1,0 +1,242 @@
+"""A child that does its worst: one clear error each time, the parent unharmed, nothing left behind."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from aggregator.errors import SandboxError, UnconfinedError
+from aggregator.sandbox import parent as sandbox
+from aggregator.sandbox.parent import SandboxLimits, read_answer, run
+from protocols.canonical import Json
+from protocols.errors import BoundsError
+from tests.aggregator.sandbox import sandboxed
+
+SHORT = SandboxLimits(memory_bytes=1 << 30, cpu_s=3, wall_s=60.0)
+
+
+def descendants() -> set[int]:
+    """Processes that this one started, and theirs; but for the database server of other tests, which starts some when it likes."""
+    found, parents = {os.getpid()}, {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                if b"postgres" in (folder / "cmdline").read_bytes():
+                    continue
+                parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {os.getpid()}
+
+
+@pytest.fixture(autouse=True)
+def nothing_stays() -> Iterator[None]:
+    processes, descriptors = descendants(), len(os.listdir("/proc/self/fd"))
+    yield
+    assert descendants() <= processes
+    # Fewer, where those of earlier tests were collected meanwhile.
+    assert len(os.listdir("/proc/self/fd")) <= descriptors
+
+
+def test_the_result_comes_back_and_the_network_is_away() -> None:
+    value: dict[str, Json] = {"names": ["Grüße", 1, None, True], "none": {}}
+    answer = run(sandboxed.echo, value)
+    assert answer.result == value
+    assert answer.network
+
+
+def test_the_child_inherits_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DEID_COMMONS_SECRET", "x")
+    monkeypatch.setenv("PYTHONPATH", ".")
+    with open(os.devnull) as file:
+        os.set_inheritable(file.fileno(), True)
+        found = run(sandboxed.environment, {}).result
+    assert found == {
+        "environment": ["LC_ALL", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"],
+        "descriptors": 0,
+        "folder": "/",
+        "session": True,
+        "path": [],
+    }
+
+
+def test_an_error_of_the_protocol_comes_back_as_it_is() -> None:
+    with pytest.raises(BoundsError) as caught:
+        run(sandboxed.protocol_error, {})
+    assert str(caught.value) == str(BoundsError("7", received="8", advice="refuse it", place="block 3"))
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (sandboxed.other_error, "ZeroDivisionError"),
+        (sandboxed.memory_bomb, "MemoryError"),
+        (sandboxed.mapped_memory, "OSError"),
+        (sandboxed.endless_loop, "SIGKILL|SIGXCPU"),
+        (sandboxed.fork_bomb, "PermissionError"),
+        (sandboxed.start_thread, "RuntimeError"),
+        (sandboxed.start_program, "PermissionError"),
+        (sandboxed.kill_parent, "PermissionError"),
+        (sandboxed.huge_answer, "65536 bytes"),
+        (sandboxed.flood, "65536 bytes"),
+        (sandboxed.say_nothing, "canonical JSON"),
+        (sandboxed.speak_otherwise, "canonical JSON"),
+        (sandboxed.leave, "code 3"),
+        (sandboxed.crash, "SIGSEGV"),
+        (sandboxed.many_files, "OSError"),
+        (sandboxed.no_number, "canonical JSON"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_whatever_it_does_is_one_clear_error(function: Callable[[dict[str, Json]], Json], words: str) -> None:
+    with pytest.raises(SandboxError, match=words) as caught:
+        run(function, {}, SHORT)
+    assert not isinstance(caught.value, UnconfinedError)
+    assert "\n" not in str(caught.value)
+    assert "Brunhilda" not in str(caught.value)
+
+
+def test_it_does_not_wait_for_ever() -> None:
+    with pytest.raises(SandboxError, match=r"within 0\.5 s"):
+        run(sandboxed.sleep, {}, SandboxLimits(wall_s=0.5))
+
+
+def test_it_opens_no_socket_of_any_family() -> None:
+    answer = run(sandboxed.open_socket, {})
+    if "seccomp" in answer.network:
+        assert answer.result is None
+
+
+def test_it_reaches_no_server_on_this_machine() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        with pytest.raises(SandboxError, match=r"PermissionError|OSError|ConnectionRefusedError"):
+            run(sandboxed.reach, {"port": port}, SHORT)
+        server.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            server.accept()
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="calls by their numbers on x86_64")
+def test_raw_calls_touch_no_file_and_no_other_process(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"ours")
+    rights = path.stat().st_mode
+    found = run(sandboxed.raw_calls, {"path": str(path), "parent": os.getpid()}, readable=[tmp_path]).result
+    assert isinstance(found, dict)
+    assert found.pop("own limits") == 0
+    assert set(found.values()) == {errno.EPERM}
+    assert path.read_bytes() == b"ours"
+    assert path.stat().st_mode == rights
+
+
+def has_landlock() -> bool:
+    return ctypes.CDLL(None).syscall(444, None, 0, 1) > 0
+
+
+@pytest.mark.skipif(not has_landlock(), reason="this kernel has no Landlock")
+def test_it_reads_no_file_but_those_of_its_folder(tmp_path: Path) -> None:
+    own, other = tmp_path / "own", tmp_path / "other"
+    for folder in (own, other):
+        folder.mkdir()
+        (folder / "file").write_bytes(b"ours")
+    (own / "way-out").symlink_to(other / "file")
+    assert run(sandboxed.read_file, {"path": str(own / "file")}, readable=[own]).result == 4
+    for path in (other / "file", own / "way-out", Path("/etc/passwd"), Path(f"/proc/{os.getpid()}/environ")):
+        with pytest.raises(SandboxError, match="PermissionError"):
+            run(sandboxed.read_file, {"path": str(path)}, readable=[own])
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_it_writes_no_file(there: bool, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    if there:
+        path.write_bytes(b"ours")
+    with pytest.raises(SandboxError, match=r"OSError|PermissionError"):
+        run(sandboxed.write_file, {"path": str(path)})
+    assert (path.read_bytes() if path.exists() else b"") == (b"ours" if there else b"")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "ready\n",
+        "{}",
+        "[]",
+        '{"network":[],"result":1}',
+        '{"network":["none"],"result":1}',
+        '{"network":[["seccomp"]],"result":1}',
+        '{"result":1}',
+        '{"network":["seccomp"], "result":1}',
+        '{"error":"x"}',
+        '{"error":{"advice":"","expected":"","kind":"Popen","place":"","received":""}}',
+        '{"error":{"advice":"","expected":"a\\nb","kind":"SchemaError","place":"","received":""}}',
+        '{"error":{"advice":"","expected":1,"kind":"SchemaError","place":"","received":""}}',
+        '{"error":{"advice":"","expected":"' + "x" * 300 + '","kind":"SchemaError","place":"","received":""}}',
+        "[" * 10_000,
+        "\xff",
+    ],
+)
+def test_an_answer_of_a_reader_that_was_taken_over_is_read_as_a_strangers(text: str) -> None:
+    with pytest.raises(SandboxError):
+        read_answer(text.encode("latin-1"))
+
+
+def test_a_child_that_is_killed_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    popen = subprocess.Popen
+
+    def killed(*arguments: object, **settings: object) -> object:
+        child = popen(*arguments, **settings)  # type: ignore[call-overload]
+        threading.Timer(3.0, os.kill, (child.pid, signal.SIGKILL)).start()
+        return child
+
+    monkeypatch.setattr(sandbox.subprocess, "Popen", killed)
+    # Killed before or after it was ready: both are one error of the tree.
+    with pytest.raises(SandboxError):
+        run(sandboxed.sleep, {}, SandboxLimits(wall_s=60))
+
+
+def test_a_parent_that_is_killed_takes_the_child_with_it() -> None:
+    code = "from aggregator.sandbox.parent import run; from tests.aggregator import sandboxed; run(sandboxed.sleep, {})"
+    with subprocess.Popen([sys.executable, "-c", code]) as parent:
+        try:
+            while not (children := Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()):
+                time.sleep(0.05)
+            # Ready, or at least behind the call that asks for the signal.
+            while not Path(f"/proc/{children[0]}/status").read_text().count("Seccomp:\t2"):
+                time.sleep(0.05)
+        finally:
+            parent.kill()
+    for _ in range(100):
+        if not Path(f"/proc/{children[0]}").exists():
+            break
+        time.sleep(0.05)
+    else:
+        pytest.fail("the child lives on")
+
+
+def test_a_machine_that_can_not_start_it_is_not_the_fault_of_the_payload(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox.sys, "executable", "/nowhere/python")
+    with pytest.raises(UnconfinedError, match="No such file"):
+        run(sandboxed.echo, {})
+
+
+def test_nor_is_one_that_can_not_confine_it() -> None:
+    with pytest.raises(UnconfinedError, match="ended"):
+        # Too little to import anything.
+        run(sandboxed.echo, {}, SandboxLimits(memory_bytes=1 << 20))

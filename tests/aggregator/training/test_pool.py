@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import aggregator.training.pool
+from aggregator.errors import WorkspaceError
+from aggregator.training.pool import Pool
+from protocols.errors import SchemaError
+from protocols.payload.opening import PayloadReader, open_payload
+from shared.sentences.ragged import Batch
+from tests.protocols.payload.blocks import make_block, write_payload
+
+Sentence = tuple[bytes, bytes, bytes]
+
+
+def of_batches(batches: Iterator[Batch]) -> Counter[Sentence]:
+    found: Counter[Sentence] = Counter()
+    for batch in batches:
+        for line, length in enumerate(batch.lengths.tolist()):
+            tokens = (line, slice(0, length))
+            found[
+                batch.inputs[tokens].numpy().tobytes(),
+                batch.tags[tokens].numpy().astype(np.uint8).tobytes(),
+                batch.casing[tokens].numpy().astype(np.uint8).tobytes(),
+            ] += 1
+    return found
+
+
+def of_payload(path: Path) -> Counter[Sentence]:
+    found: Counter[Sentence] = Counter()
+    with open_payload(path) as reader:
+        for block in reader:
+            for start, end in zip(block.offsets[:-1].tolist(), block.offsets[1:].tolist(), strict=True):
+                values = block.values[start:end].astype(np.float32)
+                found[values.tobytes(), block.tags[start:end].tobytes(), block.casing[start:end].tobytes()] += 1
+    return found
+
+
+@pytest.fixture
+def payloads(tmp_path: Path) -> list[Path]:
+    """Three payloads of 23 blocks in all, some of them short."""
+    return [
+        write_payload(
+            tmp_path / f"{site}.{suffix}",
+            [make_block([1, 5, 3, 2] * count, seed=10 * site + block) for block, count in enumerate(counts)],
+        )
+        for site, (suffix, counts) in enumerate([("parquet", [6] * 11), ("h5", [4, 1, 1]), ("parquet", [9] * 9)])
+    ]
+
+
+@pytest.mark.parametrize("seed", [None, 0, 1])
+def test_the_batches_hold_every_sentence_of_every_payload_once(seed: int | None, payloads: list[Path]) -> None:
+    expected = sum((of_payload(path) for path in payloads), Counter[Sentence]())
+    generator = None if seed is None else np.random.default_rng(seed)
+    with Pool(payloads) as pool:
+        assert of_batches(pool.batches(7, generator)) == expected
+        assert pool.sentences == expected.total()
+        assert pool.tokens == sum(len(tags) * count for (_, tags, _), count in expected.items())
+
+
+def test_the_held_out_tenth_is_apart_and_nothing_is_lost(payloads: list[Path]) -> None:
+    with Pool(payloads) as whole, Pool(payloads, held_out=False) as train, Pool(payloads, held_out=True) as test:
+        parts = [of_batches(pool.batches(5, np.random.default_rng(0))) for pool in (train, test)]
+        assert parts[0] + parts[1] == of_batches(whole.batches(5))
+        assert not parts[0] & parts[1]
+        assert (train.sentences, test.sentences) == (parts[0].total(), parts[1].total())
+        assert train.tokens + test.tokens == whole.tokens
+        assert 0.07 < test.sentences / whole.sentences < 0.11
+
+
+def test_the_order_differs_with_every_epoch_and_mixes_the_sites(payloads: list[Path]) -> None:
+    with Pool(payloads) as pool:
+        generator = np.random.default_rng(0)
+        first, second = ([batch.inputs.numpy().tobytes() for batch in pool.batches(16, generator)] for _ in range(2))
+        assert first != second
+        sites = [of_payload(path) for path in payloads]
+        mixed = 0
+        for batch in pool.batches(16, generator):
+            inside = of_batches(iter([batch]))
+            mixed += sum(1 for site in sites if site & inside) > 1
+        assert mixed > 3
+
+
+def test_a_few_blocks_are_in_memory_at_a_time(payloads: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[int] = []
+    original = aggregator.training.pool._together
+    read: list[int] = []
+    read_block = PayloadReader.read_block
+
+    class Counted:
+        """Counts the blocks read since the last piece was put together."""
+
+        def __init__(self, reader: PayloadReader) -> None:
+            self._reader = reader
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(self._reader, name)
+
+        def __enter__(self) -> Counted:
+            return self
+
+        def __exit__(self, *error: object) -> None:
+            self._reader.close()
+
+        def read_block(self, index: int) -> object:
+            read.append(index)
+            return self._reader.read_block(index)
+
+    assert read_block is not None
+    monkeypatch.setattr(aggregator.training.pool, "open_payload", lambda path: Counted(open_payload(path)))
+
+    def together(parts: object) -> object:
+        held.append(len(read))
+        read.clear()
+        return original(parts)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(aggregator.training.pool, "_together", together)
+    with Pool(payloads) as pool:
+        assert not read
+        for _ in pool.batches(4, np.random.default_rng(0)):
+            assert len(read) <= 8
+    assert sum(held) == 23
+    assert max(held) <= 8
+
+
+def test_no_payloads_are_no_pool(tmp_path: Path) -> None:
+    with pytest.raises(WorkspaceError, match="at least one share"):
+        Pool([])
+
+
+def test_payloads_of_different_size_are_no_pool(payloads: list[Path], tmp_path: Path) -> None:
+    other = write_payload(tmp_path / "other.h5", [make_block([3], dim=9)])
+    with pytest.raises(WorkspaceError, match="2 different dimensions"):
+        Pool([*payloads, other])
+
+
+def test_a_damaged_payload_closes_those_before_it(
+    payloads: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bad.parquet").write_bytes(b"nothing of the kind")
+    closed: list[Path] = []
+    for kind in PayloadReader.__subclasses__():
+        close = kind.close
+        monkeypatch.setattr(kind, "close", lambda reader, close=close: (closed.append(reader.path), close(reader)))
+    with pytest.raises(SchemaError):
+        Pool([*payloads, tmp_path / "bad.parquet"])
+    assert sorted(closed) == sorted(payloads)

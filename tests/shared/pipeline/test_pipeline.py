@@ -1,0 +1,262 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from shared.anonymity.surrogates import SurrogateBank
+from shared.document import Annotation, Document
+from shared.errors import ConfigurationError, EmbeddingError, ModelError, StorageError
+from shared.labels import LabelScheme
+from shared.models.noise import SharingNoise
+from shared.models.noise_source import MemoisedNoise, PrivateNoise
+from shared.models.representer import Representer, RepresenterConfig
+from shared.models.storage import save_head
+from shared.models.tagger import Tagger, TaggerConfig
+from shared.models.token_local import TokenLocal, TokenLocalConfig
+from shared.pipeline import pipeline as module
+from shared.pipeline.pipeline import Encoder, Pipeline, load_encoder, load_pipeline, load_scheme_file, save_encoder
+from shared.sentences.encoding import TokenisedSentences, embedded_corpus, represented
+from shared.text.tokens import tokenise
+from shared.training.tagging import TaggingConfig, train_tagger
+from tests.shared.embeddings.made import with_subwords
+from tests.tiny_notes import note, tiny_notes
+
+SCHEME = LabelScheme("tiny", ("PATIENT", "DOCTOR", "DATE", "PHONE", "HOSPITAL"))
+
+
+@pytest.fixture(scope="module")
+def pipeline() -> Pipeline:
+    """A pipeline that knows the tiny notes; its representer is not trained, which they do not need."""
+    torch.manual_seed(0)
+    notes = list(tiny_notes(60))
+    words = sorted({word for document in notes for word in tokenise(document.text).words})
+    vectors = with_subwords(words, dim=16, buckets=500)
+    representer = Representer(RepresenterConfig(16, dim=24, hidden=24)).eval().requires_grad_(False)
+    with torch.no_grad():
+        representer.output.weight.mul_(4)
+    source, _ = embedded_corpus(notes, vectors, SCHEME)
+    shown = represented(source, representer, None)
+    recipe = TaggingConfig(epochs=25, learning_rate=1e-2)
+    head = train_tagger(shown, len(SCHEME.tags), recipe, shape=TaggerConfig(24, len(SCHEME.tags), hidden=24))
+    return Pipeline(Encoder(vectors, representer, SCHEME), head)
+
+
+def found(pipeline: Pipeline, *documents: Document) -> list[tuple[Annotation, ...]]:
+    return [document.annotations for document in pipeline.annotate(documents)]
+
+
+def saved(pipeline: Pipeline, folder: Path) -> None:
+    assert isinstance(pipeline.encoder, Encoder)
+    save_encoder(pipeline.encoder, folder)
+    save_head(pipeline.head, folder)
+
+
+STRANGE = {
+    "plain": ("", ""),
+    "emoji": ("👩‍⚕️🏥 ", " 🙂"),
+    "CRLF": ("\r\n\r\n", "\r\n"),
+    "combining accents": ("Pie\u0301 cafe\u0301 ", " e\u0301\u0308"),
+    "right to left": ("\u202bשלום עולם\u202c ", " مرحبا"),
+    "byte order mark": ("\ufeff", "\ufeff"),
+    "tabs and vertical spaces": ("\t\x0b\x0c", "\u2028\u2029\x85"),
+    "beyond the first plane": ("𝔓𝔞𝔱𝔦𝔢𝔫𝔱 𐍈 ", " 𝟘𝟙"),
+}
+
+
+@pytest.mark.parametrize("kind", STRANGE)
+def test_offsets_are_exact_in_any_text(kind: str, pipeline: Pipeline) -> None:
+    before, after = STRANGE[kind]
+    gold = note(
+        "a", f"{before}\n", "Dr ", ("Quillfeather", "DOCTOR"), " of ", ("Thistledown Clinic", "HOSPITAL"),
+        f" advised rest.\n{after}\n{before}Dr Oxenthorpe{after} advised rest.",
+    )  # fmt: skip
+    (document,) = pipeline.annotate([gold])
+    assert document.text == gold.text
+    covered = {document.covered(span) for span in document.annotations}
+    assert {"Quillfeather", "Thistledown Clinic"} <= covered
+    assert not any(part != part.strip() for part in covered)
+    edges = tokenise(gold.text).spans
+    for span in document.annotations:
+        assert span.start in edges[:, 0]
+        assert span.end in edges[:, 1]
+
+
+def test_it_knows_the_notes_it_was_trained_on(pipeline: Pipeline) -> None:
+    gold = list(tiny_notes(20, seed=1))
+    right = sum(
+        len(set(one) & set(document.annotations)) for one, document in zip(found(pipeline, *gold), gold, strict=True)
+    )
+    assert right > 0.85 * sum(len(document.annotations) for document in gold)
+
+
+def test_the_annotations_that_a_note_brings_do_not_matter(pipeline: Pipeline) -> None:
+    gold = next(tiny_notes(1))
+    bare = Document(gold.identifier, gold.text)
+    assert found(pipeline, gold) == found(pipeline, bare)
+
+
+def test_the_same_notes_give_the_same_spans(pipeline: Pipeline) -> None:
+    notes = list(tiny_notes(10, seed=3))
+    assert found(pipeline, *notes) == found(pipeline, *notes)
+
+
+def test_the_company_of_a_note_does_not_change_its_spans(pipeline: Pipeline) -> None:
+    notes = list(tiny_notes(10, seed=3))
+    alone = [found(pipeline, one)[0] for one in notes]
+    assert found(pipeline, *notes) == alone
+    assert found(pipeline, *reversed(notes)) == alone[::-1]
+
+
+@pytest.mark.parametrize("size", [1, 7, 50, 333])
+def test_a_note_split_over_chunks_gives_the_same_spans(
+    size: int, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = list(tiny_notes(12, seed=4))
+    long = Document("long", "".join(one.text for one in notes))
+    expected = found(pipeline, long, *notes)
+    chunks = module.tokenised_chunks
+    monkeypatch.setattr(module, "tokenised_chunks", lambda documents, scheme: chunks(documents, scheme, size))
+    monkeypatch.setattr(module, "CHUNK_TOKENS", size)
+    assert found(pipeline, long, *notes) == expected
+
+
+def test_notes_without_words_pass_through(pipeline: Pipeline) -> None:
+    empty = [Document("a", ""), Document("b", " \r\n"), *tiny_notes(1), Document("c", "\t")]
+    assert [document.identifier for document in pipeline.annotate(empty)] == [one.identifier for one in empty]
+    assert list(pipeline.annotate([])) == []
+
+
+def test_notes_are_read_as_they_are_needed(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CHUNK_TOKENS", 60)
+    read: list[str] = []
+
+    def watched() -> object:
+        for document in tiny_notes(40):
+            read.append(document.identifier)
+            yield document
+
+    stream = pipeline.annotate(watched())  # type: ignore[arg-type]
+    next(stream)
+    assert len(read) < 5
+
+
+def test_a_dot_inside_an_address_does_not_cut_it() -> None:
+    text = "Lives at Calle. Mayor 3 today"
+    spans = (Annotation(9, 14, "STREET"), Annotation(16, 23, "STREET"))
+    tokens = tokenise(text)
+    joined = module._joined(spans, tokens, text)
+    starts = tokens.spans[tokens.sentence_starts, 0].tolist()
+    assert joined == ((Annotation(9, 23, "STREET"),) if 16 in starts else spans)
+    for other in (Annotation(16, 23, "CITY"),):
+        assert module._joined((spans[0], other), tokens, text) == (spans[0], other)
+
+
+def test_what_is_saved_finds_the_same(pipeline: Pipeline, tmp_path: Path) -> None:
+    saved(pipeline, tmp_path)
+    notes = list(tiny_notes(5, seed=6))
+    loaded = load_pipeline(tmp_path)
+    assert loaded.encoder.scheme == SCHEME
+    assert found(loaded, *notes) == found(pipeline, *notes)
+
+
+def test_parts_that_do_not_fit_are_refused(pipeline: Pipeline) -> None:
+    encoder = pipeline.encoder
+    with pytest.raises(ModelError, match="16 dimensions"):
+        Encoder(with_subwords(("a", "b"), dim=5), encoder.representer, SCHEME)
+    for shape in (TaggerConfig(23, len(SCHEME.tags)), TaggerConfig(24, 5)):
+        with pytest.raises(ModelError, match="head"):
+            Pipeline(encoder, Tagger(shape))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"name": "x", "categories": []}', '{"name": "x", "categories": ["A", "A"]}', "null"]
+)
+def test_a_scheme_that_is_none_is_a_model_error(text: str, tmp_path: Path) -> None:
+    (tmp_path / "scheme.json").write_text(text)
+    with pytest.raises(ModelError, match="label scheme"):
+        load_scheme_file(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name", ["embeddings.safetensors", "vocabulary.json", "representer.safetensors", "representer.json", "scheme.json"]
+)
+def test_a_missing_or_cut_file_is_an_error_of_its_kind(name: str, pipeline: Pipeline, tmp_path: Path) -> None:
+    saved(pipeline, tmp_path)
+    path = tmp_path / name
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises((EmbeddingError, ModelError)):
+        load_encoder(tmp_path)
+    path.unlink()
+    with pytest.raises((EmbeddingError, ModelError, StorageError)):
+        load_encoder(tmp_path)
+
+
+def test_vectors_of_another_size_in_the_folder_are_refused(pipeline: Pipeline, tmp_path: Path) -> None:
+    saved(pipeline, tmp_path)
+    description = json.loads((tmp_path / "representer.json").read_text())
+    (tmp_path / "representer.json").write_text(json.dumps(description | {"inputs": 17}))
+    with pytest.raises(ModelError, match="tensors"):
+        load_encoder(tmp_path)
+
+
+def test_a_scheme_needs_categories() -> None:
+    with pytest.raises(ConfigurationError):
+        LabelScheme("none", ())
+
+
+def test_tags_come_in_the_order_of_the_tokens(pipeline: Pipeline) -> None:
+    notes = list(tiny_notes(6, seed=8))
+    together = np.concatenate(list(pipeline.tags([(one, tokenise(one.text)) for one in notes])))
+    alone = [np.concatenate(list(pipeline.tags([(one, tokenise(one.text))]))) for one in notes]
+    np.testing.assert_array_equal(together, np.concatenate(alone))
+
+
+class TestSurrogates:
+    """Equal sentences with a labelled name: what a share shows of them must not say that they are equal."""
+
+    BANK = SurrogateBank(tuple((0, (f"Name{letter}",)) for letter in "abcdefghij"))
+    VECTORS = with_subwords(["Patient", "came", ".", *(words[0] for _, words in BANK.spans)], dim=8)
+    CHUNK = TokenisedSentences(
+        ["Patient", "Zwiebelfisch", "came", "."] * 200, np.tile(np.array([0, 1, 0, 0], dtype=np.uint8), 200), np.full(200, 4)
+    )  # fmt: skip
+
+    def encoder(self) -> Encoder:
+        return Encoder(self.VECTORS, TokenLocal(TokenLocalConfig(8, 8)).eval(), SCHEME, self.BANK)
+
+    def shown(self, noise: SharingNoise) -> tuple[np.ndarray, np.ndarray]:
+        """Which name each sentence shows, and everything else."""
+        values = self.encoder().shared(self.CHUNK, noise).values.reshape(200, 4, 8)
+        names = self.VECTORS.rows([words[0] for _, words in self.BANK.spans]).astype(np.float16).astype(np.float32)
+        away = np.abs(values[:, 1, None].astype(np.float32) - names).max(2)
+        assert away.min(1).max() < 1e-3
+        return away.argmin(1), values[:, [0, 2, 3]]
+
+    @pytest.mark.parametrize("noise", [MemoisedNoise(bytes(32), b"release"), PrivateNoise()])
+    def test_they_are_drawn_anew_for_every_sentence_and_every_share(self, noise: SharingNoise) -> None:
+        (first, rest), (second, again) = self.shown(noise), self.shown(noise)
+        np.testing.assert_array_equal(rest, again)
+        # Ten names, each as likely: 20 of 200 sentences on average for each, and the same as before in one of ten.
+        for drawn in (first, second):
+            assert np.bincount(drawn, minlength=10).min() >= 4
+            assert 3 <= (drawn[:-1] == drawn[1:]).sum() <= 45
+        assert 3 <= (first == second).sum() <= 45
+
+    def test_a_seeded_source_gives_the_same_again(self) -> None:
+        first, second = (self.shown(torch.Generator().manual_seed(3))[0] for _ in range(2))
+        np.testing.assert_array_equal(first, second)
+        assert len(set(first.tolist())) == 10
+
+    def test_noise_of_a_representer_is_memoised_for_the_replaced_sentence(self) -> None:
+        torch.manual_seed(0)
+        config = RepresenterConfig(8, dim=4, hidden=5, input_noise=0.01, output_noise=0.5, noise_floor=0.01)
+        noisy = Encoder(self.VECTORS, Representer(config).eval().requires_grad_(False), SCHEME, self.BANK)
+        noise = MemoisedNoise(bytes(32), b"release")
+        first, second = (noisy.shared(self.CHUNK, noise).values.reshape(200, 4, 4) for _ in range(2))
+        seen = {sentence.tobytes() for sentence in first.round(1)}
+        assert len(seen) == 10
+        assert seen == {sentence.tobytes() for sentence in second.round(1)}
+        assert (first != second).any(axis=(1, 2)).mean() > 0.6

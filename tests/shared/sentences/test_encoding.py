@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shared.document import Annotation, Document
+from shared.errors import LabelError
+from shared.labels import LabelScheme
+from shared.models.noise_source import PrivateNoise
+from shared.models.representer import Representer, RepresenterConfig
+from shared.sentences import encoding
+from shared.sentences.encoding import (
+    embedded,
+    embedded_corpus,
+    represented,
+    tokenised,
+    tokenised_chunks,
+)
+from shared.sentences.ragged import RaggedSentences
+from shared.text.casing import casing_classes
+from shared.text.tokens import tokenise
+from tests.shared.embeddings.made import table, with_subwords
+from tests.tiny_notes import tiny_notes
+
+SCHEME = LabelScheme("i2b2", ("PATIENT", "DOCTOR", "DATE", "PHONE", "HOSPITAL"))
+NOTES = list(tiny_notes(12))
+
+
+def representer(dim: int = 8, noise: float = 0.05) -> Representer:
+    torch.manual_seed(0)
+    config = RepresenterConfig(dim, dim=6, hidden=7, input_noise=noise, output_noise=noise, noise_floor=noise / 10)
+    return Representer(config).eval().requires_grad_(False)
+
+
+class TestChunks:
+    @pytest.mark.parametrize("size", [1, 10, 37, 1 << 15])
+    def test_chunks_of_any_size_hold_the_same_sentences(self, size: int) -> None:
+        whole = list(tokenised_chunks(tokenised(NOTES), SCHEME, 1 << 20))
+        assert len(whole) == 1
+        chunks = list(tokenised_chunks(tokenised(NOTES), SCHEME, size))
+        assert [word for chunk in chunks for word in chunk.words] == whole[0].words
+        for name in ("tags", "lengths"):
+            np.testing.assert_array_equal(
+                np.concatenate([getattr(chunk, name) for chunk in chunks]), getattr(whole[0], name)
+            )
+        for chunk in chunks:
+            assert len(chunk.words) == len(chunk.tags) == chunk.lengths.sum()
+            # A chunk ends with the first sentence that brings it there.
+            assert chunk is chunks[-1] or len(chunk.words) >= size
+            assert len(chunk.words) - chunk.lengths[-1] < size
+
+    def test_one_long_note_comes_in_many_chunks(self) -> None:
+        note = Document("long", "Dr Quillfeather came, saw and left; " * 5000)
+        chunks = list(tokenised_chunks(tokenised([note]), None, 1000))
+        assert len(chunks) > 20
+        assert max(len(chunk.words) for chunk in chunks) < 1000 + 400
+        assert [word for chunk in chunks for word in chunk.words] == tokenise(note.text).words
+
+    def test_no_words_are_no_chunks(self) -> None:
+        empty = [Document("a", ""), Document("b", " \r\n\t ")]
+        assert list(tokenised_chunks(tokenised(empty), SCHEME)) == []
+        chunks = list(tokenised_chunks(tokenised([*empty, NOTES[0], *empty]), SCHEME))
+        assert [len(chunk.words) for chunk in chunks] == [len(tokenise(NOTES[0].text))]
+
+    def test_no_sentence_starts_inside(self) -> None:
+        text = "Seen by Anna.\nMaria today."
+        spans = (Annotation(8, 20, "DOCTOR"),)
+        chunk = next(tokenised_chunks(tokenised([Document("a", text, spans)]), SCHEME))
+        assert len(chunk.lengths) == 2
+        begins = np.cumsum(chunk.lengths) - chunk.lengths
+        assert [SCHEME.tags[tag] for tag in chunk.tags] == [
+            "O", "O", "B-DOCTOR", "I-DOCTOR", "B-DOCTOR", "O", "O",
+        ]  # fmt: skip
+        assert np.all(chunk.tags[begins] % 2 == chunk.tags[begins].astype(bool))
+
+    def test_a_label_that_the_scheme_does_not_know_is_an_error(self) -> None:
+        note = Document("n-1", "Hello Brunhilda", (Annotation(6, 15, "SPACESHIP"),))
+        with pytest.raises(LabelError, match=r"n-1, characters 6-15") as caught:
+            list(tokenised_chunks(tokenised([note]), SCHEME))
+        assert "Brunhilda" not in str(caught.value)
+
+    def test_no_repr_shows_a_word(self) -> None:
+        chunk = next(tokenised_chunks(tokenised(NOTES), SCHEME))
+        assert "Patient" not in repr(chunk)
+
+
+class TestEmbeddedCorpus:
+    @pytest.mark.parametrize("make", [table, with_subwords])
+    def test_it_is_the_same_as_chunk_by_chunk(self, make: object) -> None:
+        words = sorted({word for note in NOTES for word in tokenise(note.text).words})[::2]
+        vectors = make(words)  # type: ignore[operator]
+        corpus, names = embedded_corpus(NOTES, vectors, SCHEME)
+        direct = embedded(next(tokenised_chunks(tokenised(NOTES), SCHEME)), vectors)
+        assert corpus.ids is not None
+        np.testing.assert_array_equal(corpus.values[corpus.ids], direct.values)
+        for name in ("casing", "tags", "lengths"):
+            np.testing.assert_array_equal(getattr(corpus, name), getattr(direct, name))
+        assert names[: len(vectors)] == vectors.words
+        assert len(names) == len(set(names)) == len(corpus.values)
+        said = [word for note in NOTES for word in tokenise(note.text).words]
+        if vectors.kind == "subwords":
+            assert [names[index] for index in corpus.ids.tolist()] == said
+        np.testing.assert_array_equal(corpus.casing, casing_classes(said))
+
+    def test_no_notes_are_no_sentences(self) -> None:
+        corpus, names = embedded_corpus([Document("a", " ")], table(("a", "b")), SCHEME)
+        assert (corpus.sentences, corpus.tokens, names) == (0, 0, ("a", "b"))
+
+
+class TestRepresented:
+    def sentences(self) -> RaggedSentences:
+        return embedded(next(tokenised_chunks(tokenised(NOTES), SCHEME)), table(tokenise(NOTES[0].text).words[:3]))
+
+    def test_without_noise_it_is_the_noise_free_representation_of_each_sentence(self) -> None:
+        sentences, model = self.sentences(), representer()
+        shown = represented(sentences, model, None)
+        assert shown.values.dtype == np.float16
+        for row in range(sentences.sentences):
+            batch = sentences.batch(np.array([row]), sentences.starts)
+            alone = model.noise_free(batch.inputs, batch.lengths)[0].numpy()
+            tokens = slice(sentences.starts[row], sentences.starts[row] + sentences.lengths[row])
+            np.testing.assert_allclose(shown.values[tokens], alone, atol=2e-2)
+        for name in ("casing", "tags", "lengths"):
+            np.testing.assert_array_equal(getattr(shown, name), getattr(sentences, name))
+
+    def test_with_noise_it_is_that_up_to_the_noise(self) -> None:
+        sentences, model = self.sentences(), representer(noise=0.05)
+        clean = represented(sentences, model, None).values.astype(np.float64)
+        away = represented(sentences, model, PrivateNoise()).values - clean
+        # The output noise alone has 0.05; the input noise passes through the network and adds a little.
+        assert 0.045 < away.std() < 0.08
+        assert abs(away.mean()) < 0.005
+
+    @settings(deadline=None, max_examples=15)
+    @given(st.integers(8, 2000))
+    def test_the_size_of_the_batches_changes_nothing(self, size: int) -> None:
+        sentences, model = self.sentences(), representer()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(encoding, "_BATCH_CELLS", size)
+            other = represented(sentences, model, None).values
+        np.testing.assert_allclose(other, represented(sentences, model, None).values, atol=2e-2)
+
+    def test_noise_is_fresh_for_every_token_and_every_call(self) -> None:
+        sentences, model = self.sentences(), representer()
+        clean = represented(sentences, model, None).values.astype(np.float32)
+        first, second = (represented(sentences, model, PrivateNoise()).values - clean for _ in range(2))
+        assert abs(np.corrcoef(first.ravel(), second.ravel())[0, 1]) < 0.12
+        assert len(np.unique(first, axis=0)) == len(first)
+
+    def test_a_factor_raises_the_output_noise_of_its_sentence_alone(self) -> None:
+        sentences, model = self.sentences(), representer(noise=0.05)
+        factors = np.where(np.arange(sentences.sentences) % 2, 4.0, 1.0)
+        clean = represented(sentences, model, None).values.astype(np.float64)
+        away = represented(sentences, model, PrivateNoise(), factors).values - clean
+        raised = np.repeat(factors, sentences.lengths) > 1
+        assert 0.045 < away[~raised].std() < 0.08
+        # Bounds far from what chance alone makes of so few numbers: the noise has no seed.
+        assert 0.17 < away[raised].std() < 0.24

@@ -1,0 +1,324 @@
+"""Shares that leave: approved, sealed once, recorded before they go, and settled by the provider's receipt."""
+
+from __future__ import annotations
+
+import datetime
+import shutil
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from aggregator import workspace as provider_workspace
+from aggregator.enrolled import sites as provider_sites
+from aggregator.enrolled.site_rotation import rotate
+from aggregator.ingestion.ingest import ingest
+from aggregator.publishing import releases
+from aggregator.publishing.releases import Publishing
+from aggregator.server.app import create_app
+from aggregator.server.limits import Limits
+from aggregator.server.serve import setup, work
+from bench.exchange.certificates import Certificates, make_certificates
+from bench.exchange.cutting_proxy import connect_proxy
+from protocols.errors import DigestError, OtherReleaseError, ProtocolError, SignatureError
+from protocols.keys.recipient import RecipientPrivateKey
+from protocols.keys.signing import PrivateKey
+from protocols.share.bundle import read_header
+from protocols.share.manifest import ShareFields
+from protocols.share.receipt import Receipt
+from protocols.share.sealing import manifest_path, seal_share
+from site_client import keys, ledger
+from site_client import workspace as site_workspace
+from site_client.errors import ApprovalError, SiteError, UnreachableError
+from site_client.exchange.receipts import take_receipt, take_receipts
+from site_client.exchange.submit import submit_to_folder, submit_to_server
+from site_client.exchange.transport import Connection, Patience
+from site_client.releases.pull import pull
+from site_client.sharing.approval import signed_manifest
+from site_client.workspace import Workspace
+from tests.aggregator.server.service import listening
+from tests.protocols.payload.blocks import make_block, write_payload
+from tests.site_client import sites
+
+DAY = datetime.date(2026, 1, 31)
+QUICK = Patience(attempts=4, first_s=0.01, most_s=0.02)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A hospital and its provider, which has enrolled it.
+
+    Args:
+        hospital: with a release in use.
+        root: of both.
+    """
+
+    hospital: Workspace
+    root: Path
+
+    @property
+    def provider(self) -> provider_workspace.Workspace:
+        return provider_workspace.open_workspace(self.root / "provider")
+
+    def share(self, sequence: int = 1, seed: int = 0, **changes: object) -> Path:
+        """A share of invented sentences."""
+        folder = self.root / f"share-{sequence}-{seed}"
+        folder.mkdir()
+        path = write_payload(folder / "share.parquet", [make_block([3, 4, 5] * 20, dim=6, seed=seed)])
+        fields = ShareFields(
+            site=self.hospital.site, sequence=sequence, release=self.hospital.release().digest,
+            recipient=self.hospital.pinned_provider().signing_key.key_id, label_scheme=sites.SCHEME.name,
+            tags=len(sites.SCHEME.tags), value_bound=8.0, created=DAY, software="tests", protection={},
+        )  # fmt: skip
+        seal_share(path, replace(fields, **changes), self.hospital.key())  # type: ignore[arg-type]
+        return path
+
+    def receipt(self, share: Path, state: str = "accepted", **changes: object) -> bytes:
+        """A receipt by the provider."""
+        signed = signed_manifest(self.hospital, share)
+        stated = Receipt(
+            self.hospital.site, signed.manifest.sequence, "ab" * 32, signed.sha256, state, "", DAY, "cd" * 32
+        )
+        return replace(stated, **changes).to_bytes(self.provider.key())  # type: ignore[arg-type]
+
+    def events(self) -> list[str]:
+        return [entry.event for entry in ledger.entries(self.hospital)]
+
+    def outbox(self) -> list[Path]:
+        return [path for path in (self.hospital.root / "outbox").rglob("*") if path.is_file()]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("pair")
+    site = sites.site(root, sites.noisy(0.1))
+    request = root / "request.json"
+    keys.request_enrolment(site, request, "", datetime.datetime.now(datetime.UTC).date())
+    provider = provider_workspace.open_workspace(root / "provider")
+    provider_sites.enrol(provider, request, site.key_in_use.key_id)
+    provider.registry().close()
+    return root
+
+
+@pytest.fixture
+def pair(made: Path, tmp_path: Path) -> Pair:
+    root = Path(shutil.copytree(made, tmp_path / "pair"))
+    return Pair(site_workspace.open_workspace(root / "site"), root)
+
+
+# To a stick.
+
+
+def test_a_share_travels_on_a_stick_and_its_receipt_returns(pair: Pair, tmp_path: Path) -> None:
+    stick, share = tmp_path / "stick", pair.share()
+    bundle = submit_to_folder(pair.hospital, share, stick, "A. Person")
+    assert bundle == stick / "test-0001.share"
+    assert pair.events()[-2:] == ["approved", "submitted"]
+    decision = ingest(pair.provider, bundle)
+    assert decision.state == "accepted", decision.reason
+    (stick / "test-0001.receipt.json").write_bytes(decision.receipt)
+    assert pair.outbox() != []
+    [receipt] = take_receipts(pair.hospital, stick)
+    assert receipt.state == "accepted"
+    assert pair.outbox() == []
+    assert pair.events()[-1] == "receipt"
+    count = len(pair.events())
+    take_receipts(pair.hospital, stick)
+    assert len(pair.events()) == count
+
+
+def test_what_is_submitted_again_is_the_same_file(pair: Pair, tmp_path: Path) -> None:
+    share = pair.share()
+    first = submit_to_folder(pair.hospital, share, tmp_path / "stick", "A. Person")
+    assert submit_to_folder(pair.hospital, share, tmp_path / "stick", None) == first
+    other = submit_to_folder(pair.hospital, share, tmp_path / "other", None)
+    assert other.read_bytes() == first.read_bytes()
+
+
+def test_another_file_of_that_name_is_not_replaced(pair: Pair, tmp_path: Path) -> None:
+    target = tmp_path / "test-0001.share"
+    target.write_bytes(b"another")
+    with pytest.raises(SiteError, match="choose another folder"):
+        submit_to_folder(pair.hospital, pair.share(), tmp_path, "A. Person")
+    assert target.read_bytes() == b"another"
+
+
+def test_nothing_leaves_that_nobody_has_approved(pair: Pair, tmp_path: Path) -> None:
+    with pytest.raises(ApprovalError):
+        submit_to_folder(pair.hospital, pair.share(), tmp_path / "stick", None)
+    assert not (tmp_path / "stick").exists()
+    assert "submitted" not in pair.events()
+
+
+def test_a_damaged_share_does_not_leave(pair: Pair, tmp_path: Path) -> None:
+    share = pair.share()
+    data = bytearray(share.read_bytes())
+    data[40] ^= 1
+    share.write_bytes(data)
+    with pytest.raises(DigestError):
+        submit_to_folder(pair.hospital, share, tmp_path / "stick", "A. Person")
+    assert not (tmp_path / "stick").exists()
+
+
+def test_a_share_of_another_release_does_not_leave(pair: Pair, tmp_path: Path) -> None:
+    with pytest.raises(OtherReleaseError):
+        submit_to_folder(pair.hospital, pair.share(release="ef" * 32), tmp_path / "stick", "A. Person")
+
+
+def test_a_share_that_was_sealed_goes_on_its_way_after_another_release_was_pulled(pair: Pair, tmp_path: Path) -> None:
+    """It may have left before the cut; only the provider can say what became of it."""
+    share = pair.share()
+    before = submit_to_folder(pair.hospital, share, tmp_path / "stick", "A. Person").read_bytes()
+    releases.publish_representer(pair.provider, Publishing(audited=False, notes="another"))
+    later, _ = pull(pair.hospital, str(pair.provider.releases), None)
+    assert later.release().digest != pair.hospital.release().digest
+    assert submit_to_folder(later, share, tmp_path / "again", None).read_bytes() == before
+    with pytest.raises(OtherReleaseError):
+        submit_to_folder(later, replace(pair, hospital=pair.hospital).share(2, 2), tmp_path / "again", "A. Person")
+
+
+def test_a_receipt_that_can_not_be_taken_does_not_keep_the_others(pair: Pair, tmp_path: Path) -> None:
+    share = pair.share()
+    submit_to_folder(pair.hospital, share, tmp_path, "A. Person")
+    (tmp_path / "a.receipt.json").write_bytes(b"damaged")
+    (tmp_path / "b.receipt.json").write_bytes(pair.receipt(share))
+    with pytest.raises(ProtocolError):
+        take_receipts(pair.hospital, tmp_path)
+    assert pair.events()[-1] == "receipt"
+
+
+def test_nothing_is_sealed_to_keys_that_have_expired(pair: Pair, tmp_path: Path) -> None:
+    record = replace(pair.hospital.pinned_provider(), valid_until=datetime.date(2020, 1, 1))
+    with pytest.raises(SiteError, match="pull"):
+        submit_to_folder(replace(pair.hospital, provider=record), pair.share(), tmp_path / "stick", "A. Person")
+
+
+def test_a_share_is_sealed_anew_for_another_key_of_the_provider(pair: Pair, tmp_path: Path) -> None:
+    share = pair.share()
+    submit_to_folder(pair.hospital, share, tmp_path / "first", "A. Person")
+    other = RecipientPrivateKey.generate().public_key
+    moved = replace(pair.hospital, provider=replace(pair.hospital.pinned_provider(), recipient=other))
+    bundle = submit_to_folder(moved, share, tmp_path / "second", None)
+    assert read_header(bundle).recipient == other.key_id
+
+
+def test_a_share_that_was_signed_before_a_rotation_still_leaves(pair: Pair, tmp_path: Path) -> None:
+    share, old = pair.share(), pair.hospital.key_in_use.key_id
+    waiting, asked = keys.rotation(pair.hospital, datetime.datetime.now(datetime.UTC).date())
+    with closing(pair.provider.registry()):
+        rotated, _ = keys.take_into_use(waiting, rotate(pair.provider, asked))
+    assert rotated.key_in_use.key_id != old
+    bundle = submit_to_folder(rotated, share, tmp_path / "stick", "A. Person")
+    assert read_header(bundle).signature.key_id == old
+    assert ingest(pair.provider, bundle).state == "accepted"
+
+
+# Receipts.
+
+
+def test_attack_a_receipt_that_the_provider_did_not_sign(pair: Pair, tmp_path: Path) -> None:
+    share = pair.share()
+    submit_to_folder(pair.hospital, share, tmp_path / "stick", "A. Person")
+    signed = signed_manifest(pair.hospital, share)
+    forged = Receipt("test", 1, "ab" * 32, signed.sha256, "accepted", "", DAY, "cd" * 32).to_bytes(
+        PrivateKey.generate()
+    )
+    with pytest.raises(SignatureError):
+        take_receipt(pair.hospital, forged)
+    assert pair.outbox() != []
+    assert pair.events()[-1] == "submitted"
+
+
+@pytest.mark.parametrize("change", [{"manifest_sha256": "ef" * 32}, {"sequence": 2}, {"site": "other"}])
+def test_attack_a_receipt_about_something_else(pair: Pair, tmp_path: Path, change: dict[str, object]) -> None:
+    share = pair.share()
+    submit_to_folder(pair.hospital, share, tmp_path / "stick", "A. Person")
+    with pytest.raises(SiteError, match="left from here"):
+        take_receipt(pair.hospital, pair.receipt(share, **change))
+    assert pair.outbox() != []
+
+
+def test_a_receipt_for_what_never_left_is_refused(pair: Pair) -> None:
+    with pytest.raises(SiteError, match="left from here"):
+        take_receipt(pair.hospital, pair.receipt(pair.share()))
+
+
+def test_receipts_of_other_sites_are_left_alone(pair: Pair, tmp_path: Path) -> None:
+    share = pair.share()
+    submit_to_folder(pair.hospital, share, tmp_path, "A. Person")
+    (tmp_path / "other-0001.receipt.json").write_bytes(pair.receipt(share, site="other"))
+    with pytest.raises(SiteError, match="found none"):
+        take_receipts(pair.hospital, tmp_path)
+    (tmp_path / "test-0001.receipt.json").write_bytes(pair.receipt(share))
+    assert [one.site for one in take_receipts(pair.hospital, tmp_path)] == ["test"]
+
+
+def test_a_later_receipt_about_the_same_share_is_recorded_too(pair: Pair, tmp_path: Path) -> None:
+    share = pair.share()
+    submit_to_folder(pair.hospital, share, tmp_path, "A. Person")
+    take_receipt(pair.hospital, pair.receipt(share, "quarantined", reason_code="rates"))
+    take_receipt(pair.hospital, pair.receipt(share, "accepted", log_head="ee" * 32))
+    assert pair.events()[-2:] == ["receipt", "receipt"]
+
+
+# To a server.
+
+
+@pytest.fixture
+def certificates(tmp_path: Path) -> Certificates:
+    return make_certificates(tmp_path / "certificates", "localhost")
+
+
+@pytest.fixture
+def server(pair: Pair, certificates: Certificates) -> Iterator[Connection]:
+    workspace = pair.provider
+    done = work(workspace, lambda path: ingest(workspace, path), lambda: None)
+    with (
+        listening(lambda address: create_app(setup(workspace, address, Limits()), done), certificates) as at,
+        closing(workspace.registry()),
+    ):
+        yield Connection(at, certificates.authority, patience=QUICK)
+
+
+def test_a_share_travels_over_https_and_its_receipt_is_recorded(pair: Pair, server: Connection) -> None:
+    share = pair.share()
+    seen: list[tuple[int, int]] = []
+    receipt = submit_to_server(
+        pair.hospital, share, server, "A. Person", progress=lambda arrived, size: seen.append((arrived, size))
+    )
+    assert (receipt.site, receipt.sequence, receipt.state) == ("test", 1, "accepted")
+    assert seen[-1][0] == seen[-1][1] > 0
+    assert pair.events()[-3:] == ["approved", "submitted", "receipt"]
+    assert pair.outbox() == []
+    again = submit_to_server(pair.hospital, share, server, None)
+    assert again == receipt
+
+
+def test_what_was_cut_off_goes_on_with_the_same_bytes(pair: Pair, server: Connection, tmp_path: Path) -> None:
+    share = pair.share()
+    with connect_proxy([4_000, 6_000, 8_000, 9_000]) as proxy, pytest.raises(UnreachableError, match="given up"):
+        submit_to_server(
+            pair.hospital, share, replace(server, proxy=proxy.url, patience=replace(QUICK, attempts=2)), "A. Person"
+        )
+    [kept] = pair.outbox()
+    data = kept.read_bytes()
+    assert submit_to_folder(pair.hospital, share, tmp_path / "stick", None).read_bytes() == data
+    assert submit_to_server(pair.hospital, share, server, None).state == "accepted"
+    assert pair.outbox() == []
+
+
+def test_a_share_that_is_refused_inside_gets_a_receipt_that_says_so(pair: Pair, server: Connection) -> None:
+    share = pair.share(value_bound=1e6)
+    receipt = submit_to_server(pair.hospital, share, server, "A. Person")
+    assert receipt.state == "rejected"
+    assert receipt.reason_code
+    assert pair.events()[-1] == "receipt"
+
+
+def test_no_manifest_of_the_share_is_left_beside_the_bundle(pair: Pair, tmp_path: Path) -> None:
+    share = pair.share()
+    bundle = submit_to_folder(pair.hospital, share, tmp_path / "stick", "A. Person")
+    assert [path.name for path in bundle.parent.iterdir()] == [bundle.name]
+    assert manifest_path(share).read_bytes() not in bundle.read_bytes()

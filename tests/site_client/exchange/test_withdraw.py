@@ -1,0 +1,123 @@
+"""A hospital takes a share back."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import pytest
+
+from protocols.errors import ProtocolError, SchemaError, SignatureError
+from protocols.keys.signing import PrivateKey
+from protocols.share.receipt import Receipt
+from protocols.share.withdrawal import read_withdrawal
+from site_client import ledger
+from site_client.errors import SiteError
+from site_client.exchange import withdraw
+from site_client.exchange.receipts import SUBMITTED
+from site_client.sharing import approval
+from site_client.workspace import Workspace
+from tests.loop import hospital, refused, values
+from tests.protocols.share.shares import OTHER_KEY, resign
+from tests.site_client.exchange.paired import DAY, PROVIDER, share, site
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    return site(tmp_path / "site")
+
+
+@pytest.fixture
+def path(workspace: Workspace) -> Path:
+    path = share(workspace)
+    left(workspace, path)
+    return path
+
+
+def left(workspace: Workspace, path: Path) -> None:
+    """As if the share had been submitted."""
+    signed = approval.signed_manifest(workspace, path)
+    details = {"bundle_sha256": "ab" * 32, "manifest_sha256": signed.sha256, "sequence": signed.manifest.sequence}
+    ledger.record(workspace, SUBMITTED, details)
+
+
+def receipt(
+    manifest_sha256: str, signer: PrivateKey = PROVIDER, state: str = "withdrawn", name: str = "st-anne"
+) -> bytes:
+    return Receipt(name, 1, "ab" * 32, manifest_sha256, state, "", datetime.date(2026, 3, 1), "cd" * 32).to_bytes(
+        signer
+    )
+
+
+def test_a_share_is_found_by_its_file_and_by_its_number(workspace: Workspace, path: Path) -> None:
+    by_file = withdraw.find_share(workspace, str(path))
+    path.unlink()
+    assert withdraw.find_share(workspace, "1") == by_file
+    assert by_file.manifest_sha256 == next(ledger.entries(workspace)).details["manifest_sha256"]
+
+
+def test_the_withdrawal_is_signed_and_recorded(workspace: Workspace, path: Path) -> None:
+    found = withdraw.find_share(workspace, "1")
+    asked = read_withdrawal(withdraw.withdrawal(workspace, found, "consent", DAY), workspace.key().public_key)
+    assert (asked.site, asked.sequence, asked.manifest_sha256, asked.created, asked.reason) == (
+        "st-anne", 1, found.manifest_sha256, DAY, "consent",
+    )  # fmt: skip
+    assert [entry.event for entry in ledger.entries(workspace)][-1] == "withdrawal asked for"
+
+
+@pytest.mark.parametrize("name", ["2", "0", "99999999999999999999"])
+def test_a_number_that_never_left_is_refused(name: str, workspace: Workspace, path: Path) -> None:
+    with pytest.raises(SiteError, match="found 0"):
+        withdraw.find_share(workspace, name)
+
+
+def test_a_number_that_two_shares_had_is_not_guessed(workspace: Workspace, path: Path) -> None:
+    left(workspace, share(workspace, "other.h5"))
+    with pytest.raises(SiteError, match="found 2"):
+        withdraw.find_share(workspace, "1")
+
+
+def test_the_share_of_another_site_is_not_ours_to_withdraw(workspace: Workspace, path: Path) -> None:
+    resign(path, lambda manifest: None, OTHER_KEY)
+    with pytest.raises(ProtocolError):
+        withdraw.find_share(workspace, str(path))
+
+
+def test_a_reason_is_one_line(workspace: Workspace, path: Path) -> None:
+    before = ledger.verify(workspace)
+    with pytest.raises(SchemaError):
+        withdraw.withdrawal(workspace, withdraw.find_share(workspace, "1"), "two\nlines", DAY)
+    assert ledger.verify(workspace) == before
+
+
+def test_the_providers_word_goes_into_the_ledger(workspace: Workspace, path: Path) -> None:
+    found = withdraw.find_share(workspace, "1")
+    withdraw.confirmed(workspace, found, receipt(found.manifest_sha256))
+    last = ledger.verify(workspace)
+    assert last is not None
+    assert (last.details["state"], last.details["log_head"]) == ("withdrawn", "cd" * 32)
+    assert last.details["manifest_sha256"] == found.manifest_sha256
+
+
+def test_another_word_than_the_providers_is_none(workspace: Workspace, path: Path) -> None:
+    found = withdraw.find_share(workspace, "1")
+    for answer, error in (
+        (receipt(found.manifest_sha256, workspace.key()), SignatureError),
+        (receipt("ef" * 32), SiteError),
+        (receipt(found.manifest_sha256, name="st-bede"), SiteError),
+        (receipt(found.manifest_sha256, state="accepted"), SiteError),
+    ):
+        with pytest.raises(error):
+            withdraw.confirmed(workspace, found, answer)
+    assert "withdrawn" not in [entry.details.get("state") for entry in ledger.entries(workspace)]
+
+
+def test_the_command_writes_for_a_stick(workspace: Workspace, path: Path, tmp_path: Path) -> None:
+    at = ("--workspace", workspace.root)
+    before = ledger.verify(workspace)
+    # Nothing is recorded where there is no way to send it.
+    refused(hospital("withdraw", "1", *at), 30, "server")
+    assert ledger.verify(workspace) == before
+    found = values(hospital("withdraw", "1", "--to-folder", tmp_path / "stick", "--json", *at))
+    data = Path(found["withdrawal"]).read_bytes()
+    assert read_withdrawal(data, workspace.key().public_key).sequence == 1

@@ -1,0 +1,289 @@
+"""The bound on what the best attacker tells, against brute force over every neighbour of every PHI word."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from shared.anonymity.surrogates import SurrogateBank
+from shared.embeddings.generalised import folded, generalise
+from shared.models.divergence import Replacements, divergences
+from shared.models.noise_source import MemoisedNoise, PrivateNoise
+from shared.models.representer import Representer
+from shared.models.token_local import TokenLocal, TokenLocalConfig
+from shared.pipeline.pipeline import Encoder
+from shared.privacy.enforcement import AdvantageBound
+from shared.privacy.white_box import below
+from shared.privacy.word_pairs import WHILE_ENCODING
+from shared.sentences.encoding import TokenisedSentences, represented, tokenised, tokenised_chunks
+from shared.sentences.encoding import embedded as embed
+from site_client.sharing import guard as module
+from site_client.sharing.encode import encoded_blocks
+from site_client.sharing.guard import NEIGHBOURS, Guard, neighbours_of, without
+from tests.site_client.sites import SCHEME, clear, noisy, single_precision
+from tests.tiny_notes import tiny_notes
+
+NOTES = list(tiny_notes(6))
+(CHUNK,) = tokenised_chunks(tokenised(NOTES), SCHEME)
+NOISE = MemoisedNoise(bytes(32), b"bound")
+N = 10
+
+
+@pytest.fixture(autouse=True)
+def _single_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    single_precision(monkeypatch)
+
+
+def sentences(chunk: TokenisedSentences) -> list[tuple[tuple[str, ...], tuple[int, ...]]]:
+    ends = np.cumsum(chunk.lengths).tolist()
+    return [
+        (tuple(chunk.words[begin:end]), tuple(chunk.tags[begin:end].tolist()))
+        for begin, end in zip([0, *ends[:-1]], ends, strict=True)
+    ]
+
+
+def advantages(encoder: Encoder, words: tuple[str, ...], tags: tuple[int, ...], factor: float) -> list[float]:
+    """Of every pair, from the definition: two sentences run by themselves, all N nearest words by cosine."""
+    model, vectors = encoder.representer, encoder.vectors
+    assert isinstance(model, Representer)
+
+    def mean(sentence: list[str]) -> NDArray[np.float32]:
+        rows = torch.from_numpy(vectors.rows(sentence))[None]
+        return model.noise_free(rows, torch.tensor([len(sentence)]))[0].numpy()
+
+    found, true = [], mean(list(words))
+    for place, (word, tag) in enumerate(zip(words, tags, strict=True)):
+        if tag == 0 or not any(character.isalnum() for character in word) or word.isdecimal():
+            continue
+        nearest = np.argsort(-(vectors.matrix @ vectors.rows([word])[0]), kind="stable")[:N]
+        for other in (vectors.words[row] for row in nearest):
+            if other != word:
+                changed = mean([*words[:place], other, *words[place + 1 :]])
+                delta = math.sqrt(float((((true - changed) / model.output_noise.scale.numpy() / factor) ** 2).sum()))
+                found.append(math.erf(delta / 2 / math.sqrt(2)))
+    return found
+
+
+@pytest.mark.parametrize(("advantage", "quantile"), [(0.1, 1.0), (0.3, 1.0), (0.1, 0.8)])
+def test_every_sentence_that_passes_keeps_the_bound_and_no_other_is_touched(advantage: float, quantile: float) -> None:
+    # The input noise is next to nothing, so that the bound is one number.
+    encoder = noisy(0.1, inputs=1e-5)
+    guard = Guard(encoder, N, AdvantageBound(advantage, quantile, max_factor=4), NOISE)
+    passed, factors = guard.passed(CHUNK)
+    assert factors is not None
+    result = guard.result()
+    shared = dict(zip(sentences(passed), factors.tolist(), strict=True))
+    raised = left_out = 0
+    for words, tags in sentences(CHUNK):
+        alone = advantages(encoder, words, tags, 1.0)
+        if any(word.isdecimal() and tag for word, tag in zip(words, tags, strict=True)):
+            # Neighbours of numbers are drawn; that the others keep the bound holds all the more.
+            continue
+        if (words, tags) not in shared:
+            left_out += 1
+            assert np.quantile(advantages(encoder, words, tags, 4), quantile, method="higher") > advantage
+        elif alone:
+            factor = shared[words, tags]
+            raised += factor > 1
+            held = np.quantile(advantages(encoder, words, tags, factor), quantile, method="higher")
+            assert held <= advantage + 1e-3
+            if factor == 1:
+                assert np.quantile(alone, quantile, method="higher") <= advantage + 1e-3
+            else:
+                less = advantages(encoder, words, tags, factor / 2**0.25)
+                assert np.quantile(less, quantile, method="higher") > advantage - 1e-3
+        else:
+            assert shared[words, tags] == 1
+    assert 0 < raised <= result.raised
+    assert left_out <= result.left_out
+    if quantile == 1:
+        assert 2 * result.white_box.representation[""].maximum - 1 <= advantage + 1e-6
+
+
+@pytest.mark.parametrize("advantage", [0.1, 0.2])
+def test_the_bound_holds_on_average_over_draws_that_did_not_choose_the_noise(advantage: float) -> None:
+    encoder = noisy(0.05, inputs=0.3)
+    assert isinstance(encoder.representer, Representer)
+    words = CHUNK.words
+    # Neighbours of numbers are drawn, and punctuation has none.
+    places = np.array([place for place in np.flatnonzero(CHUNK.tags).tolist() if words[place].isalpha()])
+    pairs = Replacements(
+        np.repeat(places, 3),
+        np.tile(np.arange(3), len(places)),
+        encoder.vectors.rows(["Theobald", "Clinic", "Oxenthorpe"]),
+    )
+    sentence = np.repeat(np.arange(len(CHUNK.lengths)), CHUNK.lengths)[pairs.tokens]
+    vectors, fresh = encoder.vectors.rows(words), torch.Generator().manual_seed(7)
+    delta = np.stack([divergences(encoder.representer, vectors, CHUNK.lengths, pairs, fresh) for _ in range(60)])
+    broken = kept = 0
+    for seed in range(8):
+        guard = Guard(encoder, 10_000, AdvantageBound(advantage), MemoisedNoise(bytes([seed] * 32), b"bound"))
+        passed, factors = guard.passed(CHUNK)
+        assert factors is not None
+        of = dict(zip(sentences(passed), factors.tolist(), strict=True))
+        for row, one in enumerate(sentences(CHUNK)):
+            if one in of and any(one[1]):
+                kept += 1
+                mean = np.mean(2 * below(delta[:, sentence == row] / of[one] / 2) - 1, axis=0)
+                broken += bool(mean.max(initial=0) > advantage)
+    assert kept > 50
+    assert broken == 0
+
+
+def test_the_noise_of_a_share_is_raised_as_much_and_nothing_else_changes() -> None:
+    encoder, share = noisy(0.05), MemoisedNoise(bytes(32), b"share")
+    guard = Guard(encoder, N, AdvantageBound(0.2), NOISE)
+    passed, factors = guard.passed(CHUNK)
+    assert factors is not None
+    assert len(set(factors.tolist())) > 2
+    plain, bounded = (
+        next(encoded_blocks(encoder, NOTES, Guard(encoder, N, bound, NOISE), share))
+        for bound in (None, AdvantageBound(0.2))
+    )
+    kept = [one in set(sentences(passed)) for one in sentences(CHUNK)]
+    tokens = np.repeat(kept, CHUNK.lengths)
+    for name in ("tags", "casing"):
+        np.testing.assert_array_equal(getattr(plain, name)[tokens], getattr(bounded, name))
+    np.testing.assert_array_equal(plain.lengths[kept], bounded.lengths)
+    same = np.repeat(factors == 1, passed.lengths)
+    assert 0 < same.sum() < len(same)
+    values = plain.values[tokens].astype(np.float32)
+    np.testing.assert_allclose(values[same], bounded.values[same], atol=2e-3)
+    # What was raised is the other share with independent noise on top: nothing averages out between the two.
+    assert isinstance(encoder.representer, Representer)
+    added = (bounded.values - values) / encoder.representer.output_noise.scale.numpy()
+    expected = np.sqrt(np.repeat(factors, passed.lengths) ** 2 - 1)
+    assert abs(np.mean(added[~same] ** 2 / expected[~same, None] ** 2) - 1) < 0.1
+    # Fresh noise, many times over, has the scale that was asked for.
+    clean = represented(embed(passed, encoder.vectors), encoder.representer, None).values.astype(np.float32)
+    fresh = np.stack([encoder.shared(passed, PrivateNoise(), factors).values for _ in range(40)]).astype(np.float32)
+    spread = (fresh - clean).std((0, 2)) / float(encoder.representer.output_noise.scale.mean())
+    # The input noise comes on top of it where nothing was raised.
+    np.testing.assert_allclose(spread, np.repeat(factors, passed.lengths), rtol=0.25)
+    assert bounded.values.dtype == np.float16
+    norms = np.linalg.norm(fresh, axis=2).max()
+    assert norms <= guard.value_bound
+
+
+def test_a_sentence_is_treated_alike_in_any_company() -> None:
+    encoder, bound = noisy(0.05, inputs=0.3), AdvantageBound(0.2)
+    passed, factors = Guard(encoder, N, bound, NOISE).passed(CHUNK)
+    assert factors is not None
+    whole = dict(zip(sentences(passed), factors.tolist(), strict=True))
+    for note in reversed(NOTES):
+        (chunk,) = tokenised_chunks(tokenised([note]), SCHEME)
+        passed, factors = Guard(encoder, N, bound, NOISE).passed(chunk)
+        assert factors is not None
+        for sentence, factor in zip(sentences(passed), factors.tolist(), strict=True):
+            assert whole[sentence] == factor
+
+
+def test_pieces_make_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder, bound = noisy(0.05), AdvantageBound(0.2, max_factor=4)
+    whole, factors = Guard(encoder, N, bound, NOISE).passed(CHUNK)
+    monkeypatch.setattr(module, "_PAIRS", 30)
+    guard = Guard(encoder, N, bound, NOISE)
+    assert len(list(guard._pieces(CHUNK))) > 5
+    pieces, others = guard.passed(CHUNK)
+    assert pieces.words == whole.words
+    np.testing.assert_array_equal(factors, others)
+    assert guard.result().white_box.representation[""].tokens > 10
+
+
+def test_without_noise_what_breaks_the_bound_is_left_out() -> None:
+    guard = Guard(clear(), N, AdvantageBound(0.5), NOISE)
+    passed, factors = guard.passed(CHUNK)
+    assert not passed.tags.any()
+    assert factors is not None
+    assert (factors == 1).all()
+    assert sentences(passed) == [one for one in sentences(CHUNK) if not any(one[1])]
+    result = guard.result()
+    assert (result.raised, result.left_out) == (0, sum(any(tags) for _, tags in sentences(CHUNK)))
+    assert guard.value_bound == clear().representer.value_bound
+
+
+def test_neighbours_are_words_that_are_shown_differently() -> None:
+    # Between words of one cluster the best attacker has to guess, which says nothing of the others.
+    words = folded(clear().vectors)
+    vectors = generalise(words, np.zeros(len(words), dtype=bool), 4)
+    encoder = Encoder(vectors, TokenLocal(TokenLocalConfig(vectors.dim, vectors.dim)).eval(), SCHEME)
+    guard = Guard(encoder, 10_000, None, NOISE)
+    guard.passed(CHUNK)
+    result = guard.result()
+    assert result.neighbours == len(vectors.centres)
+    assert result.white_box.representation[""].mean == 1
+    bounded = Guard(encoder, N, AdvantageBound(0.9), NOISE)
+    passed, _ = bounded.passed(CHUNK)
+    assert not passed.tags.any()
+    assert bounded.result().left_out > 0
+
+
+@pytest.mark.parametrize("bound", [None, AdvantageBound(0.01)])
+def test_surrogates_need_neither_noise_nor_neighbours(
+    bound: AdvantageBound | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def search(*arguments: object) -> None:
+        raise AssertionError("a neighbour was looked for")
+
+    monkeypatch.setattr(module, "Neighbours", search)
+    encoder = replace(clear(), surrogates=SurrogateBank(((0, ("Anna",)),)))
+    guard = Guard(encoder, N, bound, NOISE)
+    assert guard.passed(CHUNK) == (CHUNK, None)
+    result = guard.result()
+    assert (result.neighbours, result.raised, result.left_out) == (0, 0, 0)
+    assert result.white_box.representation[""].tokens == np.count_nonzero(CHUNK.tags)
+    assert result.white_box.representation[""].maximum == 0.5
+
+
+def test_measuring_changes_nothing_and_looks_at_a_sample() -> None:
+    guard = Guard(clear(), 10_000, None, NOISE)
+    assert guard.passed(CHUNK) == (CHUNK, None)
+    result = guard.result()
+    assert result.neighbours == len(clear().vectors)
+    assert result.white_box.settings.neighbours == WHILE_ENCODING.neighbours
+    assert result.white_box.representation[""].mean == 1
+
+
+def test_the_value_bound_says_nothing_about_the_notes() -> None:
+    encoder = noisy(0.05)
+    assert Guard(encoder, N, None, NOISE).value_bound == encoder.representer.value_bound
+    guard = Guard(encoder, N, AdvantageBound(0.2, max_factor=8), NOISE)
+    before = guard.value_bound
+    guard.passed(CHUNK)
+    assert guard.value_bound == before == pytest.approx(1 + 8 * (encoder.representer.value_bound - 1))
+
+
+def test_sentences_are_left_out_whole() -> None:
+    chunk = TokenisedSentences(list("abcdef"), np.arange(6, dtype=np.uint8), np.array([2, 1, 3]))
+    left = without(chunk, np.array([False, True, False]))
+    assert left.words == list("abdef")
+    assert left.tags.tolist() == [0, 1, 3, 4, 5]
+    assert left.lengths.tolist() == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (json.dumps({"options": {"neighbours": 370}}), 370),
+        # The audited digest does not cover the file, and one neighbour would prove nothing.
+        (json.dumps({"options": {"neighbours": 2}}), NEIGHBOURS),
+        (json.dumps({"options": {"neighbours": 1}}), NEIGHBOURS),
+        (json.dumps({"options": {"neighbours": True}}), NEIGHBOURS),
+        (json.dumps({"options": {"neighbours": "500"}}), NEIGHBOURS),
+        (json.dumps({"options": []}), NEIGHBOURS),
+        ("{}", NEIGHBOURS),
+        ("[", NEIGHBOURS),
+        (None, NEIGHBOURS),
+    ],
+)
+def test_the_neighbours_are_those_of_the_training_or_more(text: str | None, expected: int, tmp_path: Path) -> None:
+    if text is not None:
+        (tmp_path / "representer.training.json").write_text(text)
+    assert neighbours_of(tmp_path) == expected

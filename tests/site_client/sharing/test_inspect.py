@@ -1,0 +1,163 @@
+"""What an inspection says, and its page."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from protocols.errors import ProtocolError
+from protocols.payload.opening import open_payload
+from protocols.share.sealing import read_manifest
+from shared.anonymity.surrogates import SurrogateBank
+from shared.labels import LabelScheme, load_scheme
+from site_client.errors import SiteError
+from site_client.sharing.encode_report import read_report, report_path
+from site_client.sharing.inspect import inspect, inspection_lines
+from site_client.sharing.inspect_page import write_page
+from site_client.sharing.side_channels import channels
+from site_client.workspace import open_workspace
+from tests.loop import Loop, done, hospital, values
+from tests.protocols.payload.blocks import make_block
+from tests.site_client import sites
+from tests.tiny_notes import phi_strings, tiny_notes, write_notes
+
+SCHEME = LabelScheme("tiny", ("PATIENT", "DATE"))
+NOTES = list(tiny_notes(24, 1, "north"))
+
+
+def test_the_channels_are_counted_over_all_blocks() -> None:
+    blocks = [make_block([3, 4, 1], seed=seed) for seed in range(4)]
+    found = channels(blocks, SCHEME)
+    tags = np.concatenate([block.tags for block in blocks])
+    assert {one.name: (one.spans, one.tokens) for one in found.categories} == {
+        name: (int((tags == begin).sum()), int(((tags == begin) | (tags == begin + 1)).sum()))
+        for name, begin in (("PATIENT", 1), ("DATE", 3))
+    }
+    assert found.other.tokens == int((tags == 0).sum())
+    for one in (*found.categories, found.other):
+        assert sum(one.casing.values()) == one.tokens
+        assert all(first >= second for first, second in pairwise(one.casing.values()))
+    assert found.lengths == {1: 4, 3: 4, 4: 4}
+
+
+def test_a_sentence_stands_alone_if_no_other_shows_the_same() -> None:
+    block = make_block([3, 4])
+    assert channels([block], SCHEME).alone == 2
+    # The same labels and casing under other representations is the same pattern.
+    other = make_block([2], seed=9)
+    assert channels([block, block, other], SCHEME).alone == 1
+
+
+@pytest.mark.parametrize("hides_casing", [False, True])
+def test_a_guess_is_said_to_be_one_from_the_representation_alone(hides_casing: bool, tmp_path: Path) -> None:
+    bank = SurrogateBank([(kind, ("Anna",)) for kind in range(8)], hides_casing=hides_casing)
+    site = sites.site(tmp_path, replace(sites.clear(), surrogates=bank))
+    share, at = site.root / "a.parquet", ("--workspace", site.root)
+    said = done(hospital("encode", write_notes(tmp_path / "notes", NOTES[:4]), "--out", share, *at)).stdout
+    done(hospital("inspect", share, "--page", tmp_path / "page.html", *at))
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "all that is left from the representation" in page
+    for text in (said, page):
+        assert ("tells a number from a word for sure" in text) != hides_casing
+
+
+def test_a_share_is_said_in_words_and_numbers(built_loop: Loop) -> None:
+    opened = open_workspace(built_loop.site("north"))
+    found = inspect(opened, built_loop.root / "north.parquet", load_scheme("i2b2_2014"), NOTES)
+    assert found.manifest.site == "north"
+    assert sum(one.tokens for one in found.channels.categories) == sum(found.manifest.tag_counts[1:])
+    assert sum(found.channels.lengths.values()) == found.manifest.sentences
+    assert found.manifest.protection["surrogates"] == 1
+    assert 0 < found.format_bytes < 5000
+    text = "\n".join(inspection_lines(found))
+    for column in found.columns:
+        assert column.name in text
+        assert f"{column.bytes} bytes" in text
+    assert "none occurs" in text
+    assert f"{found.channels.alone} of {found.manifest.sentences}" in text
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "h5"])
+def test_the_columns_are_all_of_the_file_but_its_format(suffix: str, loop: Loop) -> None:
+    out = loop.root / f"again.{suffix}"
+    done(hospital("encode", loop.notes("north"), "--out", out, "--workspace", loop.site("north")))
+    found = inspect(open_workspace(loop.site("north")), out, load_scheme("i2b2_2014"), NOTES)
+    with open_payload(out) as reader:
+        assert sum(column.bytes for column in found.columns) + found.format_bytes == reader.file_bytes
+    # HDF5 pads its columns to whole chunks.
+    assert 0 < found.format_bytes < (5000 if suffix == "parquet" else 200_000)
+
+
+def test_the_page_says_all_of_it_and_no_word_of_a_note(built_loop: Loop, tmp_path: Path) -> None:
+    at = ("--workspace", built_loop.site("north"))
+    share = built_loop.root / "north.parquet"
+    command = ("inspect", share, "--notes", built_loop.notes("north"), "--page", tmp_path / "page.html", *at)
+    found = values(hospital(*command, "--json"))
+    page = (tmp_path / "page.html").read_text()
+    assert "No text of the notes is in the file" in page
+    assert found["manifest_sha256"] in page
+    for name, value in found["manifest"].items():
+        assert f"<code>{name}</code>" in page
+        if isinstance(value, str):
+            assert value in page
+    for name in found["phi_tokens"]:
+        assert f"<td>{name}</td>" in page
+    shown = re.sub(r"<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL)
+    assert not [word for word in phi_strings(NOTES) if word in shown]
+    assert "<script" not in page
+    assert "http" not in page.replace("http://www.w3.org/", "").replace("HTTPS", "")
+
+
+def test_without_notes_the_page_claims_no_search(built_loop: Loop, tmp_path: Path) -> None:
+    opened = open_workspace(built_loop.site("north"))
+    found = inspect(opened, built_loop.root / "north.parquet", load_scheme("i2b2_2014"), None)
+    page = write_page(found, tmp_path / "page.html").read_text()
+    assert "was not searched" in page
+    assert "No text of the notes" not in page
+
+
+def test_the_report_beside_a_share_is_of_every_category(built_loop: Loop) -> None:
+    share = built_loop.root / "north.parquet"
+    found = read_report(share, read_manifest(share))
+    assert found is not None
+    assert found.construction == "surrogates"
+    counted = inspect(open_workspace(built_loop.site("north")), share, load_scheme("i2b2_2014"), None).channels
+    assert {name: one.tokens for name, one in found.categories.items() if name != "all"} == {
+        one.name: one.tokens for one in counted.categories
+    }
+    assert {(one.mean, one.p95, one.p99, one.maximum) for one in found.categories.values()} == {(0.5, 0.5, 0.5, 0.5)}
+
+
+def test_the_report_does_not_leave(built_loop: Loop) -> None:
+    assert report_path(built_loop.root / "north.parquet").exists()
+    assert not list(built_loop.stick.glob("*report*"))
+
+
+def test_without_its_report_a_share_is_inspected_all_the_same(loop: Loop, tmp_path: Path) -> None:
+    share = loop.root / "north.parquet"
+    report_path(share).unlink()
+    found = inspect(open_workspace(loop.site("north")), share, load_scheme("i2b2_2014"), None)
+    assert found.report is None
+    assert "Figures for each category are missing" in write_page(found, tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize("change", ["", "[]", "{}", '{"format": 2}', "other"])
+def test_a_damaged_report_or_that_of_another_share_is_refused(change: str, loop: Loop) -> None:
+    share = loop.root / "north.parquet"
+    path = report_path(share)
+    stated = json.loads(path.read_text())
+    path.write_text(json.dumps(stated | {"payload_sha256": "ab" * 32}) if change == "other" else change)
+    with pytest.raises(SiteError, match="report"):
+        read_report(share, read_manifest(share))
+
+
+def test_the_share_of_another_site_is_not_inspected(built_loop: Loop) -> None:
+    opened = open_workspace(built_loop.site("south"))
+    with pytest.raises(ProtocolError):
+        inspect(opened, built_loop.root / "north.parquet", load_scheme("i2b2_2014"), None)

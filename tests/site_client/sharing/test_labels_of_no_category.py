@@ -1,0 +1,117 @@
+"""PHI that a hospital labelled and the release has no category for: it never leaves as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protocols.payload.opening import open_payload
+from protocols.payload.sentence_block import SentenceBlock
+from shared.anonymity.surrogates import SurrogateBank
+from shared.document import Document
+from shared.embeddings.generalised import folded, generalise
+from shared.labels import load_mapping, load_scheme, map_document
+from shared.models.noise_source import MemoisedNoise
+from shared.models.token_local import TokenLocal, TokenLocalConfig
+from shared.pipeline.pipeline import Encoder
+from shared.privacy.enforcement import AdvantageBound
+from site_client.sharing.encode import encoded_blocks
+from site_client.sharing.guard import Guard, Guarded
+from tests.loop import done, hospital, refused, snapshot, values
+from tests.site_client import sites
+from tests.tiny_notes import FIRST, LAST, note, tiny_notes, write_notes
+
+NOTES = list(tiny_notes(6))
+BANK = SurrogateBank([(0, ("Ana", "Mora")), (0, ("LUIS",)), (3, ("12", "/", "3")), (0, ("eva",))])
+# Of a bundled mapping, as `--labels meddocan` under a release of hipaa reads it.
+MAPPING = load_mapping("meddocan", "hipaa")
+DROPPED = sorted(label for label, category in MAPPING.items() if not category)
+
+
+def public_and_hidden() -> Encoder:
+    """The default construction; half of all names are public words."""
+    words = folded(sites.clear().vectors)
+    public = np.array([not word.istitle() and len(word) % 2 == 0 for word in words.words])
+    vectors = generalise(words, public, 4)
+    return Encoder(vectors, TokenLocal(TokenLocalConfig(vectors.dim, vectors.dim)).eval(), load_scheme("hipaa"), BANK)
+
+
+ENCODERS = {
+    "surrogates": public_and_hidden(),
+    "hidden casing": replace(public_and_hidden(), surrogates=SurrogateBank(BANK.spans, hides_casing=True)),
+    "no noise": replace(sites.clear(), scheme=load_scheme("hipaa")),
+    "noise": replace(sites.noisy(0.1), scheme=load_scheme("hipaa")),
+}
+word = st.sampled_from([*FIRST, *LAST])
+
+
+def shared(
+    encoder: Encoder, documents: Sequence[Document], bound: AdvantageBound | None
+) -> tuple[list[SentenceBlock], Guarded]:
+    guard = Guard(encoder, 5, bound, MemoisedNoise(bytes(32), b"bound"))
+    mapped = (map_document(document, MAPPING, to_share=True) for document in documents)
+    blocks = list(encoded_blocks(encoder, mapped, guard, torch.Generator().manual_seed(0)))
+    return blocks, guard.result()
+
+
+@pytest.mark.parametrize("bound", [None, AdvantageBound(0.9)])
+@pytest.mark.parametrize("name", ENCODERS)
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_noninterference(name: str, bound: AdvantageBound | None, data: st.DataObject) -> None:
+    label = data.draw(st.sampled_from(DROPPED))
+    before, behind = data.draw(st.sampled_from(["", "Patient was seen by "])), data.draw(word)
+
+    def notes(other: str) -> list[Document]:
+        return [
+            note(
+                "n",
+                before,
+                (f"{other} {behind}", label),
+                " advised rest.\nCall ",
+                ("Ana", "NOMBRE_SUJETO_ASISTENCIA"),
+                "\nThere was chest pain",
+            )
+        ]
+
+    (one, found), (other, _) = (shared(ENCODERS[name], notes(data.draw(word)), bound) for _ in range(2))
+    assert len(one) == len(other) == 1
+    for column in ("values", "tags", "casing", "lengths"):
+        np.testing.assert_array_equal(getattr(one[0], column), getattr(other[0], column))
+    assert found.hidden_words == 2
+    with_surrogates = ENCODERS[name].surrogates is not None
+    assert found.hidden_left_out == (0 if with_surrogates else 1)
+    assert len(one[0].lengths) == 3 - found.hidden_left_out - found.left_out
+    assert np.count_nonzero(one[0].tags) == 1 - found.left_out
+
+
+@pytest.mark.parametrize("replaced", [True, False])
+def test_on_the_command_line_they_are_counted(replaced: bool, tmp_path: Path) -> None:
+    encoder = replace(sites.clear(), surrogates=BANK) if replaced else sites.clear()
+    site = sites.site(tmp_path, encoder)
+    notes = write_notes(tmp_path / "notes", NOTES)
+    labels = tmp_path / "ours.toml"
+    ours = {"PATIENT": "PATIENT", "DATE": "DATE", "PHONE": "PHONE", "DOCTOR": "", "HOSPITAL": "HOSPITAL"}
+    labels.write_text("[map]\n" + "".join(f'{key} = "{value}"\n' for key, value in ours.items()), encoding="utf-8")
+    command = ("encode", notes, "--workspace", site.root, "--out", site.root / "a.parquet", "--labels")
+    plain = values(hospital(*command, "i2b2_2014", "--json"))
+    assert plain["hidden"] == {"words": 0, "sentences_left_out": 0}
+    found = values(hospital(*command, labels, "--json"))
+    # Every note has one sentence with the doctor's name, a single word.
+    assert found["hidden"] == {"words": len(NOTES), "sentences_left_out": 0 if replaced else len(NOTES)}
+    assert found["sentences"] == plain["sentences"] - found["hidden"]["sentences_left_out"]
+    assert "surrogates took their place" in done(hospital(*command, labels)).stdout or not replaced
+    with open_payload(site.root / "a.parquet") as reader:
+        tags = np.concatenate([block.tags for block in reader])
+    assert set(np.unique(tags)) <= set(range(len(encoder.scheme.tags)))
+    before = snapshot(site.root)
+    labels.write_text("[map]\n" + "".join(f'{key} = ""\n' for key in ours), encoding="utf-8")
+    refused(hospital(*command, labels), 3, "not one label", "--labels")
+    assert snapshot(site.root) == before
