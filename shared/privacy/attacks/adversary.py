@@ -30,7 +30,7 @@ from shared.embeddings.neighbours import Neighbours
 from shared.embeddings.vectors import WordVectors
 from shared.errors import ConfigurationError, EvaluationError, TrainingError
 from shared.models.adversaries import InputAdversary, RepresentationAdversary
-from shared.privacy.material.near_duplicates import Looks, Material
+from shared.privacy.attacks.near_duplicates import Looks, Material
 from shared.privacy.material.sharing import (
     ClearEncoder,
     SharingEncoder,

@@ -7,7 +7,7 @@ import torch
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.errors import ConfigurationError, EvaluationError, TrainingError
 from shared.privacy.attacks.adversary import AdversarySettings, _Attack, broken, fresh_adversaries
-from shared.privacy.material.near_duplicates import Material
+from shared.privacy.attacks.near_duplicates import Material
 from shared.privacy.material.sharing import SharingEncoder, chosen, joined, shown
 from shared.sentences.encoding import TokenisedSentences, tokenised, tokenised_chunks
 from shared.sentences.ragged import RaggedSentences
