@@ -36,7 +36,7 @@ class Redrawing:
         self._encoder = encoder
         self._bank = encoder.surrogates
         marks = [word for word in encoder.vectors.words if is_punctuation(word)]
-        shown = encoder.inputs(_alone(marks)).values if marks else np.zeros((0, encoder.dim), dtype=np.float16)
+        shown = encoder.noise_free(_alone(marks)).values if marks else np.zeros((0, encoder.dim), dtype=np.float16)
         # Two marks that look alike are neither: any word may stand for them then.
         rows = [row.tobytes() for row in shown]
         self._marks = {row: mark for row, mark in zip(rows, marks, strict=True) if rows.count(row) == 1}
@@ -58,7 +58,7 @@ class Redrawing:
         tags = np.where(chosen, sentences.tags, 0).astype(np.uint8)
         noise = torch.Generator().manual_seed(int(generator.integers(2**62)))
         drawn = self._bank.replaced(TokenisedSentences(words.tolist(), tags, sentences.lengths), noise).words
-        new = self._encoder.inputs(_alone([drawn[place] for place in places.tolist()]))
+        new = self._encoder.noise_free(_alone([drawn[place] for place in places.tolist()]))
         values, casing = sentences.values.copy(), sentences.casing.copy()
         values[places], casing[places] = new.values, new.casing
         return RaggedSentences(values, casing, sentences.tags, sentences.lengths)

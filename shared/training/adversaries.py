@@ -53,8 +53,9 @@ class AdversarialTraining(RepresenterTraining):
 
         Every call draws fresh noise, also for the second look at the same sentence.
         """
-        shown = self.representer(torch.cat([batch.inputs, twin]), torch.cat([batch.lengths, batch.lengths]))
-        return shown, self.representer(batch.inputs, batch.lengths)
+        noise = torch.default_generator
+        shown = self.representer(torch.cat([batch.inputs, twin]), torch.cat([batch.lengths, batch.lengths]), noise)
+        return shown, self.representer(batch.inputs, batch.lengths, noise)
 
     def decided(self, batch: Batch, shown: Tensor, again: Tensor) -> tuple[Tensor, Tensor]:
         """Logit of both adversaries' mean for the true pairs and for the false ones, `[batch]` each."""

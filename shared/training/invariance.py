@@ -117,7 +117,7 @@ class _Trainer(RepresenterTraining):
 
     def pair_divergences(self, batch: Batch, twin: Tensor) -> Tensor:
         """D of sentences and their false twins under one draw of the input noise, `[batch]`."""
-        noisy = self.representer.input_noise(batch.inputs)
+        noisy = self.representer.input_noise(batch.inputs, torch.default_generator)
         both = torch.cat([noisy, noisy + (twin - batch.inputs)])
         means = self.representer.noise_free(both, torch.cat([batch.lengths, batch.lengths]))
         mean, other = means.chunk(2)

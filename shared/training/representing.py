@@ -107,7 +107,7 @@ class RepresenterTraining:
 
     def task_loss(self, batch: Batch) -> Tensor:
         """Nats a sentence of the tagger on fresh noisy representations."""
-        representation = self.representer(batch.inputs, batch.lengths)
+        representation = self.representer(batch.inputs, batch.lengths, torch.default_generator)
         return self.tagger.loss(representation, batch.casing, batch.tags, batch.lengths).mean()
 
     def pair_batches(self) -> Iterator[NDArray[np.int64]]:
