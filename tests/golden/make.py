@@ -28,12 +28,12 @@ from typing import Any
 
 import pytest
 
-from protocols.payload import open_payload
-from shared.corpus.generate import generate_notes
+from protocols.payload.opening import open_payload
 from shared.embeddings.training import FastTextSettings
+from shared.generate import generate_notes
 from shared.models.representer import RepresenterConfig
 from shared.models.tagger import TaggerConfig
-from shared.pipeline import load_encoder, load_pipeline
+from shared.pipeline.pipeline import load_encoder, load_pipeline
 from site_client.trust import Trust
 from tests.audited import policy, quick_takes_seconds
 from tests.golden.archives import pack

@@ -16,25 +16,25 @@ from typing import Any
 import numpy as np
 import pytest
 
+from aggregator.enrolled.shares import WITHDRAWN, accepted_shares, carry_out, find_share, shares
+from aggregator.enrolled.sites import enrolled, site_keys
 from aggregator.errors import RegistryError
-from aggregator.ingest import ingest
+from aggregator.ingestion.ingest import ingest
+from aggregator.publishing.releases import publish_pipeline, releases
 from aggregator.registry import audit_log, database_url, open_registry
-from aggregator.releases import publish_pipeline, releases
-from aggregator.shares import WITHDRAWN, accepted_shares, carry_out, find_share, shares
-from aggregator.sites import enrolled, site_keys
 from aggregator.workspace import Workspace as Provider
 from aggregator.workspace import open_workspace as open_provider
-from protocols.bundle import open_bundle, verify_bundle
-from protocols.enrolment import parse_request
 from protocols.errors import DigestError, ProtocolError
-from protocols.payload import open_payload
-from protocols.receipt import read_receipt
-from protocols.share import ShareExpectation, open_share
-from shared.pipeline import load_encoder, load_pipeline, load_scheme_file
+from protocols.keys.enrolment import parse_request
+from protocols.payload.opening import open_payload
+from protocols.share.bundle import open_bundle, verify_bundle
+from protocols.share.receipt import read_receipt
+from protocols.share.sealing import ShareExpectation, open_share
+from shared.pipeline.pipeline import load_encoder, load_pipeline, load_scheme_file
 from site_client.errors import LedgerError, SiteError
-from site_client.inspect import inspect
 from site_client.ledger import entries, ledger_path, verify
-from site_client.pull import pull
+from site_client.releases.pull import pull
+from site_client.sharing.inspect import inspect
 from site_client.trust import Trust
 from site_client.workspace import Workspace as Hospital
 from site_client.workspace import create as create_hospital
