@@ -15,8 +15,7 @@ from typing import Any, NoReturn
 
 import click
 
-from protocols.errors import ProtocolError
-from shared.errors import DeidError
+from foundation.errors import DeidError
 
 _STORAGE = 8
 _INTERRUPTED = 130
@@ -36,7 +35,7 @@ class Program(click.Group):
     def invoke(self, context: click.Context) -> Any:
         try:
             return super().invoke(context)
-        except (DeidError, ProtocolError) as error:
+        except DeidError as error:
             return self._fail(str(error), error.exit_code, error)
         except OSError as error:
             if error.errno == errno.EPIPE:

@@ -22,8 +22,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from foundation.os_errors import storage_error
 from shared.document import AnnotatedText, Annotation, Document
-from shared.errors import ConfigurationError, LabelError, StorageError
+from shared.errors import ConfigurationError, LabelError
 
 Note = TypeVar("Note", bound=AnnotatedText)
 
@@ -84,7 +85,7 @@ def _read(path: Path) -> dict[str, object]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise StorageError(f"{path.name}: can't be read ({error.strerror}); check the path") from error
+        raise storage_error(path, error) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path.name}: expected TOML in UTF-8; correct the file") from error
 

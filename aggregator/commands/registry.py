@@ -12,8 +12,8 @@ from aggregator.commands.sites import folder_option
 from aggregator.registry import audit_log
 from aggregator.registry.audit_log import Event
 from command_line.commands import examples, json_option, report
+from foundation.files import atomic_file
 from protocols.canonical import canonical_bytes
-from shared.files import atomic_file
 
 
 @click.group("audit-log")
@@ -59,7 +59,7 @@ def show(last: int, root: Path, as_json: bool) -> None:
 def export(file: Path, root: Path, as_json: bool) -> None:
     """Write all events as JSON lines, to keep elsewhere."""
     count, head = 0, audit_log.START
-    with workspace.open_workspace(root).registry().reading() as session, atomic_file(file) as stream:
+    with workspace.open_workspace(root).registry().reading() as session, atomic_file(file, private=False) as stream:
         for event in audit_log.events(session):
             stream.write(canonical_bytes(event.as_json()) + b"\n")
             count, head = event.seq, event.hash

@@ -16,7 +16,7 @@ from aggregator.publishing import releases
 from aggregator.publishing.releases import Publishing, Release
 from aggregator.repository.tuf_keys import HOLDERS, OFFLINE_ROLES, ROLES, export_offline
 from command_line.commands import examples, json_option, report
-from shared.files import read_text
+from foundation.reading import read_text
 
 offline_option = click.option(
     "--offline-keys", "offline", multiple=True, type=click.Path(exists=True, path_type=Path, file_okay=False), metavar="DIR",

@@ -18,9 +18,10 @@ from aggregator.ingestion.ingest import ingest as take_in
 from aggregator.registry.tables import SHARE_STATES
 from aggregator.workspace import Workspace
 from command_line.commands import examples, json_option, report
-from protocols.errors import ProtocolError, StorageError
+from foundation.files import write_bytes
+from protocols.bounded_reading import read_bounded
+from protocols.errors import ProtocolError
 from protocols.keys.signed_message import MAX_MESSAGE_BYTES
-from protocols.storage import read_bounded, write_whole
 from shared.errors import ConfigurationError
 
 _BUNDLE, _WITHDRAWAL, _RECEIPT = ".share", ".withdrawal.json", ".receipt.json"
@@ -51,8 +52,6 @@ def ingest(paths: tuple[Path, ...], finish: bool, root: Path, as_json: bool) -> 
     for path in files:
         try:
             row = _take(target, path) | {"file": str(path)}
-        except StorageError:
-            raise
         except (ProtocolError, RegistryError) as error:
             failed.append(error)
             row = {"file": str(path), "error": str(error)}
@@ -195,10 +194,10 @@ def _take(target: Workspace, path: Path) -> dict[str, object]:
     """What became of one file; its receipt lies beside it."""
     if path.name.endswith(_WITHDRAWAL):
         receipt = shares.carry_out(target, read_bounded(path, MAX_MESSAGE_BYTES))
-        write_whole(_receipt_path(path, _WITHDRAWAL), receipt)
+        write_bytes(_receipt_path(path, _WITHDRAWAL), receipt)
         return {"state": WITHDRAWN}
     decision = take_in(target, path)
-    write_whole(_receipt_path(path, _BUNDLE), decision.receipt)
+    write_bytes(_receipt_path(path, _BUNDLE), decision.receipt)
     return _decision_row(decision) | {"receipt": str(_receipt_path(path, _BUNDLE))}
 
 

@@ -9,8 +9,9 @@ import click
 from aggregator import workspace
 from aggregator.enrolled import site_rotation, sites
 from command_line.commands import examples, json_option, report
+from foundation.files import write_bytes
+from protocols.bounded_reading import read_bounded
 from protocols.keys.rotation import MAX_ROTATION_BYTES
-from protocols.storage import read_bounded, write_whole
 
 folder_option = click.option(
     "--workspace", "root", type=click.Path(path_type=Path), default=Path("."), envvar="DEID_COMMONS_AGGREGATOR",
@@ -74,7 +75,7 @@ def site_list(root: Path, as_json: bool) -> None:
 def site_rotate(rotation: Path, out: Path | None, root: Path, as_json: bool) -> None:
     """Take a site's new key, which its old one has signed; the old one stays valid for the days that the site asks for."""
     out = out or rotation.with_name(f"{rotation.stem}.accepted.json")
-    write_whole(out, site_rotation.rotate(workspace.open_workspace(root), read_bounded(rotation, MAX_ROTATION_BYTES)))
+    write_bytes(out, site_rotation.rotate(workspace.open_workspace(root), read_bounded(rotation, MAX_ROTATION_BYTES)))
     report({"acceptance": str(out)}, [f"accepted; send {out} back to the site"], as_json=as_json)
 
 

@@ -17,12 +17,12 @@ from aggregator.training import representer as train_repr
 from command_line.commands import examples, json_option, report, seed_option
 from command_line.notes import Notes, NotesOptions, notes_options, texts
 from command_line.progress import progress_bar
+from foundation.folders import new_folder
 from shared.anonymity.names import default_names, read_names
 from shared.embeddings.artefact import save_vectors
 from shared.embeddings.fasttext_format import save_bin
 from shared.embeddings.read import read_vectors
 from shared.embeddings.training import FastTextSettings, train_fasttext
-from shared.files import new_folder
 from shared.privacy.audit import PRESETS as audit_presets
 from shared.privacy.policy import load_policy
 from shared.training.tagging import TaggingConfig

@@ -39,6 +39,9 @@ from tuf.api.metadata import (
 
 from aggregator.errors import WorkspaceError
 from aggregator.repository.tuf_keys import OFFLINE_ROLES, ROLES, THRESHOLD, KeyRing
+from foundation.files import staged
+from foundation.os_errors import mapped
+from protocols.bounded_reading import read_bounded
 from protocols.errors import DigestError
 from protocols.release.repository import (
     LIFETIME,
@@ -49,7 +52,6 @@ from protocols.release.repository import (
     TARGETS,
     RootFingerprint,
 )
-from protocols.storage import mapped, read_bounded, staged
 
 AnySigned = TypeVar("AnySigned", Root, Timestamp, Snapshot, Targets)
 Clock = Callable[[], datetime.datetime]

@@ -23,9 +23,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from foundation.files import write_text
+from foundation.reading import read_text
 from shared.augment.pseudonyms import is_punctuation
 from shared.errors import ModelError, TrainingError
-from shared.files import read_text, write_text
 from shared.labels import without_hidden
 from shared.models.noise import NoiseSource
 from shared.sentences.encoding import TokenisedSentences
@@ -187,7 +188,11 @@ def save_bank(bank: SurrogateBank, folder: Path) -> None:
     """Write surrogates.json."""
     spans = [[category, *words] for category, words in bank.spans]
     kind = _FORMAT_HIDING if bank.hides_casing else FORMAT
-    write_text(folder / FILE, json.dumps({"format": kind, "spans": spans, "lists": bank.lists}, ensure_ascii=False))
+    write_text(
+        folder / FILE,
+        json.dumps({"format": kind, "spans": spans, "lists": bank.lists}, ensure_ascii=False),
+        private=False,
+    )
 
 
 def load_bank(folder: Path, categories: int) -> SurrogateBank:

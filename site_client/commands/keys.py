@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from command_line.commands import examples, json_option, report
+from foundation.files import write_bytes
+from protocols.bounded_reading import read_bounded
 from protocols.keys.rotation import MAX_OVERLAP_DAYS, MAX_ROTATION_BYTES
-from protocols.storage import read_bounded, write_whole
 from site_client import keys as site_keys
 from site_client import workspace
 from site_client.exchange.messages import connection_of, post
@@ -102,7 +103,7 @@ def keys_rotate(
         assert way is not None
         _accepted(opened, post(opened, "/v1/rotations", data, way, tell), as_json=as_json)
         return
-    write_whole(out, data)
+    write_bytes(out, data)
     lines = [
         f"rotation in {out}: send it to the provider by any way",
         "the old key goes on signing until `site-client keys accept` has the provider's answer",

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from foundation.reading import file_sha256
 from protocols.payload.sentence_block import SentenceBlock, ValueRules
 from protocols.payload.shuffled_writer import ShuffledWriter
 from protocols.share.manifest import ShareFields, ShareManifest
 from protocols.share.sealing import manifest_path, seal_share
-from protocols.storage import file_sha256
 from shared.document import Document
 from shared.errors import ConfigurationError, CorpusError
 from shared.models.noise import SharingNoise

@@ -19,11 +19,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from foundation.reading import read_text
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.embeddings.distinct import DistinctVectors
 from shared.embeddings.generalised import GeneralisedVectors
 from shared.embeddings.neighbours import Neighbours
-from shared.files import read_text
 from shared.labels import HIDDEN_TAG, without_hidden
 from shared.models.noise import SharingNoise
 from shared.pipeline.pipeline import Encoder

@@ -12,7 +12,7 @@ from aggregator.enrolled import sites
 from aggregator.enrolled.shares import ACCEPTED, QUARANTINED, REJECTED, WITHDRAWN
 from aggregator.ingestion import ingest
 from bench.exchange.world import Sentences, World
-from protocols.errors import StorageError
+from foundation.errors import StorageError
 from protocols.share.receipt import read_receipt
 from protocols.share.sealing import read_manifest
 from protocols.share.withdrawal import Withdrawal

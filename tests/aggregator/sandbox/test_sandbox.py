@@ -20,6 +20,7 @@ import pytest
 from aggregator.errors import SandboxError, UnconfinedError
 from aggregator.sandbox import parent as sandbox
 from aggregator.sandbox.parent import SandboxLimits, read_answer, run
+from foundation.errors import StorageError
 from protocols.canonical import Json
 from protocols.errors import BoundsError
 from tests.aggregator.sandbox import sandboxed
@@ -87,6 +88,12 @@ def test_an_error_of_the_protocol_comes_back_as_it_is() -> None:
     with pytest.raises(BoundsError) as caught:
         run(sandboxed.protocol_error, {})
     assert str(caught.value) == str(BoundsError("7", received="8", advice="refuse it", place="block 3"))
+
+
+def test_a_file_that_it_could_not_read_comes_back_as_that() -> None:
+    with pytest.raises(StorageError) as caught:
+        run(sandboxed.storage_error, {})
+    assert str(caught.value) == "share.parquet: expected a file, received none; look for it"
 
 
 @pytest.mark.parametrize(
@@ -194,6 +201,9 @@ def test_it_writes_no_file(there: bool, tmp_path: Path) -> None:
         '{"network":["seccomp"], "result":1}',
         '{"error":"x"}',
         '{"error":{"advice":"","expected":"","kind":"Popen","place":"","received":""}}',
+        '{"error":{"advice":"","expected":"","kind":"DatabaseError","place":"","received":""}}',
+        '{"error":{"advice":"","expected":"","kind":"DeidError","place":"","received":""}}',
+        '{"error":{"advice":"","expected":"","kind":"ExpectationError","place":"","received":""}}',
         '{"error":{"advice":"","expected":"a\\nb","kind":"SchemaError","place":"","received":""}}',
         '{"error":{"advice":"","expected":1,"kind":"SchemaError","place":"","received":""}}',
         '{"error":{"advice":"","expected":"' + "x" * 300 + '","kind":"SchemaError","place":"","received":""}}',

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 import torch
 
+from foundation.errors import StorageError
 from shared.anonymity.surrogates import SurrogateBank
 from shared.document import Annotation, Document
-from shared.errors import ConfigurationError, EmbeddingError, ModelError, StorageError
+from shared.errors import ConfigurationError, EmbeddingError, ModelError
 from shared.labels import LabelScheme
 from shared.models.noise import SharingNoise
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
