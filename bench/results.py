@@ -19,7 +19,9 @@ from shared.errors import ConfigurationError
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "results"
-TOPICS = ("loop", "privacy", "trust", "workbench", "federated", "generalise", "show")
+TOPICS = (
+    "loop", "privacy", "trust", "house", "gate", "first-day", "generalise", "workbench", "federated", "taggers", "show",
+)  # fmt: skip
 _HOLDS: dict[str, Callable[[float, float], bool]] = {
     ">=": lambda value, target: value >= target,
     "<=": lambda value, target: value <= target,
