@@ -72,10 +72,10 @@ class RaggedSentences(SentenceLayout):
     lengths: NDArray[np.int64]
     ids: NDArray[np.int32] | None = None
 
-    @classmethod
-    def concatenate(cls, pieces: Sequence[RaggedSentences]) -> RaggedSentences:
+    @staticmethod
+    def concatenate(pieces: Sequence[RaggedSentences]) -> RaggedSentences:
         """Pieces, at least one, as one that holds a row for every token."""
-        return cls(
+        return RaggedSentences(
             np.concatenate([piece.values if piece.ids is None else piece.values[piece.ids] for piece in pieces]),
             np.concatenate([piece.casing for piece in pieces]),
             np.concatenate([piece.tags for piece in pieces]),

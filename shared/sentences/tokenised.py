@@ -37,15 +37,17 @@ class TokenisedSentences(SentenceLayout):
     def __repr__(self) -> str:
         return f"TokenisedSentences({self.tokens} tokens, {self.sentences} sentences)"
 
-    @classmethod
-    def single_words(cls, words: Sequence[str]) -> TokenisedSentences:
+    @staticmethod
+    def single_words(words: Sequence[str]) -> TokenisedSentences:
         """Each word a sentence of its own, none of them PHI."""
-        return cls(list(words), np.zeros(len(words), dtype=np.uint8), np.ones(len(words), dtype=np.int64))
+        return TokenisedSentences(
+            list(words), np.zeros(len(words), dtype=np.uint8), np.ones(len(words), dtype=np.int64)
+        )
 
-    @classmethod
-    def concatenate(cls, chunks: Sequence[TokenisedSentences]) -> TokenisedSentences:
+    @staticmethod
+    def concatenate(chunks: Sequence[TokenisedSentences]) -> TokenisedSentences:
         """Chunks in any number as one."""
-        return cls(
+        return TokenisedSentences(
             [word for chunk in chunks for word in chunk.words],
             np.concatenate([np.zeros(0, dtype=np.uint8), *(chunk.tags for chunk in chunks)]),
             np.concatenate([np.zeros(0, dtype=np.int64), *(chunk.lengths for chunk in chunks)]),
