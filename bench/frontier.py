@@ -33,11 +33,11 @@ from shared.privacy.attacks.inversion import InversionSettings, token_inversion
 from shared.privacy.attacks.matching import MatchingSettings, matching
 from shared.privacy.audit import own_set
 from shared.privacy.inversion.model import GuesserSettings
-from shared.privacy.material.sharing import ClearEncoder, joined
+from shared.privacy.material.sharing import ClearEncoder
 from shared.privacy.statistics.finding import Finding
 from shared.privacy.white_box import white_box
 from shared.privacy.word_pairs import WhiteBoxSettings
-from shared.sentences.encoding import tokenised, tokenised_chunks
+from shared.sentences.tokenised import tokenised, tokenised_chunks, tokenised_corpus
 from shared.training.tagging import TaggingConfig
 
 COMMAND = "make frontier"
@@ -148,7 +148,7 @@ def _white_box(encoder: Encoder) -> Attack:
 def _inversion(encoder: Encoder | ClearEncoder) -> Attack:
     """Words read by a trained network; the interval is that of the difference to what their surroundings give away."""
     train, dev = (
-        joined(list(tokenised_chunks(tokenised(notes), encoder.scheme)))
+        tokenised_corpus(notes, encoder.scheme)
         for notes in (corpora.meddocan("train")[_KNOWN], corpora.meddocan("dev"))
     )
     found = {one.measure: one for one in token_inversion(encoder, spanish(), train, dev, _INVERSION)}

@@ -36,7 +36,7 @@ from shared.generate import generate_notes, public_site
 from shared.labels import load_scheme
 from shared.pipeline.pipeline import load_encoder
 from shared.pipeline.raw_model import train_raw_model
-from shared.sentences.encoding import tokenised, tokenised_chunks
+from shared.sentences.tokenised import tokenised, tokenised_chunks
 from shared.training.tagging import TaggingConfig
 
 # So many that the audit has names of patients enough to look for.

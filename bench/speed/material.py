@@ -22,8 +22,9 @@ from shared.generate import generate_notes
 from shared.labels import load_scheme
 from shared.models.representer import Representer, RepresenterConfig
 from shared.pipeline.pipeline import Encoder, save_encoder
-from shared.sentences.encoding import embedded, tokenised, tokenised_chunks
+from shared.sentences.encoding import embedded
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import tokenised, tokenised_chunks
 from site_client import workspace as hospital
 from site_client.releases import pull
 

@@ -32,16 +32,9 @@ from shared.models.representer import Representer
 from shared.models.storage import load_head, load_representer, save_representer
 from shared.models.tagger import Tagger
 from shared.models.token_local import TokenLocal
-from shared.sentences.encoding import (
-    CHUNK_TOKENS,
-    TokenisedSentences,
-    embedded,
-    noise_for,
-    represented,
-    tokenised,
-    tokenised_chunks,
-)
+from shared.sentences.encoding import embedded, noise_for, represented
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import CHUNK_TOKENS, TokenisedSentences, tokenised, tokenised_chunks
 from shared.text.tokens import Tokens
 from shared.training.tagging import predict
 

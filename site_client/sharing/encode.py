@@ -25,8 +25,8 @@ from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer
 from shared.pipeline.pipeline import Encoder, load_encoder
 from shared.privacy.enforcement import AdvantageBound
-from shared.sentences.encoding import tokenised, tokenised_chunks
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import tokenised, tokenised_chunks
 from shared.training.tagging import Progress, silent
 from site_client.ledger import record
 from site_client.noise_secret import make_noise_secret

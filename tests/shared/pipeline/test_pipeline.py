@@ -20,7 +20,8 @@ from shared.models.tagger import Tagger, TaggerConfig
 from shared.models.token_local import TokenLocal, TokenLocalConfig
 from shared.pipeline import pipeline as module
 from shared.pipeline.pipeline import Encoder, Pipeline, load_encoder, load_pipeline, load_scheme_file, save_encoder
-from shared.sentences.encoding import TokenisedSentences, embedded_corpus, represented
+from shared.sentences.encoding import embedded_corpus, represented
+from shared.sentences.tokenised import TokenisedSentences
 from shared.text.tokens import tokenise
 from shared.training.tagging import TaggingConfig, train_tagger
 from tests.shared.embeddings.made import with_subwords
