@@ -2,6 +2,9 @@
 
 docs/exit-codes.md lists the codes. A fault of the program itself is 1: it names the error's type only, since the text of
 an unforeseen exception may hold text of a note; DEID_COMMONS_DEBUG=1 shows the traceback to whoever may see such text.
+
+Help and small commands answer at once: at its top, the module of a command imports no more than the options of its commands
+need, and what a command works with is imported in its function. `tests/test_start_up.py` holds every command to it.
 """
 
 from __future__ import annotations
@@ -69,6 +72,17 @@ class Program(click.Group):
             raise error
         click.echo("error: " + " ".join(message.split()), err=True)
         sys.exit(code)
+
+
+class Computation(click.Command):
+    """A command that trains, attacks, encodes or de-identifies: the only ones that load torch."""
+
+    def invoke(self, context: click.Context) -> Any:
+        import torch
+
+        # Two threads that share a busy core run several times slower than one.
+        torch.set_num_threads(1)
+        return super().invoke(context)
 
 
 def examples(*lines: str) -> str:

@@ -97,7 +97,7 @@ class TestIngest:
             raise StorageError("room for the file", received="a full disk")
 
         with monkeypatch.context() as patch:
-            patch.setattr("aggregator.commands.shares.take_in", full)
+            patch.setattr("aggregator.ingestion.ingest.ingest", full)
             refused(run(small, "ingest", small.bundle()), 8, "full disk")
 
     def test_what_was_interrupted_is_finished(self, small: World) -> None:
