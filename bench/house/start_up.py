@@ -13,7 +13,15 @@ import numpy as np
 from bench.results import ROOT, Entry
 
 TURNS = 7
-_PROBE = "import sys; from site_client.__main__ import main; sys.argv = ['site-client', *sys.argv[1:]]\ntry: main()\nfinally: print('torch' in sys.modules, file=sys.stderr)"
+# What the console script does, and then a word on what that imported.
+_PROBE = """
+import sys
+from site_client.commands.cli import main
+try:
+    main(prog_name="site-client")
+finally:
+    print("torch" in sys.modules, file=sys.stderr)
+"""
 
 
 def cpu_seconds(arguments: list[str]) -> tuple[float, bool]:
