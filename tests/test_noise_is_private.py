@@ -13,8 +13,9 @@ from mypy import api
 from shared.models.noise import GaussianNoise
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
-from shared.sentences.encoding import TokenisedSentences, embedded, noise_for, rehearse, represent
+from shared.sentences.encoding import embedded, noise_for, rehearse, represent
 from shared.sentences.sharing import SharedSentences
+from shared.sentences.tokenised import TokenisedSentences
 from site_client.sharing.encode import block_of
 from tests.site_client.sites import clear, noisy
 
@@ -30,8 +31,9 @@ from torch import Tensor
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer
 from shared.pipeline.pipeline import Encoder
-from shared.sentences.encoding import TokenisedSentences, noise_for, rehearse, represent
+from shared.sentences.encoding import noise_for, rehearse, represent
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import TokenisedSentences
 from site_client.sharing.encode import block_of
 
 

@@ -20,8 +20,9 @@ from aggregator.errors import RegistryError
 from aggregator.publishing.releases import release_representer, releases, representer_digest
 from aggregator.training.pool import Change, Pool
 from aggregator.workspace import Workspace
+from foundation.files import write_text
+from foundation.folders import new_folder
 from shared.anonymity.redrawing import redrawing
-from shared.files import new_folder, write_text
 from shared.models.storage import save_head
 from shared.models.tagger import Tagger
 from shared.pipeline.pipeline import load_encoder
@@ -115,7 +116,7 @@ def train(
     summary["sites"] = [asdict(score) | {"f1": score.f1} for score in scores]
     with new_folder(workspace.head) as folder:
         save_head(head, folder)
-        write_text(folder / "training.json", json.dumps(summary, indent=1))
+        write_text(folder / "training.json", json.dumps(summary, indent=1), private=False)
     return summary
 
 

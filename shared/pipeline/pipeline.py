@@ -17,13 +17,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from foundation.files import write_text
+from foundation.reading import read_text
 from shared.anonymity.surrogates import FILE as BANK_FILE
 from shared.anonymity.surrogates import SurrogateBank, load_bank, save_bank
 from shared.document import Annotation, Document
 from shared.embeddings.artefact import load_vectors, save_vectors
 from shared.embeddings.vectors import WordVectors
 from shared.errors import ConfigurationError, ModelError
-from shared.files import read_text, write_text
 from shared.labels import LabelScheme, decode_tags
 from shared.models.noise import PrivateSource, RehearsalNoise, SharingNoise
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
@@ -31,19 +32,10 @@ from shared.models.representer import Representer
 from shared.models.storage import load_head, load_representer, save_representer
 from shared.models.tagger import Tagger
 from shared.models.token_local import TokenLocal
-from shared.sentences.encoding import (
-    CHUNK_TOKENS,
-    TokenisedSentences,
-    embedded,
-    noise_for,
-    rehearse,
-    represent,
-    represent_noise_free,
-    tokenised,
-    tokenised_chunks,
-)
+from shared.sentences.encoding import embedded, noise_for, rehearse, represent, represent_noise_free
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.sharing import SharedSentences
+from shared.sentences.tokenised import CHUNK_TOKENS, TokenisedSentences, tokenised, tokenised_chunks
 from shared.text.tokens import Tokens
 from shared.training.tagging import predict
 
@@ -171,7 +163,11 @@ def _without_noise(
 
 def save_scheme(scheme: LabelScheme, folder: Path) -> None:
     """Write scheme.json."""
-    write_text(folder / "scheme.json", json.dumps({"name": scheme.name, "categories": scheme.categories}, indent=1))
+    write_text(
+        folder / "scheme.json",
+        json.dumps({"name": scheme.name, "categories": scheme.categories}, indent=1),
+        private=False,
+    )
 
 
 def load_scheme_file(folder: Path) -> LabelScheme:

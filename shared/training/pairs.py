@@ -103,9 +103,7 @@ def replaceable(source: RaggedSentences, table: NeighbourTable) -> NDArray[np.bo
 
 def sentences_with_phi(source: RaggedSentences, table: NeighbourTable) -> NDArray[np.int64]:
     """Rows of the sentences that have a false twin."""
-    if not source.sentences:
-        return np.zeros(0, dtype=np.int64)
-    return np.flatnonzero(np.logical_or.reduceat(replaceable(source, table), source.starts))
+    return np.flatnonzero(source.sentences_with(replaceable(source, table)))
 
 
 def false_twins(

@@ -34,14 +34,12 @@ from shared.privacy.attacks.near_duplicates import Looks, Material
 from shared.privacy.material.sharing import (
     ClearEncoder,
     SharingEncoder,
-    chosen,
-    shown,
+    draw_share,
     spread,
     with_casing,
-    with_phi,
 )
 from shared.privacy.statistics.finding import Finding, proportion
-from shared.sentences.encoding import TokenisedSentences
+from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import CASING_CLASSES
 from shared.training.tagging import Progress, silent
 
@@ -131,7 +129,7 @@ def fresh_adversaries(
         TrainingError: too few sentences with PHI to train on.
         EvaluationError: no sentence with PHI to judge on.
     """
-    if not len(with_phi(target)):
+    if not len(target.rows_with_phi()):
         raise EvaluationError("expected sentences with PHI to judge adversaries on, got none; give more notes")
     generator = np.random.default_rng(settings.seed)
     pseudonyms = Pseudonymiser(Neighbours(vectors), min(settings.neighbours, len(vectors)))
@@ -175,7 +173,7 @@ class _Attack:
         # The last sentences belong to the last documents, so hardly a document is on both sides.
         held = max(1, int(len(train.rows) * _VALIDATION_SHARE))
         self.learning, self.validation = train.rows[:-held], train.rows[-held:][: settings.pairs]
-        sample = shown(victim, chosen(train.chunk, self.learning[: settings.batch]), self.noise)
+        sample = draw_share(victim, train.chunk.select(self.learning[: settings.batch]), self.noise)
         self.scale = (spread(train.source.values), spread(sample.values))
         inputs, dim = self._size(train.source.dim), self._size(sample.dim)
         self.networks: dict[Name, nn.Module] = {
@@ -241,15 +239,15 @@ class _Attack:
         return right
 
     def _looks(self, material: Material, rows: NDArray[np.int64]) -> Looks:
-        chunk = chosen(material.chunk, rows)
+        chunk = material.chunk.select(rows)
         tokens = material.source.tokens_of(rows)
         vectors = self._seen(material.source.vectors(tokens), material.source.casing[tokens], self.scale[0])
         again, real, twin = (
             self._seen(share.values, share.casing, self.scale[1])
             for share in (
-                shown(self.victim, chunk, self.noise),
-                shown(self.victim, chunk, self.noise),
-                shown(self.victim, material.twins(rows, self.generator), self.noise),
+                draw_share(self.victim, chunk, self.noise),
+                draw_share(self.victim, chunk, self.noise),
+                draw_share(self.victim, material.twins(rows, self.generator), self.noise),
             )
         )
         return Looks(vectors, again, real, twin, chunk.lengths)

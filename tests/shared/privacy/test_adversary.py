@@ -8,9 +8,9 @@ from shared.augment.pseudonyms import Pseudonymiser
 from shared.errors import ConfigurationError, EvaluationError, TrainingError
 from shared.privacy.attacks.adversary import AdversarySettings, _Attack, broken, fresh_adversaries
 from shared.privacy.attacks.near_duplicates import Material
-from shared.privacy.material.sharing import SharingEncoder, chosen, joined, shown
-from shared.sentences.encoding import TokenisedSentences, tokenised, tokenised_chunks
+from shared.privacy.material.sharing import SharingEncoder, draw_share
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
 from shared.training.tagging import silent
 from tests.shared.privacy.attacked import NEIGHBOURS, SCHEME, VECTORS, Blind, clear, notes
 
@@ -18,7 +18,7 @@ QUICK = AdversarySettings(neighbours=20, epochs=8, pairs=300, hidden=24, batch=1
 
 
 def sentences(count: int, seed: int = 0) -> TokenisedSentences:
-    return joined(list(tokenised_chunks(tokenised(notes(count, seed)), SCHEME)))
+    return tokenised_corpus(notes(count, seed), SCHEME)
 
 
 KNOWN, TARGET = sentences(150), sentences(60, 1)
@@ -52,7 +52,7 @@ def test_what_shows_the_same_for_both_gets_each_sentence_right_exactly_once() ->
 
 def test_a_twin_differs_in_one_phi_word_and_keeps_the_tags() -> None:
     train = material(KNOWN)
-    original = chosen(KNOWN, train.rows)
+    original = KNOWN.select(train.rows)
     twin = train.twins(train.rows, np.random.default_rng(3))
     np.testing.assert_array_equal(twin.tags, original.tags)
     changed = np.array([one != other for one, other in zip(twin.words, original.words, strict=True)])
@@ -60,7 +60,7 @@ def test_a_twin_differs_in_one_phi_word_and_keeps_the_tags() -> None:
     np.testing.assert_array_equal(np.add.reduceat(changed, ends - original.lengths), np.ones(len(train.rows)))
     assert np.all(original.tags[changed] > 0)
     # And the sentences that it was made from are as they were.
-    assert original.words == chosen(KNOWN, train.rows).words
+    assert original.words == KNOWN.select(train.rows).words
 
 
 def test_the_epoch_is_chosen_and_the_test_is_judged_on_other_sentences() -> None:
@@ -114,7 +114,7 @@ class _Longer:
 
 def test_a_share_of_other_lengths_is_an_error() -> None:
     with pytest.raises(EvaluationError, match="lengths"):
-        shown(_Longer(), KNOWN, torch.Generator())
+        draw_share(_Longer(), KNOWN, torch.Generator())
 
 
 @pytest.mark.parametrize("setting", [{"epochs": 0}, {"neighbours": 1}, {"clip": 0.0}, {"enough": 0.4}])

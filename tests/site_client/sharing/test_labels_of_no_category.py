@@ -21,8 +21,8 @@ from shared.models.noise_source import MemoisedNoise
 from shared.models.token_local import TokenLocal, TokenLocalConfig
 from shared.pipeline.pipeline import Encoder
 from shared.privacy.enforcement import AdvantageBound
-from shared.sentences.encoding import tokenised, tokenised_chunks
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import tokenised, tokenised_chunks
 from site_client.sharing.guard import Guard, Guarded
 from tests.loop import done, hospital, refused, snapshot, values
 from tests.site_client import sites
