@@ -35,7 +35,7 @@ from shared.labels import load_mapping
 from shared.pipeline.pipeline import load_encoder
 from shared.privacy.audit import PRESETS, AuditMaterial, AuditSettings, run_audit
 from shared.privacy.policy import Policy, judge
-from shared.training.tagging import Progress, silent
+from shared.progress import Progress, silent
 
 _EVENT = "representer-audited"
 # Of the notes, so many are attacked; the attacker learns from the others.

@@ -26,7 +26,8 @@ from shared.anonymity.redrawing import redrawing
 from shared.models.storage import save_head
 from shared.models.tagger import Tagger
 from shared.pipeline.pipeline import load_encoder
-from shared.training.tagging import Progress, TaggingConfig, silent, train_tagger
+from shared.progress import Progress, silent
+from shared.training.tagging import TaggingConfig, train_tagger
 
 PUBLIC = "(public notes)"
 # Few notes want more passes: as many steps as the pool took, up to what a tagger needs to learn its notes by heart.

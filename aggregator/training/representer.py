@@ -36,12 +36,12 @@ from shared.models.noise_source import PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.token_local import TokenLocal, token_local
 from shared.pipeline.pipeline import Encoder, save_encoder
+from shared.progress import Progress, silent
 from shared.sentences.encoding import indexed, represented
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_chunks
 from shared.training import procedures
 from shared.training.pairs import neighbour_table
-from shared.training.tagging import Progress, silent
 
 _SENTENCES = 2048
 

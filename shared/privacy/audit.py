@@ -42,9 +42,10 @@ from shared.privacy.inversion.model import GuesserSettings
 from shared.privacy.statistics.finding import Finding
 from shared.privacy.white_box import white_box
 from shared.privacy.word_pairs import WhiteBoxSettings
+from shared.progress import Progress, silent
 from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_corpus
 from shared.text.casing import casing_class
-from shared.training.tagging import Progress, TaggingConfig, silent
+from shared.training.tagging import TaggingConfig
 
 _Attack = tuple[str, Callable[[], list[Finding]]]
 # A number stands among so many others at the most.

@@ -1,4 +1,4 @@
-"""Near-duplicate pairs of sentences: what the adversaries of Friedrich et al. 2019 (section 5.2) are trained on.
+"""Near-duplicate pairs of sentences: what the adversaries of Friedrich et al. 2019 (section 5.3) are trained on.
 
 A sentence with PHI gets a false twin that differs in ONE PHI word, replaced by one of its N nearest neighbours. The
 word is never replaced by itself: a twin that equals its original would be a wrong label, and the chance level of 50%

@@ -25,9 +25,9 @@ from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer
 from shared.pipeline.pipeline import Encoder, load_encoder
 from shared.privacy.enforcement import AdvantageBound
+from shared.progress import Progress, silent
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import tokenised, tokenised_chunks
-from shared.training.tagging import Progress, silent
 from site_client.ledger import record
 from site_client.noise_secret import make_noise_secret
 from site_client.sharing.encode_report import report_path, write_report

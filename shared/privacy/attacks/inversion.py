@@ -42,10 +42,10 @@ from shared.privacy.inversion.training import fit
 from shared.privacy.material.sharing import SharingEncoder, draw_share, spread
 from shared.privacy.statistics.cluster_bootstrap import LEAST_CLUSTERS, cluster_interval
 from shared.privacy.statistics.finding import Finding, proportion
+from shared.progress import Progress, silent
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import casing_classes
-from shared.training.tagging import Progress, silent
 
 ATTACK = "token inversion"
 _KNOWLEDGE = "the release; labelled notes of the attacker's own; representation, casing and tags of the share"

@@ -32,9 +32,9 @@ from shared.privacy.inversion.ranking import ranks
 from shared.privacy.inversion.training import fit
 from shared.privacy.material.sharing import SharingEncoder, draw_share, spread
 from shared.privacy.statistics.finding import Finding, proportion
+from shared.progress import Progress, silent
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences
-from shared.training.tagging import Progress, silent
 
 ATTACK = "readability"
 _KNOWLEDGE = "the release; labelled notes of the attacker's own and the frequencies of their words; the share"
