@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from shared.document import Document
 from shared.errors import ConfigurationError
 from shared.models.tagger import Tagger, TaggerConfig
+from shared.privacy.attacks.attack import Attack
+from shared.privacy.attacks.scene import Scene
 from shared.privacy.material.sharing import SharingEncoder, shown
 from shared.privacy.statistics.finding import Finding, proportion
 from shared.privacy.statistics.resampling import auc_interval
@@ -31,6 +33,7 @@ from shared.training.tagging import TaggingConfig, train_tagger
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
+_FINDS = "membership of a note"
 # Below it, scores of a note hardly differ between heads, and their Gaussian would be a spike.
 _LEAST_DEVIATION = 1e-3
 
@@ -84,7 +87,7 @@ def membership(
     """Attack a head, note by note.
 
     Args:
-        pool: each note as hospitals share it, see `encoded_notes`.
+        pool: each note as hospitals share it, see `encode_notes`.
         asked: the same notes in the attacker's own encoding, which for a noisy release is another draw.
         tags: number of tags of the label scheme.
         settings: of shadows and recipe.
@@ -120,18 +123,18 @@ def membership(
     return _findings(ratios, released.inside, attacked, settings)
 
 
-def encoded_notes(encoder: SharingEncoder, documents: Iterable[Document], seed: int) -> list[RaggedSentences]:
+def encode_notes(encoder: SharingEncoder, documents: Iterable[Document], seed: int) -> list[RaggedSentences]:
     """One draw of each note as a share holds it."""
     noise = torch.Generator().manual_seed(seed)
     notes = []
     for pair in tokenised(documents):
         pieces = [shown(encoder, chunk, noise) for chunk in tokenised_chunks([pair], encoder.scheme)]
         if pieces:
-            notes.append(joined(pieces))
+            notes.append(concatenate_sentences(pieces))
     return notes
 
 
-def joined(pieces: Sequence[RaggedSentences]) -> RaggedSentences:
+def concatenate_sentences(pieces: Sequence[RaggedSentences]) -> RaggedSentences:
     """Several pieces of sentences as one."""
     return RaggedSentences(
         np.concatenate([piece.values for piece in pieces]),
@@ -152,7 +155,7 @@ def note_scores(head: Tagger, notes: Sequence[RaggedSentences]) -> Floats:
     """Log-odds of the probability that the head gives a note's tags, a token (geometric mean), `[notes]`."""
     head.eval()
     lengths = [note.sentences for note in notes]
-    together = joined(notes)
+    together = concatenate_sentences(notes)
     losses = np.empty(together.sentences)
     for batch in together.batches(128):
         losses[batch.rows] = head.loss(batch.inputs, batch.casing, batch.tags, batch.lengths).double().numpy()
@@ -188,7 +191,7 @@ def likelihood_ratios(score: Floats, shadows: Floats, inside: Bools) -> Floats:
 def _trained(
     pool: Sequence[RaggedSentences], inside: Bools, tags: int, settings: MembershipSettings, index: int
 ) -> Tagger:
-    source = joined([note for note, member in zip(pool, inside.tolist(), strict=True) if member])
+    source = concatenate_sentences([note for note, member in zip(pool, inside.tolist(), strict=True) if member])
     recipe = replace(settings.recipe, seed=settings.recipe.seed + 1000 * settings.seed + index)
     return train_tagger(source, tags, recipe, shape=TaggerConfig(source.dim, tags, hidden=settings.hidden))
 
@@ -197,7 +200,7 @@ def _findings(ratios: Floats, inside: Bools, attacked: str, settings: Membership
     knowledge = f"representer, {attacked}, the note and its labels, notes like it, {settings.shadows} shadow heads"
     area, interval = auc_interval(ratios, inside, np.random.default_rng((settings.seed, 1)))
     found = [
-        Finding("membership of a note", "ROC AUC", area, 0.5, interval, len(inside), knowledge, settings.seed)
+        Finding(_FINDS, "ROC AUC", area, 0.5, interval, len(inside), knowledge, settings.seed)
     ]  # fmt: skip
     members, others = ratios[inside], np.sort(ratios[~inside])[::-1]
     for rate in settings.false_positive_rates:
@@ -212,6 +215,25 @@ def _findings(ratios: Floats, inside: Bools, attacked: str, settings: Membership
         else:
             measure += f": not resolvable with {len(others)} notes outside"
         found.append(
-            proportion("membership of a note", measure, hits, trials, chance, knowledge, settings.seed)
+            proportion(_FINDS, measure, hits, trials, chance, knowledge, settings.seed)
         )  # fmt: skip
     return found
+
+
+class Membership(Attack[MembershipSettings]):
+    """Which notes trained a head."""
+
+    name = "membership"
+    key = "membership"
+    full = (MembershipSettings(recipe=TaggingConfig(epochs=6)),)
+    finds = (_FINDS,)
+    unlimited = "an audit comes before any pool, so it judges a recipe and not the head that is released"
+
+    def run(self, scene: Scene, settings: MembershipSettings) -> list[Finding]:
+        """A head of the attacked notes; see `membership`."""
+        encoder, notes = scene.encoder, scene.material.target
+        pool, asked = (encode_notes(encoder, notes, settings.seed + draw) for draw in (0, 1))
+        return membership(pool, asked, len(encoder.scheme.tags), settings)
+
+
+MEMBERSHIP = Membership()

@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from shared.document import Document
 from shared.errors import ConfigurationError
-from shared.privacy.attacks.membership import joined
+from shared.privacy.attacks.attack import Attack
+from shared.privacy.attacks.membership import concatenate_sentences
+from shared.privacy.attacks.scene import Scene
 from shared.privacy.material.pair_features import Floats, PairFeatures, pair_features
 from shared.privacy.material.sharing import SharingEncoder, shown
 from shared.privacy.statistics.finding import Finding
@@ -148,7 +150,7 @@ def _share(
             break
     if len(pieces) < 2:
         raise ConfigurationError("reassembly: expected at least two notes of two sentences, got fewer")
-    return joined(pieces), np.repeat(np.arange(len(pieces)), [piece.sentences for piece in pieces])
+    return concatenate_sentences(pieces), np.repeat(np.arange(len(pieces)), [piece.sentences for piece in pieces])
 
 
 def _findings(
@@ -182,3 +184,21 @@ def _findings(
 def _bounds(values: list[float]) -> tuple[float, float]:
     low, high = np.quantile(values, [0.025, 0.975])
     return float(low), float(high)
+
+
+class Reassembly(Attack[ReassemblySettings]):
+    """Which sentences of a share come from one note."""
+
+    name = "reassembly"
+    key = "reassembly"
+    quick = (ReassemblySettings(notes=12, resamples=100),)
+    full = (ReassemblySettings(),)
+    finds = ("reassembly",)
+    unlimited = "sentences of a note share a subject, and a share shows it"
+
+    def run(self, scene: Scene, settings: ReassemblySettings) -> list[Finding]:
+        """See `reassembly`."""
+        return reassembly(scene.encoder, scene.material.known, scene.material.target, settings)
+
+
+REASSEMBLY = Reassembly()

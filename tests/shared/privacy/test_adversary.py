@@ -6,8 +6,8 @@ import torch
 
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.errors import ConfigurationError, EvaluationError, TrainingError
-from shared.privacy.attacks.adversary import AdversarySettings, _Attack, broken, fresh_adversaries
-from shared.privacy.attacks.near_duplicates import Material
+from shared.privacy.adversaries.near_duplicates import Material
+from shared.privacy.attacks.adversary import AdversarySettings, _Attack, fresh_adversaries, is_broken
 from shared.privacy.material.sharing import SharingEncoder, chosen, joined, shown
 from shared.sentences.encoding import TokenisedSentences, tokenised, tokenised_chunks
 from shared.sentences.ragged import RaggedSentences
@@ -35,10 +35,10 @@ def test_clear_vectors_are_broken_and_a_blind_share_is_not() -> None:
     assert all(finding.trials == 120 and finding.baseline == 0.5 for finding in findings)
     for finding in blind:
         assert finding.interval[0] <= 0.5 <= finding.interval[1]
-        assert not broken(finding)
+        assert not is_broken(finding)
     # T2 compares like with like; T1 must first learn how, which takes longer than a test may.
-    assert broken(controls[1])
-    assert broken(controls[3])
+    assert is_broken(controls[1])
+    assert is_broken(controls[3])
 
 
 def test_what_shows_the_same_for_both_gets_each_sentence_right_exactly_once() -> None:
