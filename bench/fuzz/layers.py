@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 
 from bench.fuzz.targets import load, prepare
 from bench.results import Entry, record
+from foundation.errors import StorageError
 from protocols.errors import ProtocolError
 
 COMMAND = "python -m bench.fuzz.layers --record"
@@ -101,7 +102,7 @@ def measure() -> list[Entry]:
                 try:
                     target.take(data)
                     found[kind]["accepted by both"] += 1
-                except ProtocolError:
+                except (ProtocolError, StorageError):
                     found[kind][f"{outcome_alone(data)} by pyarrow alone"] += 1
     return [
         Entry(f"{kind} Parquet files, {outcome}", count, None, "", "files", None, 1, f"{sum(counts.values())} {kind} files", COMMAND, note)

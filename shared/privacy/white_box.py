@@ -35,13 +35,12 @@ from shared.models.divergence import Replacements, divergences
 from shared.models.noise import RehearsalNoise
 from shared.models.representer import Representer
 from shared.pipeline.pipeline import Encoder
-from shared.privacy.attacks.matching import cased_like
 from shared.privacy.statistics.accuracies import AccuracyCounts, Spread
 from shared.privacy.statistics.finding import Finding
 from shared.privacy.word_pairs import WhiteBoxSettings, WordPairs
 from shared.sentences.encoding import noise_for
 from shared.sentences.tokenised import TokenisedSentences
-from shared.text.casing import casing_class, casing_classes
+from shared.text.casing import cased_like, casing_class, casing_classes
 
 KNOWLEDGE: Final = (
     "all weights, noise scales and code; the input noise drawn; the sentence but for one PHI word; "

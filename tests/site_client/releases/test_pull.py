@@ -172,7 +172,7 @@ class Interrupted(BaseException):
         (ReleaseClient, "refresh"),
         (ReleaseClient, "read"),
         (ReleaseClient, "download"),
-        (module, "write_whole"),
+        (module, "write_bytes"),
         (module, "verify_release"),
         (module, "load_encoder"),
         (module, "flush"),
