@@ -27,14 +27,10 @@ from shared.models.token_local import TokenLocal, TokenLocalConfig
 Model = TypeVar("Model", Representer, TokenLocal, Tagger)
 Config = TypeVar("Config", RepresenterConfig, TokenLocalConfig, TaggerConfig)
 
-_RECURRENT = "recurrent"
-_TOKEN_LOCAL = "token-local"
-
 
 def save_representer(representer: Representer | TokenLocal, folder: Path) -> None:
     """Write representer.safetensors and representer.json into a folder."""
-    kind = _TOKEN_LOCAL if isinstance(representer, TokenLocal) else _RECURRENT
-    _save(representer, asdict(representer.config) | {"kind": kind}, folder, "representer")
+    _save(representer, asdict(representer.config) | {"kind": representer.kind}, folder, "representer")
 
 
 def load_representer(folder: Path) -> Representer | TokenLocal:
@@ -45,9 +41,9 @@ def load_representer(folder: Path) -> Representer | TokenLocal:
     """
     description = _description(folder / "representer.json")
     kind = description.pop("kind", None)
-    if kind == _TOKEN_LOCAL:
+    if kind == TokenLocal.kind:
         return _load(folder, "representer", description, TokenLocalConfig, TokenLocal)
-    if kind == _RECURRENT:
+    if kind == Representer.kind:
         return _load(folder, "representer", description, RepresenterConfig, Representer)
     raise ModelError("representer.json: expected a kind of representer that this version knows; update deid-commons")
 
