@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+import shared.constructions.construction
 import shared.models.crf
 import shared.pipeline.pipeline
 import shared.sentences.encoding
@@ -151,7 +152,7 @@ def fault(*arguments: object, **options: object) -> None:
 FAULTS: dict[str, tuple[object, str, Callable[..., object]]] = {
     "tokens": (shared.sentences.tokenised, "tokenise", fault),
     "casing": (shared.sentences.encoding, "casing_classes", fault),
-    "representation": (shared.pipeline.pipeline, "represent_noise_free", fault),
+    "representation": (shared.constructions.construction, "represent_noise_free", fault),
     "decoding": (shared.pipeline.pipeline, "decode_tags", fault),
     "encoding": (site_client.sharing.encode, "block_of", fault),
 }

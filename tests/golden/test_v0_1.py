@@ -30,6 +30,7 @@ from protocols.payload.opening import open_payload
 from protocols.share.bundle import open_bundle, verify_bundle
 from protocols.share.receipt import read_receipt
 from protocols.share.sealing import ShareExpectation, open_share
+from shared.constructions.construction import Protection
 from shared.constructions.registry import load_construction
 from shared.labels import load_scheme_file
 from shared.pipeline.pipeline import load_pipeline
@@ -140,7 +141,7 @@ class TestShares:
         found = inspect(site, GOLDEN / "encoded" / SHARES[number][1], load_scheme_file(site.release().folder), None)
         assert found.manifest.tokens == EXPECTED["shares"][number]["tokens"]
         assert found.report is not None
-        assert found.report.construction == "surrogates"
+        assert found.report.protection is Protection.SURROGATES
 
     @pytest.mark.parametrize("place", [0, 200, 1500, -1])
     @pytest.mark.parametrize("number", NUMBERS)
