@@ -27,7 +27,8 @@ class SharingEncoder(Protocol):
     """An encoder as an attacker sees it."""
 
     @property
-    def scheme(self) -> LabelScheme: ...
+    def scheme(self) -> LabelScheme:
+        """Labels of what is shared."""
 
     def shared(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         """What a share shows of these sentences, in their order."""
