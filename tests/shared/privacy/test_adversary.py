@@ -133,10 +133,10 @@ class _Recorded:
     def __init__(self) -> None:
         self.draws: list[float] = []
 
-    def shared(self, chunk: TokenisedSentences, noise: object) -> RaggedSentences:
+    def rehearsed(self, chunk: TokenisedSentences, noise: object) -> RaggedSentences:
         assert isinstance(noise, torch.Generator)
         self.draws.append(float(torch.rand(1, generator=noise)))
-        return Blind().shared(chunk, noise)
+        return Blind().rehearsed(chunk, noise)
 
 
 def test_every_look_is_a_fresh_share() -> None:
@@ -163,7 +163,7 @@ def test_no_phi_is_an_error(encoder: SharingEncoder) -> None:
 class _Longer:
     scheme = SCHEME
 
-    def shared(self, chunk: TokenisedSentences, noise: object) -> RaggedSentences:
+    def rehearsed(self, chunk: TokenisedSentences, noise: object) -> RaggedSentences:
         return RaggedSentences(np.zeros((1, 2)), chunk.tags[:1], chunk.tags[:1], np.ones(1, dtype=np.int64))
 
 
