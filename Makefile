@@ -3,6 +3,7 @@
 # make check  format, lint, types, import contracts, tests: what CI runs
 # make lint, make types, make contracts   one of these alone
 # make format writes the files as make lint wants them
+# make architecture  draws docs/architecture.svg anew, from the code
 # make coverage  the tests once more, counting the lines that they reach; fails below the floor in pyproject.toml
 # make bench  speeds as ratios against peers, in one run
 # make faults kills, full disks, cuts and flipped bytes at every point of the exchange; prints what was lost
@@ -16,7 +17,7 @@ BIN := $(VENV)/bin
 ATHERIS := atheris==3.0.0
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test check lint types contracts format coverage bench faults fuzz results-loop results-privacy results-trust frontier clean
+.PHONY: demo test check lint types contracts format architecture coverage bench faults fuzz results-loop results-privacy results-trust frontier clean
 
 demo: $(INSTALLED)
 	$(BIN)/aggregator demo demo
@@ -39,6 +40,9 @@ contracts: $(INSTALLED)
 format: $(INSTALLED)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+architecture: $(INSTALLED)
+	$(BIN)/python -m bench.architecture
 
 coverage: $(INSTALLED)
 	$(BIN)/coverage erase
