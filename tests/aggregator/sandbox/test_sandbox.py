@@ -212,10 +212,11 @@ def test_a_child_that_is_killed_is_an_error(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_parent_that_is_killed_takes_the_child_with_it() -> None:
-    code = "from aggregator.sandbox.parent import run; from tests.aggregator import sandboxed; run(sandboxed.sleep, {})"
+    code = "from aggregator.sandbox.parent import run; from tests.aggregator.sandbox import sandboxed; run(sandboxed.sleep, {})"
     with subprocess.Popen([sys.executable, "-c", code]) as parent:
         try:
             while not (children := Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()):
+                assert parent.poll() is None, "the parent ended by itself"
                 time.sleep(0.05)
             # Ready, or at least behind the call that asks for the signal.
             while not Path(f"/proc/{children[0]}/status").read_text().count("Seccomp:\t2"):
