@@ -112,6 +112,7 @@ def resume(workspace: Workspace) -> list[Decision]:
             if workspace.objects().exists(digest):
                 forget(workspace, digest)
     except DatabaseError:
+        # It says more than what went wrong with one share before it.
         raise
     except StorageError as error:
         failed.append(error)
@@ -175,6 +176,7 @@ def process(workspace: Workspace, share: int) -> Decision:
         try:
             row = _processed(workspace, row, keys)
         except DatabaseError:
+            # Whose word on the share would be needed next.
             raise
         except StorageError:
             # Another process may have decided about it, and the bundle is gone for that reason.

@@ -81,6 +81,20 @@ class TestResume:
                 ingest.resume(workspace)
         assert rows(workspace) == [("north", 1, ACCEPTED, "")]
 
+    def test_a_database_that_goes_during_the_cleaning_is_told_before_all_else(
+        self, small: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        workspace = small.workspace()
+        ingest.receive(workspace, small.bundle())
+        workspace.objects().delete(shares.shares(workspace)[0].bundle)
+
+        def failing(staging: Path) -> int:
+            raise DatabaseError("a database that answers")
+
+        monkeypatch.setattr(ingest, "sweep", failing)
+        with pytest.raises(DatabaseError):
+            ingest.resume(workspace)
+
     @pytest.mark.parametrize("damaged", ["key", "object"])
     def test_damage_of_the_providers_own_files_is_no_fault_of_the_share(self, damaged: str, small: World) -> None:
         workspace, bundle = small.workspace(), small.bundle()
@@ -112,6 +126,23 @@ class TestResume:
         monkeypatch.setattr(ingest, "open_received", late)
         assert ingest.process(world.workspace(), number) == faster[0]
         nothing_left(world.workspace())
+
+    def test_a_database_that_goes_is_asked_no_more(self, small: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        number = ingest.receive(small.workspace(), small.bundle())
+        opening, calls = ingest.open_received, 0
+
+        def gone(*arguments: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            if calls > 1:
+                return opening(*arguments)
+            ingest.process(small.workspace(), number)
+            raise DatabaseError("a database that answers")
+
+        monkeypatch.setattr(ingest, "open_received", gone)
+        with pytest.raises(DatabaseError):
+            ingest.process(small.workspace(), number)
+        assert rows(small.workspace()) == [("north", 1, ACCEPTED, "")]
 
     def test_what_a_killed_process_left_is_removed_and_what_is_in_use_is_not(self, small: World) -> None:
         workspace = small.workspace()

@@ -22,6 +22,7 @@ from aggregator.server.limits import Limits
 from aggregator.server.serve import setup, work
 from bench.exchange.certificates import Certificates, make_certificates
 from bench.exchange.cutting_proxy import connect_proxy
+from foundation.errors import StorageError
 from protocols.errors import DigestError, OtherReleaseError, ProtocolError, SignatureError
 from protocols.keys.recipient import RecipientPrivateKey
 from protocols.keys.signing import PrivateKey
@@ -32,6 +33,7 @@ from protocols.share.sealing import manifest_path, seal_share
 from site_client import keys, ledger
 from site_client import workspace as site_workspace
 from site_client.errors import ApprovalError, SiteError, UnreachableError
+from site_client.exchange import outbox
 from site_client.exchange.receipts import take_receipt, take_receipts
 from site_client.exchange.submit import submit_to_folder, submit_to_server
 from site_client.exchange.transport import Connection, Patience
@@ -189,6 +191,16 @@ def test_a_receipt_that_can_not_be_taken_does_not_keep_the_others(pair: Pair, tm
     assert pair.events()[-1] == "receipt"
 
 
+def test_nor_does_one_that_can_not_be_read(pair: Pair, tmp_path: Path) -> None:
+    share = pair.share()
+    submit_to_folder(pair.hospital, share, tmp_path, "A. Person")
+    (tmp_path / "a.receipt.json").mkdir()
+    (tmp_path / "b.receipt.json").write_bytes(pair.receipt(share))
+    with pytest.raises(StorageError, match=r"^a\.receipt\.json: "):
+        take_receipts(pair.hospital, tmp_path)
+    assert pair.events()[-1] == "receipt"
+
+
 def test_nothing_is_sealed_to_keys_that_have_expired(pair: Pair, tmp_path: Path) -> None:
     record = replace(pair.hospital.pinned_provider(), valid_until=datetime.date(2020, 1, 1))
     with pytest.raises(SiteError, match="pull"):
@@ -202,6 +214,22 @@ def test_a_share_is_sealed_anew_for_another_key_of_the_provider(pair: Pair, tmp_
     moved = replace(pair.hospital, provider=replace(pair.hospital.pinned_provider(), recipient=other))
     bundle = submit_to_folder(moved, share, tmp_path / "second", None)
     assert read_header(bundle).recipient == other.key_id
+
+
+def test_a_share_is_sealed_anew_where_its_bundle_can_not_be_read(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    share = pair.share()
+    submit_to_folder(pair.hospital, share, tmp_path / "first", "A. Person")
+    [sealed] = pair.outbox()
+    before = sealed.read_bytes()
+
+    def unreadable(path: Path) -> None:
+        raise StorageError("a file", received="Input/output error")
+
+    monkeypatch.setattr(outbox, "read_header", unreadable)
+    bundle = submit_to_folder(pair.hospital, share, tmp_path / "second", None)
+    assert bundle.read_bytes() == sealed.read_bytes() != before
 
 
 def test_a_share_that_was_signed_before_a_rotation_still_leaves(pair: Pair, tmp_path: Path) -> None:
