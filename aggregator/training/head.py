@@ -8,12 +8,9 @@ that a head trained on the provider's own notes alone reaches on the same senten
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-
-import torch
 
 from aggregator.enrolled.shares import Share, accepted_shares
 from aggregator.errors import RegistryError
@@ -23,10 +20,10 @@ from aggregator.workspace import Workspace
 from foundation.files import write_text
 from foundation.folders import new_folder
 from shared.anonymity.redrawing import redrawing
-from shared.models.storage import save_head
-from shared.models.tagger import Tagger
 from shared.pipeline.pipeline import load_encoder
 from shared.progress import Progress, silent
+from shared.taggers.registry import save_head
+from shared.taggers.tagger import Tagger
 from shared.training.tagging import TaggingConfig, train_tagger
 
 PUBLIC = "(public notes)"
@@ -168,15 +165,15 @@ def score_site(head: Tagger, site: str, paths: list[Path], alone: Tagger | None 
 
 
 def _score(head: Tagger, site: str, pool: Pool) -> SiteScore:
-    hits, found, true, tokens = _counts(head.predict, pool)
+    hits, found, true, tokens = _counts(head, pool)
     return SiteScore(site, tokens, true, hits / found if found else 0.0, hits / true if true else 0.0)
 
 
-def _counts(predict: Callable[..., torch.Tensor], pool: Pool) -> tuple[int, int, int, int]:
+def _counts(head: Tagger, pool: Pool) -> tuple[int, int, int, int]:
     """Tokens that both call PHI, that the head does, that are, and all."""
     hits = found = true = tokens = 0
     for batch in pool.batches(256):
-        said = predict(batch.inputs, batch.casing, batch.lengths) > 0
+        said = head.decode(batch) > 0
         gold = batch.tags > 0
         hits += int((said & gold).sum())
         found += int(said.sum())

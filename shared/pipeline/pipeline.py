@@ -29,15 +29,15 @@ from shared.labels import LabelScheme, decode_tags
 from shared.models.noise import PrivateSource, RehearsalNoise, SharingNoise
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer
-from shared.models.storage import load_head, load_representer, save_representer
-from shared.models.tagger import Tagger
+from shared.models.storage import load_representer, save_representer
 from shared.models.token_local import TokenLocal
 from shared.sentences.encoding import embedded, noise_for, rehearse, represent, represent_noise_free
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import CHUNK_TOKENS, TokenisedSentences, tokenised, tokenised_chunks
+from shared.taggers.registry import load_head
+from shared.taggers.tagger import Tagger, predict
 from shared.text.tokens import Tokens
-from shared.training.tagging import predict
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ class Pipeline:
     def tags(self, documents: Iterable[tuple[Document, Tokens]]) -> Iterator[NDArray[np.uint8]]:
         """Predicted tags chunk by chunk, in the order of the tokens; documents as `tokenised` yields them."""
         for chunk in tokenised_chunks(documents, None):
-            shown = self.encoder.noise_free(chunk)
+            shown = self.head.inputs(chunk, self.encoder.noise_free)
             lines: list[NDArray[np.uint8]] = [np.zeros(0, dtype=np.uint8)] * shown.sentences
             for rows, predicted in predict(self.head, shown):
                 for row, line in zip(rows.tolist(), predicted, strict=True):
