@@ -45,7 +45,7 @@ def encoder_figures(encoder: Encoder, secret: bytes) -> dict[str, Any]:
         "subwords": encoder.vectors.subwords is not None,
         "surrogates": 0 if encoder.surrogates is None else len(encoder.surrogates.spans),
         "scheme": encoder.scheme.name,
-        "inputs": _numbers(encoder.inputs(_sentence())),
+        "inputs": _numbers(encoder.noise_free(_sentence())),
     }
     if encoder.surrogates is None:
         figures["shared"] = _numbers(encoder.shared(_sentence(), MemoisedNoise(secret, NOISE_CONTEXT)))
