@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from shared.privacy.attacks.task_only import task_only
 
+from shared.privacy.adversaries.task_only import task_only
 from shared.privacy.attacks.adversary import AdversarySettings, fresh_adversaries
 from shared.privacy.attacks.inversion import InversionSettings, token_inversion
 from shared.privacy.attacks.membership import MembershipSettings, membership
