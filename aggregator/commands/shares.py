@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -11,11 +12,11 @@ import click
 from aggregator import workspace
 from aggregator.commands.sites import folder_option
 from aggregator.enrolled import alarms, shares
-from aggregator.enrolled.shares import ACCEPTED, REJECTED, WITHDRAWN, Share
+from aggregator.enrolled.shares import Share
 from aggregator.errors import RefusedError, RegistryError
 from aggregator.ingestion.ingest import Decision, resume
 from aggregator.ingestion.ingest import ingest as take_in
-from aggregator.registry.tables import SHARE_STATES
+from aggregator.registry.states import ShareState
 from aggregator.workspace import Workspace
 from command_line.commands import examples, json_option, report
 from protocols.errors import ProtocolError, StorageError
@@ -23,6 +24,8 @@ from protocols.keys.signed_message import MAX_MESSAGE_BYTES
 from protocols.storage import read_bounded, write_whole
 from shared.errors import ConfigurationError
 
+# As text: of an enumeration click would take the names.
+_STATES = [state.value for state in ShareState]
 _BUNDLE, _WITHDRAWAL, _RECEIPT = ".share", ".withdrawal.json", ".receipt.json"
 name_option = click.option("--name", required=True, help="Who decides; kept in the audit log.")
 reason_option = click.option("--reason", required=True, help="Why; kept in the audit log. No text of a note.")
@@ -43,31 +46,31 @@ def ingest(paths: tuple[Path, ...], finish: bool, root: Path, as_json: bool) -> 
         raise ConfigurationError("ingest: expected files or folders, or else --resume; see --help")
     target = workspace.open_workspace(root)
     if finish:
-        rows = [_decision_row(decision) for decision in resume(target)]
-        report({"shares": rows}, [_decision_line(row) for row in rows] or ["nothing was interrupted"], as_json=as_json)
+        finished = [_Outcome(decision=decision) for decision in resume(target)]
+        _report(finished, [one.line for one in finished] or ["nothing was interrupted"], as_json=as_json)
         return
-    rows, failed = [], []
+    outcomes, failed = [], []
     files = [file for given in paths for file in _files(given)]
     for path in files:
         try:
-            row = _take(target, path) | {"file": str(path)}
+            outcome = _take(target, path)
         except StorageError:
             raise
         except (ProtocolError, RegistryError) as error:
             failed.append(error)
-            row = {"file": str(path), "error": str(error)}
-        rows.append(row)
+            outcome = _Outcome(path, error=str(error))
+        outcomes.append(outcome)
         # A single error is told at the end.
-        if not as_json and ("error" not in row or len(files) > 1):
-            click.echo(_decision_line(row))
+        if not as_json and (not outcome.error or len(files) > 1):
+            click.echo(outcome.line)
     if as_json or not files:
-        report({"shares": rows}, ["nothing to take in"], as_json=as_json)
-    refused = [row for row in rows if row.get("state") == REJECTED]
+        _report(outcomes, ["nothing to take in"], as_json=as_json)
+    refused = [one for one in outcomes if one.state == ShareState.REJECTED]
     if failed:
         raise failed[0]
     if refused:
         raise RefusedError(
-            f"expected shares that can be accepted, refused {len(refused)} of {len(rows)}; send the receipts back to their sites"
+            f"expected shares that can be accepted, refused {len(refused)} of {len(outcomes)}; send the receipts back to their sites"
         )
 
 
@@ -77,12 +80,12 @@ def shares_group() -> None:
 
 
 @shares_group.command("list", epilog=examples("aggregator shares list", "aggregator shares list --state quarantined"))
-@click.option("--state", "states", multiple=True, type=click.Choice(SHARE_STATES), help="Only these (default: all).")
+@click.option("--state", "states", multiple=True, type=click.Choice(_STATES), help="Only these (default: all).")
 @folder_option
 @json_option
 def shares_list(states: tuple[str, ...], root: Path, as_json: bool) -> None:
     """All shares, by site and number."""
-    found = shares.shares(workspace.open_workspace(root), states)
+    found = shares.list_shares(workspace.open_workspace(root), [ShareState(state) for state in states])
     report({"shares": [vars(one) for one in found]}, [_line(one) for one in found] or ["no shares"], as_json=as_json)
 
 
@@ -117,7 +120,7 @@ def shares_accept(digest: str, name: str, reason: str, root: Path, as_json: bool
     target = workspace.open_workspace(root)
     found = shares.find_share(target, digest)
     shares.accept(target, found, name, reason)
-    report(_decided(found, ACCEPTED), [f"share {found.sequence} of {found.site} accepted"], as_json=as_json)
+    report(_row(found, ShareState.ACCEPTED), [f"share {found.sequence} of {found.site} accepted"], as_json=as_json)
 
 
 @shares_group.command("reject", epilog=examples('aggregator shares reject 3fa9 --name "A. Weiss" --reason "no labels"'))
@@ -131,7 +134,11 @@ def shares_reject(digest: str, name: str, reason: str, root: Path, as_json: bool
     target = workspace.open_workspace(root)
     found = shares.find_share(target, digest)
     shares.reject(target, found, name, reason)
-    report(_decided(found, REJECTED), [f"share {found.sequence} of {found.site} refused and deleted"], as_json=as_json)
+    report(
+        _row(found, ShareState.REJECTED),
+        [f"share {found.sequence} of {found.site} refused and deleted"],
+        as_json=as_json,
+    )
 
 
 @shares_group.command(
@@ -150,7 +157,7 @@ def shares_withdraw(digest: str, name: str, reason: str, root: Path, as_json: bo
     trained = [release for _, release in shares.releases_with(target, found)]
     lines = [f"share {found.sequence} of {found.site} withdrawn and deleted"]
     lines += [f"release {release} was trained with it" for release in trained]
-    report(_decided(found, WITHDRAWN) | {"releases": trained}, lines, as_json=as_json)
+    report(_row(found, ShareState.WITHDRAWN) | {"releases": trained}, lines, as_json=as_json)
 
 
 @click.group("alarms")
@@ -164,7 +171,7 @@ def alarms_group() -> None:
 @json_option
 def alarms_list(everything: bool, root: Path, as_json: bool) -> None:
     """The alarms that stand."""
-    found = alarms.alarms(workspace.open_workspace(root), acknowledged=everything)
+    found = alarms.list_alarms(workspace.open_workspace(root), acknowledged=everything)
     lines = [f"{one.id:6} {one.at}  {one.site:20} {one.kind}: {one.detail}" for one in found]
     report({"alarms": [vars(one) for one in found]}, lines or ["no alarms"], as_json=as_json)
 
@@ -191,33 +198,68 @@ def _files(path: Path) -> Iterator[Path]:
         )
 
 
-def _take(target: Workspace, path: Path) -> dict[str, object]:
+@dataclass(frozen=True)
+class _Outcome:
+    """What became of a file, or of a share that waited: a decision about a share, an error, or else a withdrawal.
+
+    Args:
+        file: that was taken in; None for a share that waited.
+        decision: about the share in it.
+        receipt: where that of the share lies.
+        error: why nothing was decided.
+    """
+
+    file: Path | None = None
+    decision: Decision | None = None
+    receipt: Path | None = None
+    error: str = ""
+
+    @property
+    def state(self) -> ShareState | None:
+        if self.decision is not None:
+            return self.decision.state
+        return None if self.error else ShareState.WITHDRAWN
+
+    @property
+    def line(self) -> str:
+        """For people."""
+        if self.decision is None:
+            what, who = self.error or str(self.state), f"{self.file.name if self.file else ''}: "
+        else:
+            what = " ".join(filter(None, (self.decision.state, self.decision.reason)))
+            who = f"{self.decision.site} share {self.decision.sequence}: "
+        return what if what.startswith(who) else f"{who}{what}"
+
+    def as_json(self) -> dict[str, object]:
+        """For programs: what there is."""
+        decided: dict[str, object] = {"state": self.state} if self.decision is None else self.decision.as_json()
+        told = {"file": self.file, "receipt": self.receipt}
+        values: dict[str, object] = {"error": self.error} if self.error else decided
+        return values | {name: str(path) for name, path in told.items() if path is not None}
+
+
+def _report(outcomes: list[_Outcome], lines: list[str], *, as_json: bool) -> None:
+    report({"shares": [one.as_json() for one in outcomes]}, lines, as_json=as_json)
+
+
+def _take(target: Workspace, path: Path) -> _Outcome:
     """What became of one file; its receipt lies beside it."""
     if path.name.endswith(_WITHDRAWAL):
         receipt = shares.carry_out(target, read_bounded(path, MAX_MESSAGE_BYTES))
         write_whole(_receipt_path(path, _WITHDRAWAL), receipt)
-        return {"state": WITHDRAWN}
+        return _Outcome(path)
     decision = take_in(target, path)
-    write_whole(_receipt_path(path, _BUNDLE), decision.receipt)
-    return _decision_row(decision) | {"receipt": str(_receipt_path(path, _BUNDLE))}
+    beside = _receipt_path(path, _BUNDLE)
+    write_whole(beside, decision.receipt)
+    return _Outcome(path, decision, beside)
 
 
 def _receipt_path(path: Path, suffix: str) -> Path:
     return path.with_name(path.name.removesuffix(suffix) + _RECEIPT)
 
 
-def _decision_row(decision: Decision) -> dict[str, object]:
-    return {name: value for name, value in vars(decision).items() if name != "receipt"}
-
-
-def _decided(one: Share, state: str) -> dict[str, object]:
+def _row(one: Share, state: ShareState) -> dict[str, object]:
     return {"site": one.site, "sequence": one.sequence, "bundle": one.bundle, "state": state}
-
-
-def _decision_line(row: dict[str, object]) -> str:
-    what = str(row.get("error") or " ".join(str(row[part]) for part in ("state", "reason") if row.get(part)))
-    who = f"{row['site']} share {row['sequence']}: " if "site" in row else f"{Path(str(row['file'])).name}: "
-    return what if what.startswith(who) else f"{who}{what}"
 
 
 def _line(one: Share) -> str:

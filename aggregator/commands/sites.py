@@ -44,7 +44,7 @@ def site_add(request: Path, fingerprint: str, root: Path, as_json: bool) -> None
 @json_option
 def site_list(root: Path, as_json: bool) -> None:
     """All sites with their keys, and which of them expire soon."""
-    found, day = sites.enrolled(workspace.open_workspace(root)), sites.today()
+    found, day = sites.list_sites(workspace.open_workspace(root)), sites.today()
     lines = [line for one in found for line in _lines(one)]
     for one in found:
         if (last := one.expires(day)) is not None:

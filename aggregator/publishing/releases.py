@@ -27,6 +27,7 @@ from aggregator.errors import WorkspaceError
 from aggregator.publishing import audit_gate
 from aggregator.publishing.model_card import RECORD, model_card
 from aggregator.registry import audit_log
+from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow
 from aggregator.registry.times import now
 from aggregator.repository.tuf_repository import NewRelease, Repository
@@ -320,7 +321,7 @@ def _trained_on(workspace: Workspace, session: Session) -> list[int]:
         share = session.scalar(
             select(ShareRow.id).where(
                 ShareRow.site == one["site"], ShareRow.sequence == one["sequence"],
-                ShareRow.payload_sha256 == one["payload"], ShareRow.state == "accepted",
+                ShareRow.payload_sha256 == one["payload"], ShareRow.state == ShareState.ACCEPTED,
             )
         )  # fmt: skip
         if share is None:

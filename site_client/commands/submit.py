@@ -8,7 +8,7 @@ import click
 
 from command_line.commands import examples, json_option, report
 from command_line.progress import progress_bar
-from protocols.share.receipt import Receipt
+from protocols.share.receipt import Receipt, ReceiptState
 from site_client import workspace
 from site_client.commands.approval import approve, approver_option
 from site_client.commands.keys import existing_file, folder_option, tell, warn_of_expiry
@@ -19,9 +19,9 @@ from site_client.exchange.submit import submit_to_folder, submit_to_server
 from site_client.exchange.transport import Connection
 
 _WORDS = {
-    "accepted": "accepted: it counts from the next training on",
-    "quarantined": "set aside: a person at the provider looks at it",
-    "withdrawn": "withdrawn",
+    ReceiptState.ACCEPTED: "accepted: it counts from the next training on",
+    ReceiptState.QUARANTINED: "set aside: a person at the provider looks at it",
+    ReceiptState.WITHDRAWN: "withdrawn",
 }
 
 
@@ -90,7 +90,7 @@ def _report(found: list[Receipt], *, as_json: bool) -> None:
         for one in found
     ]
     report({"receipts": rows}, [f"share {one.sequence}: {_words(one)}" for one in found], as_json=as_json)
-    rejected = [one for one in found if one.state == "rejected"]
+    rejected = [one for one in found if one.state == ReceiptState.REJECTED]
     if rejected:
         numbers = ", ".join(f"{one.sequence} ({one.reason_code})" for one in rejected)
         raise RejectedError(f"share {numbers}: expected it to be taken, the provider refuses it; ask the provider why")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from protocols.canonical import Json
-from protocols.share.receipt import Receipt
+from protocols.share.receipt import Receipt, ReceiptState
 from protocols.share.withdrawal import Withdrawal
 from protocols.storage import mapped, write_whole
 from site_client import ledger
@@ -93,7 +93,7 @@ def confirmed(workspace: Workspace, share: SharedBefore, data: bytes) -> Receipt
         SiteError: the receipt says something else.
     """
     receipt = take_receipt(workspace, data)
-    if (receipt.manifest_sha256, receipt.state) != (share.manifest_sha256, "withdrawn"):
+    if (receipt.manifest_sha256, receipt.state) != (share.manifest_sha256, ReceiptState.WITHDRAWN):
         raise SiteError(
             f"share {share.sequence}: expected a receipt that it is withdrawn, got one for share {receipt.sequence}, "
             f"{receipt.state}; ask the provider"

@@ -16,7 +16,7 @@ from aggregator.server.app import create_app
 from aggregator.server.limits import Limits
 from aggregator.server.serve import setup, work
 from bench.exchange.certificates import Certificates, make_certificates
-from protocols.share.receipt import Receipt
+from protocols.share.receipt import Receipt, ReceiptState
 from protocols.share.withdrawal import read_withdrawal
 from site_client import keys, ledger
 from site_client import workspace as site_workspace
@@ -42,7 +42,7 @@ class Pair:
     root: Path
     provider: provider_workspace.Workspace
     certificates: Certificates
-    state: str = "withdrawn"
+    state: ReceiptState = ReceiptState.WITHDRAWN
 
     @property
     def site(self) -> Workspace:
@@ -114,14 +114,14 @@ def test_a_revoked_site_can_not_rotate_itself_back(pair: Pair) -> None:
     assert pair.site.key_in_use == before
 
 
-@pytest.mark.parametrize("state", ["withdrawn", "accepted"])
-def test_a_share_is_taken_back_once_the_provider_says_so(state: str, pair: Pair) -> None:
+@pytest.mark.parametrize("state", [ReceiptState.WITHDRAWN, ReceiptState.ACCEPTED])
+def test_a_share_is_taken_back_once_the_provider_says_so(state: ReceiptState, pair: Pair) -> None:
     signed = approval.signed_manifest(pair.site, share(pair.site))
     details = {"bundle_sha256": "ab" * 32, "manifest_sha256": signed.sha256, "sequence": 1}
     ledger.record(pair.site, SUBMITTED, details)
     pair.state = state
     result = hospital("withdraw", "1", "--reason", "consent", *pair.at)
-    if state == "withdrawn":
+    if state == ReceiptState.WITHDRAWN:
         assert "is withdrawn" in done(result).stdout
         assert list(ledger.entries(pair.site))[-1].details["state"] == "withdrawn"
     else:

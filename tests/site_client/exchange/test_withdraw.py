@@ -9,7 +9,7 @@ import pytest
 
 from protocols.errors import ProtocolError, SchemaError, SignatureError
 from protocols.keys.signing import PrivateKey
-from protocols.share.receipt import Receipt
+from protocols.share.receipt import Receipt, ReceiptState
 from protocols.share.withdrawal import read_withdrawal
 from site_client import ledger
 from site_client.errors import SiteError
@@ -42,7 +42,10 @@ def left(workspace: Workspace, path: Path) -> None:
 
 
 def receipt(
-    manifest_sha256: str, signer: PrivateKey = PROVIDER, state: str = "withdrawn", name: str = "st-anne"
+    manifest_sha256: str,
+    signer: PrivateKey = PROVIDER,
+    state: ReceiptState = ReceiptState.WITHDRAWN,
+    name: str = "st-anne",
 ) -> bytes:
     return Receipt(name, 1, "ab" * 32, manifest_sha256, state, "", datetime.date(2026, 3, 1), "cd" * 32).to_bytes(
         signer
@@ -105,7 +108,7 @@ def test_another_word_than_the_providers_is_none(workspace: Workspace, path: Pat
         (receipt(found.manifest_sha256, workspace.key()), SignatureError),
         (receipt("ef" * 32), SiteError),
         (receipt(found.manifest_sha256, name="st-bede"), SiteError),
-        (receipt(found.manifest_sha256, state="accepted"), SiteError),
+        (receipt(found.manifest_sha256, state=ReceiptState.ACCEPTED), SiteError),
     ):
         with pytest.raises(error):
             withdraw.confirmed(workspace, found, answer)
