@@ -12,7 +12,9 @@ from protocols.share.withdrawal import Withdrawal
 from protocols.storage import mapped, write_whole
 from site_client import ledger
 from site_client.errors import SiteError
-from site_client.exchange.receipts import SUBMITTED, take_receipt
+from site_client.exchange.departures import departures
+from site_client.exchange.receipts import take_receipt
+from site_client.ledger import Event
 from site_client.sharing.approval import signed_manifest
 from site_client.workspace import Workspace
 
@@ -45,11 +47,7 @@ def find_share(workspace: Workspace, name: str) -> SharedBefore:
     if not name.isdecimal():
         signed = signed_manifest(workspace, Path(name))
         return SharedBefore(signed.manifest.sequence, signed.sha256)
-    digests = {
-        str(entry.details["manifest_sha256"])
-        for entry in ledger.entries(workspace)
-        if entry.event == SUBMITTED and entry.details.get("sequence") == int(name)
-    }
+    digests = {one.manifest_sha256 for one in departures(workspace) if one.sequence == int(name)}
     if len(digests) != 1:
         raise SiteError(
             f"share {name}: expected one share of that number that has left, found {len(digests)}; "
@@ -58,7 +56,7 @@ def find_share(workspace: Workspace, name: str) -> SharedBefore:
     return SharedBefore(int(name), digests.pop())
 
 
-def withdrawal(workspace: Workspace, share: SharedBefore, reason: str, day: datetime.date) -> bytes:
+def request_withdrawal(workspace: Workspace, share: SharedBefore, reason: str, day: datetime.date) -> bytes:
     """The message that takes a share back, signed, and recorded in the ledger.
 
     Raises:
@@ -68,7 +66,7 @@ def withdrawal(workspace: Workspace, share: SharedBefore, reason: str, day: date
     asked = Withdrawal(workspace.site, share.sequence, share.manifest_sha256, day, reason)
     data = asked.to_bytes(workspace.key())
     details: dict[str, Json] = {"manifest_sha256": share.manifest_sha256, "reason": reason, "sequence": share.sequence}
-    ledger.record(workspace, "withdrawal asked for", details)
+    ledger.record(workspace, Event.WITHDRAWAL_REQUESTED, details)
     return data
 
 
@@ -85,7 +83,7 @@ def write_withdrawal(workspace: Workspace, share: SharedBefore, data: bytes, fol
     return path
 
 
-def confirmed(workspace: Workspace, share: SharedBefore, data: bytes) -> Receipt:
+def confirm_withdrawal(workspace: Workspace, share: SharedBefore, data: bytes) -> Receipt:
     """The provider's signed word that a share is withdrawn; it is recorded.
 
     Raises:
