@@ -130,7 +130,7 @@ def run(folder: Path, sites: int, bundle_bytes: int) -> Loaded:
             answers = [job.result() for job in jobs]
         seconds = time.monotonic() - began
         server_bytes = _peak(process.pid)
-    states = Counter(read_receipt(receipt, provider).state for receipt, _ in answers)
+    states = Counter(read_receipt(receipt, provider).state.value for receipt, _ in answers)
     return Loaded(
         len(answers), dict(states), sum(tunnels for _, tunnels in answers), seconds, server_bytes, max(memory)
     )

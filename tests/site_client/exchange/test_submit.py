@@ -28,7 +28,7 @@ from protocols.keys.recipient import RecipientPrivateKey
 from protocols.keys.signing import PrivateKey
 from protocols.share.bundle import read_header
 from protocols.share.manifest import ShareFields
-from protocols.share.receipt import Receipt
+from protocols.share.receipt import Receipt, ReceiptState
 from protocols.share.sealing import manifest_path, seal_share
 from site_client import keys, ledger
 from site_client import workspace as site_workspace
@@ -77,7 +77,7 @@ class Pair:
         seal_share(path, replace(fields, **changes), self.hospital.key())  # type: ignore[arg-type]
         return path
 
-    def receipt(self, share: Path, state: str = "accepted", **changes: object) -> bytes:
+    def receipt(self, share: Path, state: ReceiptState = ReceiptState.ACCEPTED, **changes: object) -> bytes:
         """A receipt by the provider."""
         signed = signed_manifest(self.hospital, share)
         stated = Receipt(
@@ -250,7 +250,7 @@ def test_attack_a_receipt_that_the_provider_did_not_sign(pair: Pair, tmp_path: P
     share = pair.share()
     submit_to_folder(pair.hospital, share, tmp_path / "stick", "A. Person")
     signed = signed_manifest(pair.hospital, share)
-    forged = Receipt("test", 1, "ab" * 32, signed.sha256, "accepted", "", DAY, "cd" * 32).to_bytes(
+    forged = Receipt("test", 1, "ab" * 32, signed.sha256, ReceiptState.ACCEPTED, "", DAY, "cd" * 32).to_bytes(
         PrivateKey.generate()
     )
     with pytest.raises(SignatureError):
@@ -286,8 +286,8 @@ def test_receipts_of_other_sites_are_left_alone(pair: Pair, tmp_path: Path) -> N
 def test_a_later_receipt_about_the_same_share_is_recorded_too(pair: Pair, tmp_path: Path) -> None:
     share = pair.share()
     submit_to_folder(pair.hospital, share, tmp_path, "A. Person")
-    take_receipt(pair.hospital, pair.receipt(share, "quarantined", reason_code="rates"))
-    take_receipt(pair.hospital, pair.receipt(share, "accepted", log_head="ee" * 32))
+    take_receipt(pair.hospital, pair.receipt(share, ReceiptState.QUARANTINED, reason_code="rates"))
+    take_receipt(pair.hospital, pair.receipt(share, ReceiptState.ACCEPTED, log_head="ee" * 32))
     assert pair.events()[-2:] == ["receipt", "receipt"]
 
 
