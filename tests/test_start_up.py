@@ -42,13 +42,12 @@ COMPUTING = (
     "mpmath",
     "pandas",
     "safetensors",
-    "scipy",
     "sklearn",
     "torch",
 )
-# What reads payloads, keeps a registry, verifies a repository, talks to others, or draws bars.
+# What reads payloads, keeps a registry, verifies a repository, talks to others, draws bars, or says how sure a score is.
 WORKING = (
-    "alembic", "h5py", "httpx", "jinja2", "obstore", "pyarrow", "rich", "sqlalchemy", "starlette", "tuf", "uvicorn",
+    "alembic", "h5py", "httpx", "jinja2", "obstore", "pyarrow", "rich", "scipy", "sqlalchemy", "starlette", "tuf", "uvicorn",
 )  # fmt: skip
 
 SMALL = {
