@@ -138,7 +138,6 @@ def measure(cell: Cell, budget: Budget, seed: int) -> dict[str, object]:
         counts by document as in `Outcome`; besides, where they apply: "findings" of the fresh adversaries (without their
         `control`), "record" of the training, "changed": share of the PHI tokens that a pseudonym changes.
     """
-    torch.manual_seed(seed)
     words = inputs(cell.inputs)
     train = sentences(notes("train", budget.notes))
     dev = notes("dev", budget.judged)

@@ -153,8 +153,8 @@ class RepresenterTraining:
         self.record.adversary_accuracy.append(float(np.mean([step.accuracy for step in steps])))
         self.record.noise.append(min(self.representer.noise_scales()["output"]))
 
-    def frozen(self) -> tuple[Representer, TrainingRecord]:
-        """The result."""
+    def finish(self) -> tuple[Representer, TrainingRecord]:
+        """The representer, frozen, and the record."""
         for parameter in self.representer.parameters():
             parameter.requires_grad_(False)
         return self.representer.eval(), self.record
