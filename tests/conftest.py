@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
+# Read when torch is loaded, here and in every process that a test starts.
+os.environ["OMP_NUM_THREADS"] = "1"
+
 import shutil
 from pathlib import Path
 
@@ -12,6 +17,7 @@ from hypothesis import HealthCheck, settings
 from tests.databases import database, postgres  # noqa: F401
 from tests.loop import Loop, build
 from tests.object_servers import s3_server, s3_url  # noqa: F401
+from tests.once import made_once
 
 torch.set_num_threads(1)
 # No test judges time: on a busy machine, examples that take a moment would fail.
@@ -28,7 +34,9 @@ def seeded() -> None:
 @pytest.fixture(scope="session")
 def built_loop(tmp_path_factory: pytest.TempPathFactory) -> Loop:
     """A whole small loop, for tests that change nothing of it."""
-    return build(tmp_path_factory.mktemp("loop"))
+    made = made_once(tmp_path_factory, "loop", build)
+    # A copy for each process: a database that one reads has files beside it for a moment, which another must not see.
+    return Loop(Path(shutil.copytree(made, tmp_path_factory.mktemp("copied") / "loop")))
 
 
 @pytest.fixture

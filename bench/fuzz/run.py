@@ -24,7 +24,8 @@ from aggregator.registry.states import ShareState
 from aggregator.sandbox.parent import SandboxLimits
 from bench.exchange.world import Sentences, World, build, invented_terms
 from bench.fuzz import child as fuzz_child
-from bench.fuzz.targets import CANARY, TARGETS, prepare
+from bench.fuzz.seeds import prepare
+from bench.fuzz.targets import CANARY, TARGETS
 from bench.results import Entry, record
 from foundation.errors import StorageError
 from foundation.reading import file_sha256
