@@ -15,7 +15,7 @@ from protocols.errors import ConflictError, ProtocolError, StorageError
 from protocols.share.bundle_header import read_header
 from protocols.storage import file_sha256
 
-# Longer than most shares take, shorter than a proxy's patience.
+# Longer than most shares take, shorter than a proxy waits.
 WAIT_S = 20
 # One is hashed while another is taken in.
 _WORKERS = 2
