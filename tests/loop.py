@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from shared.models.tagger import Tagger, TaggerConfig
 
 import aggregator.commands.cli
 import site_client.commands.cli
 from aggregator.training import head
-from shared.models.tagger import Tagger, TaggerConfig
 from shared.sentences.ragged import SentenceSource
 from shared.training.tagging import TaggingConfig, train_tagger
 from tests.audited import policy, quick_takes_seconds

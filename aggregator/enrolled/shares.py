@@ -263,7 +263,7 @@ def forget(workspace: Workspace, digest: str | None) -> None:
             workspace.objects().delete(digest)
 
 
-def received_on(row: ShareRow) -> datetime.date:
+def arrival_day(row: ShareRow) -> datetime.date:
     """The day on which a share came: the keys of that day count for it."""
     return as_moment(row.received_at).date()
 

@@ -27,7 +27,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from aggregator.enrolled.alarms import raise_alarm
-from aggregator.enrolled.shares import KEPT, forget, received_on
+from aggregator.enrolled.shares import KEPT, arrival_day, forget
 from aggregator.enrolled.sites import keys_in, site_keys, today
 from aggregator.errors import DatabaseError
 from aggregator.ingestion.opening import LIMITS, open_received
@@ -180,7 +180,7 @@ def process(workspace: Workspace, share: int) -> Decision:
     """
     with workspace.registry().reading() as session:
         row = session.get_one(ShareRow, share)
-        keys = keys_in(session, received_on(row))
+        keys = keys_in(session, arrival_day(row))
     if row.state == ShareState.RECEIVED:
         try:
             row = _processed(workspace, row, keys)

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from aggregator.enrolled.shares import KEPT, Verdict, received_on, settle
+from aggregator.enrolled.shares import KEPT, Verdict, arrival_day, settle
 from aggregator.enrolled.sites import keys_in
-from aggregator.ingestion.label_rates import HISTORY_FACTOR, POOL_FACTOR, Reference, standing_out
+from aggregator.ingestion.label_rates import HISTORY_FACTOR, POOL_FACTOR, Reference, describe_outliers
 from aggregator.ingestion.opening import OpenedShare
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ShareRow
@@ -42,7 +42,7 @@ def decide(session: Session, workspace: Workspace, row: ShareRow, opened: Opened
             return
     try:
         if error is None:
-            check_signer(session, row.site, opened.key, received_on(row))
+            check_signer(session, row.site, opened.key, arrival_day(row))
             _check_new(session, row)
     except ProtocolError as late:
         error = late
@@ -93,7 +93,9 @@ def _label_rates(session: Session, workspace: Workspace, row: ShareRow) -> str |
         reference = Reference(f"earlier ones of {row.site}", _summed(own[latest:]), HISTORY_FACTOR)
         comparisons.append((own[:latest], reference))
     for shares, reference in comparisons:
-        if reference.tag_counts and (reason := standing_out(_summed(shares), reference, workspace.scheme.categories)):
+        if reference.tag_counts and (
+            reason := describe_outliers(_summed(shares), reference, workspace.scheme.categories)
+        ):
             return reason if len(shares) == 1 else f"together with the {len(shares) - 1} before it: {reason}"
     return None
 

@@ -15,7 +15,7 @@ from foundation.reading import file_sha256
 from protocols.errors import ConflictError, ProtocolError
 from protocols.share.bundle_header import read_header
 
-# Longer than most shares take, shorter than a proxy's patience.
+# Longer than most shares take, shorter than a proxy waits.
 WAIT_S = 20
 # One is hashed while another is taken in.
 _WORKERS = 2

@@ -36,7 +36,7 @@ from site_client.errors import ApprovalError, SiteError, UnreachableError
 from site_client.exchange import outbox
 from site_client.exchange.receipts import take_receipt, take_receipts
 from site_client.exchange.submit import submit_to_folder, submit_to_server
-from site_client.exchange.transport import Connection, Patience
+from site_client.exchange.transport import Connection, RetryPolicy
 from site_client.releases.pull import pull
 from site_client.sharing.approval import signed_manifest
 from site_client.workspace import Workspace
@@ -45,7 +45,7 @@ from tests.protocols.payload.blocks import make_block, write_payload
 from tests.site_client import sites
 
 DAY = datetime.date(2026, 1, 31)
-QUICK = Patience(attempts=4, first_s=0.01, most_s=0.02)
+QUICK = RetryPolicy(attempts=4, first_s=0.01, most_s=0.02)
 
 
 @dataclass(frozen=True)
@@ -307,7 +307,7 @@ def server(pair: Pair, certificates: Certificates) -> Iterator[Connection]:
         listening(lambda address: create_app(setup(workspace, address, Limits()), done), certificates) as at,
         closing(workspace.registry()),
     ):
-        yield Connection(at, certificates.authority, patience=QUICK)
+        yield Connection(at, certificates.authority, retry_policy=QUICK)
 
 
 def test_a_share_travels_over_https_and_its_receipt_is_recorded(pair: Pair, server: Connection) -> None:
@@ -328,7 +328,7 @@ def test_what_was_cut_off_goes_on_with_the_same_bytes(pair: Pair, server: Connec
     share = pair.share()
     with connect_proxy([4_000, 6_000, 8_000, 9_000]) as proxy, pytest.raises(UnreachableError, match="given up"):
         submit_to_server(
-            pair.hospital, share, replace(server, proxy=proxy.url, patience=replace(QUICK, attempts=2)), "A. Person"
+            pair.hospital, share, replace(server, proxy=proxy.url, retry_policy=replace(QUICK, attempts=2)), "A. Person"
         )
     [kept] = pair.outbox()
     data = kept.read_bytes()
