@@ -22,9 +22,9 @@ from aggregator.commands import options as provider_options
 from aggregator.demo import demonstration
 from aggregator.registry.states import ShareState
 from aggregator.repository import tuf_keys
-from aggregator.training import representer
 from command_line.commands import Computation
 from protocols.keys import rotation
+from shared.constructions import registry, training
 from shared.privacy import audit
 from site_client import keys
 from site_client.commands import options as site_options
@@ -174,8 +174,8 @@ def test_what_computes_runs_on_one_thread(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        (provider_options.PROCEDURES, representer.PROCEDURES),
-        (provider_options.PRESETS, representer.PRESETS),
+        (provider_options.PROCEDURES, registry.PROCEDURES),
+        (provider_options.PRESETS, training.PRESETS),
         (provider_options.AUDIT_PRESETS, audit.PRESETS),
         (provider_options.SHARE_STATES, [state.value for state in ShareState]),
         (provider_options.ROLES, tuf_keys.ROLES),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from aggregator.publishing.audit_gate import FORMAT
-from shared.privacy.accounting import GaussianGuarantee
+from shared.constructions.accounting import GaussianGuarantee
 from shared.privacy.audit import Audit, AuditSettings
 from shared.privacy.policy import Policy, Verdict
 from shared.privacy.statistics.finding import Finding

@@ -11,7 +11,7 @@ import click
 
 PROCEDURES = ("surrogates", "k-anonymous", "k-anonymous-invariance", "three-part", "dann", "invariance")
 PRESETS = ("quick", "standard", "paper")
-"""Those of `aggregator.training.representer`."""
+"""Those of `shared.constructions`."""
 AUDIT_PRESETS = ("quick", "full")
 """Those of `shared.privacy.audit`."""
 SHARE_STATES = ("received", "quarantined", "accepted", "rejected", "withdrawn")

@@ -40,17 +40,10 @@ from protocols.release.manifest import MAX_RELEASE_BYTES, FileEntry
 from protocols.release.provider_record import MAX_RECORD_BYTES, ProviderRecord
 from protocols.release.repository import LATEST, PROVIDER, REFERENCE, Reference, latest_bytes, release_name
 from protocols.release.verification import MANIFEST_NAME, ReleaseFields, ReleaseManifest, list_release
+from shared.constructions.files import FILES, FURTHER_FILES
+from shared.constructions.files import RECORD as RELEASE_RECORD
 
 _EMBEDDINGS = "embeddings.safetensors"
-_ENCODER_FILES = (
-    _EMBEDDINGS,
-    "vocabulary.json",
-    "representer.safetensors",
-    "representer.json",
-    "scheme.json",
-)
-# Only some constructions have it.
-_SURROGATES = "surrogates.json"
 # What the representer withstood, for every hospital to read.
 _AUDIT_FILES = (audit_gate.RECORD, audit_gate.PAGE)
 _HEAD_FILES = ("head.safetensors", "head.json")
@@ -196,20 +189,22 @@ def releases(workspace: Workspace) -> list[Release]:
 def representer_digest(workspace: Workspace) -> str:
     """SHA-256 over all files that decide a representation, in the workspace."""
     require(workspace.representer / "representer.safetensors", "aggregator train-repr")
-    return _digest_of([file_sha256(workspace.representer / name) for name in _encoder_files(workspace.representer)])
+    return _digest_of(
+        [file_sha256(workspace.representer / name) for name in _construction_files(workspace.representer)]
+    )
 
 
 def release_representer(release: Release) -> str:
     """The same of a release."""
-    return _digest_of(_encoder_digests(release))
+    return _digest_of(_construction_digests(release))
 
 
 def _digest_of(digests: list[str]) -> str:
     return hashlib.sha256("".join(digests).encode("ascii")).hexdigest()
 
 
-def _encoder_files(folder: Path) -> tuple[str, ...]:
-    return (*_ENCODER_FILES, _SURROGATES) if (folder / _SURROGATES).exists() else _ENCODER_FILES
+def _construction_files(folder: Path) -> tuple[str, ...]:
+    return (*FILES, *(name for name in FURTHER_FILES if (folder / name).exists()))
 
 
 def compatible_releases(workspace: Workspace) -> dict[str, Release]:
@@ -221,13 +216,13 @@ def compatible_releases(workspace: Workspace) -> dict[str, Release]:
     found = releases(workspace)
     if not found:
         raise WorkspaceError("no representer is published yet; run `aggregator publish` first")
-    newest = _encoder_digests(found[-1])
-    return {release.digest: release for release in found if _encoder_digests(release) == newest}
+    newest = _construction_digests(found[-1])
+    return {release.digest: release for release in found if _construction_digests(release) == newest}
 
 
-def _encoder_digests(release: Release) -> list[str]:
+def _construction_digests(release: Release) -> list[str]:
     files = release.manifest.files
-    return [files[name].sha256 for name in (*_ENCODER_FILES, _SURROGATES) if name in files]
+    return [files[name].sha256 for name in (*FILES, *FURTHER_FILES) if name in files]
 
 
 def _publish(workspace: Workspace, kind: str, how: Publishing) -> Release:
@@ -265,14 +260,14 @@ def _publish_next(workspace: Workspace, repository: Repository, kind: str, how: 
 
 def _fill(workspace: Workspace, folder: Path, fields: ReleaseFields, how: Publishing) -> None:
     """Bring the files of a release together."""
-    _copy(workspace.representer, folder, _encoder_files(workspace.representer))
-    _copy_as(workspace.representer / RECORD, folder / "representer.training.json")
+    _copy(workspace.representer, folder, _construction_files(workspace.representer))
+    _copy_as(workspace.representer / RECORD, folder / RELEASE_RECORD)
     audit = workspace.root / "audit"
     if audit.exists() or how.audited:
         # Of the files as they will be signed: a training may have put others in their place since the command looked.
         _copy(audit, folder, [name for name in _AUDIT_FILES if (audit / name).exists()])
         audit_gate.load_passed_audit(
-            folder, _digest_of([file_sha256(folder / name) for name in _encoder_files(folder)])
+            folder, _digest_of([file_sha256(folder / name) for name in _construction_files(folder)])
         )
     head = workspace.head if fields.kind == "pipeline" else None
     if head is not None:

@@ -20,8 +20,7 @@ from aggregator.training.pool import Change, Pool
 from aggregator.workspace import Workspace
 from foundation.files import write_text
 from foundation.folders import new_folder
-from shared.anonymity.redrawing import redrawing
-from shared.pipeline.pipeline import load_encoder
+from shared.constructions.registry import load_construction
 from shared.progress import Progress, silent
 from shared.taggers.registry import save_head
 from shared.taggers.tagger import Tagger
@@ -128,7 +127,7 @@ def train(
         RegistryError: a site that was asked for has no share of this representer.
     """
     shares, left_out = _usable_shares(workspace, sites)
-    change = redrawing(load_encoder(workspace.representer))
+    change = load_construction(workspace.representer).redrawing()
     with ExitStack() as objects:
         payloads: dict[str, list[Path]] = {}
         for share in shares:

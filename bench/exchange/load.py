@@ -33,10 +33,10 @@ from bench.results import Entry
 from foundation.files import write_text
 from protocols.keys.signing import PrivateKey
 from protocols.share.receipt import read_receipt
+from shared.constructions.procedures.recurrent import NoisyRecurrent
 from shared.embeddings.vectors import WordVectors
 from shared.labels import load_scheme
 from shared.models.representer import Representer, RepresenterConfig
-from shared.pipeline.pipeline import Encoder, save_encoder
 from site_client.exchange.transport import Connection, RetryPolicy, Transport
 from site_client.exchange.upload import upload
 
@@ -195,7 +195,7 @@ def _publish(world: World) -> str:
     vectors = WordVectors([f"word{row}" for row in range(8)], matrix)
     representer = Representer(RepresenterConfig(8, dim=_DIM, hidden=8, output_noise=0.1)).eval()
     workspace.representer.mkdir()
-    save_encoder(Encoder(vectors, representer, scheme), workspace.representer)
+    NoisyRecurrent(vectors, representer, scheme).save(workspace.representer)
     write_text(workspace.representer / "training.json", "{}", private=False)
     digest = publish_representer(workspace, Publishing(audited=False)).digest
     workspace.registry().close()

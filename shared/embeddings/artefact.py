@@ -54,13 +54,9 @@ def save_vectors(vectors: WordVectors, folder: Path, *, dtype: Literal["float16"
             "maxn": vectors.subwords.maxn,
             "buckets": len(vectors.subwords.buckets),
         }
-    if isinstance(vectors, FoldedVectors):
-        vocabulary["flags"] = vectors.flags
-    if isinstance(vectors, GeneralisedVectors):
-        tensors["classes"] = vectors.classes
-        vocabulary["generalised"] = True
-        if vectors.largest_share is not None:
-            vocabulary["largest_share"] = vectors.largest_share
+    more_tensors, more_fields = vectors.stored_besides()
+    tensors |= more_tensors
+    vocabulary |= more_fields
     tensors_path = folder / TENSORS_NAME
     with staged(tensors_path, private=False) as draft, mapped(tensors_path):
         try:

@@ -26,14 +26,10 @@ from shared.models.token_local import TokenLocal, TokenLocalConfig
 Model = TypeVar("Model", bound=nn.Module)
 Config = TypeVar("Config")
 
-_RECURRENT = "recurrent"
-_TOKEN_LOCAL = "token-local"
-
 
 def save_representer(representer: Representer | TokenLocal, folder: Path) -> None:
     """Write representer.safetensors and representer.json into a folder."""
-    kind = _TOKEN_LOCAL if isinstance(representer, TokenLocal) else _RECURRENT
-    save_model(representer, asdict(representer.config) | {"kind": kind}, folder, "representer")
+    save_model(representer, asdict(representer.config) | {"kind": representer.kind}, folder, "representer")
 
 
 def load_representer(folder: Path) -> Representer | TokenLocal:
@@ -44,9 +40,9 @@ def load_representer(folder: Path) -> Representer | TokenLocal:
     """
     description = read_description(folder, "representer")
     kind = description.pop("kind", None)
-    if kind == _TOKEN_LOCAL:
+    if kind == TokenLocal.kind:
         return load_model(folder, "representer", description, TokenLocalConfig, TokenLocal)
-    if kind == _RECURRENT:
+    if kind == Representer.kind:
         return load_model(folder, "representer", description, RepresenterConfig, Representer)
     raise ModelError("representer.json: expected a kind of representer that this version knows; update deid-commons")
 

@@ -97,7 +97,7 @@ def encode_notes(
 ) -> None:
     """Encode labelled notes into a signed share. Nothing leaves yet."""
     from command_line.notes import Notes
-    from shared.pipeline.pipeline import load_scheme_file
+    from shared.labels import load_scheme_file
     from site_client import workspace
     from site_client.sharing.encode import encode
     from site_client.sharing.protection import guarded_json, guarded_lines
@@ -150,7 +150,7 @@ def inspect_share(
 ) -> None:
     """Say what would leave, and how it is protected."""
     from command_line.notes import Notes
-    from shared.pipeline.pipeline import load_scheme_file
+    from shared.labels import load_scheme_file
     from site_client import workspace
     from site_client.sharing.inspect import inspect, inspection_lines
 
@@ -217,7 +217,8 @@ def evaluate(notes: Path, root: Path, everything: bool, seed: int, as_json: bool
     from shared.document import Document
     from shared.evaluation import HEADLINES, as_table, count_sentences, evaluate_all, match_corpora
     from shared.evaluation import as_json as evaluation_json
-    from shared.pipeline.pipeline import load_pipeline, load_scheme_file
+    from shared.labels import load_scheme_file
+    from shared.pipeline.pipeline import load_pipeline
     from site_client import workspace
 
     opened = workspace.open_workspace(root)

@@ -30,7 +30,9 @@ from protocols.payload.opening import open_payload
 from protocols.share.bundle import open_bundle, verify_bundle
 from protocols.share.receipt import read_receipt
 from protocols.share.sealing import ShareExpectation, open_share
-from shared.pipeline.pipeline import load_encoder, load_pipeline, load_scheme_file
+from shared.constructions.registry import load_construction
+from shared.labels import load_scheme_file
+from shared.pipeline.pipeline import load_pipeline
 from site_client.errors import LedgerError, SiteError
 from site_client.ledger import entries, ledger_path, verify
 from site_client.releases.pull import pull
@@ -40,7 +42,7 @@ from site_client.workspace import Workspace as Hospital
 from site_client.workspace import create as create_hospital
 from site_client.workspace import open_workspace as open_hospital
 from tests.golden.archives import unpack
-from tests.golden.figures import encoder_figures, found_spans, numbers, payload_figures
+from tests.golden.figures import construction_figures, found_spans, numbers, payload_figures
 from tests.site_client.sites import single_precision
 
 GOLDEN = Path(__file__).parent / "v0_1"
@@ -253,7 +255,10 @@ class TestModels:
     def test_an_encoder_gives_the_same_representation(self, kind: str, site: Hospital, tmp_path: Path) -> None:
         archive = GOLDEN / f"{kind}.tar.xz"
         folder = unpack(archive, tmp_path / kind) if archive.exists() else site.release().folder
-        found, expected = encoder_figures(load_encoder(folder), site.noise_secret()), EXPECTED["representers"][kind]
+        found, expected = (
+            construction_figures(load_construction(folder), site.noise_secret()),
+            EXPECTED["representers"][kind],
+        )
         arrays = {"inputs", "shared"} & set(expected)
         assert {name: found[name] for name in found.keys() - arrays} == {
             name: expected[name] for name in expected.keys() - arrays

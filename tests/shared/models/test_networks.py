@@ -17,7 +17,7 @@ from shared.models.adversaries import InputAdversary, RepresentationAdversary
 from shared.models.lstm import BiLSTM, LockedDropout
 from shared.models.noise import GaussianNoise
 from shared.models.noise_source import PrivateNoise
-from shared.models.representer import Representer, RepresenterConfig, bounded
+from shared.models.representer import Representer, RepresenterConfig, clip_to_ball
 
 LENGTHS = torch.tensor([6, 4, 4, 1])
 
@@ -169,7 +169,7 @@ class TestRepresenter:
 
     def test_what_lies_inside_the_ball_stays(self) -> None:
         vectors = torch.tensor([[0.3, 0.4], [3.0, 4.0], [0.0, 0.0]])
-        torch.testing.assert_close(bounded(vectors), torch.tensor([[0.3, 0.4], [0.6, 0.8], [0.0, 0.0]]))
+        torch.testing.assert_close(clip_to_ball(vectors), torch.tensor([[0.3, 0.4], [0.6, 0.8], [0.0, 0.0]]))
 
     @torch.no_grad()
     def test_no_representation_exceeds_the_value_bound(self) -> None:

@@ -130,6 +130,7 @@ class _Recorded:
     """Remembers how often it was asked for noise."""
 
     scheme = SCHEME
+    gaussian_noise = None
 
     def __init__(self) -> None:
         self.draws: list[float] = []
@@ -163,6 +164,7 @@ def test_no_phi_is_an_error(encoder: SharingEncoder) -> None:
 
 class _Longer:
     scheme = SCHEME
+    gaussian_noise = None
 
     def rehearsed(self, chunk: TokenisedSentences, noise: object) -> RaggedSentences:
         return RaggedSentences(np.zeros((1, 2)), chunk.tags[:1], chunk.tags[:1], np.ones(1, dtype=np.int64))

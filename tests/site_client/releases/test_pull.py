@@ -34,7 +34,7 @@ from tests.release_repositories import RECORD, Publisher
 def loaded(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The releases here hold no models; notes what is loaded."""
     folders: list[Path] = []
-    monkeypatch.setattr(module, "load_encoder", folders.append)
+    monkeypatch.setattr(module, "load_construction", folders.append)
     return folders
 
 
@@ -122,7 +122,7 @@ def test_a_model_is_loaded_once_before_it_is_used(
     def broken(folder: Path) -> None:
         raise ModelError("weights that do not fit")
 
-    monkeypatch.setattr(module, "load_encoder", broken)
+    monkeypatch.setattr(module, "load_construction", broken)
     before = snapshot(site.root)
     with pytest.raises(ModelError):
         pull(site)
@@ -202,7 +202,7 @@ class Interrupted(BaseException):
         (ReleaseClient, "download"),
         (module, "write_bytes"),
         (module, "verify_release"),
-        (module, "load_encoder"),
+        (module, "load_construction"),
         (module, "flush"),
         (Path, "rename"),
         (Trust, "save"),

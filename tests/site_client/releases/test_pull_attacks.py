@@ -40,7 +40,7 @@ STRANGER = [PrivateKey.from_seed(bytes([number]) * 32) for number in range(1, 4)
 @pytest.fixture(autouse=True)
 def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     """The releases here hold no models."""
-    monkeypatch.setattr(module, "load_encoder", lambda folder: None)
+    monkeypatch.setattr(module, "load_construction", lambda folder: None)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
     publisher.publish()
     site = workspace.create(root / "site", "north")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "load_encoder", lambda folder: None)
+        patch.setattr(module, "load_construction", lambda folder: None)
         pull(site, str(publisher.folder), publisher.fingerprint)
     return root
 
