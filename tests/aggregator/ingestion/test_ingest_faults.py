@@ -86,7 +86,7 @@ class TestResume:
     ) -> None:
         workspace = small.workspace()
         ingest.receive(workspace, small.bundle())
-        workspace.objects().delete(shares.shares(workspace)[0].bundle)
+        workspace.objects().delete(shares.list_shares(workspace)[0].bundle)
 
         def failing(staging: Path) -> int:
             raise DatabaseError("a database that answers")
