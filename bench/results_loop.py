@@ -32,7 +32,7 @@ from foundation.folders import new_folder
 from protocols.keys.enrolment import write_request
 from protocols.share.bundle import seal_bundle
 from shared.document import Document
-from shared.embeddings.artefact import load_vectors, save_vectors
+from shared.embeddings.files.artefact import load_vectors, save_vectors
 from shared.embeddings.training import FastTextSettings, train_fasttext
 from shared.embeddings.vectors import WordVectors
 from shared.labels import load_scheme

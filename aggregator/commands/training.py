@@ -56,8 +56,8 @@ def train_embeddings(
     from aggregator import workspace
     from command_line.notes import Notes, texts
     from foundation.folders import new_folder
-    from shared.embeddings.artefact import save_vectors
-    from shared.embeddings.fasttext_format import save_bin
+    from shared.embeddings.files.artefact import save_vectors
+    from shared.embeddings.files.fasttext_format import save_bin
     from shared.embeddings.training import FastTextSettings, train_fasttext
 
     target = workspace.open_workspace(root)
@@ -186,7 +186,7 @@ def train_representer(
     from aggregator.training import representer as train_repr
     from command_line.notes import Notes, texts
     from shared.anonymity.names import default_names, read_names
-    from shared.embeddings.read import read_vectors
+    from shared.embeddings.files.read import read_vectors
     from shared.privacy.policy import load_policy
 
     target = workspace.open_workspace(root)
@@ -274,7 +274,7 @@ def audit(
     from aggregator import workspace
     from aggregator.auditing import audit as audits
     from command_line.notes import Notes
-    from shared.embeddings.read import read_vectors
+    from shared.embeddings.files.read import read_vectors
     from shared.privacy.policy import load_policy
 
     target = workspace.open_workspace(root)

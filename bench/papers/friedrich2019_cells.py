@@ -20,8 +20,8 @@ from bench.results_loop import SPANISH, vectors
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.constructions.procedures.recurrent import NoisyRecurrent
 from shared.document import Document
+from shared.embeddings.files.read import read_vectors
 from shared.embeddings.neighbours import Neighbours
-from shared.embeddings.read import read_vectors
 from shared.embeddings.vectors import WordVectors
 from shared.labels import LabelScheme, load_scheme
 from shared.models.representer import RepresenterConfig

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from shared.embeddings import generalised
-from shared.embeddings.artefact import VOCABULARY_NAME, load_vectors, save_vectors
+from shared.embeddings.files.artefact import VOCABULARY_NAME, load_vectors, save_vectors
 from shared.embeddings.generalised import PUBLIC, FoldedVectors, GeneralisedVectors, fold_casing, generalise
 from shared.embeddings.subwords import Subwords
 from shared.embeddings.vectors import WordVectors, unit_rows
