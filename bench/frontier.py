@@ -23,15 +23,13 @@ from bench.results import RESULTS, Entry, record
 from bench.results_loop import private_pipeline
 from foundation.files import write_text
 from shared.augment.pseudonyms import Pseudonymiser
-from shared.embeddings.generalised import folded
+from shared.constructions.construction import Construction, Protection
+from shared.embeddings.generalised import fold_casing
 from shared.embeddings.neighbours import Neighbours
 from shared.labels import load_scheme
-from shared.models.representer import Representer
-from shared.pipeline.pipeline import Encoder
 from shared.pipeline.raw_model import train_raw_model
 from shared.privacy.attacks.inversion import InversionSettings, token_inversion
 from shared.privacy.attacks.matching import MatchingSettings, matching
-from shared.privacy.audit import own_set
 from shared.privacy.inversion.model import GuesserSettings
 from shared.privacy.material.sharing import ClearEncoder
 from shared.privacy.statistics.finding import Finding
@@ -78,14 +76,14 @@ def _point(options: RepresenterOptions) -> dict[str, object]:
     hospital = {"hospital": corpora.meddocan("train")[PROVIDER_NOTES:]}
     pipeline = private_pipeline(_material(), hospital, "meddocan", options, HEAD)
     encoder = pipeline.encoder
-    assert isinstance(encoder, Encoder)
+    assert isinstance(encoder, Construction)
     attacks = [_match(encoder), _white_box(encoder), _inversion(encoder)]
     return asdict(judged(pipeline, corpora.meddocan("dev"))) | {"attacks": list(map(asdict, attacks))}
 
 
 def _raw(provider_only: bool) -> dict[str, object]:
     notes, scheme = corpora.meddocan("train"), load_scheme("meddocan")
-    words = folded(spanish(), spanish_names())
+    words = fold_casing(spanish(), spanish_names())
     if provider_only:
         model, attacks = train_raw_model(notes[:PROVIDER_NOTES], words, scheme, HEAD_ALONE), []
     else:
@@ -126,17 +124,18 @@ class Attack:
         return (self.success - self.without) / (1 - self.without)
 
 
-def _match(encoder: Encoder | ClearEncoder) -> Attack:
+def _match(encoder: Construction | ClearEncoder) -> Attack:
     """Top-1 among 100 candidates after 100 shares, the worse of neighbours and own set."""
-    network = isinstance(encoder, Encoder) and isinstance(encoder.representer, Representer)
+    made = encoder if isinstance(encoder, Construction) else None
+    network = made is not None and made.protection is Protection.NOISE
     settings = MatchingSettings(targets=_TARGETS_OF_NETWORK if network else _TARGETS, shares=(100,))
-    own = own_set(encoder) if isinstance(encoder, Encoder) else None
+    own = None if made is None else made.own_set()
     found = matching(encoder, corpora.meddocan("dev"), Neighbours(spanish()), settings, own)
     every = (one for one in found if one.measure.startswith("top-1 of") and one.measure.endswith("shares"))
     return Attack.of(MATCH, max(every, key=lambda one: one.value))
 
 
-def _white_box(encoder: Encoder) -> Attack:
+def _white_box(encoder: Construction) -> Attack:
     """Mean accuracy of the best attacker over pairs of neighbours; a sample of neighbours and sentences."""
     chunks = tokenised_chunks(tokenised(corpora.meddocan("dev")[:_WHITE_BOX_NOTES]), encoder.scheme)
     settings = WhiteBoxSettings(draws=1, neighbours=20, sentences=0.2)
@@ -145,7 +144,7 @@ def _white_box(encoder: Encoder) -> Attack:
     return Attack.of(WHITE_BOX, mean)
 
 
-def _inversion(encoder: Encoder | ClearEncoder) -> Attack:
+def _inversion(encoder: Construction | ClearEncoder) -> Attack:
     """Words read by a trained network; the interval is that of the difference to what their surroundings give away."""
     train, dev = (
         tokenised_corpus(notes, encoder.scheme)

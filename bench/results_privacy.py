@@ -30,7 +30,7 @@ from bench.privacy.material import (
 from bench.results import Entry, record
 from bench.results_loop import SEEDS, private_pipeline
 from shared.document import Document
-from shared.embeddings.generalised import folded
+from shared.embeddings.generalised import fold_casing
 from shared.errors import ConfigurationError
 from shared.labels import load_scheme
 from shared.pipeline.pipeline import Pipeline
@@ -73,8 +73,8 @@ def meddocan() -> None:
         config = TaggingConfig(epochs=MEDDOCAN_EPOCHS, seed=seed)
         alone = TaggingConfig(epochs=ALONE_TIMES * MEDDOCAN_EPOCHS, seed=seed)
         runs: dict[str, Callable[[], Pipeline]] = {
-            "ideal": lambda config=config: train_raw_model(train, folded(spanish(), spanish_names()), scheme, config),  # type: ignore[misc]
-            "alone": lambda alone=alone: train_raw_model(provider, folded(spanish(), spanish_names()), scheme, alone),  # type: ignore[misc]
+            "ideal": lambda config=config: train_raw_model(train, fold_casing(spanish(), spanish_names()), scheme, config),  # type: ignore[misc]
+            "alone": lambda alone=alone: train_raw_model(provider, fold_casing(spanish(), spanish_names()), scheme, alone),  # type: ignore[misc]
             "k1000": lambda config=config: private(  # type: ignore[misc]
                 PublicMaterial(provider, spanish(), background(), spanish_names()),
                 {"hospital": hospital}, "meddocan", 1000, config,
@@ -174,7 +174,7 @@ def utility_sites() -> None:
     for seed in SEEDS:
         config = TaggingConfig(epochs=SITE_EPOCHS, seed=seed)
         builds: list[tuple[str, list[Outcome], Callable[[], Pipeline]]] = [
-            ("raw", raw, lambda config=config: train_raw_model(notes, folded(english(), american_names()), scheme, config)),  # type: ignore[misc]
+            ("raw", raw, lambda config=config: train_raw_model(notes, fold_casing(english(), american_names()), scheme, config)),  # type: ignore[misc]
             ("public", public, lambda config=config: private_model(config)),  # type: ignore[misc]
         ]  # fmt: skip
         for name, side, build in builds:
@@ -209,10 +209,10 @@ def sites() -> None:
     config = TaggingConfig(epochs=SITE_EPOCHS, seed=1)
     alone = TaggingConfig(epochs=ALONE_TIMES * SITE_EPOCHS, seed=1)
     builds: dict[str, Callable[[str, list[str]], Pipeline]] = {
-        "alone": lambda provider, _: train_raw_model(train[provider], folded(english(), american_names()), scheme, alone),
+        "alone": lambda provider, _: train_raw_model(train[provider], fold_casing(english(), american_names()), scheme, alone),
         "ideal": lambda provider, sharing: train_raw_model(
             [note for site in (provider, *sharing) for note in train[site]],
-            folded(english(), american_names()), scheme, config,
+            fold_casing(english(), american_names()), scheme, config,
         ),
     }  # fmt: skip
     for size in CLUSTERS:

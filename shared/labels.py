@@ -11,6 +11,7 @@ have HIDDEN_TAG, which is no tag of any scheme, so that what forgets to hide the
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -22,9 +23,11 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from foundation.files import write_text
 from foundation.os_errors import storage_error
+from foundation.reading import read_text
 from shared.document import AnnotatedText, Annotation, Document
-from shared.errors import ConfigurationError, LabelError
+from shared.errors import ConfigurationError, LabelError, ModelError
 
 Note = TypeVar("Note", bound=AnnotatedText)
 
@@ -101,6 +104,28 @@ def load_scheme(name: str) -> LabelScheme:
     if not isinstance(categories, list) or not all(isinstance(category, str) for category in categories):
         raise ConfigurationError(f"{name}: expected a list of strings under `categories`")
     return LabelScheme(str(data.get("name", name)), tuple(categories))
+
+
+def save_scheme(scheme: LabelScheme, folder: Path) -> None:
+    """Write scheme.json."""
+    write_text(
+        folder / "scheme.json",
+        json.dumps({"name": scheme.name, "categories": scheme.categories}, indent=1),
+        private=False,
+    )
+
+
+def load_scheme_file(folder: Path) -> LabelScheme:
+    """The label scheme in scheme.json.
+
+    Raises:
+        ModelError: the file is not what `save_scheme` writes.
+    """
+    try:
+        data = json.loads(read_text(folder / "scheme.json"))
+        return LabelScheme(str(data["name"]), tuple(map(str, data["categories"])))
+    except (ValueError, KeyError, TypeError, ConfigurationError) as error:
+        raise ModelError("scheme.json: expected a label scheme; pull the release again") from error
 
 
 def load_mapping(source: str, target: str) -> dict[str, str]:

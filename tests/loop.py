@@ -16,8 +16,9 @@ from click.testing import CliRunner, Result
 import aggregator.commands.cli
 import site_client.commands.cli
 from aggregator.training import head
-from shared.models.tagger import Tagger, TaggerConfig
 from shared.sentences.ragged import SentenceSource
+from shared.taggers.bilstm_crf import BiLSTMCRFConfig
+from shared.taggers.tagger import Tagger
 from shared.training.tagging import TaggingConfig, train_tagger
 from tests.audited import policy, quick_takes_seconds
 from tests.tiny_notes import tiny_notes, write_notes
@@ -148,7 +149,7 @@ def small_heads() -> Iterator[None]:
     """Let the heads that are trained be small ones in haste: they read the tiny notes as well, in a quarter of the time."""
 
     def train(source: SentenceSource, tags: int, config: TaggingConfig, **named: Any) -> Tagger:
-        shape = TaggerConfig(source.dim, tags, hidden=32)
+        shape = BiLSTMCRFConfig(source.dim, tags, hidden=32)
         return train_tagger(source, tags, replace(config, learning_rate=0.02), shape=shape, **named)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -10,6 +10,7 @@ import pytest
 import torch
 from mypy import api
 
+from shared.constructions.construction import Construction
 from shared.models.noise import GaussianNoise
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
@@ -30,24 +31,26 @@ from torch import Tensor
 
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer
-from shared.pipeline.pipeline import Encoder
+from shared.constructions.construction import Construction
 from shared.sentences.encoding import noise_for, rehearse, represent
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import TokenisedSentences
 from site_client.sharing.encode import block_of
 
 
-def share(encoder: Encoder, chunk: TokenisedSentences, memoised: MemoisedNoise) -> None:
-    block_of(encoder.shared(chunk, PrivateNoise()))
-    block_of(encoder.shared(chunk, memoised))
-    encoder.rehearsed(chunk, torch.Generator())
-    encoder.shared(chunk, torch.Generator())  # refused: arg-type
-    encoder.shared(chunk, None)  # refused: arg-type
-    encoder.shared(chunk)  # refused: call-arg
-    encoder.rehearsed(chunk)  # refused: call-arg
-    block_of(encoder.rehearsed(chunk, torch.Generator()))  # refused: arg-type
-    block_of(encoder.rehearsed(chunk, PrivateNoise()))  # refused: arg-type
-    block_of(encoder.noise_free(chunk))  # refused: arg-type
+def share(construction: Construction, chunk: TokenisedSentences, memoised: MemoisedNoise) -> None:
+    block_of(construction.shared(chunk, PrivateNoise()))
+    block_of(construction.shared(chunk, memoised))
+    construction.rehearsed(chunk, torch.Generator())
+    construction.shared(chunk, torch.Generator())  # refused: arg-type
+    construction.shared(chunk, None)  # refused: arg-type
+    construction.shared(chunk)  # refused: call-arg
+    construction.rehearsed(chunk)  # refused: call-arg
+    block_of(construction.rehearsed(chunk, torch.Generator()))  # refused: arg-type
+    block_of(construction.rehearsed(chunk, PrivateNoise()))  # refused: arg-type
+    block_of(construction.noise_free(chunk))  # refused: arg-type
+    SharedSentences.of(construction.noise_free(chunk), torch.Generator())  # refused: arg-type
 
 
 def run(representer: Representer, sentences: RaggedSentences, chunk: TokenisedSentences, vectors: Tensor) -> None:
@@ -119,13 +122,13 @@ class TestAtRunTime:
         with pytest.raises(TypeError, match="private source"):
             representer.end_to_end(torch.zeros(3, 5), torch.tensor([3]), source)  # type: ignore[arg-type]
 
-    @pytest.mark.parametrize("encoder", [noisy(0.1), clear()], ids=["noise", "none"])
+    @pytest.mark.parametrize("construction", [noisy(0.1), clear()], ids=["noise", "none"])
     @pytest.mark.parametrize("source", [SEEDED, torch.default_generator, None])
-    def test_no_sentence_leaves_under_another_source(self, encoder: object, source: object) -> None:
+    def test_no_sentence_leaves_under_another_source(self, construction: Construction, source: object) -> None:
         with pytest.raises(TypeError, match="private source"):
-            encoder.shared(CHUNK, source)  # type: ignore[attr-defined]
+            construction.shared(CHUNK, source)  # type: ignore[arg-type]
         with pytest.raises(TypeError):
-            encoder.shared(CHUNK)  # type: ignore[attr-defined]
+            construction.shared(CHUNK)  # type: ignore[call-arg]
 
     def test_no_share_is_made_under_another_source(self) -> None:
         shown = noisy(0.1).noise_free(CHUNK)
@@ -133,28 +136,27 @@ class TestAtRunTime:
             with pytest.raises(TypeError, match="private source"):
                 SharedSentences(shown.values, shown.casing, shown.tags, shown.lengths, under=source)  # type: ignore[arg-type]
 
-    @pytest.mark.parametrize("encoder", [noisy(0.1), clear()], ids=["noise", "none"])
-    def test_no_payload_takes_what_was_rehearsed(self, encoder: object) -> None:
+    @pytest.mark.parametrize("construction", [noisy(0.1), clear()], ids=["noise", "none"])
+    def test_no_payload_takes_what_was_rehearsed(self, construction: Construction) -> None:
         for shown in (
-            encoder.rehearsed(CHUNK, SEEDED),  # type: ignore[attr-defined]
-            encoder.rehearsed(CHUNK, PrivateNoise()),  # type: ignore[attr-defined]
-            encoder.noise_free(CHUNK),  # type: ignore[attr-defined]
-            encoder.shared(CHUNK, PrivateNoise()).select(np.array([0])),  # type: ignore[attr-defined]
+            construction.rehearsed(CHUNK, SEEDED),
+            construction.rehearsed(CHUNK, PrivateNoise()),
+            construction.noise_free(CHUNK),
+            construction.shared(CHUNK, PrivateNoise()).select(np.array([0])),
         ):
             with pytest.raises(TypeError, match="what a share holds"):
-                block_of(shown)
-        assert block_of(encoder.shared(CHUNK, PrivateNoise())).sentences == 1  # type: ignore[attr-defined]
+                block_of(shown)  # type: ignore[arg-type]
+        assert block_of(construction.shared(CHUNK, PrivateNoise())).sentences == 1
 
 
 def test_a_rehearsal_gives_what_a_share_would_under_the_same_draw() -> None:
-    encoder, noise = noisy(0.1), MemoisedNoise(bytes(32), b"release")
-    np.testing.assert_array_equal(encoder.shared(CHUNK, noise).values, encoder.rehearsed(CHUNK, noise).values)
-    sentences, source = embedded(CHUNK, encoder.vectors), noise_for(CHUNK, noise)
-    assert isinstance(encoder.representer, Representer)
-    first = represent(sentences, encoder.representer, source)
+    construction, noise = noisy(0.1), MemoisedNoise(bytes(32), b"release")
+    np.testing.assert_array_equal(construction.shared(CHUNK, noise).values, construction.rehearsed(CHUNK, noise).values)
+    sentences, source = embedded(CHUNK, construction.vectors), noise_for(CHUNK, noise)
+    first = represent(sentences, construction.representer, source)
     assert isinstance(first, SharedSentences)
-    again = rehearse(sentences, encoder.representer, noise_for(CHUNK, noise))
+    again = rehearse(sentences, construction.representer, noise_for(CHUNK, noise))
     assert not isinstance(again, SharedSentences)
     np.testing.assert_array_equal(first.values, again.values)
     # What was drawn once is not drawn again.
-    assert (rehearse(sentences, encoder.representer, source).values != again.values).any()
+    assert (rehearse(sentences, construction.representer, source).values != again.values).any()

@@ -15,9 +15,8 @@ from importlib.metadata import version
 from aggregator.auditing.page import write_page
 from aggregator.auditing.result import AuditResult, Inputs
 from aggregator.errors import AuditError
-from aggregator.publishing.audit_gate import PAGE, RECORD, passed_record
-from aggregator.publishing.model_card import RECORD as TRAINING
-from aggregator.publishing.model_card import audited_under
+from aggregator.publishing.audit_gate import PAGE, RECORD, load_passed_audit
+from aggregator.publishing.head_record import RECORD as TRAINING
 from aggregator.publishing.releases import representer_digest
 from aggregator.registry import audit_log
 from aggregator.workspace import Workspace, require
@@ -27,11 +26,11 @@ from foundation.folders import new_folder
 from foundation.reading import read_text
 from protocols.canonical import Json
 from shared.anonymity.names import full_names
+from shared.constructions.registry import load_construction
 from shared.document import Document
 from shared.embeddings.vectors import WordVectors
 from shared.errors import ConfigurationError
 from shared.labels import load_mapping
-from shared.pipeline.pipeline import load_encoder
 from shared.privacy.attacks.scene import AuditMaterial
 from shared.privacy.audit import PRESETS, run_audit
 from shared.privacy.policy import Policy, judge
@@ -74,7 +73,7 @@ def audit(
     require(workspace.representer / "representer.json", "aggregator train-repr")
     # Ahead of the loading: what is attacked is what this names, or the digest has changed at the end.
     digest = representer_digest(workspace)
-    encoder = load_encoder(workspace.representer)
+    construction = load_construction(workspace.representer)
     known = [note for note in notes if not _attacked(note)]
     target = [note for note in notes if _attacked(note)]
     mapping = load_mapping(workspace.scheme.name, "hipaa") if _has_mapping(workspace) else {}
@@ -83,7 +82,7 @@ def audit(
         vectors, known, target, names, [name for name, meaning in mapping.items() if meaning == "NAME"]
     )
     settings = PRESETS[preset].with_seed(seed)
-    found = run_audit(encoder, material, settings, progress)
+    found = run_audit(construction, material, settings, progress)
     if representer_digest(workspace) != digest:
         raise AuditError("the representer was replaced while it was attacked; run `aggregator audit` again")
     verdicts = tuple(judge(policy.limits, found.findings, full=preset == "full", own_set=found.own_set))
@@ -111,11 +110,11 @@ def require_passed(workspace: Workspace) -> list[str]:
         under which preset and policy, and what a reader of the verdict must know.
 
     Raises:
-        AuditError: as for `passed_record`.
+        AuditError: as for `load_passed_audit`.
         WorkspaceError: no representer is trained yet.
     """
-    record = passed_record(workspace.root / "audit", representer_digest(workspace))
-    return [audited_under(record), *map(str, record["caveats"])]
+    passed = load_passed_audit(workspace.root / "audit", representer_digest(workspace))
+    return [passed.description, *passed.caveats]
 
 
 def _attacked(note: Document) -> bool:

@@ -11,11 +11,11 @@ import click
 
 PROCEDURES = ("surrogates", "k-anonymous", "k-anonymous-invariance", "three-part", "dann", "invariance")
 PRESETS = ("quick", "standard", "paper")
-"""Those of `aggregator.training.representer`."""
+"""Those of `shared.constructions`."""
 AUDIT_PRESETS = ("quick", "full")
 """Those of `shared.privacy.audit`."""
 SHARE_STATES = ("received", "quarantined", "accepted", "rejected", "withdrawn")
-"""Those of `aggregator.registry.tables`."""
+"""Those of `aggregator.registry.states`."""
 ROLES = ("root", "targets", "snapshot", "timestamp")
 HOLDERS = 3
 """Those of `aggregator.repository.tuf_keys`."""

@@ -27,14 +27,13 @@ import torch
 from aggregator.demo.page import DemoResult, Score, Shown, write_page
 from aggregator.errors import AggregatorError
 from foundation.files import write_text
+from shared.constructions.registry import load_construction
 from shared.corpus import read_corpus, write_corpus
 from shared.document import Document
-from shared.embeddings.artefact import load_vectors
-from shared.embeddings.generalised import PUBLIC, GeneralisedVectors
+from shared.embeddings.files.artefact import load_vectors
 from shared.evaluation import binary_token_scores, evaluate_hospital, match_corpora, strict_entity
 from shared.generate import generate_notes, public_site
 from shared.labels import load_scheme
-from shared.pipeline.pipeline import load_encoder
 from shared.pipeline.raw_model import train_raw_model
 from shared.sentences.tokenised import tokenised, tokenised_chunks
 from shared.training.tagging import TaggingConfig
@@ -208,11 +207,10 @@ class _Loop:
 
 def _shown(folder: Path, site: str) -> Shown:
     """What a share shows of a hospital's tokens."""
-    encoder = load_encoder(folder / "provider" / "representer")
-    assert isinstance(encoder.vectors, GeneralisedVectors)
+    construction = load_construction(folder / "provider" / "representer")
     counts = [0, 0, 0]
-    for chunk in tokenised_chunks(tokenised(read_corpus(_notes(folder, site))), encoder.scheme):
-        labelled, public = chunk.tags > 0, encoder.vectors.cluster(chunk.words) == PUBLIC
+    for chunk in tokenised_chunks(tokenised(read_corpus(_notes(folder, site))), construction.scheme):
+        labelled, public = chunk.tags > 0, construction.public(chunk.words)
         counts = [
             total + int(part.sum())
             for total, part in zip(counts, (labelled, ~labelled & ~public, ~labelled & public), strict=True)

@@ -12,13 +12,9 @@ from foundation.files import write_bytes
 from protocols.errors import BoundsError, OtherReleaseError
 from protocols.share.manifest import ShareManifest
 from protocols.share.sealing import ShareExpectation
-from shared.models.representer import Representer
-from shared.models.storage import load_representer
-from shared.models.token_local import TokenLocal
-from shared.privacy.enforcement import MAX_FACTOR, raised_value_bound
+from shared.constructions.files import ROW_FILES
+from shared.constructions.rows import MAX_FACTOR, ShareRows, load_rows
 
-_ROUNDING = 1e-6
-_FILES = ("representer.json", "representer.safetensors")
 _MAX_FILE_BYTES = 1 << 30
 
 
@@ -29,12 +25,12 @@ class ShareTerms:
     Args:
         releases: digests of the releases of the representer that was published last.
         expected: recipient, label scheme and width.
-        value_bound: the largest bound on the norm of a representation that a share may state.
+        rows: what the rows of a share must keep to, whatever bound of its own it states.
     """
 
     releases: frozenset[str]
     expected: ShareExpectation
-    value_bound: float
+    rows: ShareRows
 
     def check(self, manifest: ShareManifest) -> None:
         """Returns if a share was made for these releases, with noise that they allow.
@@ -51,9 +47,9 @@ class ShareTerms:
                 advice="pull the release and encode the notes again",
                 place=place,
             )
-        if manifest.value_bound > self.value_bound * (1 + _ROUNDING):
+        if not self.rows.allows(manifest.value_bound):
             raise BoundsError(
-                f"a value bound of {self.value_bound:.4g} at most, that of the representer",
+                f"a value bound of {self.rows.value_bound:.4g} at most, that of the representer",
                 received=f"{manifest.value_bound:.4g}",
                 advice="encode the notes again",
                 place=place,
@@ -68,21 +64,21 @@ def share_terms(workspace: Workspace) -> ShareTerms:
         ProtocolError: a release is damaged.
     """
     compatible = compatible_releases(workspace)
-    representer = _representer(workspace, next(iter(compatible.values())).name)
+    rows = _rows(workspace, next(iter(compatible.values())).name)
     expected = ShareExpectation(
         label_scheme=workspace.scheme.name,
         tags=len(workspace.scheme.tags),
-        dim=representer.config.dim,
+        dim=rows.dim,
         recipient=workspace.key().public_key.key_id,
     )
-    # A site may raise the noise of its sentences.
-    return ShareTerms(frozenset(compatible), expected, raised_value_bound(representer, MAX_FACTOR))
+    return ShareTerms(frozenset(compatible), expected, rows)
 
 
-def _representer(workspace: Workspace, release: str) -> Representer | TokenLocal:
-    """The representer that was published: that of the workspace may be a later one."""
+def _rows(workspace: Workspace, release: str) -> ShareRows:
+    """Those of the construction that was published: that of the workspace may be a later one."""
     repository = workspace.repository()
     with tempfile.TemporaryDirectory() as folder:
-        for name in _FILES:
+        for name in ROW_FILES:
             write_bytes(Path(folder) / name, repository.read(f"{release}/{name}", _MAX_FILE_BYTES))
-        return load_representer(Path(folder))
+        # A site may raise the noise of its sentences.
+        return load_rows(Path(folder), MAX_FACTOR)

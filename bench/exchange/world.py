@@ -26,6 +26,7 @@ from protocols.payload.opening import SentenceBlock, create_payload
 from protocols.share.bundle import seal_bundle
 from protocols.share.manifest import ShareFields
 from protocols.share.sealing import ShareExpectation, seal_share
+from shared.constructions.rows import ShareRows
 from shared.labels import load_scheme
 
 RELEASE = "ab" * 32
@@ -143,7 +144,7 @@ def build(root: Path, *, database: str | None = None, keys: Mapping[str, Private
 def terms(workspace: Workspace) -> ShareTerms:
     """In place of `share_terms`."""
     expected = ShareExpectation(label_scheme=SCHEME, tags=_TAGS, dim=DIM, recipient=workspace.key().public_key.key_id)
-    return ShareTerms(frozenset({RELEASE}), expected, VALUE_BOUND)
+    return ShareTerms(frozenset({RELEASE}), expected, ShareRows(DIM, VALUE_BOUND))
 
 
 @contextmanager

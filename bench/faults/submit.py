@@ -29,13 +29,13 @@ from protocols.payload.opening import create_payload
 from protocols.share.bundle import verify_bundle
 from protocols.share.manifest import ShareFields
 from protocols.share.sealing import seal_share
+from shared.constructions.procedures.recurrent import NoisyRecurrent
 from shared.embeddings.vectors import WordVectors, unit_rows
 from shared.labels import load_scheme
-from shared.models.token_local import TokenLocal, TokenLocalConfig
-from shared.pipeline.pipeline import Encoder, save_encoder
+from shared.models.representer import Representer, RepresenterConfig
 from site_client import ledger
 from site_client import workspace as hospital
-from site_client.exchange.receipts import SUBMITTED
+from site_client.exchange.departures import departures
 from site_client.exchange.submit import submit_to_folder
 from site_client.releases.pull import pull
 
@@ -54,7 +54,8 @@ def build(root: Path) -> Path:
     provider = central.create(root / "provider", "provider", SCHEME)
     provider.representer.mkdir()
     words = WordVectors(("one", "two"), unit_rows(np.eye(2, _DIM, dtype=np.float32)))
-    save_encoder(Encoder(words, TokenLocal(TokenLocalConfig(_DIM, _DIM)).eval(), scheme), provider.representer)
+    representer = Representer(RepresenterConfig(_DIM, dim=_DIM, hidden=4)).eval()
+    NoisyRecurrent(words, representer, scheme).save(provider.representer)
     write_text(provider.representer / "training.json", "{}", private=False)
     releases.publish_representer(provider, releases.Publishing(audited=False))
     fingerprint = provider.repository().fingerprint.key_id
@@ -118,7 +119,7 @@ def _examined(root: Path, acknowledged: bytes | None) -> Damage:
 def _unverified(site: hospital.Workspace, stick: Path) -> int:
     """Files on the stick that are no bundles, or left without a word."""
     files = list(stick.glob("*.share")) if stick.exists() else []
-    told = {entry.details.get("bundle_sha256") for entry in ledger.entries(site) if entry.event == SUBMITTED}
+    told = {departure.bundle_sha256 for departure in departures(site)}
     good = [digest for digest in _bundles(site, stick) if digest.decode() in told]
     return len(files) - len(good)
 

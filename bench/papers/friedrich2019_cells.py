@@ -18,13 +18,14 @@ from bench import corpora
 from bench.outcomes import RUNS, judged
 from bench.results_loop import SPANISH, vectors
 from shared.augment.pseudonyms import Pseudonymiser
+from shared.constructions.procedures.recurrent import NoisyRecurrent
 from shared.document import Document
+from shared.embeddings.files.read import read_vectors
 from shared.embeddings.neighbours import Neighbours
-from shared.embeddings.read import read_vectors
 from shared.embeddings.vectors import WordVectors
 from shared.labels import LabelScheme, load_scheme
 from shared.models.representer import RepresenterConfig
-from shared.pipeline.pipeline import Encoder, Pipeline, RawEncoder
+from shared.pipeline.pipeline import Pipeline, RawEncoder
 from shared.privacy.attacks.adversary import ENOUGH_OF_A_CONTROL, AdversarySettings, fresh_adversaries
 from shared.privacy.material.sharing import ClearEncoder
 from shared.sentences.encoding import indexed
@@ -138,13 +139,12 @@ def measure(cell: Cell, budget: Budget, seed: int) -> dict[str, object]:
         counts by document as in `Outcome`; besides, where they apply: "findings" of the fresh adversaries (without their
         `control`), "record" of the training, "changed": share of the PHI tokens that a pseudonym changes.
     """
-    torch.manual_seed(seed)
     words = inputs(cell.inputs)
     train = sentences(notes("train", budget.notes))
     dev = notes("dev", budget.judged)
     config = TaggingConfig(epochs=budget.head_epochs, seed=seed)
     result: dict[str, object] = {}
-    encoder: Encoder | RawEncoder = RawEncoder(words, scheme())
+    encoder: NoisyRecurrent | RawEncoder = RawEncoder(words, scheme())
     if cell.dim:
         encoder, record = _represented(cell, budget, seed, train)
         shown = encoder.rehearsed(train, torch.Generator().manual_seed(seed))
@@ -158,7 +158,7 @@ def measure(cell: Cell, budget: Budget, seed: int) -> dict[str, object]:
     else:
         shown, _ = indexed([train], words)
     if not cell.casing:
-        shown, encoder = _caseless(shown), cast(Encoder, _Caseless(encoder))
+        shown, encoder = _caseless(shown), cast(NoisyRecurrent, _Caseless(encoder))
     head = train_tagger(shown, len(scheme().tags), config)
     return result | asdict(judged(Pipeline(encoder, head), dev))
 
@@ -215,7 +215,9 @@ def audited(cell: Cell) -> int:
     return cell.neighbours if cell.neighbours > 1 else CONTROL_NEIGHBOURS
 
 
-def _represented(cell: Cell, budget: Budget, seed: int, train: TokenisedSentences) -> tuple[Encoder, TrainingRecord]:
+def _represented(
+    cell: Cell, budget: Budget, seed: int, train: TokenisedSentences
+) -> tuple[NoisyRecurrent, TrainingRecord]:
     """The frozen representer, trained on public notes that are those to be shared, as in the paper."""
     words = inputs(cell.inputs)
     source, known = indexed([train], words)
@@ -234,7 +236,7 @@ def _represented(cell: Cell, budget: Budget, seed: int, train: TokenisedSentence
         made = dann.train_representer(*data, replace(budget.dann, seed=seed))
     else:
         made = invariance.train_representer(*data, replace(budget.invariance, seed=seed))
-    return Encoder(words, made[0], scheme()), made[1]
+    return NoisyRecurrent(words, made[0], scheme()), made[1]
 
 
 def _pseudonymised(train: TokenisedSentences, words: WordVectors, n: int, seed: int) -> tuple[RaggedSentences, float]:

@@ -25,14 +25,14 @@ from bench.privacy.material import (
 from bench.results import Entry, record
 from shared.anonymity.names import full_names
 from shared.augment.pseudonyms import Pseudonymiser
+from shared.constructions.construction import Construction, Protection
+from shared.constructions.registry import load_construction
 from shared.document import Document
-from shared.embeddings.generalised import PUBLIC, GeneralisedVectors, plain
+from shared.embeddings.generalised import strip_accents
 from shared.embeddings.neighbours import Neighbours
 from shared.evaluation import clopper_pearson
 from shared.labels import load_scheme
 from shared.models.noise_source import PrivateNoise
-from shared.models.representer import Representer
-from shared.pipeline.pipeline import Encoder, load_encoder
 from shared.privacy.attacks.adversary import FRESH_ADVERSARIES, AdversarySettings, fresh_adversaries
 from shared.privacy.attacks.matching import MATCH, MatchingSettings
 from shared.privacy.attacks.membership import MEMBERSHIP, encode_notes, membership
@@ -57,7 +57,7 @@ _TRIED = "representation alone; the words of every sentence were changed under t
 _TOLD = "a pair of another casing class, such as a number for a word, is told for sure"
 
 
-def _encoder(options: RepresenterOptions = DEFAULT) -> Encoder:
+def _encoder(options: RepresenterOptions = DEFAULT) -> Construction:
     """Made by the provider of the MEDDOCAN comparison; by default the default preset."""
     provider = corpora.meddocan("train")[:PROVIDER_NOTES]
     material = PublicMaterial(provider, spanish(), background(), spanish_names())
@@ -66,7 +66,7 @@ def _encoder(options: RepresenterOptions = DEFAULT) -> Encoder:
         began = time.monotonic()
         train_repr.train(place, material, options)
         print(f"train-repr: {time.monotonic() - began:.0f} s", flush=True)
-        return load_encoder(place.representer)
+        return load_construction(place.representer)
 
 
 def adversaries() -> None:
@@ -79,14 +79,14 @@ def adversaries() -> None:
 def adversaries_invariance() -> None:
     """The same for the best of the constructions that are trained: is its training stable?"""
 
-    def trained(candidates: int, seed: int) -> Encoder:
+    def trained(candidates: int, seed: int) -> Construction:
         return _encoder(RepresenterOptions("invariance", neighbours=candidates, seed=seed))
 
     remark = "seeds of training and adversaries"
     _against_adversaries("invariance, five trainings, ", "privacy-adversaries-invariance", trained, remark)
 
 
-def _against_adversaries(label: str, file: str, made: Callable[[int, int], Encoder], remark: str) -> None:
+def _against_adversaries(label: str, file: str, made: Callable[[int, int], Construction], remark: str) -> None:
     """Measure and record what is left to fresh adversaries.
 
     Args:
@@ -207,17 +207,18 @@ def strong() -> None:
 
 def vocabularies() -> None:
     """How sure a guess within a cluster can be, and what is shown of the lists of names; 0.1 is the share of docs/privacy.md."""
-    listed = {plain(word) for words in spanish_names() for word in words}
+    listed = {strip_accents(word) for words in spanish_names() for word in words}
     entries = []
     for size, share in ((1000, 1.0), (1000, 0.1), (100, 1.0)):
 
         def measure(size: int = size, share: float = share) -> dict[str, object]:
-            vectors = _encoder(RepresenterOptions(cluster_size=size, max_share=share)).vectors
-            assert isinstance(vectors, GeneralisedVectors)
-            shown = [word for word, own in zip(vectors.words, vectors.classes.tolist(), strict=True) if own == PUBLIC]
-            named = sum(plain(word) in listed for word in shown)
-            clusters = len(vectors.centres)
-            return {"largest": vectors.largest_share, "public": len(shown), "named": named, "clusters": clusters}
+            construction = _encoder(RepresenterOptions(cluster_size=size, max_share=share))
+            words, facts = construction.vectors.words, construction.facts()
+            shown = [word for word, public in zip(words, construction.public(words), strict=True) if public]
+            named = sum(strip_accents(word) in listed for word in shown)
+            return {
+                "largest": facts["largest_share"], "public": len(shown), "named": named, "clusters": facts["clusters"]
+            }  # fmt: skip
 
         found = kept(f"privacy-vocabulary-{size}-{share:g}", measure)
         bounded = "" if share == 1 else f", --max-share {share:g}"
@@ -317,7 +318,7 @@ def _guard_entries(procedure: str) -> list[Entry]:
         place = workspace.create(Path(name) / "provider", "bench", "meddocan")
         material = PublicMaterial(provider, spanish(), background(), spanish_names())
         train_repr.train(place, material, RepresenterOptions(procedure, preset="quick"))
-        encoder = load_encoder(place.representer)
+        encoder = load_construction(place.representer)
     chunks = list(tokenised_chunks(tokenised(corpora.meddocan("train")), encoder.scheme))
 
     def sampled() -> None:
@@ -333,10 +334,10 @@ def _guard_entries(procedure: str) -> list[Entry]:
         )  # fmt: skip
 
     looked = f"a sample: {WHILE_ENCODING.sentences:.0%} of the sentences, {WHILE_ENCODING.neighbours} neighbours drawn of 100"
-    if encoder.surrogates is not None:
+    if encoder.replaces_phi:
         looked = "known ahead, no pair is looked at"
     entries = [entry("white-box bound during encode", _against_encoding(encoder, chunks, sampled), looked)]
-    if encoder.surrogates is None and isinstance(encoder.representer, Representer):
+    if encoder.protection is Protection.NOISE:
         few = list(tokenised_chunks(tokenised(corpora.meddocan("train")[:_EVERY_PAIR_NOTES]), encoder.scheme))
         pseudonyms = Pseudonymiser(Neighbours(encoder.vectors), 100)
         ratio = _against_encoding(encoder, few, lambda: white_box(encoder, few, pseudonyms, WhiteBoxSettings(draws=1)))
@@ -345,7 +346,7 @@ def _guard_entries(procedure: str) -> list[Entry]:
     return entries
 
 
-def _against_encoding(encoder: Encoder, chunks: list[TokenisedSentences], action: Callable[[], object]) -> float:
+def _against_encoding(encoder: Construction, chunks: list[TokenisedSentences], action: Callable[[], object]) -> float:
     """Time of an action over that of encoding the chunks; side by side and three times, since the machine's speed drifts."""
     seconds = {"encoded": 0.0, "bounded": 0.0}
     for _ in range(3):

@@ -18,10 +18,10 @@ from bench.results import Entry
 from bench.speed.material import DATA, DIM, notes
 from bench.speed.ratio import ratio, seconds_by_turns
 from protocols.payload.shuffled_writer import ShuffledWriter
+from shared.constructions.procedures import recurrent
 from shared.corpus import read_corpus, write_corpus
 from shared.embeddings.vectors import WordVectors
 from shared.models.lstm import lstm_precision
-from shared.pipeline import pipeline
 from shared.sentences.encoding import embedded, token_batches
 from shared.sentences.tokenised import tokenised, tokenised_chunks
 from site_client.sharing import encode as encoding
@@ -152,9 +152,9 @@ def _encoder(site: Workspace, source: Path, out: Path, clocks: list[_Clock]) -> 
         with ExitStack() as stack:
             patches: list[tuple[object, str, str]] = [
                 (Guard, "passed", "bound"),
-                (pipeline, "embedded", "embed"),
-                (pipeline, "represent", "represent"),
-                (encoding, "load_encoder", "load"),
+                (recurrent, "embedded", "embed"),
+                (recurrent, "represent", "represent"),
+                (encoding, "load_construction", "load"),
                 (encoding, "seal_share", "seal"),
                 (ShuffledWriter, "append", "append"),
                 (ShuffledWriter, "__enter__", "open"),

@@ -14,6 +14,7 @@ from aggregator import workspace as provider
 from aggregator.publishing import releases
 from bench import corpora
 from foundation.files import write_text
+from shared.constructions.procedures.recurrent import NoisyRecurrent
 from shared.corpus import read_corpus
 from shared.document import Document
 from shared.embeddings.subwords import Subwords
@@ -21,7 +22,6 @@ from shared.embeddings.vectors import WordVectors, unit_rows
 from shared.generate import generate_notes
 from shared.labels import load_scheme
 from shared.models.representer import Representer, RepresenterConfig
-from shared.pipeline.pipeline import Encoder, save_encoder
 from shared.sentences.encoding import embedded
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import tokenised, tokenised_chunks
@@ -75,7 +75,7 @@ def site_workspace(folder: Path, vectors: WordVectors) -> hospital.Workspace:
     scheme = load_scheme(SCHEME)
     central = provider.create(folder / "provider", "bench", scheme.name)
     central.representer.mkdir()
-    save_encoder(Encoder(vectors, Representer(RepresenterConfig(DIM)).eval(), scheme), central.representer)
+    NoisyRecurrent(vectors, Representer(RepresenterConfig(DIM)).eval(), scheme).save(central.representer)
     write_text(central.representer / "training.json", "{}", private=False)
     releases.publish_representer(central, releases.Publishing(audited=False))
     site = hospital.create(folder / "site", "bench")

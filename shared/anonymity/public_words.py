@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shared.augment.pseudonyms import is_punctuation
-from shared.embeddings.generalised import plain
+from shared.embeddings.generalised import strip_accents
 from shared.errors import ConfigurationError
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.tokens import tokenise
@@ -93,8 +93,8 @@ class WordUse:
             rule: the thresholds.
             names: names of people and places; accents and casing are ignored.
         """
-        listed = {plain(name) for name in names}
-        named = np.fromiter((plain(word) in listed for word in self.words), dtype=bool, count=len(self.words))
+        listed = {strip_accents(name) for name in names}
+        named = np.fromiter((strip_accents(word) in listed for word in self.words), dtype=bool, count=len(self.words))
         numbers = np.fromiter((_has_digit(word) for word in self.words), dtype=bool, count=len(self.words))
         often = self._other >= rule.least
         small = (self._inside >= rule.least) & (self._capitalised <= rule.capitalised_share * self._inside)

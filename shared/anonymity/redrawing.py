@@ -2,17 +2,18 @@
 
 A share shows each labelled span as one public span, drawn by its category, casing and punctuation. All three stand in the
 share, and the spans are public: whoever trains on it can draw again, as the hospital could have, and learns nothing new of it.
-It takes a representer that shows each token by itself; behind any other, a token's neighbours would show the first draw.
+It takes a construction that shows each token by itself; in any other, a token's neighbours would show the first draw.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 import torch
 
+from shared.anonymity.surrogates import SurrogateBank
 from shared.augment.pseudonyms import is_punctuation
-from shared.models.token_local import TokenLocal
-from shared.pipeline.pipeline import Encoder
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import CASING_CLASSES
@@ -28,21 +29,18 @@ class Redrawing:
     """Draws new surrogates for half of the sentences that it is given.
 
     Args:
-        encoder: with a bank of surrogates and a token-local representer; see `redrawing`.
+        bank: that the surrogates of the shares were drawn from.
+        words: of the vocabulary.
+        show: what a share shows of sentences whose words are public, token by token.
     """
 
-    def __init__(self, encoder: Encoder) -> None:
-        assert encoder.surrogates is not None
-        self._encoder = encoder
-        self._bank = encoder.surrogates
-        marks = [word for word in encoder.vectors.words if is_punctuation(word)]
-        shown = (
-            encoder.noise_free(TokenisedSentences.single_words(marks)).values
-            if marks
-            else np.zeros((0, encoder.dim), dtype=np.float16)
-        )
+    def __init__(
+        self, bank: SurrogateBank, words: Sequence[str], show: Callable[[TokenisedSentences], RaggedSentences]
+    ) -> None:
+        self._bank, self._show = bank, show
+        marks = [word for word in words if is_punctuation(word)]
+        rows = [row.tobytes() for row in show(TokenisedSentences.single_words(marks)).values] if marks else []
         # Two marks that look alike are neither: any word may stand for them then.
-        rows = [row.tobytes() for row in shown]
         self._marks = {row: mark for row, mark in zip(rows, marks, strict=True) if rows.count(row) == 1}
 
     def __call__(self, sentences: RaggedSentences, generator: np.random.Generator) -> RaggedSentences:
@@ -62,14 +60,7 @@ class Redrawing:
         tags = np.where(chosen, sentences.tags, 0).astype(np.uint8)
         noise = torch.Generator().manual_seed(int(generator.integers(2**62)))
         drawn = self._bank.replaced(TokenisedSentences(words.tolist(), tags, sentences.lengths), noise).words
-        new = self._encoder.noise_free(TokenisedSentences.single_words([drawn[place] for place in places.tolist()]))
+        new = self._show(TokenisedSentences.single_words([drawn[place] for place in places.tolist()]))
         values, casing = sentences.values.copy(), sentences.casing.copy()
         values[places], casing[places] = new.values, new.casing
         return RaggedSentences(values, casing, sentences.tags, sentences.lengths)
-
-
-def redrawing(encoder: Encoder) -> Redrawing | None:
-    """What draws surrogates anew for shares of an encoder; None where its shares have none, or tokens show in others."""
-    if encoder.surrogates is None or not isinstance(encoder.representer, TokenLocal):
-        return None
-    return Redrawing(encoder)

@@ -16,6 +16,7 @@ import hashlib
 import unicodedata
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,7 @@ NUMBERS = (1, 3, 4)
 
 
 class FoldedVectors(WordVectors):
-    """Word vectors that ignore casing and know what kind of word it is; see `folded`.
+    """Word vectors that ignore casing and know what kind of word it is; see `fold_casing`.
 
     Args:
         words: in lower case, each once.
@@ -56,13 +57,21 @@ class FoldedVectors(WordVectors):
         if any(word != word.lower() for word in self.words):
             raise EmbeddingError("expected words in lower case, got others; make the vocabulary again")
 
+    def spell(self, words: Sequence[str]) -> list[str]:
+        """The words in lower case: no other spelling is known."""
+        return [word.lower() for word in words]
+
+    def stored_besides(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """See WordVectors."""
+        return {}, {"flags": self.flags}
+
     def ids(self, words: Sequence[str]) -> NDArray[np.int64]:
         """Row of the vocabulary of each word, casing ignored; -1 where there is none."""
-        return super().ids([word.lower() for word in words])
+        return super().ids(self.spell(words))
 
     def _subword_rows(self, words: list[str]) -> NDArray[np.float32]:
         lowered = [word.lower() for word in words]
-        return flagged(super()._subword_rows(lowered), number_flags(lowered), self.dim - self.flags)
+        return set_flags(super()._subword_rows(lowered), number_flags(lowered), self.dim - self.flags)
 
 
 class GeneralisedVectors(FoldedVectors):
@@ -132,6 +141,12 @@ class GeneralisedVectors(FoldedVectors):
         total.update(np.ascontiguousarray(self.classes, dtype="<i4").data)
         return total.hexdigest()
 
+    def stored_besides(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """See WordVectors."""
+        tensors, fields = super().stored_besides()
+        share = {} if self.largest_share is None else {"largest_share": self.largest_share}
+        return tensors | {"classes": self.classes}, fields | {"generalised": True} | share
+
     def cluster(self, words: Sequence[str]) -> NDArray[np.int64]:
         """The cluster of each word, known or not; PUBLIC for a public word. int64 `[words]`."""
         ids = self.ids(words)
@@ -177,7 +192,7 @@ class GeneralisedVectors(FoldedVectors):
             raise EmbeddingError("expected equal vectors within a cluster, got others; fetch the release again")
 
 
-def folded(vectors: WordVectors, lists: Sequence[Sequence[str]] = ()) -> FoldedVectors:
+def fold_casing(vectors: WordVectors, lists: Sequence[Sequence[str]] = ()) -> FoldedVectors:
     """Word vectors that ignore casing, with what public lists and the number of digits say of a word.
 
     Of several spellings the first, which is the most frequent, gives the vector. The words of the lists join the
@@ -200,18 +215,18 @@ def folded(vectors: WordVectors, lists: Sequence[Sequence[str]] = ()) -> FoldedV
         matrix = np.concatenate([matrix, vectors.rows(more)])
     flags = number_flags(words)
     for listed in lists:
-        on = {plain(word) for word in listed}
-        flags = np.concatenate([flags, [[plain(word) in on] for word in words]], axis=1, dtype=np.float32)
+        on = {strip_accents(word) for word in listed}
+        flags = np.concatenate([flags, [[strip_accents(word) in on] for word in words]], axis=1, dtype=np.float32)
     subwords = None
     if vectors.subwords is not None:
         grams = vectors.subwords
         subwords = Subwords(grams.minn, grams.maxn, np.pad(grams.buckets, ((0, 0), (0, flags.shape[1]))))
     return FoldedVectors(
-        words, flagged(np.pad(matrix, ((0, 0), (0, flags.shape[1]))), flags, vectors.dim), flags.shape[1], subwords
+        words, set_flags(np.pad(matrix, ((0, 0), (0, flags.shape[1]))), flags, vectors.dim), flags.shape[1], subwords
     )
 
 
-def flagged(rows: NDArray[np.float32], flags: NDArray[np.float32], first: int) -> NDArray[np.float32]:
+def set_flags(rows: NDArray[np.float32], flags: NDArray[np.float32], first: int) -> NDArray[np.float32]:
     """Rows of length 1 with flags in some columns.
 
     Args:
@@ -230,7 +245,7 @@ def number_flags(words: Sequence[str]) -> NDArray[np.float32]:
     )
 
 
-def plain(word: str) -> str:
+def strip_accents(word: str) -> str:
     """The word in lower case and without accents, as lists of names are compared."""
     decomposed = unicodedata.normalize("NFD", word.lower())
     return "".join(character for character in decomposed if not unicodedata.combining(character))

@@ -17,6 +17,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import repeat
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +88,14 @@ class WordVectors:
         if self.subwords is not None:
             total.update(np.ascontiguousarray(self.subwords.buckets, dtype="<f4").data)
         return total.hexdigest()
+
+    def spell(self, words: Sequence[str]) -> list[str]:
+        """The words as far as the vectors tell spellings apart: here, as they are."""
+        return list(words)
+
+    def stored_besides(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """What these vectors have and plain ones have not, as `save_vectors` stores it: tensors, and fields of the vocabulary."""
+        return {}, {}
 
     def ids(self, words: Sequence[str]) -> NDArray[np.int64]:
         """Row of the vocabulary that stands for each word `[words]`; -1 where none does.

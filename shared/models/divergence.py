@@ -28,7 +28,7 @@ from torch import Tensor, nn
 
 from shared.models.lstm import lstm_precision
 from shared.models.noise import NoiseSource
-from shared.models.representer import Representer, bounded
+from shared.models.representer import Representer, clip_to_ball
 from shared.models.shapes import rounded_rows, rounded_steps
 
 # Changed sentences whose first outputs are held at a time, and cells of one batch of the LSTM.
@@ -187,7 +187,7 @@ class _Sentences:
             parts: ahead of the bound, `[places, rows, dim]`.
             own: row of the unchanged sentence, int64 `[rows]`.
         """
-        means = bounded(parts + self.bias) * self.precision
+        means = clip_to_ball(parts + self.bias) * self.precision
         return (means - means[:, own]).square_().sum(2)
 
 

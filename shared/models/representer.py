@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -54,7 +55,7 @@ class RepresenterConfig:
             )
 
 
-def bounded(vectors: Tensor) -> Tensor:
+def clip_to_ball(vectors: Tensor) -> Tensor:
     """The vectors, drawn back to the unit ball where they lie outside."""
     length: Tensor = vectors.norm(dim=-1, keepdim=True)
     return vectors / length.clamp(min=1.0)
@@ -62,6 +63,8 @@ def bounded(vectors: Tensor) -> Tensor:
 
 class Representer(nn.Module):
     """The noisy recurrent encoder whose output may leave a hospital."""
+
+    kind: ClassVar[str] = "recurrent"
 
     def __init__(self, config: RepresenterConfig) -> None:
         super().__init__()
@@ -74,7 +77,7 @@ class Representer(nn.Module):
     def mean(self, vectors: Tensor, lengths: Tensor, source: NoiseSource) -> Tensor:
         """The representation ahead of its output noise, each token in the unit ball, `[batch, steps, dim]`."""
         hidden = self.encoder(self.input_noise(vectors, source), lengths)
-        return bounded(self.output(hidden))
+        return clip_to_ball(self.output(hidden))
 
     def forward(self, vectors: Tensor, lengths: Tensor, source: NoiseSource) -> Tensor:
         """A fresh noisy representation, for training.
@@ -92,7 +95,7 @@ class Representer(nn.Module):
 
     def noise_free(self, vectors: Tensor, lengths: Tensor) -> Tensor:
         """The representation without any noise, for inference inside one house. It must never leave it."""
-        return bounded(self.output(self.encoder(vectors, lengths)))
+        return clip_to_ball(self.output(self.encoder(vectors, lengths)))
 
     def end_to_end(
         self, vectors: Tensor, lengths: Tensor, source: PrivateSource, factors: Tensor | None = None
@@ -133,7 +136,7 @@ class Representer(nn.Module):
             more = rounded_steps(len(hidden)) - len(hidden)
             parts = self.output(functional.pad(hidden, (0, 0, 0, more)))[: len(hidden)]
         # Bounded in float32, so that the bound holds exactly where the noise needs it.
-        return bounded(parts.float())
+        return clip_to_ball(parts.float())
 
     @property
     def value_bound(self) -> float:
@@ -143,6 +146,10 @@ class Representer(nn.Module):
         chance of at most exp(-32) (concentration of Lipschitz functions of Gaussians).
         """
         return 1.0 + float(self.output_noise.scale.max()) * (math.sqrt(self.config.dim) + 8)
+
+    def raised_value_bound(self, factor: float) -> float:
+        """The same under so many times its output noise."""
+        return 1 + factor * (self.value_bound - 1)
 
     @torch.no_grad()
     def noise_scales(self) -> dict[str, list[float]]:

@@ -7,12 +7,13 @@ decided by the vocabulary (`GeneralisedVectors`) and by the surrogates ahead of 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from shared.errors import ConfigurationError
-from shared.models.representer import bounded
+from shared.models.representer import clip_to_ball
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class TokenLocalConfig:
 class TokenLocal(nn.Module):
     """Projects word vectors onto their main directions; the result stays in the unit ball."""
 
+    kind: ClassVar[str] = "token-local"
+
     def __init__(self, config: TokenLocalConfig) -> None:
         super().__init__()
         self.config = config
@@ -53,19 +56,23 @@ class TokenLocal(nn.Module):
         Returns:
             float32 `[tokens, dim]`.
         """
-        return bounded(vectors @ self.projection)
+        return clip_to_ball(vectors @ self.projection)
 
     @property
     def value_bound(self) -> float:
         """L2 norm that no token's representation exceeds, after rounding to float16."""
         return 1.001
 
+    def raised_value_bound(self, factor: float) -> float:
+        """The same: there is no noise to raise."""
+        return self.value_bound
+
     def noise_scales(self) -> dict[str, list[float]]:
         """No noise."""
         return {"input": [0.0] * self.config.inputs, "output": [0.0] * self.config.dim}
 
 
-def token_local(matrix: Tensor, dim: int) -> TokenLocal:
+def fit_token_local(matrix: Tensor, dim: int) -> TokenLocal:
     """The projection that keeps most of some vectors (principal components about the origin).
 
     Args:

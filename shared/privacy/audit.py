@@ -13,32 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from shared.augment.pseudonyms import Pseudonymiser, is_punctuation
+from shared.augment.pseudonyms import Pseudonymiser
+from shared.constructions.accounting import Accounting
+from shared.constructions.construction import Construction
 from shared.document import Document
-from shared.embeddings.generalised import PUBLIC, GeneralisedVectors
 from shared.embeddings.neighbours import Neighbours
 from shared.errors import ConfigurationError, EvaluationError, TrainingError
-from shared.models.representer import Representer
-from shared.pipeline.pipeline import Encoder
-from shared.privacy.accounting import (
-    Accounting,
-    Anonymity,
-    Reach,
-    anonymity_accounting,
-    independence_accounting,
-    no_accounting,
-    noise_accounting,
-)
 from shared.privacy.attacks.attack import Attack, S
 from shared.privacy.attacks.registry import ATTACKS
-from shared.privacy.attacks.scene import AuditMaterial, OwnSet, Scene
+from shared.privacy.attacks.scene import AuditMaterial, Scene
 from shared.privacy.statistics.finding import Finding
 from shared.progress import Progress, silent
 from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_corpus
-from shared.text.casing import cased_like, casing_class
 
-# A number stands among so many others at the most.
-_NUMBERS = 1000
 # The order of format 2 of an audit's record; what later attacks add comes after it.
 _RECORDED = (
     "white_box", "adversary", "inversion", "matching", "linkage", "reassembly", "readability", "membership", "neighbours",
@@ -110,7 +97,7 @@ class Audit:
         findings: of all attacks.
         accounting: what can be proved.
         left_out: attacks that were not run, each with the reason.
-        own_set: whether the construction has one; see `own_set`.
+        own_set: whether the construction has one; see `Construction.own_set`.
     """
 
     findings: tuple[Finding, ...]
@@ -119,7 +106,9 @@ class Audit:
     own_set: bool = True
 
 
-def run_audit(encoder: Encoder, material: AuditMaterial, settings: AuditSettings, progress: Progress = silent) -> Audit:
+def run_audit(
+    encoder: Construction, material: AuditMaterial, settings: AuditSettings, progress: Progress = silent
+) -> Audit:
     """Run every attack of the settings. One that can't be run on these notes is left out, with the reason.
 
     Args:
@@ -140,7 +129,7 @@ def run_audit(encoder: Encoder, material: AuditMaterial, settings: AuditSettings
     if not (known.tags > 0).any() or not (target.tags > 0).any():
         raise ConfigurationError("audit: expected labelled PHI in the notes on either side, got none; label some")
     pseudonyms = Pseudonymiser(Neighbours(material.vectors), min(settings.neighbours, len(material.vectors)))
-    own = own_set(encoder)
+    own = encoder.own_set()
     scene = Scene(encoder, material, known, target, pseudonyms, own, progress)
     planned, left_out = _planned(scene, settings)
     findings: list[Finding] = []
@@ -150,7 +139,8 @@ def run_audit(encoder: Encoder, material: AuditMaterial, settings: AuditSettings
             findings += attack.run(scene, one)
         except (ConfigurationError, TrainingError, EvaluationError) as error:
             left_out.append(f"{attack.name}: {error}")
-    proved = accounted(encoder, target, material.target)
+    longest = max(len(tokens) for _, tokens in tokenised(material.target))
+    proved = encoder.account(int(np.max(target.lengths)), longest)
     return Audit(tuple(findings), proved, tuple(left_out), own is not None)
 
 
@@ -170,63 +160,5 @@ def _planned(scene: Scene, settings: AuditSettings) -> tuple[list[tuple[Attack[A
     return planned, left_out
 
 
-def _sentences(notes: Sequence[Document], encoder: Encoder) -> TokenisedSentences:
+def _sentences(notes: Sequence[Document], encoder: Construction) -> TokenisedSentences:
     return tokenised_corpus(notes, encoder.scheme)
-
-
-def own_set(encoder: Encoder) -> OwnSet | None:
-    """The words that a construction shows exactly like a word; None where it has no such set."""
-    vectors = encoder.vectors
-    if encoder.surrogates is not None:
-        return _SameCasing(vectors.words)
-    if isinstance(vectors, GeneralisedVectors):
-        members: dict[int, list[str]] = {}
-        for word, own in zip(vectors.words, vectors.classes.tolist(), strict=True):
-            if own != PUBLIC:
-                members.setdefault(own, []).append(word)
-        return lambda word: members.get(int(vectors.cluster([word])[0]), [])
-    return None
-
-
-class _SameCasing:
-    """All words that can be written in the casing class of a word, which travels; numbers of as many digits for a number.
-
-    Args:
-        words: of the vocabulary.
-    """
-
-    def __init__(self, words: Sequence[str]) -> None:
-        self._words = [word for word in words if not is_punctuation(word)]
-        self._known: dict[tuple[object, ...], list[str]] = {}
-
-    def __call__(self, word: str) -> list[str]:
-        if word.isdecimal():
-            return _numbers(len(word))
-        kind = (casing_class(word), word.islower(), word.isupper(), word[0].isupper())
-        if kind not in self._known:
-            cased = dict.fromkeys(cased_like(other, word) for other in self._words)
-            self._known[kind] = [other for other in cased if casing_class(other) == kind[0]]
-        return self._known[kind]
-
-
-def _numbers(digits: int) -> list[str]:
-    """Numbers of so many digits, all of them or some that lie evenly."""
-    step = max(1, 10**digits // _NUMBERS)
-    return [f"{number:0{digits}}" for number in range(0, 10**digits, step)]
-
-
-def accounted(encoder: Encoder, target: TokenisedSentences, notes: Sequence[Document]) -> Accounting:
-    """What can be proved of an encoder, for the longest sentence and note at hand."""
-    if encoder.surrogates is not None:
-        return independence_accounting(encoder.surrogates.hides_casing)
-    noise = None
-    if isinstance(encoder.representer, Representer):
-        sigma = min(encoder.representer.noise_scales()["output"])
-        longest = max(len(tokens) for _, tokens in tokenised(notes))
-        noise = noise_accounting(
-            sigma, Reach.SENTENCE, sentence_tokens=int(np.max(target.lengths)), note_tokens=longest
-        )
-    vectors = encoder.vectors
-    if isinstance(vectors, GeneralisedVectors):
-        return anonymity_accounting(Anonymity(vectors.k, vectors.k_in_casing, vectors.largest_share), noise)
-    return noise or no_accounting()

@@ -20,18 +20,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shared.constructions.construction import Construction
+from shared.constructions.rows import MAX_FACTOR
 from shared.errors import ConfigurationError
 from shared.models.noise import RehearsalNoise
 from shared.models.noise_source import RUNGS_PER_DOUBLING
-from shared.models.representer import Representer
-from shared.models.token_local import TokenLocal
-from shared.pipeline.pipeline import Encoder
-from shared.privacy.white_box import PairAccuracies, below, pair_accuracies
+from shared.privacy.white_box import PairAccuracies, normal_cdf, pair_accuracies
 from shared.privacy.word_pairs import WordPairs
 from shared.sentences.tokenised import TokenisedSentences
-
-MAX_FACTOR = 16.0
-"""Under more noise than this many times its scale a sentence is of no use to a head."""
 
 
 @dataclass(frozen=True)
@@ -77,20 +73,17 @@ class Enforced:
     found: PairAccuracies
 
 
-def raised_value_bound(representer: Representer | TokenLocal, factor: float) -> float:
-    """The value bound of a representer under so many times its output noise."""
-    if isinstance(representer, TokenLocal):
-        return representer.value_bound
-    return 1 + factor * (representer.value_bound - 1)
-
-
 def enforce(
-    encoder: Encoder, chunk: TokenisedSentences, bound: AdvantageBound, pairs: WordPairs, noise: RehearsalNoise
+    construction: Construction,
+    chunk: TokenisedSentences,
+    bound: AdvantageBound,
+    pairs: WordPairs,
+    noise: RehearsalNoise,
 ) -> Enforced:
     """The least noise, on the ladder, under which every sentence of a chunk keeps the bound.
 
     Args:
-        encoder: any construction.
+        construction: any.
         chunk: labelled sentences.
         bound: what to keep.
         pairs: the neighbours, all of them and of every sentence.
@@ -101,7 +94,7 @@ def enforce(
     """
     if pairs.settings.sentences < 1 or pairs.settings.neighbours is not None:
         raise ConfigurationError("a bound on advantage: expected all neighbours of all sentences, got a sample of them")
-    found = pair_accuracies(encoder, chunk, pairs, noise)
+    found = pair_accuracies(construction, chunk, pairs, noise)
     sentence = chunk.sentence_of_token[found.tokens]
     factors = np.ones(len(chunk.lengths))
     left_out = np.zeros(len(chunk.lengths), dtype=bool)
@@ -132,5 +125,5 @@ def _least_factor(divergence: NDArray[np.float64], bound: AdvantageBound) -> flo
 
 def _advantage(divergence: NDArray[np.float64], factor: float, quantile: float) -> float:
     """The quantile over pairs of the worst draw, of a divergence `[draws, pairs]` under more noise."""
-    each = 2 * below(divergence.max(0) / (2 * factor)) - 1
+    each = 2 * normal_cdf(divergence.max(0) / (2 * factor)) - 1
     return float(np.quantile(each, quantile, method="higher"))

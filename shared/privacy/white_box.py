@@ -2,7 +2,7 @@
 
 It holds everything that is published, unlimited time, the whole sentence but one PHI word, and two candidates for that
 word: the true one and one of its N neighbours, either as likely. How often can it be right? That depends on the
-construction:
+construction, which says how far what it shows moves (`Construction.divergences`):
 
 - noise behind a recurrent representer: Phi(Delta / 2), see `shared.models.divergence`; an upper bound, for the attacker
   is given the input noise too;
@@ -20,7 +20,7 @@ alike; beside an encoding they are words that the release shows differently.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,19 +28,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from shared.augment.pseudonyms import Pseudonymiser, is_punctuation
-from shared.embeddings.generalised import FoldedVectors
+from shared.augment.pseudonyms import Pseudonymiser
+from shared.constructions.construction import Construction, Protection, Trials, WordChanges
 from shared.errors import ConfigurationError
-from shared.models.divergence import Replacements, divergences
 from shared.models.noise import RehearsalNoise
-from shared.models.representer import Representer
-from shared.pipeline.pipeline import Encoder
 from shared.privacy.statistics.accuracies import AccuracyCounts, Spread
 from shared.privacy.statistics.finding import Finding
 from shared.privacy.word_pairs import WhiteBoxSettings, WordPairs
-from shared.sentences.encoding import noise_for
 from shared.sentences.tokenised import TokenisedSentences
-from shared.text.casing import cased_like, casing_class, casing_classes
+from shared.text.casing import casing_classes
 
 KNOWLEDGE: Final = (
     "all weights, noise scales and code; the input noise drawn; the sentence but for one PHI word; "
@@ -72,7 +68,7 @@ class PairAccuracies:
     def under(self, factors: NDArray[np.float64]) -> PairAccuracies:
         """The same under this many times the output noise, float64 `[pairs]`."""
         divergence = self.divergence / factors
-        return PairAccuracies(self.tokens, below(divergence / 2).mean(0), self.casing_differs, divergence)
+        return PairAccuracies(self.tokens, normal_cdf(divergence / 2).mean(0), self.casing_differs, divergence)
 
     def only(self, kept: NDArray[np.bool_]) -> PairAccuracies:
         """Some of the pairs."""
@@ -96,13 +92,13 @@ class WhiteBoxBound:
     """What the white-box attacker reaches on some notes.
 
     Args:
-        construction: "noise", "no noise" or "surrogates".
+        protection: of the construction.
         representation: by PHI category, and all of them under "": from the representation alone.
         with_casing: the same, casing included; empty where no neighbours were looked at.
         settings: how much was computed; a maximum over a sample is no maximum over all pairs.
     """
 
-    construction: str
+    protection: Protection
     representation: dict[str, Spread]
     with_casing: dict[str, Spread]
     settings: WhiteBoxSettings
@@ -125,17 +121,20 @@ class WhiteBoxBound:
 
 
 def white_box(
-    encoder: Encoder, chunks: Iterable[TokenisedSentences], pseudonyms: Pseudonymiser, settings: WhiteBoxSettings
+    construction: Construction,
+    chunks: Iterable[TokenisedSentences],
+    pseudonyms: Pseudonymiser,
+    settings: WhiteBoxSettings,
 ) -> WhiteBoxBound:
     """The bound over labelled sentences in any number.
 
     Args:
-        encoder: any construction.
+        construction: any.
         chunks: labelled sentences.
         pseudonyms: gives the neighbours; the word itself is not among them.
         settings: how much is computed.
     """
-    tally = WhiteBoxTally(encoder, pseudonyms, settings)
+    tally = WhiteBoxTally(construction, pseudonyms, settings)
     for chunk in chunks:
         tally.add(chunk)
     return tally.bound()
@@ -145,7 +144,7 @@ class WhiteBoxTally:
     """The same chunk by chunk, beside an encoding; see `white_box`.
 
     Args:
-        encoder: any construction.
+        construction: any.
         pseudonyms: None for surrogates alone, of which the bound is known without any neighbour.
         settings: how much is computed.
 
@@ -153,10 +152,12 @@ class WhiteBoxTally:
         ConfigurationError: there are neither surrogates nor neighbours.
     """
 
-    def __init__(self, encoder: Encoder, pseudonyms: Pseudonymiser | None, settings: WhiteBoxSettings) -> None:
-        if pseudonyms is None and construction(encoder) != "surrogates":
+    def __init__(
+        self, construction: Construction, pseudonyms: Pseudonymiser | None, settings: WhiteBoxSettings
+    ) -> None:
+        if pseudonyms is None and not construction.replaces_phi:
             raise ConfigurationError("white box: expected neighbours for an encoder without surrogates, got none")
-        self.encoder, self.settings = encoder, settings
+        self.construction, self.settings = construction, settings
         self._pairs = None if pseudonyms is None else WordPairs(pseudonyms, settings)
         self._noise = torch.Generator().manual_seed(settings.seed)
         self._counts: dict[tuple[bool, str], AccuracyCounts] = {}
@@ -167,7 +168,7 @@ class WhiteBoxTally:
             marked = np.flatnonzero(chunk.tags)
             self._count_all(False, chunk, marked, np.full(len(marked), 0.5))
         else:
-            self.count(chunk, pair_accuracies(self.encoder, chunk, self._pairs, self._noise))
+            self.count(chunk, pair_accuracies(self.construction, chunk, self._pairs, self._noise))
 
     def count(self, chunk: TokenisedSentences, found: PairAccuracies) -> None:
         """Counts in what was computed of a chunk."""
@@ -181,7 +182,7 @@ class WhiteBoxTally:
         kinds = chunk.categories[tokens]
         for kind in np.unique(kinds).tolist():
             own = kinds == kind
-            self._count(casing, self.encoder.scheme.categories[kind], tokens[own], accuracy[own])
+            self._count(casing, self.construction.scheme.categories[kind], tokens[own], accuracy[own])
 
     def _count(self, casing: bool, category: str, tokens: NDArray[np.int64], accuracy: NDArray[np.float64]) -> None:
         self._counts.setdefault((casing, category), AccuracyCounts()).add(tokens, accuracy)
@@ -191,103 +192,34 @@ class WhiteBoxTally:
         listed = sorted(self._counts.items(), key=lambda item: item[0])
         alone = {category: counts.spread() for (casing, category), counts in listed if not casing}
         both = {category: counts.spread() for (casing, category), counts in listed if casing}
-        return WhiteBoxBound(construction(self.encoder), alone, both, self.settings)
-
-
-def construction(encoder: Encoder) -> str:
-    """What protects labelled PHI: "surrogates", "noise" or "no noise"."""
-    if encoder.surrogates is not None:
-        return "surrogates"
-    return "noise" if isinstance(encoder.representer, Representer) else "no noise"
+        return WhiteBoxBound(self.construction.protection, alone, both, self.settings)
 
 
 def pair_accuracies(
-    encoder: Encoder, chunk: TokenisedSentences, pairs: WordPairs, noise: RehearsalNoise
+    construction: Construction, chunk: TokenisedSentences, pairs: WordPairs, noise: RehearsalNoise
 ) -> PairAccuracies:
     """The accuracy for every pair of one chunk.
 
     Args:
-        encoder: any construction.
+        construction: any.
         chunk: labelled sentences.
         pairs: chooses the pairs.
         noise: for the input noise; with a MemoisedNoise a sentence always gets the same.
     """
     tokens, places, words = pairs.of(chunk)
     attacked, line = np.unique(tokens, return_inverse=True)
-    spelled = [chunk.words[token] for token in attacked.tolist()]
-    written = words
-    if isinstance(encoder.vectors, FoldedVectors):
-        spelled, written = [word.lower() for word in spelled], [word.lower() for word in words]
-    differs = casing_classes(written)[places] != casing_classes(spelled)[line]
-    if encoder.surrogates is not None and encoder.surrogates.hides_casing:
+    spelled = construction.vectors.spell([chunk.words[token] for token in attacked.tolist()])
+    differs = casing_classes(construction.vectors.spell(words))[places] != casing_classes(spelled)[line]
+    if construction.hides_casing:
         differs = np.zeros_like(differs)
-    kind = construction(encoder)
-    if not len(tokens):
-        divergence = np.zeros((1, 0))
-    elif kind == "surrogates":
-        seeds = range(pairs.settings.seed, pairs.settings.seed + pairs.settings.draws)
-        alike = ~differs
-        looks = [_look_otherwise(encoder, chunk, tokens[alike], places[alike], words, seed) for seed in seeds]
-        divergence = np.where(np.any(looks, axis=0)[tokens], np.inf, 0.0)[None]
-    elif kind == "noise":
-        divergence = _noisy(encoder, chunk, Replacements(tokens, places, encoder.vectors.rows(words)), pairs, noise)
-    else:
-        classes = _classes(encoder, [*words, *(chunk.words[token] for token in attacked.tolist())])
-        divergence = np.where(classes[places] == classes[len(words) + line], 0.0, np.inf)[None]
-    return PairAccuracies(tokens, below(divergence / 2).mean(0), differs, divergence)
+    divergence = np.zeros((1, 0))
+    if len(tokens):
+        changes, settings = WordChanges(tokens, places, words, ~differs), pairs.settings
+        divergence = construction.divergences(chunk, changes, Trials(settings.draws, noise, settings.seed))
+    return PairAccuracies(tokens, normal_cdf(divergence / 2).mean(0), differs, divergence)
 
 
-def _noisy(
-    encoder: Encoder, chunk: TokenisedSentences, replaced: Replacements, pairs: WordPairs, noise: RehearsalNoise
-) -> NDArray[np.float64]:
-    """Delta for every draw; only the sentences with pairs are run."""
-    assert isinstance(encoder.representer, Representer)
-    rows = np.unique(chunk.sentence_of_token[replaced.tokens])
-    kept, part = chunk.tokens_of(rows), chunk.select(rows)
-    vectors, source = encoder.vectors.rows(part.words), noise_for(part, noise)
-    moved = Replacements(np.searchsorted(kept, replaced.tokens), replaced.ids, replaced.rows)
-    return np.stack(
-        [divergences(encoder.representer, vectors, part.lengths, moved, source) for _ in range(pairs.settings.draws)]
-    )
-
-
-def _look_otherwise(
-    encoder: Encoder,
-    chunk: TokenisedSentences,
-    tokens: NDArray[np.int64],
-    places: NDArray[np.int64],
-    words: Sequence[str],
-    seed: int,
-) -> NDArray[np.bool_]:
-    """Whether a token looks otherwise when each attacked one is one of its neighbours, bool `[tokens of the chunk]`."""
-    hidden = encoder.surrogates is not None and encoder.surrogates.hides_casing
-    firsts = np.flatnonzero(np.diff(tokens, prepend=-1))
-    counts = np.diff(firsts, append=len(tokens))
-    chosen = firsts + np.random.default_rng(seed).integers(counts)
-    twin = list(chunk.words)
-    for token, place in zip(tokens[chosen].tolist(), places[chosen].tolist(), strict=True):
-        other = cased_like(words[place], twin[token])
-        # Casing and punctuation travel unless they are hidden, and are counted elsewhere.
-        if hidden or (casing_class(other) == casing_class(twin[token]) and not is_punctuation(other)):
-            twin[token] = other
-    true, false = (
-        encoder.rehearsed(sentences, torch.Generator().manual_seed(seed))
-        for sentences in (chunk, chunk.with_words(twin))
-    )
-    otherwise: NDArray[np.bool_] = (true.values != false.values).any(1) | (true.casing != false.casing)
-    return otherwise
-
-
-def _classes(encoder: Encoder, words: Sequence[str]) -> NDArray[np.int64]:
-    """A number for each word, the same for words that are shown in the same way."""
-    distinct = {word: place for place, word in enumerate(dict.fromkeys(words))}
-    alone = TokenisedSentences.single_words(list(distinct))
-    seen: dict[bytes, int] = {}
-    shown = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in encoder.noise_free(alone).values])
-    return shown[[distinct[word] for word in words]]
-
-
-def below(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def normal_cdf(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Distribution function of the standard normal."""
-    below: NDArray[np.float64] = torch.special.ndtr(torch.from_numpy(values)).numpy()
-    return below
+    probabilities: NDArray[np.float64] = torch.special.ndtr(torch.from_numpy(values)).numpy()
+    return probabilities

@@ -7,6 +7,7 @@ attack or a test drew from a seed that can be tried gets there by mistake.
 from __future__ import annotations
 
 from dataclasses import InitVar, dataclass, field
+from typing import Self
 
 from shared.models.noise import PrivateSource
 from shared.models.noise_source import MemoisedNoise, PrivateNoise, SentenceNoise
@@ -28,4 +29,16 @@ class SharedSentences(RaggedSentences):
 
     def __post_init__(self, under: PrivateSource | MemoisedNoise) -> None:
         if not isinstance(under, PrivateNoise | SentenceNoise | MemoisedNoise):
-            raise TypeError(f"expected a private source of noise, got {type(under).__name__}; only that may leave")
+            raise TypeError(
+                f"expected a private source of noise, got {type(under).__name__}; only what has one may leave"
+            )
+
+    @classmethod
+    def of(cls, sentences: RaggedSentences, under: PrivateSource | MemoisedNoise) -> Self:
+        """Sentences that are protected by something else than noise, as what a share holds of them.
+
+        Args:
+            sentences: represented, float16 `[tokens, dim]`.
+            under: the private source of whatever else was drawn for them.
+        """
+        return cls(sentences.values, sentences.casing, sentences.tags, sentences.lengths, under=under)

@@ -43,7 +43,7 @@ def at_terminal() -> bool:
 
 def inspection_of(workspace: Workspace, share: Path) -> list[str]:
     """What is in a share, without its notes, for people."""
-    from shared.pipeline.pipeline import load_scheme_file
+    from shared.labels import load_scheme_file
     from site_client.sharing.inspect import inspect, inspection_lines
 
     return inspection_lines(inspect(workspace, share, load_scheme_file(workspace.release().folder), None))

@@ -31,7 +31,10 @@ from protocols.release.repository import (
     release_name,
 )
 from protocols.release.verification import MANIFEST_NAME, VerifiedRelease, check_file, verify_release
-from shared.pipeline.pipeline import load_encoder, load_pipeline
+from shared.constructions.files import RECORD
+from shared.constructions.registry import check_record, load_construction
+from shared.pipeline.pipeline import Pipeline
+from shared.taggers.registry import load_head
 from site_client.errors import SiteError
 from site_client.releases.client import ReleaseClient, first_trust
 from site_client.releases.source import Network, open_source
@@ -202,8 +205,11 @@ class _Reception:
 def _take(incoming: Path, target: Path, manifest: ReleaseManifest) -> VerifiedRelease:
     """Verify a folder as a whole, load it once, and put it in its place."""
     verify_release(incoming, manifest.digest)
-    # Whatever does not load must not become the release in use.
-    (load_pipeline if manifest.kind == "pipeline" else load_encoder)(incoming)
+    # Whatever does not load, or is not what it says of itself, must not become the release in use.
+    construction = load_construction(incoming)
+    check_record(construction, incoming / RECORD)
+    if manifest.kind == "pipeline":
+        Pipeline(construction, load_head(incoming))
     with mapped(target):
         for path in (*incoming.rglob("*"), incoming):
             flush(path)

@@ -13,22 +13,20 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from foundation.reading import file_sha256
 from protocols.payload.sentence_block import SentenceBlock, ValueRules
 from protocols.payload.shuffled_writer import ShuffledWriter
 from protocols.share.manifest import ShareFields, ShareManifest
 from protocols.share.sealing import manifest_path, seal_share
+from shared.constructions.construction import Construction
+from shared.constructions.registry import load_construction
 from shared.document import Document
 from shared.errors import ConfigurationError, CorpusError
 from shared.models.noise import SharingNoise
-from shared.models.noise_source import MemoisedNoise, PrivateNoise
-from shared.models.representer import Representer
-from shared.pipeline.pipeline import Encoder, load_encoder
 from shared.privacy.enforcement import AdvantageBound
 from shared.progress import Progress, silent
 from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import tokenised, tokenised_chunks
-from site_client.ledger import record
+from site_client.ledger import Event, record
 from site_client.noise_secret import make_noise_secret
 from site_client.sharing.encode_report import report_path, write_report
 from site_client.sharing.guard import Guard, Guarded, neighbours_of
@@ -52,12 +50,16 @@ class Encoded:
 
 
 def encoded_blocks(
-    encoder: Encoder, documents: Iterable[Document], guard: Guard, noise: SharingNoise, progress: Progress = silent
+    construction: Construction,
+    documents: Iterable[Document],
+    guard: Guard,
+    noise: SharingNoise,
+    progress: Progress = silent,
 ) -> Iterator[SentenceBlock]:
     """The documents' sentences as they leave, in the order of the notes; the writer shuffles them.
 
     Args:
-        encoder: of the release.
+        construction: of the release.
         documents: labelled notes.
         guard: every chunk passes it.
         noise: of the share.
@@ -67,10 +69,10 @@ def encoded_blocks(
         LabelError: a label is not in the scheme of the release.
     """
     done = 0
-    for chunk in tokenised_chunks(tokenised(documents), encoder.scheme):
+    for chunk in tokenised_chunks(tokenised(documents), construction.scheme):
         passed, factors = guard.passed(chunk)
         if len(passed.lengths):
-            yield block_of(encoder.shared(passed, noise, factors))
+            yield block_of(construction.shared(passed, noise, factors))
         done += len(chunk.words)
         progress("tokens", done, 0)
 
@@ -82,7 +84,7 @@ def block_of(sentences: SharedSentences) -> SentenceBlock:
         TypeError: these sentences may not leave.
     """
     if not isinstance(sentences, SharedSentences):
-        raise TypeError(f"expected what a share holds, got {type(sentences).__name__}; see `Encoder.shared`")
+        raise TypeError(f"expected what a share holds, got {type(sentences).__name__}; see `Construction.shared`")
     return SentenceBlock(
         sentences.values.astype("<f2", copy=False), sentences.tags, sentences.casing, sentences.lengths.astype("<i4")
     )
@@ -113,7 +115,7 @@ def encode(
         WorkspaceError, ProtocolError, StorageError: see there; no payload and no manifest stays.
     """
     release, provider = workspace.release(), workspace.pinned_provider()
-    encoder = load_encoder(release.folder)
+    construction = load_construction(release.folder)
     # A key that can't be read shows now, not after hours.
     workspace.key()
     labelled, without_labels = False, 0
@@ -124,11 +126,11 @@ def encode(
             without_labels += not document.annotations
             yield document
 
-    noise, checking = _noises(workspace, encoder, release.folder, new_noise)
-    guard = Guard(encoder, neighbours_of(release.folder), bound, checking)
-    rules = ValueRules(len(encoder.scheme.tags), guard.value_bound)
-    with ShuffledWriter(out, dim=encoder.representer.config.dim, rules=rules) as writer:
-        for block in encoded_blocks(encoder, counted(), guard, noise, progress):
+    noise, checking = _noises(workspace, construction, release.folder, new_noise)
+    guard = Guard(construction, neighbours_of(release.folder), bound, checking)
+    rules = ValueRules(len(construction.scheme.tags), guard.value_bound)
+    with ShuffledWriter(out, dim=construction.dim, rules=rules) as writer:
+        for block in encoded_blocks(construction, counted(), guard, noise, progress):
             writer.append(block)
             labelled = labelled or bool(block.tags.any())
         guarded = guard.result()
@@ -153,12 +155,12 @@ def encode(
             sequence=sequence,
             recipient=provider.signing_key.key_id,
             release=release.digest,
-            label_scheme=encoder.scheme.name,
+            label_scheme=construction.scheme.name,
             tags=rules.tags,
             value_bound=rules.value_bound,
             created=datetime.date.today(),
             software=f"deid-commons {version('deid-commons')}",
-            protection=protection(encoder, guarded),
+            protection=protection(construction, guarded),
         )
         # The key in use now: it may have been replaced meanwhile, and the ledger knows no other.
         manifest = seal_share(out, fields, workspace.key(), checked=writer.checked)
@@ -173,20 +175,15 @@ def encode(
 
 
 def _noises(
-    workspace: Workspace, encoder: Encoder, release: Path, new_noise: bool
+    workspace: Workspace, construction: Construction, release: Path, new_noise: bool
 ) -> tuple[SharingNoise, SharingNoise]:
-    """The noise of the share, and that of the check ahead of it: once for a sentence under a representer, ever.
+    """The noise of the share, and that of the check ahead of it."""
+    secret = _noise_secret(workspace, new_noise) if construction.memoises_noise else b""
+    return construction.sharing_noise(secret, release), construction.sharing_noise(secret, release, b"bound ")
 
-    It hangs on all that decides a representation, not on the release: the next one with another head must not draw anew,
-    and the same draw under other weights, scales or vectors would cancel out.
-    """
-    if not isinstance(encoder.representer, Representer):
-        return PrivateNoise(), PrivateNoise()
+
+def _noise_secret(workspace: Workspace, new_noise: bool) -> bytes:
     if new_noise and workspace.sequence and not workspace.noise_key.exists():
-        record(workspace, "noise secret made anew", {"shares": workspace.sequence})
+        record(workspace, Event.NOISE_SECRET_MADE_ANEW, {"shares": workspace.sequence})
         make_noise_secret(workspace.noise_key)
-    secret = workspace.noise_secret()
-    # The description too, for it decides the scale of the noise: one draw at two scales could be solved for the notes.
-    model = (file_sha256(release / f"representer.{kind}") for kind in ("safetensors", "json"))
-    context = "".join([*model, encoder.vectors.digest]).encode()
-    return MemoisedNoise(secret, context), MemoisedNoise(secret, b"bound " + context)
+    return workspace.noise_secret()

@@ -12,6 +12,7 @@ from pathlib import Path
 from foundation.files import write_text
 from protocols.bounded_reading import read_bounded
 from protocols.share.manifest import ShareManifest
+from shared.constructions.construction import Protection
 from site_client.errors import SiteError
 from site_client.sharing.guard import Guarded
 from site_client.sharing.protection import guarded_json
@@ -47,16 +48,21 @@ class EncodeReport:
     """What is known of a share from its encoding.
 
     Args:
-        construction: "surrogates", "noise" or "no noise".
+        protection: of the construction.
         neighbours: words that each PHI word was held against; 0 where none had to be.
         sample: whether only some pairs were looked at.
         categories: by PHI category; "all" is all of them together.
     """
 
-    construction: str
+    protection: Protection
     neighbours: int
     sample: bool
     categories: dict[str, CategoryReport]
+
+    @property
+    def known_ahead(self) -> bool:
+        """Whether the figures hold for any notes, so that there is nothing to tell of these."""
+        return self.protection is Protection.SURROGATES
 
 
 def report_path(share: Path) -> Path:
@@ -99,6 +105,7 @@ def read_report(share: Path, manifest: ShareManifest) -> EncodeReport | None:
             )
             for name, one in found["representation"].items()
         }  # fmt: skip
-        return EncodeReport(str(found["construction"]), int(found["neighbours"]), bool(found["sample"]), categories)
+        protection = Protection(found["construction"])
+        return EncodeReport(protection, int(found["neighbours"]), bool(found["sample"]), categories)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise wrong from error

@@ -21,19 +21,17 @@ from numpy.typing import NDArray
 
 from foundation.reading import read_text
 from shared.augment.pseudonyms import Pseudonymiser
-from shared.embeddings.distinct import DistinctVectors
-from shared.embeddings.generalised import GeneralisedVectors
+from shared.constructions.construction import Construction
+from shared.constructions.files import RECORD
 from shared.embeddings.neighbours import Neighbours
 from shared.labels import HIDDEN_TAG, without_hidden
 from shared.models.noise import SharingNoise
-from shared.pipeline.pipeline import Encoder
-from shared.privacy.enforcement import AdvantageBound, enforce, raised_value_bound
-from shared.privacy.white_box import WhiteBoxBound, WhiteBoxTally, construction
+from shared.privacy.enforcement import AdvantageBound, enforce
+from shared.privacy.white_box import WhiteBoxBound, WhiteBoxTally
 from shared.privacy.word_pairs import WHILE_ENCODING, WhiteBoxSettings, WordPairs
 from shared.sentences.tokenised import TokenisedSentences
 
 NEIGHBOURS = 100
-_TRAINING = "representer.training.json"
 _EVERYTHING = WhiteBoxSettings(draws=1)
 # What decides over a sentence is the same whenever it is shared: its seed is fixed. The worst of the draws counts, and
 # with fewer of them a bound was broken on others; see `shared.privacy.enforcement`.
@@ -69,19 +67,19 @@ class Guard:
     """Every chunk passes it on its way to the encoder.
 
     Args:
-        encoder: any construction.
+        construction: any.
         neighbours: N, the words looked at for each PHI word, itself included; no more than are shown differently.
         bound: to be held; None only measures.
         noise: for the input noise of the bound, not that of the share; a MemoisedNoise, so that a sentence that is shared
             again is treated as before.
     """
 
-    def __init__(self, encoder: Encoder, neighbours: int, bound: AdvantageBound | None, noise: SharingNoise) -> None:
-        self._replaces = construction(encoder) == "surrogates"
-        self._encoder, self._bound, self._noise = encoder, bound, noise
-        vectors = encoder.vectors
-        if isinstance(vectors, GeneralisedVectors):
-            vectors = DistinctVectors(vectors)
+    def __init__(
+        self, construction: Construction, neighbours: int, bound: AdvantageBound | None, noise: SharingNoise
+    ) -> None:
+        self._construction, self._bound, self._noise = construction, bound, noise
+        self._replaces = construction.replaces_phi
+        vectors = construction.distinct_vectors()
         self._neighbours = 0 if self._replaces else min(neighbours, len(vectors))
         self._raised = self._left_out = self._hidden_words = self._hidden_left_out = 0
         pseudonyms = None
@@ -91,13 +89,13 @@ class Guard:
         self._pairs = None if bound is None or pseudonyms is None else WordPairs(pseudonyms, _BOUNDED)
         # A seed that nobody knows: the figures leave with the share.
         settings = replace(_EVERYTHING if self._replaces else WHILE_ENCODING, seed=secrets.randbits(31))
-        self._tally = WhiteBoxTally(encoder, pseudonyms, settings if self._pairs is None else _BOUNDED)
+        self._tally = WhiteBoxTally(construction, pseudonyms, settings if self._pairs is None else _BOUNDED)
 
     @property
     def value_bound(self) -> float:
         """L2 norm that no token's representation exceeds, however much noise was added. It tells nothing about the notes."""
         factor = 1.0 if self._bound is None or self._pairs is None else self._bound.max_factor
-        return raised_value_bound(self._encoder.representer, factor)
+        return self._construction.rows(factor).value_bound
 
     def passed(self, chunk: TokenisedSentences) -> tuple[TokenisedSentences, NDArray[np.float64] | None]:
         """The sentences that may be shared, and how many times its scale the noise of each must have; None for once."""
@@ -107,7 +105,7 @@ class Guard:
             if self._bound is None or self._pairs is None:
                 self._tally.add(piece)
                 continue
-            held = enforce(self._encoder, piece, self._bound, self._pairs, self._noise)
+            held = enforce(self._construction, piece, self._bound, self._pairs, self._noise)
             self._tally.count(piece, held.found)
             factors.append(held.factors)
             left_out.append(held.left_out)
@@ -161,7 +159,7 @@ def neighbours_of(release: Path) -> int:
     Args:
         release: verified folder.
     """
-    path = release / _TRAINING
+    path = release / RECORD
     if not path.exists():
         return NEIGHBOURS
     try:

@@ -149,7 +149,7 @@ def inspection_lines(inspection: Inspection) -> list[str]:
 
 def attacker_lines(report: EncodeReport | None) -> list[str]:
     """What the best possible attacker reaches for each PHI category; nothing where it is a guess for all."""
-    if report is None or report.construction == "surrogates":
+    if report is None or report.known_ahead:
         return []
     return [
         "",

@@ -64,7 +64,7 @@ def _lengths(lengths: dict[int, int]) -> list[tuple[str, int, float]]:
 
 def _attacker(report: EncodeReport | None) -> str:
     """A bar for each category; nothing where all are a guess."""
-    categories = {} if report is None or report.construction == "surrogates" else report.categories
+    categories = {} if report is None or report.known_ahead else report.categories
     shown = {name: one for name, one in categories.items() if name != "all" and one.tokens}
     if not shown:
         return ""

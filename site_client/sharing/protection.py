@@ -10,43 +10,23 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict
 
-import numpy as np
-
-from shared.embeddings.generalised import GeneralisedVectors
-from shared.pipeline.pipeline import Encoder
-from shared.privacy.accounting import DELTA, Reach, noise_accounting
+from shared.constructions.construction import Construction, Protection
+from shared.constructions.registry import explain_promises
 from shared.privacy.white_box import KNOWLEDGE
 from site_client.sharing.guard import Guarded
 
 # Accuracies of a manifest are rounded up to a multiple of this.
 _STEP = 0.001
-# Tokens of a common sentence and of a common note; the lengths of these very notes would tell of them.
-_SENTENCE, _NOTE = 20, 500
 
 
-def protection(encoder: Encoder, guarded: Guarded | None = None) -> dict[str, float]:
+def protection(construction: Construction, guarded: Guarded | None = None) -> dict[str, float]:
     """What a manifest states; docs/formats/share.md explains each.
 
-    With output noise of standard deviation s_i the representation of a token lies in the unit ball, so two of them are at
-    most 2 apart, and in Gaussian differential privacy (Dong, Roth and Su 2022) that gives at worst mu = 2 / min(s_i). A
-    word moves every token of its sentence, and k tokens compose to mu * sqrt(k).
-
     Args:
-        encoder: of the release.
+        construction: of the release.
         guarded: what was found in the notes; None for what the release alone says.
     """
-    stated: dict[str, float] = {"surrogates": float(encoder.surrogates is not None)}
-    if encoder.surrogates is not None and encoder.surrogates.hides_casing:
-        stated["casing_hidden"] = 1.0
-    if isinstance(encoder.vectors, GeneralisedVectors):
-        stated["cluster_size"] = float(encoder.vectors.k)
-    scales = np.array(encoder.representer.noise_scales()["output"])
-    if scales.min() > 0:
-        stated |= {
-            "noise_sigma_min": float(scales.min()),
-            "noise_sigma_mean": float(scales.mean()),
-            "mu_per_token": float(2 / scales.min()),
-        }
+    stated = construction.promises()
     return stated if guarded is None else stated | _measured(guarded)
 
 
@@ -59,7 +39,7 @@ def _measured(guarded: Guarded) -> dict[str, float]:
             stated["bayes_neighbours"] = float(guarded.neighbours)
     if guarded.bound is not None:
         stated |= {"max_advantage": guarded.bound.advantage, "advantage_quantile": guarded.bound.quantile}
-        if guarded.white_box.construction == "noise":
+        if guarded.white_box.protection is Protection.NOISE:
             stated["advantage_draws"] = float(guarded.white_box.settings.draws)
     return stated
 
@@ -70,26 +50,7 @@ def _coarse(accuracy: float) -> float:
 
 def protection_lines(stated: Mapping[str, float]) -> list[str]:
     """What a manifest states, in words."""
-    lines = []
-    if stated.get("surrogates"):
-        lines.append(
-            "every word labelled PHI was replaced by public PHI, of its category where the release has one, before anything was computed: the share "
-            "does not depend on it; unlabelled PHI is shown as any other word"
-        )
-    if stated.get("casing_hidden"):
-        lines.append("casing and punctuation of these words are those of the replacements, and tell nothing either")
-    if "cluster_size" in stated:
-        lines.append(
-            f"words that are not common in public text look like at least {stated['cluster_size']:.0f} others, but for their casing, "
-            "which travels; common words can be read"
-        )
-    if "noise_sigma_min" in stated:
-        lines += [
-            f"output noise of standard deviation {stated['noise_sigma_min']:.4f} at least, on vectors of length 1 at most; "
-            "a sentence that is shared again under this release gets the same noise again",
-            f"provable by itself: {_guarantees(stated['noise_sigma_min'])} in Gaussian differential privacy (mu below 1 is "
-            "strong, above 6 proves nothing); beyond that rests on the attacks that were tried on the representer",
-        ]
+    lines = explain_promises(stated)
     if "bayes_mean" in stated:
         lines.append(
             f"the best possible attacker, who has the release and the rest of the sentence, tells a labelled PHI word from "
@@ -104,15 +65,6 @@ def protection_lines(stated: Mapping[str, float]) -> list[str]:
             f"{_percent((1 + stated['max_advantage']) / 2)}{_worst_of(stated)}: sentences that would not got more noise, or were left out"
         )
     return lines
-
-
-def _guarantees(sigma: float) -> str:
-    """What noise of this standard deviation proves of a token, a word, a sentence and a note of common lengths."""
-    found = noise_accounting(sigma, Reach.SENTENCE, sentence_tokens=_SENTENCE, note_tokens=_NOTE).guarantees
-    listed = "; ".join(
-        f"{one.unit} mu {one.mu:.4g}, epsilon {one.epsilon:.4g}" for one in found if one.unit != "one word"
-    )
-    return f"{listed} at delta {DELTA:g}, and a word moves its whole sentence,"
 
 
 def guarded_lines(guarded: Guarded, stated: Mapping[str, float]) -> list[str]:
@@ -163,7 +115,7 @@ def guarded_json(guarded: Guarded) -> dict[str, object]:
     bound, held = guarded.white_box, guarded.bound
     return {
         "white_box": {
-            "construction": bound.construction,
+            "construction": bound.protection.value,
             "knowledge": KNOWLEDGE,
             "neighbours": guarded.neighbours,
             "sample": bound.settings.neighbours is not None,

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.payload.base import PayloadReader
+from shared.constructions.construction import Construction
 from shared.document import Document
 from shared.models.noise_source import MemoisedNoise
-from shared.pipeline.pipeline import Encoder, Pipeline
+from shared.pipeline.pipeline import Pipeline
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_chunks
 
@@ -34,21 +35,21 @@ def payload_figures(reader: PayloadReader) -> dict[str, Any]:
     }
 
 
-def encoder_figures(encoder: Encoder, secret: bytes) -> dict[str, Any]:
-    """What an encoder is made of, and what it makes of one sentence.
+def construction_figures(construction: Construction, secret: bytes) -> dict[str, Any]:
+    """What a construction is made of, and what it makes of one sentence.
 
     Args:
-        encoder: in single precision, as `single_precision` sets it.
+        construction: in single precision, as `single_precision` sets it.
         secret: of noise that is drawn once for a sentence: the same sentence must not get a second draw, ever.
     """
     figures: dict[str, Any] = {
-        "subwords": encoder.vectors.subwords is not None,
-        "surrogates": 0 if encoder.surrogates is None else len(encoder.surrogates.spans),
-        "scheme": encoder.scheme.name,
-        "inputs": _numbers(encoder.inputs(_sentence())),
+        "subwords": construction.vectors.subwords is not None,
+        "surrogates": construction.facts()["surrogate_spans"],
+        "scheme": construction.scheme.name,
+        "inputs": _numbers(construction.noise_free(_sentence())),
     }
-    if encoder.surrogates is None:
-        figures["shared"] = _numbers(encoder.shared(_sentence(), MemoisedNoise(secret, NOISE_CONTEXT)))
+    if not construction.replaces_phi:
+        figures["shared"] = _numbers(construction.shared(_sentence(), MemoisedNoise(secret, NOISE_CONTEXT)))
     return figures
 
 
@@ -64,7 +65,7 @@ def _sentence() -> TokenisedSentences:
 
 
 def numbers(rows: list[str]) -> NDArray[np.float64]:
-    """The numbers of an encoder's figures, `[tokens, dim]`."""
+    """The numbers of a construction's figures, `[tokens, dim]`."""
     return np.array([row.split() for row in rows], dtype=np.float64)
 
 

@@ -29,15 +29,16 @@ from typing import Any
 import pytest
 
 from protocols.payload.opening import open_payload
+from shared.constructions.registry import load_construction
 from shared.embeddings.training import FastTextSettings
 from shared.generate import generate_notes
 from shared.models.representer import RepresenterConfig
-from shared.models.tagger import TaggerConfig
-from shared.pipeline.pipeline import load_encoder, load_pipeline
+from shared.pipeline.pipeline import load_pipeline
+from shared.taggers.bilstm_crf import BiLSTMCRFConfig
 from site_client.trust import Trust
 from tests.audited import policy, quick_takes_seconds
 from tests.golden.archives import pack
-from tests.golden.figures import encoder_figures, found_spans, payload_figures
+from tests.golden.figures import construction_figures, found_spans, payload_figures
 from tests.loop import done, hospital, provider, values
 from tests.site_client.sites import single_precision
 from tests.tiny_notes import write_notes
@@ -114,7 +115,9 @@ def make(target: Path, root: Path) -> None:
         "listed": values(provider("shares", "list", *at, "--json"))["shares"],
         "audit_log": {name: exported[name] for name in ("events", "head")},
         "ledger": _ledger_figures(site / "ledger.jsonl"),
-        "representers": {kind: encoder_figures(load_encoder(folder), secret) for kind, folder in folders.items()},
+        "representers": {
+            kind: construction_figures(load_construction(folder), secret) for kind, folder in folders.items()
+        },
         "note": {"text": text, "spans": found_spans(load_pipeline(pipeline), text)},
     }
     (target / "expected.json").write_text(json.dumps(expected, indent=1) + "\n", encoding="utf-8")
@@ -153,7 +156,7 @@ def _digest(path: Path) -> str:
 def small() -> Iterator[None]:
     """Lets the commands make small networks, a small table of n-grams and an audit of seconds."""
     with pytest.MonkeyPatch.context() as patch, quick_takes_seconds():
-        _default(patch, TaggerConfig, hidden=16)
+        _default(patch, BiLSTMCRFConfig, hidden=16)
         _default(patch, RepresenterConfig, hidden=8)
         _default(patch, FastTextSettings, buckets=500)
         single_precision(patch)

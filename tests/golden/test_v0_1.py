@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aggregator.enrolled.shares import WITHDRAWN, accepted_shares, carry_out, find_share, shares
-from aggregator.enrolled.sites import enrolled, site_keys
+from aggregator.enrolled.shares import accepted_shares, carry_out, find_share, list_shares
+from aggregator.enrolled.sites import list_sites, site_keys
 from aggregator.errors import RegistryError
 from aggregator.ingestion.ingest import ingest
 from aggregator.publishing.releases import publish_pipeline, releases
@@ -30,7 +30,9 @@ from protocols.payload.opening import open_payload
 from protocols.share.bundle import open_bundle, verify_bundle
 from protocols.share.receipt import read_receipt
 from protocols.share.sealing import ShareExpectation, open_share
-from shared.pipeline.pipeline import load_encoder, load_pipeline, load_scheme_file
+from shared.constructions.registry import load_construction
+from shared.labels import load_scheme_file
+from shared.pipeline.pipeline import load_pipeline
 from site_client.errors import LedgerError, SiteError
 from site_client.ledger import entries, ledger_path, verify
 from site_client.releases.pull import pull
@@ -40,7 +42,7 @@ from site_client.workspace import Workspace as Hospital
 from site_client.workspace import create as create_hospital
 from site_client.workspace import open_workspace as open_hospital
 from tests.golden.archives import unpack
-from tests.golden.figures import encoder_figures, found_spans, numbers, payload_figures
+from tests.golden.figures import construction_figures, found_spans, numbers, payload_figures
 from tests.site_client.sites import single_precision
 
 GOLDEN = Path(__file__).parent / "v0_1"
@@ -138,7 +140,7 @@ class TestShares:
         found = inspect(site, GOLDEN / "encoded" / SHARES[number][1], load_scheme_file(site.release().folder), None)
         assert found.manifest.tokens == EXPECTED["shares"][number]["tokens"]
         assert found.report is not None
-        assert found.report.construction == "surrogates"
+        assert found.report.protection == "surrogates"
 
     @pytest.mark.parametrize("place", [0, 200, 1500, -1])
     @pytest.mark.parametrize("number", NUMBERS)
@@ -189,7 +191,7 @@ class TestProvider:
 
     def test_the_site_is_enrolled_as_it_asked(self, provider: Provider) -> None:
         request = parse_request((STICK / "st-anne.request.json").read_bytes())
-        [found] = enrolled(provider)
+        [found] = list_sites(provider)
         assert (found.name, found.contact) == (request.site, request.contact) == ("st-anne", "A. Weiss")
         assert found.keys_on(MADE.date())[0].public_key == request.public_key
 
@@ -204,7 +206,7 @@ class TestProvider:
         decision = ingest(provider, STICK / SHARES[0][0])
         assert (decision.state, decision.share) == ("accepted", EXPECTED["listed"][0]["id"])
         assert decision.receipt == (STICK / "st-anne-0001.receipt.json").read_bytes()
-        assert [vars(one) for one in shares(provider)] == EXPECTED["listed"]
+        assert [vars(one) for one in list_shares(provider)] == EXPECTED["listed"]
 
     def test_a_share_that_comes_now_is_accepted(self, provider: Provider) -> None:
         decision = ingest(provider, STICK / SHARES[1][0])
@@ -215,8 +217,8 @@ class TestProvider:
 
     def test_a_withdrawal_is_carried_out(self, provider: Provider) -> None:
         receipt = carry_out(provider, (STICK / "st-anne-0001.withdrawal.json").read_bytes())
-        assert read_receipt(receipt, provider.key().public_key).state == WITHDRAWN
-        assert find_share(provider, EXPECTED["listed"][0]["bundle"]).state == WITHDRAWN
+        assert read_receipt(receipt, provider.key().public_key).state == "withdrawn"
+        assert find_share(provider, EXPECTED["listed"][0]["bundle"]).state == "withdrawn"
 
     def test_the_releases_are_listed(self, provider: Provider) -> None:
         assert {one.name: one.digest for one in releases(provider)} == EXPECTED["releases"]
@@ -253,7 +255,10 @@ class TestModels:
     def test_an_encoder_gives_the_same_representation(self, kind: str, site: Hospital, tmp_path: Path) -> None:
         archive = GOLDEN / f"{kind}.tar.xz"
         folder = unpack(archive, tmp_path / kind) if archive.exists() else site.release().folder
-        found, expected = encoder_figures(load_encoder(folder), site.noise_secret()), EXPECTED["representers"][kind]
+        found, expected = (
+            construction_figures(load_construction(folder), site.noise_secret()),
+            EXPECTED["representers"][kind],
+        )
         arrays = {"inputs", "shared"} & set(expected)
         assert {name: found[name] for name in found.keys() - arrays} == {
             name: expected[name] for name in expected.keys() - arrays

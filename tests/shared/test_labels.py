@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.document import Annotation, Document
-from shared.errors import AnnotationError, ConfigurationError, LabelError
+from shared.errors import AnnotationError, ConfigurationError, LabelError, ModelError
 from shared.labels import (
     HIDDEN,
     HIDDEN_TAG,
@@ -21,6 +21,7 @@ from shared.labels import (
     load_mapping,
     load_mapping_file,
     load_scheme,
+    load_scheme_file,
     map_document,
     repair_tags,
     scheme_names,
@@ -161,3 +162,12 @@ def test_a_document_refuses_spans_that_do_not_fit(spans: list[tuple[int, int]]) 
 def test_reprs_hold_no_text() -> None:
     document = Document("d", "Ana came", (Annotation(0, 3, "NAME", comment="Ana herself"),))
     assert "Ana" not in repr(document) + repr(document.annotations) + repr(tokenise(document.text))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"name": "x", "categories": []}', '{"name": "x", "categories": ["A", "A"]}', "null"]
+)
+def test_a_scheme_that_is_none_is_a_model_error(text: str, tmp_path: Path) -> None:
+    (tmp_path / "scheme.json").write_text(text)
+    with pytest.raises(ModelError, match="label scheme"):
+        load_scheme_file(tmp_path)

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import torch
+import numpy as np
 
 from aggregator import workspace as provider
 from aggregator.publishing import releases
 from foundation.files import write_text
+from shared.anonymity.surrogates import SurrogateBank
+from shared.constructions.construction import Construction
+from shared.constructions.procedures.k_anonymous import KAnonymous
+from shared.constructions.procedures.recurrent import NoisyRecurrent
+from shared.constructions.procedures.surrogates import Surrogates
+from shared.embeddings.generalised import GeneralisedVectors, fold_casing, generalise
 from shared.embeddings.vectors import WordVectors
 from shared.labels import load_scheme
 from shared.models import lstm
-from shared.models.representer import Representer, RepresenterConfig
-from shared.models.token_local import TokenLocal, TokenLocalConfig
-from shared.pipeline.pipeline import Encoder, save_encoder
+from shared.models.representer import RepresenterConfig
 from shared.text.tokens import tokenise
 from site_client import workspace as hospital
 from site_client.releases import pull
+from tests import constructions
 from tests.shared.embeddings.made import table
 from tests.tiny_notes import tiny_notes
 
@@ -29,25 +34,40 @@ def vectors(dim: int = 8) -> WordVectors:
     return table(sorted({word for note in tiny_notes(20) for word in tokenise(note.text).words}), dim)
 
 
-def noisy(scale: float, inputs: float = 0.01) -> Encoder:
+def noisy(scale: float, inputs: float = 0.01) -> NoisyRecurrent:
     """Output noise of `scale`, little input noise."""
-    torch.manual_seed(0)
     config = RepresenterConfig(
         8, dim=6, hidden=8, input_noise=inputs, output_noise=scale, noise_floor=min(inputs, scale)
     )
-    return Encoder(vectors(), Representer(config).eval().requires_grad_(False), SCHEME)
+    return constructions.noisy(vectors(), SCHEME, config)
 
 
-def clear() -> Encoder:
-    """No protection at all."""
-    return Encoder(vectors(), TokenLocal(TokenLocalConfig(8, 8)).eval(), SCHEME)
+def clear() -> constructions.Transparent:
+    """No protection at all; no release holds it."""
+    return constructions.transparent(vectors(), SCHEME)
 
 
-def site(root: Path, encoder: Encoder, training: str = "{}") -> hospital.Workspace:
-    """A hospital's workspace below `root`, the encoder's release in use."""
-    central = provider.create(root / "provider", "test", encoder.scheme.name)
+def vocabulary() -> GeneralisedVectors:
+    """A k-anonymous vocabulary in which every word is public but two of punctuation."""
+    words = fold_casing(vectors())
+    return generalise(words, np.array([word not in (".", ":") for word in words.words]), 2)
+
+
+def revealing() -> KAnonymous:
+    """As little protection as a release can have."""
+    return constructions.k_anonymous(vocabulary(), SCHEME)
+
+
+def surrogates(bank: SurrogateBank) -> Surrogates:
+    """The same, but for labelled PHI."""
+    return constructions.surrogates(vocabulary(), SCHEME, bank)
+
+
+def site(root: Path, construction: Construction, training: str = "{}") -> hospital.Workspace:
+    """A hospital's workspace below `root`, a release of the construction in use."""
+    central = provider.create(root / "provider", "test", construction.scheme.name)
     central.representer.mkdir()
-    save_encoder(encoder, central.representer)
+    construction.save(central.representer)
     write_text(central.representer / "training.json", training, private=False)
     releases.publish_representer(central, releases.Publishing(audited=False))
     fingerprint = central.repository().fingerprint.key_id

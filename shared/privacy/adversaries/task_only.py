@@ -7,11 +7,11 @@ from __future__ import annotations
 import numpy as np
 
 from shared.augment.pseudonyms import Pseudonymiser
+from shared.constructions.procedures.recurrent import NoisyRecurrent
 from shared.embeddings.neighbours import Neighbours
 from shared.embeddings.vectors import WordVectors
 from shared.labels import LabelScheme
 from shared.models.representer import RepresenterConfig
-from shared.pipeline.pipeline import Encoder
 from shared.progress import Progress, silent
 from shared.sentences.encoding import indexed
 from shared.sentences.tokenised import TokenisedSentences
@@ -28,7 +28,7 @@ def task_only(
     epochs: int,
     seed: int,
     progress: Progress = silent,
-) -> Encoder:
+) -> NoisyRecurrent:
     """Train the control.
 
     Args:
@@ -48,4 +48,4 @@ def task_only(
     shape = RepresenterConfig(vectors.dim, input_noise=_NOISE, output_noise=_NOISE, noise_floor=_NOISE / 2)
     recipe = InvarianceConfig(epochs=epochs, learn_noise=False, weight=0.0, seed=seed)
     representer, _ = train_representer(source, table, len(scheme.tags), shape, recipe, progress)
-    return Encoder(vectors, representer, scheme)
+    return NoisyRecurrent(vectors, representer, scheme)

@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shared.augment.pseudonyms import Pseudonymiser, is_punctuation
+from shared.constructions.construction import OwnSet
 from shared.document import Document
 from shared.embeddings.neighbours import Neighbours
 from shared.errors import ConfigurationError
 from shared.labels import LabelScheme, tag_categories
 from shared.privacy.attacks.attack import Attack
-from shared.privacy.attacks.scene import OwnSet, Scene
+from shared.privacy.attacks.scene import Scene
 from shared.privacy.material.release_model import Candidates, Floats, ReleaseModel
 from shared.privacy.material.sharing import SharingEncoder
 from shared.privacy.statistics.finding import Finding, proportion

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shared.augment.pseudonyms import Pseudonymiser
+from shared.constructions.construction import Construction, OwnSet
 from shared.document import Document
 from shared.embeddings.vectors import WordVectors
-from shared.pipeline.pipeline import Encoder
 from shared.progress import Progress, silent
 from shared.sentences.tokenised import TokenisedSentences
-
-OwnSet = Callable[[str], Iterable[str]]
-"""The words that a construction claims can't be told from a word, always in the same order, the word itself among them or not."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,7 @@ class Scene:
         progress: called by attacks that train.
     """
 
-    encoder: Encoder
+    encoder: Construction
     material: AuditMaterial
     known: TokenisedSentences
     target: TokenisedSentences

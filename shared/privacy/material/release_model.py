@@ -131,7 +131,8 @@ class ReleaseModel:
         self.draws = draws
         self._seed = seed
         self._generator = torch.Generator().manual_seed(seed)
-        self._scale, self._inputs = _gaussian(encoder) if exact_means else (None, 0)
+        known: tuple[Floats | None, int] | None = encoder.gaussian_noise if exact_means else None
+        self._scale, self._inputs = known or (None, 0)
 
     @property
     def knows_means(self) -> bool:
@@ -170,15 +171,6 @@ class ReleaseModel:
             inputs = child.standard_normal(shape, dtype=np.float32)
             draws.append(Shown.of(self.encoder.rehearsed(chunk, _CommonNoise(inputs, len(self._scale), child))))
         return draws
-
-
-def _gaussian(encoder: SharingEncoder) -> tuple[Floats | None, int]:
-    """Published scale of the output noise and width of the input noise; None where there is no such noise."""
-    representer = getattr(encoder, "representer", None)
-    output, inputs = getattr(representer, "output_noise", None), getattr(representer, "input_noise", None)
-    if output is None or inputs is None:
-        return None, 0
-    return output.scale.detach().double().numpy(), len(inputs.scale)
 
 
 @dataclass(frozen=True)

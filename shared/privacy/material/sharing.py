@@ -30,6 +30,11 @@ class SharingEncoder(Protocol):
     def scheme(self) -> LabelScheme:
         """Labels of what is shared."""
 
+    @property
+    def gaussian_noise(self) -> tuple[NDArray[np.float64], int] | None:
+        """Published scale of the output noise, float64 `[dim]`, and width of the input noise; None without noise."""
+        ...
+
     def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         """What a share would show of these sentences, in their order, under noise of the attacker's own."""
         ...
@@ -46,6 +51,10 @@ class ClearEncoder:
 
     vectors: WordVectors
     scheme: LabelScheme
+
+    @property
+    def gaussian_noise(self) -> None:
+        """No noise."""
 
     def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         """The word vectors, float16 as in a share; the noise is not used."""

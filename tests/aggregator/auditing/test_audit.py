@@ -266,6 +266,7 @@ class TestGate:
             {"format": 1},
             {"representer": None},
             {"caveats": None},
+            {"policy": "ours"},
         ],
     )
     def test_neither_does_a_record_that_says_no(self, change: dict[str, object], loop: Loop) -> None:

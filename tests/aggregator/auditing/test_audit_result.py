@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from aggregator.auditing.result import NOT_SHOWN, AuditResult, Inputs, summary_lines
-from shared.privacy.accounting import Reach, no_accounting, noise_accounting
+from shared.constructions.accounting import Reach, independence_accounting, noise_accounting
 from shared.privacy.audit import FULL, QUICK, Audit
 from shared.privacy.policy import Policy, judge, load_policy
 from shared.privacy.statistics.finding import proportion
@@ -20,7 +20,7 @@ LINKAGE = [one for one in load_policy().limits if one.attack == "linkage"]
 def result(hits: int = 0, **changes: object) -> AuditResult:
     """Of one limit, under our policy."""
     finding = proportion("linkage", FINDING.measure, hits, 100, 1e-4, "a list", 0)
-    audit = Audit((finding,), no_accounting(), ())
+    audit = Audit((finding,), independence_accounting(), ())
     verdicts = tuple(judge(LINKAGE, audit.findings, full=True))
     made = AuditResult(audit, verdicts, load_policy(), Inputs(*"abcd"), "full", FULL, 0, {"torch": "2"})
     return replace(made, **changes)  # type: ignore[arg-type]
@@ -44,7 +44,7 @@ def test_the_verdict_in_words() -> None:
         ({"number": 3}, "audit number 3 of this representer"),
         ({"policy": Policy("lax.toml", "f" * 64, ())}, "NOT the project's own: lax.toml"),
         (
-            {"preset": "quick", "settings": QUICK, "audit": Audit((), no_accounting(), ("membership: part of ...", "linkage: few"))},
+            {"preset": "quick", "settings": QUICK, "audit": Audit((), independence_accounting(), ("membership: part of ...", "linkage: few"))},
             "quick audit, not tried: membership, linkage",
         ),
     ],

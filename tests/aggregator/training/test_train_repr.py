@@ -15,14 +15,15 @@ from aggregator.training import representer as train_repr
 from aggregator.training.representer import PublicMaterial, RepresenterOptions
 from aggregator.workspace import Workspace
 from shared.anonymity.public_words import PublicRule
-from shared.embeddings.generalised import PUBLIC, GeneralisedVectors, folded
+from shared.constructions.procedures import invariance, k_anonymous_invariance
+from shared.constructions.procedures.k_anonymous import KAnonymous
+from shared.constructions.registry import load_construction
+from shared.embeddings.generalised import PUBLIC, GeneralisedVectors, fold_casing
 from shared.errors import ConfigurationError
 from shared.labels import load_scheme
-from shared.pipeline.pipeline import load_encoder
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_chunks
 from shared.text.tokens import tokenise
-from shared.training import procedures
 from shared.training.pairs import NeighbourTable
 from tests.shared.embeddings.made import table
 from tests.tiny_notes import tiny_notes
@@ -39,9 +40,9 @@ def workspace(root: Path) -> Workspace:
 def made(root: Path, options: RepresenterOptions, **material: Any) -> tuple[GeneralisedVectors, dict[str, Any]]:
     """The vocabulary of a representer, and the record of its training."""
     record = train_repr.train(workspace(root), PublicMaterial(NOTES, VECTORS, **material), options)
-    vectors = load_encoder(workspace(root).representer).vectors
-    assert isinstance(vectors, GeneralisedVectors)
-    return vectors, record
+    construction = load_construction(workspace(root).representer)
+    assert isinstance(construction, KAnonymous)
+    return construction.vectors, record
 
 
 class Seen(Exception):
@@ -56,8 +57,7 @@ def trained_on(root: Path, options: RepresenterOptions, patch: pytest.MonkeyPatc
         seen.append(given)
         raise Seen
 
-    name = options.procedure.removeprefix("k-anonymous-")
-    patch.setitem(procedures.PROCEDURES, name, procedures.Procedure(procedures.named(name).presets, spy))  # type: ignore[arg-type]
+    patch.setattr(k_anonymous_invariance, "RECIPES", replace(invariance.RECIPES, train=spy))
     with pytest.raises(Seen):
         train_repr.train(workspace(root), PublicMaterial(NOTES, VECTORS), options)
     return seen[0]
@@ -71,7 +71,7 @@ def test_twins_over_a_vocabulary_of_clusters_are_near_ahead_of_it_and_cross_its_
     given = trained_on(tmp_path, options, monkeypatch)
     source: RaggedSentences = given[0]
     twins: NeighbourTable = given[1]
-    base = folded(VECTORS)
+    base = fold_casing(VECTORS)
     clear = base.matrix
     words = [row for row in np.flatnonzero(twins.position >= 0).tolist() if not base.words[row].isdecimal()]
     crossed = 0
@@ -131,13 +131,12 @@ def test_a_share_out_of_range_is_refused(share: float) -> None:
 def test_surrogates_hide_casing_on_request_and_nothing_else_can(tmp_path: Path) -> None:
     options = RepresenterOptions(cluster_size=12, hide_casing=True)
     train_repr.train(workspace(tmp_path), PublicMaterial(NOTES, VECTORS), options)
-    encoder = load_encoder(workspace(tmp_path).representer)
-    assert encoder.surrogates is not None
-    assert encoder.surrogates.hides_casing
-    (chunk,) = tokenised_chunks(tokenised(NOTES), encoder.scheme)
+    construction = load_construction(workspace(tmp_path).representer)
+    assert construction.hides_casing
+    (chunk,) = tokenised_chunks(tokenised(NOTES), construction.scheme)
     shouted = [word.upper() if tag else word for word, tag in zip(chunk.words, chunk.tags.tolist(), strict=True)]
     shown, other = (
-        encoder.rehearsed(TokenisedSentences(words, chunk.tags, chunk.lengths), torch.Generator().manual_seed(0))
+        construction.rehearsed(TokenisedSentences(words, chunk.tags, chunk.lengths), torch.Generator().manual_seed(0))
         for words in (list(chunk.words), shouted)
     )
     assert shouted != chunk.words

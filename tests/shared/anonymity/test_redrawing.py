@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
-import torch
 
-from shared.anonymity.redrawing import _EXAMPLES, Redrawing, redrawing
+from shared.anonymity.redrawing import _EXAMPLES, Redrawing
 from shared.anonymity.surrogates import SurrogateBank
 from shared.embeddings.vectors import WordVectors, unit_rows
-from shared.labels import LabelScheme
-from shared.models.representer import Representer, RepresenterConfig
 from shared.models.token_local import TokenLocal, TokenLocalConfig
-from shared.pipeline.pipeline import Encoder
+from shared.sentences.encoding import embedded, represent_noise_free
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import CASING_CLASSES, casing_classes
@@ -20,32 +16,34 @@ from shared.text.casing import CASING_CLASSES, casing_classes
 DIM = 12
 NAMES = ("Ada", "Eve", "Ida")
 WORDS = (*NAMES, "saw", "Mr", "/", "-", "12", "34")
-SCHEME = LabelScheme("two", ("NAME", "DATE"))
 VECTORS = WordVectors(WORDS, unit_rows(np.random.default_rng(0).standard_normal((len(WORDS), DIM)).astype(np.float32)))
 BANK = SurrogateBank((*((0, (name,)) for name in NAMES), (1, ("12", "/", "34"))))
-ENCODER = Encoder(VECTORS, TokenLocal(TokenLocalConfig(DIM, DIM)).eval(), SCHEME, BANK)
+REPRESENTER = TokenLocal(TokenLocalConfig(DIM, DIM)).eval()
 SHARED = ("Mr", "Ada", "saw", "Eve", "12", "-", "34")
 TAGS = np.array([0, 1, 0, 1, 3, 4, 4], dtype=np.uint8)
+
+
+def show(chunk: TokenisedSentences) -> RaggedSentences:
+    """What a share shows of public words."""
+    return represent_noise_free(embedded(chunk, VECTORS), REPRESENTER)
 
 
 def share(sentences: int) -> RaggedSentences:
     """A share that says the same again and again."""
     words, tags = list(SHARED) * sentences, np.tile(TAGS, sentences)
-    return ENCODER.noise_free(TokenisedSentences(words, tags, np.full(sentences, len(SHARED))))
+    return show(TokenisedSentences(words, tags, np.full(sentences, len(SHARED))))
 
 
 def read(sentences: RaggedSentences) -> list[tuple[str, ...]]:
     """The words of each sentence, by their representations."""
-    shown = ENCODER.noise_free(
-        TokenisedSentences(list(WORDS), np.zeros(len(WORDS), np.uint8), np.ones(len(WORDS), np.int64))
-    )
+    shown = show(TokenisedSentences(list(WORDS), np.zeros(len(WORDS), np.uint8), np.ones(len(WORDS), np.int64)))
     known = {row.tobytes(): word for row, word in zip(shown.values, WORDS, strict=True)}
     words = [known.get(row.tobytes(), "?") for row in sentences.values]
     return [tuple(words[start : start + len(SHARED)]) for start in range(0, len(words), len(SHARED))]
 
 
 def redrawn(sentences: RaggedSentences, seed: int = 0) -> RaggedSentences:
-    return Redrawing(ENCODER)(sentences, np.random.default_rng(seed))
+    return Redrawing(BANK, WORDS, show)(sentences, np.random.default_rng(seed))
 
 
 def test_the_examples_are_of_their_classes() -> None:
@@ -79,16 +77,5 @@ def test_every_pass_draws_anew_and_a_seed_the_same() -> None:
 
 
 def test_sentences_without_labels_are_handed_on() -> None:
-    plain = ENCODER.noise_free(TokenisedSentences(["saw", "Ada"], np.zeros(2, np.uint8), np.array([2])))
+    plain = show(TokenisedSentences(["saw", "Ada"], np.zeros(2, np.uint8), np.array([2])))
     assert redrawn(plain) is plain
-
-
-@pytest.mark.parametrize("kind", ["no bank", "tokens show in others"])
-def test_other_shares_are_left_as_they_are(kind: str) -> None:
-    if kind == "no bank":
-        other = Encoder(VECTORS, ENCODER.representer, SCHEME)
-    else:
-        torch.manual_seed(0)
-        other = Encoder(VECTORS, Representer(RepresenterConfig(DIM, dim=DIM, hidden=4)).eval(), SCHEME, BANK)
-    assert redrawing(other) is None
-    assert redrawing(ENCODER) is not None

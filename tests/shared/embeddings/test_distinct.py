@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.embeddings.distinct import DistinctVectors
-from shared.embeddings.generalised import folded, generalise
+from shared.embeddings.generalised import fold_casing, generalise
 from tests.shared.embeddings.made import table, with_subwords
 
 
@@ -19,7 +19,7 @@ def test_every_word_stands_for_one_that_looks_like_it_and_no_two_look_alike(
     made = (with_subwords if subwords else table)(names, 6, seed=seed)
     public = np.random.default_rng(seed).random(len(names)) < 0.3
     public[: 2 * k] = False
-    whole = generalise(folded(made), public, k)
+    whole = generalise(fold_casing(made), public, k)
     distinct = DistinctVectors(whole)
     assert len(distinct) == whole.public_words + len(whole.centres)
     assert len(np.unique(distinct.matrix, axis=0)) == len(distinct)

@@ -11,8 +11,8 @@ from gensim.models.fasttext import FastTextKeyedVectors, ft_ngram_hashes, load_f
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.embeddings.fasttext_format import save_bin
-from shared.embeddings.read import read_vectors
+from shared.embeddings.files.fasttext_format import save_bin
+from shared.embeddings.files.read import read_vectors
 from shared.embeddings.subwords import MAX_CHARACTERS, ngram_hashes
 from shared.errors import EmbeddingError
 from tests.shared.embeddings.made import table, with_subwords

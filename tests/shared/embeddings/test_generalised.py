@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from shared.embeddings import generalised
-from shared.embeddings.artefact import VOCABULARY_NAME, load_vectors, save_vectors
-from shared.embeddings.generalised import PUBLIC, FoldedVectors, GeneralisedVectors, folded, generalise
+from shared.embeddings.files.artefact import VOCABULARY_NAME, load_vectors, save_vectors
+from shared.embeddings.generalised import PUBLIC, FoldedVectors, GeneralisedVectors, fold_casing, generalise
 from shared.embeddings.subwords import Subwords
 from shared.embeddings.vectors import WordVectors, unit_rows
 from shared.errors import ConfigurationError, EmbeddingError
@@ -30,7 +30,7 @@ def vectors(words: list[str], dim: int = 6, seed: int = 0, subwords: bool = True
 
 
 def lower(words: list[str], dim: int = 6, seed: int = 0, subwords: bool = True) -> FoldedVectors:
-    return folded(vectors(words, dim, seed, subwords))
+    return fold_casing(vectors(words, dim, seed, subwords))
 
 
 def names(count: int) -> list[str]:
@@ -226,7 +226,7 @@ def test_rows_that_would_tell_words_of_a_cluster_apart_are_refused() -> None:
 
 def test_folding_keeps_the_most_frequent_spelling_and_adds_names() -> None:
     base = vectors(["Will", "will", "stone"])
-    made = folded(base, [["Quill", "STONE"], ["will"]])
+    made = fold_casing(base, [["Quill", "STONE"], ["will"]])
     assert made.words == ("will", "stone", "quill")
     assert made.dim == base.dim + 5
     expected = np.concatenate([base.rows(["Will"])[0], [0, 0, 0, 0, 0.5]])
@@ -236,7 +236,7 @@ def test_folding_keeps_the_most_frequent_spelling_and_adds_names() -> None:
 
 
 def test_numbers_show_how_many_digits_they_have_known_or_not() -> None:
-    made = folded(vectors(["a", "12"]))
+    made = fold_casing(vectors(["a", "12"]))
     flags = made.rows(["12", "7", "123", "2014", "12345", "word"])[:, -3:] > 0
     assert flags.tolist() == [
         [True, False, False], [True, False, False], [True, True, False], [True, True, True], [True, True, True],

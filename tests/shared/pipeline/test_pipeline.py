@@ -1,28 +1,29 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 import torch
 
 from foundation.errors import StorageError
-from shared.anonymity.surrogates import SurrogateBank
+from shared.constructions.procedures.recurrent import NoisyRecurrent
+from shared.constructions.registry import load_construction
 from shared.document import Annotation, Document
 from shared.errors import ConfigurationError, EmbeddingError, ModelError
 from shared.labels import LabelScheme
-from shared.models.noise import SharingNoise
-from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
-from shared.models.storage import save_head
-from shared.models.tagger import Tagger, TaggerConfig
-from shared.models.token_local import TokenLocal, TokenLocalConfig
 from shared.pipeline import pipeline as module
-from shared.pipeline.pipeline import Encoder, Pipeline, load_encoder, load_pipeline, load_scheme_file, save_encoder
+from shared.pipeline.pipeline import Pipeline, load_pipeline
 from shared.sentences.encoding import embedded_corpus, represent_noise_free
-from shared.sentences.ragged import RaggedSentences
+from shared.sentences.ragged import SentenceSource
 from shared.sentences.tokenised import TokenisedSentences
+from shared.taggers.bilstm_crf import BiLSTMCRF, BiLSTMCRFConfig
+from shared.taggers.registry import save_head
+from shared.taggers.tagger import Represent
 from shared.text.tokens import tokenise
 from shared.training.tagging import TaggingConfig, train_tagger
 from tests.shared.embeddings.made import with_subwords
@@ -44,8 +45,8 @@ def pipeline() -> Pipeline:
     source, _ = embedded_corpus(notes, vectors, SCHEME)
     shown = represent_noise_free(source, representer)
     recipe = TaggingConfig(epochs=25, learning_rate=1e-2)
-    head = train_tagger(shown, len(SCHEME.tags), recipe, shape=TaggerConfig(24, len(SCHEME.tags), hidden=24))
-    return Pipeline(Encoder(vectors, representer, SCHEME), head)
+    head = train_tagger(shown, len(SCHEME.tags), recipe, shape=BiLSTMCRFConfig(24, len(SCHEME.tags), hidden=24))
+    return Pipeline(NoisyRecurrent(vectors, representer, SCHEME), head)
 
 
 def found(pipeline: Pipeline, *documents: Document) -> list[tuple[Annotation, ...]]:
@@ -53,8 +54,8 @@ def found(pipeline: Pipeline, *documents: Document) -> list[tuple[Annotation, ..
 
 
 def saved(pipeline: Pipeline, folder: Path) -> None:
-    assert isinstance(pipeline.encoder, Encoder)
-    save_encoder(pipeline.encoder, folder)
+    assert isinstance(pipeline.encoder, NoisyRecurrent)
+    pipeline.encoder.save(folder)
     save_head(pipeline.head, folder)
 
 
@@ -168,20 +169,12 @@ def test_what_is_saved_finds_the_same(pipeline: Pipeline, tmp_path: Path) -> Non
 
 def test_parts_that_do_not_fit_are_refused(pipeline: Pipeline) -> None:
     encoder = pipeline.encoder
+    assert isinstance(encoder, NoisyRecurrent)
     with pytest.raises(ModelError, match="16 dimensions"):
-        Encoder(with_subwords(("a", "b"), dim=5), encoder.representer, SCHEME)
-    for shape in (TaggerConfig(23, len(SCHEME.tags)), TaggerConfig(24, 5)):
+        replace(encoder, vectors=with_subwords(("a", "b"), dim=5))
+    for shape in (BiLSTMCRFConfig(23, len(SCHEME.tags)), BiLSTMCRFConfig(24, 5)):
         with pytest.raises(ModelError, match="head"):
-            Pipeline(encoder, Tagger(shape))
-
-
-@pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"name": "x", "categories": []}', '{"name": "x", "categories": ["A", "A"]}', "null"]
-)
-def test_a_scheme_that_is_none_is_a_model_error(text: str, tmp_path: Path) -> None:
-    (tmp_path / "scheme.json").write_text(text)
-    with pytest.raises(ModelError, match="label scheme"):
-        load_scheme_file(tmp_path)
+            Pipeline(encoder, BiLSTMCRF(shape))
 
 
 @pytest.mark.parametrize(
@@ -192,10 +185,10 @@ def test_a_missing_or_cut_file_is_an_error_of_its_kind(name: str, pipeline: Pipe
     path = tmp_path / name
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises((EmbeddingError, ModelError)):
-        load_encoder(tmp_path)
+        load_construction(tmp_path)
     path.unlink()
     with pytest.raises((EmbeddingError, ModelError, StorageError)):
-        load_encoder(tmp_path)
+        load_construction(tmp_path)
 
 
 def test_vectors_of_another_size_in_the_folder_are_refused(pipeline: Pipeline, tmp_path: Path) -> None:
@@ -203,7 +196,7 @@ def test_vectors_of_another_size_in_the_folder_are_refused(pipeline: Pipeline, t
     description = json.loads((tmp_path / "representer.json").read_text())
     (tmp_path / "representer.json").write_text(json.dumps(description | {"inputs": 17}))
     with pytest.raises(ModelError, match="tensors"):
-        load_encoder(tmp_path)
+        load_construction(tmp_path)
 
 
 def test_a_scheme_needs_categories() -> None:
@@ -218,49 +211,19 @@ def test_tags_come_in_the_order_of_the_tokens(pipeline: Pipeline) -> None:
     np.testing.assert_array_equal(together, np.concatenate(alone))
 
 
-class TestSurrogates:
-    """Equal sentences with a labelled name: what a share shows of them must not say that they are equal."""
+class _Reader(BiLSTMCRF):
+    """A tagger that looks at the words themselves."""
 
-    BANK = SurrogateBank(tuple((0, (f"Name{letter}",)) for letter in "abcdefghij"))
-    VECTORS = with_subwords(["Patient", "came", ".", *(words[0] for _, words in BANK.spans)], dim=8)
-    CHUNK = TokenisedSentences(
-        ["Patient", "Zwiebelfisch", "came", "."] * 200, np.tile(np.array([0, 1, 0, 0], dtype=np.uint8), 200), np.full(200, 4)
-    )  # fmt: skip
+    read: ClassVar[list[str]] = []
 
-    def encoder(self) -> Encoder:
-        return Encoder(self.VECTORS, TokenLocal(TokenLocalConfig(8, 8)).eval(), SCHEME, self.BANK)
+    def inputs(self, chunk: TokenisedSentences, represent: Represent) -> SentenceSource:
+        self.read.extend(chunk.words)
+        return super().inputs(chunk, represent)
 
-    def shown(self, sentences: RaggedSentences) -> tuple[np.ndarray, np.ndarray]:
-        """Which name each sentence shows, and everything else."""
-        values = sentences.values.reshape(200, 4, 8)
-        names = self.VECTORS.rows([words[0] for _, words in self.BANK.spans]).astype(np.float16).astype(np.float32)
-        away = np.abs(values[:, 1, None].astype(np.float32) - names).max(2)
-        assert away.min(1).max() < 1e-3
-        return away.argmin(1), values[:, [0, 2, 3]]
 
-    @pytest.mark.parametrize("noise", [MemoisedNoise(bytes(32), b"release"), PrivateNoise()])
-    def test_they_are_drawn_anew_for_every_sentence_and_every_share(self, noise: SharingNoise) -> None:
-        (first, rest), (second, again) = (self.shown(self.encoder().shared(self.CHUNK, noise)) for _ in range(2))
-        np.testing.assert_array_equal(rest, again)
-        # Ten names, each as likely: 20 of 200 sentences on average for each, and the same as before in one of ten.
-        for drawn in (first, second):
-            assert np.bincount(drawn, minlength=10).min() >= 4
-            assert 3 <= (drawn[:-1] == drawn[1:]).sum() <= 45
-        assert 3 <= (first == second).sum() <= 45
-
-    def test_a_seeded_source_gives_the_same_again(self) -> None:
-        noises = (torch.Generator().manual_seed(3) for _ in range(2))
-        first, second = (self.shown(self.encoder().rehearsed(self.CHUNK, noise))[0] for noise in noises)
-        np.testing.assert_array_equal(first, second)
-        assert len(set(first.tolist())) == 10
-
-    def test_noise_of_a_representer_is_memoised_for_the_replaced_sentence(self) -> None:
-        torch.manual_seed(0)
-        config = RepresenterConfig(8, dim=4, hidden=5, input_noise=0.01, output_noise=0.5, noise_floor=0.01)
-        noisy = Encoder(self.VECTORS, Representer(config).eval().requires_grad_(False), SCHEME, self.BANK)
-        noise = MemoisedNoise(bytes(32), b"release")
-        first, second = (noisy.shared(self.CHUNK, noise).values.reshape(200, 4, 4) for _ in range(2))
-        seen = {sentence.tobytes() for sentence in first.round(1)}
-        assert len(seen) == 10
-        assert seen == {sentence.tobytes() for sentence in second.round(1)}
-        assert (first != second).any(axis=(1, 2)).mean() > 0.6
+def test_a_head_takes_from_the_words_what_it_needs(pipeline: Pipeline) -> None:
+    head = _Reader(BiLSTMCRFConfig(24, len(SCHEME.tags), hidden=24))
+    head.load_state_dict(pipeline.head.state_dict())
+    document = note("a", "Dr Quillfeather of Thistledown Clinic advised rest.")
+    assert found(Pipeline(pipeline.encoder, head), document) == found(pipeline, document)
+    assert _Reader.read == tokenise(document.text).words

@@ -50,6 +50,7 @@ class Blind:
     """Every token looks like every other."""
 
     scheme: LabelScheme = SCHEME
+    gaussian_noise: None = None
 
     def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         tokens = len(chunk.words)
@@ -65,6 +66,7 @@ class Mapped:
     mapping: dict[str, str]
     vectors: WordVectors = VECTORS
     scheme: LabelScheme = SCHEME
+    gaussian_noise: None = None
 
     def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         words = [self.mapping.get(word, word) for word in chunk.words]
@@ -78,6 +80,7 @@ class Surrogates:
     honest: float = 0.0
     vectors: WordVectors = VECTORS
     scheme: LabelScheme = SCHEME
+    gaussian_noise: None = None
 
     def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         assert isinstance(noise, torch.Generator)
@@ -99,6 +102,10 @@ class Noisy:
             input_noise=GaussianNoise(vectors.dim, initial=inputs, floor=0.001),
             output_noise=GaussianNoise(vectors.dim, initial=output, floor=0.001),
         )
+
+    @property
+    def gaussian_noise(self) -> tuple[NDArray[np.float64], int]:
+        return self.representer.output_noise.scale.detach().double().numpy(), self.vectors.dim
 
     def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         with torch.no_grad():

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.errors import ConfigurationError, EvaluationError, TrainingError
@@ -85,7 +86,7 @@ def test_it_stops_once_both_adversaries_did_well_enough(monkeypatch: pytest.Monk
     attack = _Attack(clear(), train, train, replace(QUICK, pairs=16, hidden=2), lambda *step: told.append(step))
     rounds = iter([(80, 70), (95, 85), (50, 92), (99, 99)])
 
-    def judged(looks: object) -> dict[str, np.ndarray]:
+    def judged(looks: object) -> dict[str, NDArray[np.bool_]]:
         return {name: np.arange(100) < right for name, right in zip(("T1", "T2"), next(rounds), strict=True)}
 
     monkeypatch.setattr(attack, "_right", judged)
@@ -129,6 +130,7 @@ class _Recorded:
     """Remembers how often it was asked for noise."""
 
     scheme = SCHEME
+    gaussian_noise = None
 
     def __init__(self) -> None:
         self.draws: list[float] = []
@@ -162,6 +164,7 @@ def test_no_phi_is_an_error(encoder: SharingEncoder) -> None:
 
 class _Longer:
     scheme = SCHEME
+    gaussian_noise = None
 
     def rehearsed(self, chunk: TokenisedSentences, noise: object) -> RaggedSentences:
         return RaggedSentences(np.zeros((1, 2)), chunk.tags[:1], chunk.tags[:1], np.ones(1, dtype=np.int64))

@@ -7,17 +7,14 @@ from dataclasses import asdict, replace
 from functools import cache
 from itertools import product
 
-import numpy as np
 import pytest
-import torch
 
 from shared.anonymity.surrogates import surrogate_bank
+from shared.constructions.construction import Construction
+from shared.constructions.procedures.surrogates import Surrogates
 from shared.document import Document
-from shared.embeddings.generalised import folded, generalise
 from shared.errors import ConfigurationError
 from shared.labels import load_scheme
-from shared.models.token_local import token_local
-from shared.pipeline.pipeline import Encoder
 from shared.privacy.attacks.adversary import FRESH_ADVERSARIES
 from shared.privacy.attacks.inversion import TOKEN_INVERSION
 from shared.privacy.attacks.linkage import LINKAGE
@@ -31,14 +28,13 @@ from shared.privacy.audit import (
     QUICK,
     Audit,
     AuditSettings,
-    own_set,
     run_audit,
 )
 from shared.privacy.policy import Limit, judge, load_policy
 from shared.privacy.statistics.finding import Finding
 from shared.sentences.tokenised import tokenised, tokenised_chunks
-from shared.text.casing import casing_class
 from shared.text.tokens import tokenise
+from tests import constructions
 from tests.audited import TINY
 from tests.shared.embeddings.made import table
 from tests.shared.privacy.attacked import NAMES
@@ -57,16 +53,15 @@ LIMITS = [
 ONLY_WHITE_BOX = TINY.without(*(attack for attack in ATTACKS if attack is not WHITE_BOX))
 
 
-def transparent() -> Encoder:
+def transparent() -> Construction:
     """Word vectors as they are."""
-    return Encoder(VECTORS, token_local(torch.tensor(VECTORS.matrix), VECTORS.dim), SCHEME)
+    return constructions.transparent(VECTORS, SCHEME)
 
 
-def surrogates() -> Encoder:
+def surrogates() -> Surrogates:
     """The default construction."""
-    vectors = generalise(folded(VECTORS), np.zeros(len(folded(VECTORS)), dtype=np.bool_), 8)
     bank = surrogate_bank(tokenised_chunks(tokenised(KNOWN), SCHEME))
-    return Encoder(vectors, token_local(torch.tensor(vectors.matrix), vectors.dim), SCHEME, bank)
+    return constructions.surrogates(constructions.clusters(VECTORS, 8), SCHEME, bank)
 
 
 def material(names: list[tuple[str, ...]] = FULL_NAMES) -> AuditMaterial:
@@ -160,36 +155,6 @@ def test_notes_on_which_nothing_can_be_shown_are_refused(few: list[Document]) ->
 def test_the_same_seed_finds_the_same() -> None:
     settings = TINY.without(READABILITY, TOKEN_INVERSION, FRESH_ADVERSARIES)
     assert run_audit(surrogates(), material(), settings) == run_audit(surrogates(), material(), settings)
-
-
-class TestOwnSet:
-    @pytest.mark.parametrize("word", ["Quillfeather", "QUILLFEATHER", "osyth", "x", "A"])
-    def test_surrogates_hide_a_word_among_all_of_its_casing(self, word: str) -> None:
-        own = own_set(surrogates())
-        assert own is not None
-        listed = list(own(word))
-        assert len(listed) > 20
-        assert {casing_class(other) for other in listed} == {casing_class(word)}
-
-    @pytest.mark.parametrize(("word", "size"), [("7", 10), ("77", 100), ("2019", 1000), ("9" * 20, 1000)])
-    def test_and_a_number_among_those_of_as_many_digits(self, word: str, size: int) -> None:
-        own = own_set(surrogates())
-        assert own is not None
-        listed = list(own(word))
-        assert len(set(listed)) == size
-        assert {len(other) for other in listed} == {len(word)}
-
-    def test_a_cluster_hides_its_words(self) -> None:
-        encoder = replace(surrogates(), surrogates=None)
-        own = own_set(encoder)
-        assert own is not None
-        listed = list(own("Quillfeather"))
-        assert "quillfeather" in listed
-        assert len(listed) >= 8
-        assert len(np.unique(encoder.vectors.rows(listed), axis=0)) == 1
-
-    def test_word_vectors_as_they_are_hide_nothing(self) -> None:
-        assert own_set(transparent()) is None
 
 
 @pytest.mark.parametrize("settings", [QUICK, FULL, TINY])

@@ -69,6 +69,7 @@ class _Smuggler:
     """Hides each PHI word and shows its vector at the token after it."""
 
     scheme: LabelScheme = SCHEME
+    gaussian_noise: None = None
 
     def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         values = VECTORS.rows(chunk.words)
@@ -133,6 +134,7 @@ class _CasingOnly:
     """Hides every word but shows how it is written."""
 
     scheme: LabelScheme = SCHEME
+    gaussian_noise: None = None
 
     def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         values = np.ones((len(chunk.words), 4), dtype=np.float16)

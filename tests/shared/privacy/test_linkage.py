@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from shared.constructions.procedures.recurrent import NoisyRecurrent
 from shared.errors import ConfigurationError
 from shared.models.representer import Representer, RepresenterConfig
-from shared.pipeline.pipeline import Encoder
 from shared.privacy.attacks.linkage import LinkageSettings, linkage, name_targets
 from shared.privacy.material.sharing import SharingEncoder
 from shared.privacy.statistics.finding import Finding
@@ -60,7 +60,7 @@ def test_a_representer_of_context_is_scored_through_the_shortlist() -> None:
         RepresenterConfig(VECTORS.dim, dim=8, hidden=8, input_noise=0.02, output_noise=0.1)
     ).eval()
     settings = LinkageSettings(targets=15, names=300, shortlist=60, draws=3, shares=100)
-    _, ten, behind = attacked(Encoder(VECTORS, representer, SCHEME), settings)
+    _, ten, behind = attacked(NoisyRecurrent(VECTORS, representer, SCHEME), settings)
     assert ten.value > 0.5
     assert behind.value > 0.9
 

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from shared.constructions.procedures.recurrent import NoisyRecurrent
 from shared.errors import ConfigurationError, ModelError
 from shared.models.noise import NoiseSource
 from shared.models.representer import Representer, RepresenterConfig
-from shared.pipeline.pipeline import Encoder
 from shared.privacy.attacks.matching import MatchingSettings, matching, phi_targets, true_rank
 from shared.privacy.material.release_model import Candidates, ReleaseModel, _CommonNoise
 from shared.privacy.material.sharing import SharingEncoder
@@ -156,7 +156,7 @@ def test_exact_means_beat_own_draws_of_a_real_representer() -> None:
     representer = Representer(
         RepresenterConfig(VECTORS.dim, dim=8, hidden=8, input_noise=0.02, output_noise=0.1)
     ).eval()
-    encoder = Encoder(VECTORS, representer, SCHEME)
+    encoder = NoisyRecurrent(VECTORS, representer, SCHEME)
     exact = top(matching(encoder, NOTES, NEIGHBOURS, MatchingSettings(40, 20, 4, (1, 100))), 100)
     assert exact.value > 0.5
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from shared.errors import TrainingError
-from shared.models.representer import Representer
 from shared.privacy.adversaries.task_only import task_only
 from shared.privacy.attacks.matching import MatchingSettings, matching
 from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
@@ -19,8 +18,7 @@ def sentences(count: int) -> TokenisedSentences:
 
 def test_its_words_can_be_read_off() -> None:
     encoder = task_only(VECTORS, sentences(40), SCHEME, 2, 0)
-    assert encoder.surrogates is None
-    assert isinstance(encoder.representer, Representer)
+    assert not encoder.replaces_phi
     assert max(encoder.representer.noise_scales()["output"]) < 0.02
     found = matching(
         encoder, notes(20, 1), NEIGHBOURS, MatchingSettings(targets=30, candidates=20, draws=4, shares=(1,))

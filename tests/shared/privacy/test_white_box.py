@@ -11,22 +11,23 @@ import torch
 
 from shared.anonymity.surrogates import SurrogateBank
 from shared.augment.pseudonyms import Pseudonymiser
+from shared.constructions.construction import Protection
+from shared.constructions.procedures.recurrent import NoisyRecurrent
+from shared.constructions.procedures.surrogates import Surrogates
 from shared.embeddings.generalised import GeneralisedVectors
 from shared.embeddings.neighbours import Neighbours
-from shared.embeddings.vectors import WordVectors
 from shared.errors import ConfigurationError
 from shared.labels import LabelScheme
 from shared.models import lstm
 from shared.models.noise import NoiseSource
 from shared.models.noise_source import MemoisedNoise
-from shared.models.representer import Representer, RepresenterConfig
-from shared.models.token_local import TokenLocal, TokenLocalConfig
-from shared.pipeline.pipeline import Encoder
+from shared.models.representer import RepresenterConfig
 from shared.privacy.enforcement import AdvantageBound, enforce
 from shared.privacy.statistics.accuracies import AccuracyCounts
 from shared.privacy.white_box import WhiteBoxTally, pair_accuracies, white_box
 from shared.privacy.word_pairs import WHILE_ENCODING, WhiteBoxSettings, WordPairs
 from shared.sentences.tokenised import TokenisedSentences
+from tests import constructions
 from tests.shared.embeddings.made import table
 
 SCHEME = LabelScheme("toy", ("NAME", "CITY"))
@@ -46,24 +47,29 @@ def _single_precision(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lstm, "_fast_bfloat16", lambda: False)
 
 
-def transparent(vectors: WordVectors = VECTORS) -> Encoder:
-    return Encoder(vectors, TokenLocal(TokenLocalConfig(6, 6)).eval(), SCHEME)
+CLEAR = constructions.transparent(VECTORS, SCHEME)
 
 
-def noisy(scale: float) -> Encoder:
-    torch.manual_seed(0)
+def noisy(scale: float) -> NoisyRecurrent:
     config = RepresenterConfig(6, dim=4, hidden=5, input_noise=0.2, output_noise=scale, noise_floor=scale / 100)
-    return Encoder(VECTORS, Representer(config).eval().requires_grad_(False), SCHEME)
+    return constructions.noisy(VECTORS, SCHEME, config)
+
+
+def surrogates(bank: SurrogateBank) -> Surrogates:
+    """Word vectors as they are, but for labelled words: each word is shown differently, so that no cluster hides one."""
+    folded = [word.lower() for word in VECTORS.words]
+    vectors = GeneralisedVectors(folded, VECTORS.matrix, 3, np.r_[np.full(14, -1), 0].astype(np.int32))
+    return constructions.surrogates(vectors, SCHEME, bank)
 
 
 def test_without_protection_every_word_is_told_from_every_other() -> None:
-    bound = white_box(transparent(), [CHUNK, CHUNK], PSEUDONYMS, WhiteBoxSettings())
+    bound = white_box(CLEAR, [CHUNK, CHUNK], PSEUDONYMS, WhiteBoxSettings())
     for spreads in (bound.representation, bound.with_casing):
         assert set(spreads) == {"", "NAME", "CITY"}
         assert all((one.mean, one.p95, one.p99, one.maximum) == (1, 1, 1, 1) for one in spreads.values())
     # Five neighbours of a word that the vocabulary does not have; of the others four, without itself; of "12" as
     # many as of the digits of its length or of any, without itself.
-    assert bound.construction == "no noise"
+    assert bound.protection is Protection.LIKENESS
     assert bound.representation[""].tokens == 12
     assert bound.representation["CITY"].pairs == 2 * (4 + 4)
 
@@ -72,23 +78,25 @@ def test_words_that_are_shown_alike_are_a_guess_but_for_their_casing() -> None:
     alike = np.tile(VECTORS.matrix[:1], (len(VECTORS), 1))
     lowered = [word.lower() for word in VECTORS.words]
     blind = GeneralisedVectors(lowered, alike, 3, np.zeros(len(VECTORS), dtype=np.int32))
-    bound = white_box(transparent(blind), [CHUNK], PSEUDONYMS, WhiteBoxSettings())
+    bound = white_box(constructions.k_anonymous(blind, SCHEME), [CHUNK], PSEUDONYMS, WhiteBoxSettings())
     assert {one.maximum for one in bound.representation.values()} == {0.5}
-    found = pair_accuracies(transparent(blind), CHUNK, WordPairs(PSEUDONYMS, WhiteBoxSettings()), torch.Generator())
+    found = pair_accuracies(
+        constructions.k_anonymous(blind, SCHEME), CHUNK, WordPairs(PSEUDONYMS, WhiteBoxSettings()), torch.Generator()
+    )
     assert found.casing_differs.any()
     assert bound.with_casing[""].mean == pytest.approx(0.5 + 0.5 * found.casing_differs.mean())
 
 
 def test_surrogates_leave_nothing_to_tell() -> None:
-    protected = replace(transparent(), surrogates=SurrogateBank(((0, ("gerda",)), (1, ("bonn",)))))
+    protected = surrogates(SurrogateBank(((0, ("gerda",)), (1, ("bonn",)))))
     bound = white_box(protected, [CHUNK], PSEUDONYMS, WhiteBoxSettings())
-    assert bound.construction == "surrogates"
+    assert bound.protection is Protection.SURROGATES
     assert {one.maximum for one in bound.representation.values()} == {0.5}
 
 
 def test_hidden_casing_is_nothing_to_tell_either() -> None:
     bank = SurrogateBank(((0, ("gerda",)), (1, ("bonn",))), hides_casing=True)
-    bound = white_box(replace(transparent(), surrogates=bank), [CHUNK], PSEUDONYMS, WhiteBoxSettings())
+    bound = white_box(surrogates(bank), [CHUNK], PSEUDONYMS, WhiteBoxSettings())
     for spreads in (bound.representation, bound.with_casing):
         assert {one.maximum for one in spreads.values()} == {0.5}
 
@@ -109,7 +117,7 @@ class _Leaking(SurrogateBank):
 
 @pytest.mark.parametrize(("length", "told"), [(None, PHI), (3, [7])])
 def test_surrogates_that_leak_are_found_out(length: int | None, told: list[int]) -> None:
-    leaking = replace(transparent(), surrogates=_Leaking(length))
+    leaking = surrogates(_Leaking(length))
     pairs = WordPairs(Pseudonymiser(Neighbours(VECTORS), 14), WhiteBoxSettings(draws=8))
     found = pair_accuracies(leaking, CHUNK, pairs, torch.Generator())
     assert set(found.tokens[found.accuracy == 1].tolist()) == set(told)
@@ -117,7 +125,7 @@ def test_surrogates_that_leak_are_found_out(length: int | None, told: list[int])
 
 
 def test_with_surrogates_no_neighbour_is_needed() -> None:
-    protected = replace(transparent(), surrogates=SurrogateBank(((0, ("gerda",)), (1, ("bonn",)))))
+    protected = surrogates(SurrogateBank(((0, ("gerda",)), (1, ("bonn",)))))
     tally = WhiteBoxTally(protected, None, WhiteBoxSettings())
     for _ in range(2):
         tally.add(CHUNK)
@@ -127,7 +135,7 @@ def test_with_surrogates_no_neighbour_is_needed() -> None:
     }  # fmt: skip
     assert not bound.with_casing
     with pytest.raises(ConfigurationError, match="neighbours"):
-        WhiteBoxTally(transparent(), None, WhiteBoxSettings())
+        WhiteBoxTally(CLEAR, None, WhiteBoxSettings())
 
 
 def test_a_vocabulary_in_lower_case_says_nothing_of_casing() -> None:
@@ -137,7 +145,7 @@ def test_a_vocabulary_in_lower_case_says_nothing_of_casing() -> None:
     # Also where the candidates come from vectors that know spellings.
     for vectors in (clear, table([word.title() for word in VECTORS.words], dim=6)):
         pairs = WordPairs(Pseudonymiser(Neighbours(vectors), 14), WhiteBoxSettings())
-        found = pair_accuracies(transparent(clear), upper, pairs, torch.Generator())
+        found = pair_accuracies(constructions.k_anonymous(clear, SCHEME), upper, pairs, torch.Generator())
         tokens, places, words = pairs.of(upper)
         # Letters against digits or a dot: no casing makes one of the other.
         kinds = [[(word.isalpha(), word.isdecimal()) for word in (words[place], upper.words[token])]
@@ -164,7 +172,7 @@ def test_of_few_sentences_more_than_a_sample_is_looked_at() -> None:
     for least, low, high in ((0, 0, 60), (50, 50, 170), (1000, 600, 600)):
         settings = replace(WHILE_ENCODING, neighbours=2, sentences=0.01, least=least)
         repeated = TokenisedSentences(CHUNK.words * 100, np.tile(CHUNK.tags, 100), np.tile(CHUNK.lengths, 100))
-        tokens = white_box(transparent(), [repeated], PSEUDONYMS, settings).representation[""].tokens
+        tokens = white_box(CLEAR, [repeated], PSEUDONYMS, settings).representation[""].tokens
         assert low <= tokens <= high
 
 
@@ -176,7 +184,6 @@ def test_noise_is_the_closed_form_averaged_over_the_input_noise() -> None:
     assert found.tokens.tolist() == tokens.tolist()
     assert sorted(set(tokens.tolist())) == PHI
     model, generator = encoder.representer, torch.Generator().manual_seed(5)
-    assert isinstance(model, Representer)
     clean = torch.from_numpy(VECTORS.rows(CHUNK.words))
     expected = np.zeros(len(tokens))
     for _ in range(draws):
@@ -206,10 +213,10 @@ def test_no_word_is_compared_with_itself_and_all_its_neighbours_are_used() -> No
 
 def test_a_sample_is_of_the_size_asked_for() -> None:
     settings = replace(WHILE_ENCODING, neighbours=2, sentences=0.5, least=0)
-    bound = white_box(transparent(), [CHUNK] * 200, PSEUDONYMS, settings)
+    bound = white_box(CLEAR, [CHUNK] * 200, PSEUDONYMS, settings)
     assert 400 < bound.representation[""].tokens < 800
     assert bound.representation[""].pairs == 2 * bound.representation[""].tokens
-    again = white_box(transparent(), [CHUNK] * 200, PSEUDONYMS, settings)
+    again = white_box(CLEAR, [CHUNK] * 200, PSEUDONYMS, settings)
     assert again == bound
 
 
@@ -236,7 +243,7 @@ def test_the_advantage_of_a_token_is_over_its_neighbours() -> None:
 
 def test_sentences_without_phi_are_nothing_to_attack() -> None:
     nothing = TokenisedSentences(["saw", "."], np.zeros(2, dtype=np.uint8), np.array([2]))
-    for encoder in (transparent(), noisy(0.3)):
+    for encoder in (CLEAR, noisy(0.3)):
         bound = white_box(encoder, [nothing], PSEUDONYMS, WhiteBoxSettings())
         assert bound.representation[""].tokens == 0
         assert bound.representation[""].maximum == 0.5
@@ -284,12 +291,12 @@ def test_a_bound_is_kept_by_as_little_noise_as_needed(quantile: float) -> None:
 
 def test_what_no_noise_can_protect_is_left_out() -> None:
     pairs, generator = WordPairs(PSEUDONYMS, WhiteBoxSettings()), torch.Generator()
-    kept = enforce(transparent(), CHUNK, AdvantageBound(0.2), pairs, generator)
+    kept = enforce(CLEAR, CHUNK, AdvantageBound(0.2), pairs, generator)
     assert kept.left_out.all()
     assert not len(kept.found.tokens)
     assert enforce(noisy(0.01), CHUNK, AdvantageBound(0.01, max_factor=2), pairs, generator).left_out.all()
     nothing = TokenisedSentences(["saw", "."], np.zeros(2, dtype=np.uint8), np.array([2]))
-    assert not enforce(transparent(), nothing, AdvantageBound(0.2), pairs, generator).left_out.any()
+    assert not enforce(CLEAR, nothing, AdvantageBound(0.2), pairs, generator).left_out.any()
 
 
 def test_a_sample_bounds_nothing() -> None:

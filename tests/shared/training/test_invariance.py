@@ -9,7 +9,7 @@ import torch
 from shared.errors import ConfigurationError, TrainingError
 from shared.models import lstm
 from shared.models.divergence import Replacements, divergences
-from shared.models.representer import Representer, RepresenterConfig, bounded
+from shared.models.representer import Representer, RepresenterConfig, clip_to_ball
 from shared.sentences.ragged import RaggedSentences
 from shared.training.invariance import InvarianceConfig, _Trainer, bayes_accuracy, divergence, train_representer
 from shared.training.loop import TrainingLoop
@@ -81,7 +81,9 @@ def mean_divergence(representer: Representer) -> float:
     for _ in range(20):
         batch, twin = trainer.twins(next(pairs))
         with torch.no_grad():
-            means = [bounded(representer.output(representer.encoder(x, batch.lengths))) for x in (batch.inputs, twin)]
+            means = [
+                clip_to_ball(representer.output(representer.encoder(x, batch.lengths))) for x in (batch.inputs, twin)
+            ]
             found.append(divergence(means[0], means[1], representer.output_noise.scale, batch.lengths))
     return float(torch.cat(found).mean())
 

@@ -23,7 +23,7 @@ from protocols.keys.signing import PrivateKey
 from protocols.release.repository import LATEST, RootFingerprint, latest_bytes
 from site_client import workspace
 from site_client.errors import SiteError
-from site_client.exchange.transport import Patience
+from site_client.exchange.transport import RetryPolicy
 from site_client.releases import client as release_client
 from site_client.releases import pull as module
 from site_client.releases import source as release_source
@@ -40,7 +40,7 @@ STRANGER = [PrivateKey.from_seed(bytes([number]) * 32) for number in range(1, 4)
 @pytest.fixture(autouse=True)
 def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     """The releases here hold no models."""
-    monkeypatch.setattr(module, "load_encoder", lambda folder: None)
+    monkeypatch.setattr(module, "load_construction", lambda folder: None)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path
     certificates = make_certificates(folder / "tls", "localhost")
     served = Provider(folder)
     with listening(lambda address: served.make_app(address=address), certificates) as address:
-        yield address, folder / "releases", Network(certificates.authority, patience=Patience(attempts=1))
+        yield address, folder / "releases", Network(certificates.authority, retry_policy=RetryPolicy(attempts=1))
 
 
 @pytest.fixture(params=["files", "https"])
@@ -77,7 +77,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
     publisher.publish()
     site = workspace.create(root / "site", "north")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "load_encoder", lambda folder: None)
+        patch.setattr(module, "load_construction", lambda folder: None)
         pull(site, str(publisher.folder), publisher.fingerprint)
     return root
 

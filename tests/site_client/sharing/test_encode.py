@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 
 from aggregator import workspace as provider
 from aggregator.enrolled.shares import find_share, read_manifest
@@ -21,12 +20,12 @@ from protocols.payload.opening import open_payload
 from protocols.payload.sentence_block import SentenceBlock
 from protocols.payload.shuffled_writer import ShuffledWriter
 from shared.anonymity.surrogates import SurrogateBank
+from shared.constructions.construction import Construction
 from shared.document import Document
 from shared.labels import LabelScheme
 from shared.models.noise import SharingNoise
 from shared.models.noise_source import PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
-from shared.pipeline.pipeline import Encoder
 from shared.privacy.enforcement import AdvantageBound
 from shared.sentences.encoding import embedded, represent_noise_free
 from shared.sentences.tokenised import tokenised, tokenised_chunks
@@ -38,6 +37,7 @@ from site_client.sharing import encode as module
 from site_client.sharing.encode import encode, encoded_blocks
 from site_client.sharing.guard import Guard
 from site_client.workspace import Workspace, open_workspace
+from tests import constructions
 from tests.loop import done, hospital, refused, snapshot, values
 from tests.shared.embeddings.made import with_subwords
 from tests.site_client import sites
@@ -49,24 +49,23 @@ SIGMA = 1e-4
 
 
 @pytest.fixture(scope="module")
-def encoder() -> Encoder:
-    torch.manual_seed(0)
+def construction() -> Construction:
     words = sorted({word for document in NOTES for word in tokenise(document.text).words})
     config = RepresenterConfig(12, dim=6, hidden=8, input_noise=2 * SIGMA, output_noise=2 * SIGMA, noise_floor=SIGMA)
-    return Encoder(with_subwords(words, dim=12), Representer(config).eval().requires_grad_(False), SCHEME)
+    return constructions.noisy(with_subwords(words, dim=12), SCHEME, config)
 
 
-def blocks(encoder: Encoder, noise: SharingNoise | None = None) -> Iterator[SentenceBlock]:
+def blocks(construction: Construction, noise: SharingNoise | None = None) -> Iterator[SentenceBlock]:
     noise = noise or PrivateNoise()
-    return encoded_blocks(encoder, NOTES, Guard(encoder, 5, None, noise), noise)
+    return encoded_blocks(construction, NOTES, Guard(construction, 5, None, noise), noise)
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "h5"])
-def test_the_pool_holds_what_the_notes_give(suffix: str, encoder: Encoder, tmp_path: Path) -> None:
+def test_the_pool_holds_what_the_notes_give(suffix: str, construction: Construction, tmp_path: Path) -> None:
     with ShuffledWriter(tmp_path / f"a.{suffix}", dim=6) as writer:
-        for block in blocks(encoder):
+        for block in blocks(construction):
             writer.append(block)
-    direct = encoder.noise_free(next(tokenised_chunks(tokenised(NOTES), SCHEME)))
+    direct = construction.noise_free(next(tokenised_chunks(tokenised(NOTES), SCHEME)))
     expected: dict[tuple[bytes, bytes], list[np.ndarray]] = {}
     for start, length in zip(direct.starts.tolist(), direct.lengths.tolist(), strict=True):
         tokens = slice(start, start + length)
@@ -90,8 +89,8 @@ def test_the_pool_holds_what_the_notes_give(suffix: str, encoder: Encoder, tmp_p
     assert not any(expected.values())
 
 
-def test_fresh_noise_of_two_encodings_differs(encoder: Encoder) -> None:
-    first, second = (np.concatenate([block.values for block in blocks(encoder)]) for _ in range(2))
+def test_fresh_noise_of_two_encodings_differs(construction: Construction) -> None:
+    first, second = (np.concatenate([block.values for block in blocks(construction)]) for _ in range(2))
     assert np.count_nonzero(first != second) > 0.3 * first.size
 
 
@@ -143,7 +142,6 @@ def test_the_same_weights_at_another_scale_draw_anew(tmp_path: Path) -> None:
     draws = []
     for name, floor in (("one", 0.01), ("two", 0.3)):
         encoder = sites.noisy(0.4)
-        assert isinstance(encoder.representer, Representer)
         changed = Representer(replace(encoder.representer.config, input_noise=floor, noise_floor=floor))
         changed.load_state_dict(encoder.representer.state_dict())
         site = sites.site(tmp_path / name, replace(encoder, representer=changed.eval().requires_grad_(False)))
@@ -173,7 +171,7 @@ def test_a_lost_secret_is_made_anew_only_when_asked_and_the_ledger_tells(tmp_pat
 
 def test_surrogates_are_drawn_anew_in_every_share_and_all_else_is_the_same(tmp_path: Path) -> None:
     bank = SurrogateBank(tuple((kind, (word,)) for kind in range(8) for word in ("Anna", "Maria", "12", "Umbersledge")))
-    site = sites.site(tmp_path, replace(sites.clear(), surrogates=bank))
+    site = sites.site(tmp_path, sites.surrogates(bank))
     (site.root / "keys" / "noise.key").write_bytes(b"damaged, but not needed")
     first, second = (shared_by(site, f"{number}.parquet") for number in range(2))
     assert sum((first & second).values()) < 0.9 * sum(first.values())
@@ -183,16 +181,17 @@ def test_surrogates_are_drawn_anew_in_every_share_and_all_else_is_the_same(tmp_p
 
 
 def text_has_phi(sentence: bytes) -> bool:
-    """A token is 8 numbers, a tag and a casing class."""
-    tokens = len(sentence) // 18
-    return any(sentence[16 * tokens : 17 * tokens])
+    """A token is as many numbers as the vocabulary has dimensions, a tag and a casing class."""
+    numbers = 2 * sites.vocabulary().dim
+    tokens = len(sentence) // (numbers + 2)
+    return any(sentence[numbers * tokens : (numbers + 1) * tokens])
 
 
-def test_notes_of_many_chunks_are_encoded_as_one(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    (whole,) = blocks(encoder)
+def test_notes_of_many_chunks_are_encoded_as_one(construction: Construction, monkeypatch: pytest.MonkeyPatch) -> None:
+    (whole,) = blocks(construction)
     chunks = module.tokenised_chunks
     monkeypatch.setattr(module, "tokenised_chunks", lambda documents, scheme: chunks(documents, scheme, 50))
-    pieces = list(blocks(encoder))
+    pieces = list(blocks(construction))
     assert len(pieces) > 5
     for name in ("tags", "casing", "lengths"):
         np.testing.assert_array_equal(np.concatenate([getattr(piece, name) for piece in pieces]), getattr(whole, name))
@@ -236,7 +235,7 @@ def test_a_bound_on_the_command_line(tmp_path: Path) -> None:
 
 
 def test_notes_that_nobody_labelled_are_not_shared(tmp_path: Path) -> None:
-    site = sites.site(tmp_path, sites.clear())
+    site = sites.site(tmp_path, sites.revealing())
     notes = write_notes(tmp_path / "notes.jsonl", [*NOTES[:2], Document("bare", "There was no complaint.")], "jsonl")
     command = ("encode", notes, "--workspace", site.root, "--out", site.root / "a.parquet")
     found = values(hospital(*command, "--json"))
@@ -254,7 +253,7 @@ def test_notes_that_nobody_labelled_are_not_shared(tmp_path: Path) -> None:
 
 
 def test_where_no_sentence_keeps_the_bound_nothing_is_written(tmp_path: Path) -> None:
-    site = sites.site(tmp_path, sites.clear())
+    site = sites.site(tmp_path, sites.revealing())
     notes = write_notes(tmp_path / "notes", NOTES)
     before = snapshot(site.root, tmp_path / "notes")
     command = ("encode", notes, "--workspace", site.root, "--out", site.root / "a.parquet", "--max-advantage", 0.5)
@@ -268,7 +267,7 @@ def test_where_no_sentence_keeps_the_bound_nothing_is_written(tmp_path: Path) ->
      ("--max-advantage", 0.5, "--advantage-quantile", 0)],
 )  # fmt: skip
 def test_a_bound_that_is_none_is_refused(options: tuple[object, ...], tmp_path: Path) -> None:
-    site = sites.site(tmp_path, sites.clear())
+    site = sites.site(tmp_path, sites.revealing())
     notes = write_notes(tmp_path / "notes", NOTES[:1])
     result = hospital("encode", notes, "--workspace", site.root, "--out", site.root / "a.parquet", *options)
     refused(result, 2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,20 +12,18 @@ import torch
 from numpy.typing import NDArray
 
 from shared.anonymity.surrogates import SurrogateBank
-from shared.embeddings.generalised import folded, generalise
+from shared.constructions.procedures.recurrent import NoisyRecurrent
 from shared.models.divergence import Replacements, divergences
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
-from shared.models.representer import Representer
-from shared.models.token_local import TokenLocal, TokenLocalConfig
-from shared.pipeline.pipeline import Encoder
 from shared.privacy.enforcement import AdvantageBound
-from shared.privacy.white_box import below
+from shared.privacy.white_box import normal_cdf
 from shared.privacy.word_pairs import WHILE_ENCODING
 from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_chunks
 from site_client.sharing import guard as module
 from site_client.sharing.encode import encoded_blocks
 from site_client.sharing.guard import NEIGHBOURS, Guard, neighbours_of
-from tests.site_client.sites import SCHEME, clear, noisy, single_precision
+from tests import constructions
+from tests.site_client.sites import SCHEME, clear, noisy, single_precision, surrogates
 from tests.tiny_notes import tiny_notes
 
 NOTES = list(tiny_notes(6))
@@ -48,10 +45,11 @@ def sentences(chunk: TokenisedSentences) -> list[tuple[tuple[str, ...], tuple[in
     ]
 
 
-def advantages(encoder: Encoder, words: tuple[str, ...], tags: tuple[int, ...], factor: float) -> list[float]:
+def advantages(
+    construction: NoisyRecurrent, words: tuple[str, ...], tags: tuple[int, ...], factor: float
+) -> list[float]:
     """Of every pair, from the definition: two sentences run by themselves, all N nearest words by cosine."""
-    model, vectors = encoder.representer, encoder.vectors
-    assert isinstance(model, Representer)
+    model, vectors = construction.representer, construction.vectors
 
     def mean(sentence: list[str]) -> NDArray[np.float32]:
         rows = torch.from_numpy(vectors.rows(sentence))[None]
@@ -73,30 +71,30 @@ def advantages(encoder: Encoder, words: tuple[str, ...], tags: tuple[int, ...], 
 @pytest.mark.parametrize(("advantage", "quantile"), [(0.1, 1.0), (0.3, 1.0), (0.1, 0.8)])
 def test_every_sentence_that_passes_keeps_the_bound_and_no_other_is_touched(advantage: float, quantile: float) -> None:
     # The input noise is next to nothing, so that the bound is one number.
-    encoder = noisy(0.1, inputs=1e-5)
-    guard = Guard(encoder, N, AdvantageBound(advantage, quantile, max_factor=4), NOISE)
+    construction = noisy(0.1, inputs=1e-5)
+    guard = Guard(construction, N, AdvantageBound(advantage, quantile, max_factor=4), NOISE)
     passed, factors = guard.passed(CHUNK)
     assert factors is not None
     result = guard.result()
     shared = dict(zip(sentences(passed), factors.tolist(), strict=True))
     raised = left_out = 0
     for words, tags in sentences(CHUNK):
-        alone = advantages(encoder, words, tags, 1.0)
+        alone = advantages(construction, words, tags, 1.0)
         if any(word.isdecimal() and tag for word, tag in zip(words, tags, strict=True)):
             # Neighbours of numbers are drawn; that the others keep the bound holds all the more.
             continue
         if (words, tags) not in shared:
             left_out += 1
-            assert np.quantile(advantages(encoder, words, tags, 4), quantile, method="higher") > advantage
+            assert np.quantile(advantages(construction, words, tags, 4), quantile, method="higher") > advantage
         elif alone:
             factor = shared[words, tags]
             raised += factor > 1
-            held = np.quantile(advantages(encoder, words, tags, factor), quantile, method="higher")
+            held = np.quantile(advantages(construction, words, tags, factor), quantile, method="higher")
             assert held <= advantage + 1e-3
             if factor == 1:
                 assert np.quantile(alone, quantile, method="higher") <= advantage + 1e-3
             else:
-                less = advantages(encoder, words, tags, factor / 2**0.25)
+                less = advantages(construction, words, tags, factor / 2**0.25)
                 assert np.quantile(less, quantile, method="higher") > advantage - 1e-3
         else:
             assert shared[words, tags] == 1
@@ -108,42 +106,41 @@ def test_every_sentence_that_passes_keeps_the_bound_and_no_other_is_touched(adva
 
 @pytest.mark.parametrize("advantage", [0.1, 0.2])
 def test_the_bound_holds_on_average_over_draws_that_did_not_choose_the_noise(advantage: float) -> None:
-    encoder = noisy(0.05, inputs=0.3)
-    assert isinstance(encoder.representer, Representer)
+    construction = noisy(0.05, inputs=0.3)
     words = CHUNK.words
     # Neighbours of numbers are drawn, and punctuation has none.
     places = np.array([place for place in np.flatnonzero(CHUNK.tags).tolist() if words[place].isalpha()])
     pairs = Replacements(
         np.repeat(places, 3),
         np.tile(np.arange(3), len(places)),
-        encoder.vectors.rows(["Theobald", "Clinic", "Oxenthorpe"]),
+        construction.vectors.rows(["Theobald", "Clinic", "Oxenthorpe"]),
     )
     sentence = np.repeat(np.arange(len(CHUNK.lengths)), CHUNK.lengths)[pairs.tokens]
-    vectors, fresh = encoder.vectors.rows(words), torch.Generator().manual_seed(7)
-    delta = np.stack([divergences(encoder.representer, vectors, CHUNK.lengths, pairs, fresh) for _ in range(60)])
+    vectors, fresh = construction.vectors.rows(words), torch.Generator().manual_seed(7)
+    delta = np.stack([divergences(construction.representer, vectors, CHUNK.lengths, pairs, fresh) for _ in range(60)])
     broken = kept = 0
     for seed in range(8):
-        guard = Guard(encoder, 10_000, AdvantageBound(advantage), MemoisedNoise(bytes([seed] * 32), b"bound"))
+        guard = Guard(construction, 10_000, AdvantageBound(advantage), MemoisedNoise(bytes([seed] * 32), b"bound"))
         passed, factors = guard.passed(CHUNK)
         assert factors is not None
         of = dict(zip(sentences(passed), factors.tolist(), strict=True))
         for row, one in enumerate(sentences(CHUNK)):
             if one in of and any(one[1]):
                 kept += 1
-                mean = np.mean(2 * below(delta[:, sentence == row] / of[one] / 2) - 1, axis=0)
+                mean = np.mean(2 * normal_cdf(delta[:, sentence == row] / of[one] / 2) - 1, axis=0)
                 broken += bool(mean.max(initial=0) > advantage)
     assert kept > 50
     assert broken == 0
 
 
 def test_the_noise_of_a_share_is_raised_as_much_and_nothing_else_changes() -> None:
-    encoder, share = noisy(0.05), MemoisedNoise(bytes(32), b"share")
-    guard = Guard(encoder, N, AdvantageBound(0.2), NOISE)
+    construction, share = noisy(0.05), MemoisedNoise(bytes(32), b"share")
+    guard = Guard(construction, N, AdvantageBound(0.2), NOISE)
     passed, factors = guard.passed(CHUNK)
     assert factors is not None
     assert len(set(factors.tolist())) > 2
     plain, bounded = (
-        next(encoded_blocks(encoder, NOTES, Guard(encoder, N, bound, NOISE), share))
+        next(encoded_blocks(construction, NOTES, Guard(construction, N, bound, NOISE), share))
         for bound in (None, AdvantageBound(0.2))
     )
     kept = [one in set(sentences(passed)) for one in sentences(CHUNK)]
@@ -156,14 +153,15 @@ def test_the_noise_of_a_share_is_raised_as_much_and_nothing_else_changes() -> No
     values = plain.values[tokens].astype(np.float32)
     np.testing.assert_allclose(values[same], bounded.values[same], atol=2e-3)
     # What was raised is the other share with independent noise on top: nothing averages out between the two.
-    assert isinstance(encoder.representer, Representer)
-    added = (bounded.values - values) / encoder.representer.output_noise.scale.numpy()
+    added = (bounded.values - values) / construction.representer.output_noise.scale.numpy()
     expected = np.sqrt(np.repeat(factors, passed.lengths) ** 2 - 1)
     assert abs(np.mean(added[~same] ** 2 / expected[~same, None] ** 2) - 1) < 0.1
     # Fresh noise, many times over, has the scale that was asked for.
-    clean = encoder.noise_free(passed).values.astype(np.float32)
-    fresh = np.stack([encoder.shared(passed, PrivateNoise(), factors).values for _ in range(40)]).astype(np.float32)
-    spread = (fresh - clean).std((0, 2)) / float(encoder.representer.output_noise.scale.mean())
+    clean = construction.noise_free(passed).values.astype(np.float32)
+    fresh = np.stack([construction.shared(passed, PrivateNoise(), factors).values for _ in range(40)]).astype(
+        np.float32
+    )
+    spread = (fresh - clean).std((0, 2)) / float(construction.representer.output_noise.scale.mean())
     # The input noise comes on top of it where nothing was raised.
     np.testing.assert_allclose(spread, np.repeat(factors, passed.lengths), rtol=0.25)
     assert bounded.values.dtype == np.float16
@@ -172,23 +170,23 @@ def test_the_noise_of_a_share_is_raised_as_much_and_nothing_else_changes() -> No
 
 
 def test_a_sentence_is_treated_alike_in_any_company() -> None:
-    encoder, bound = noisy(0.05, inputs=0.3), AdvantageBound(0.2)
-    passed, factors = Guard(encoder, N, bound, NOISE).passed(CHUNK)
+    construction, bound = noisy(0.05, inputs=0.3), AdvantageBound(0.2)
+    passed, factors = Guard(construction, N, bound, NOISE).passed(CHUNK)
     assert factors is not None
     whole = dict(zip(sentences(passed), factors.tolist(), strict=True))
     for note in reversed(NOTES):
         (chunk,) = tokenised_chunks(tokenised([note]), SCHEME)
-        passed, factors = Guard(encoder, N, bound, NOISE).passed(chunk)
+        passed, factors = Guard(construction, N, bound, NOISE).passed(chunk)
         assert factors is not None
         for sentence, factor in zip(sentences(passed), factors.tolist(), strict=True):
             assert whole[sentence] == factor
 
 
 def test_pieces_make_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    encoder, bound = noisy(0.05), AdvantageBound(0.2, max_factor=4)
-    whole, factors = Guard(encoder, N, bound, NOISE).passed(CHUNK)
+    construction, bound = noisy(0.05), AdvantageBound(0.2, max_factor=4)
+    whole, factors = Guard(construction, N, bound, NOISE).passed(CHUNK)
     monkeypatch.setattr(module, "_PAIRS", 30)
-    guard = Guard(encoder, N, bound, NOISE)
+    guard = Guard(construction, N, bound, NOISE)
     assert len(list(guard._pieces(CHUNK))) > 5
     pieces, others = guard.passed(CHUNK)
     assert pieces.words == whole.words
@@ -210,15 +208,14 @@ def test_without_noise_what_breaks_the_bound_is_left_out() -> None:
 
 def test_neighbours_are_words_that_are_shown_differently() -> None:
     # Between words of one cluster the best attacker has to guess, which says nothing of the others.
-    words = folded(clear().vectors)
-    vectors = generalise(words, np.zeros(len(words), dtype=bool), 4)
-    encoder = Encoder(vectors, TokenLocal(TokenLocalConfig(vectors.dim, vectors.dim)).eval(), SCHEME)
-    guard = Guard(encoder, 10_000, None, NOISE)
+    vectors = constructions.clusters(clear().vectors, 4)
+    construction = constructions.k_anonymous(vectors, SCHEME)
+    guard = Guard(construction, 10_000, None, NOISE)
     guard.passed(CHUNK)
     result = guard.result()
     assert result.neighbours == len(vectors.centres)
     assert result.white_box.representation[""].mean == 1
-    bounded = Guard(encoder, N, AdvantageBound(0.9), NOISE)
+    bounded = Guard(construction, N, AdvantageBound(0.9), NOISE)
     passed, _ = bounded.passed(CHUNK)
     assert not passed.tags.any()
     assert bounded.result().left_out > 0
@@ -232,8 +229,8 @@ def test_surrogates_need_neither_noise_nor_neighbours(
         raise AssertionError("a neighbour was looked for")
 
     monkeypatch.setattr(module, "Neighbours", search)
-    encoder = replace(clear(), surrogates=SurrogateBank(((0, ("Anna",)),)))
-    guard = Guard(encoder, N, bound, NOISE)
+    construction = surrogates(SurrogateBank(((0, ("Anna",)),)))
+    guard = Guard(construction, N, bound, NOISE)
     assert guard.passed(CHUNK) == (CHUNK, None)
     result = guard.result()
     assert (result.neighbours, result.raised, result.left_out) == (0, 0, 0)
@@ -251,12 +248,12 @@ def test_measuring_changes_nothing_and_looks_at_a_sample() -> None:
 
 
 def test_the_value_bound_says_nothing_about_the_notes() -> None:
-    encoder = noisy(0.05)
-    assert Guard(encoder, N, None, NOISE).value_bound == encoder.representer.value_bound
-    guard = Guard(encoder, N, AdvantageBound(0.2, max_factor=8), NOISE)
+    construction = noisy(0.05)
+    assert Guard(construction, N, None, NOISE).value_bound == construction.representer.value_bound
+    guard = Guard(construction, N, AdvantageBound(0.2, max_factor=8), NOISE)
     before = guard.value_bound
     guard.passed(CHUNK)
-    assert guard.value_bound == before == pytest.approx(1 + 8 * (encoder.representer.value_bound - 1))
+    assert guard.value_bound == before == pytest.approx(1 + 8 * (construction.representer.value_bound - 1))
 
 
 @pytest.mark.parametrize(

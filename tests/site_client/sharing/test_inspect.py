@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -57,7 +56,7 @@ def test_a_sentence_stands_alone_if_no_other_shows_the_same() -> None:
 @pytest.mark.parametrize("hides_casing", [False, True])
 def test_a_guess_is_said_to_be_one_from_the_representation_alone(hides_casing: bool, tmp_path: Path) -> None:
     bank = SurrogateBank([(kind, ("Anna",)) for kind in range(8)], hides_casing=hides_casing)
-    site = sites.site(tmp_path, replace(sites.clear(), surrogates=bank))
+    site = sites.site(tmp_path, sites.surrogates(bank))
     share, at = site.root / "a.parquet", ("--workspace", site.root)
     said = done(hospital("encode", write_notes(tmp_path / "notes", NOTES[:4]), "--out", share, *at)).stdout
     done(hospital("inspect", share, "--page", tmp_path / "page.html", *at))
@@ -126,7 +125,7 @@ def test_the_report_beside_a_share_is_of_every_category(built_loop: Loop) -> Non
     share = built_loop.root / "north.parquet"
     found = read_report(share, read_manifest(share))
     assert found is not None
-    assert found.construction == "surrogates"
+    assert found.known_ahead
     counted = inspect(open_workspace(built_loop.site("north")), share, load_scheme("i2b2_2014"), None).channels
     assert {name: one.tokens for name, one in found.categories.items() if name != "all"} == {
         one.name: one.tokens for one in counted.categories

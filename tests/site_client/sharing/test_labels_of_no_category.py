@@ -14,16 +14,17 @@ from hypothesis import strategies as st
 
 from protocols.payload.opening import open_payload
 from shared.anonymity.surrogates import SurrogateBank
+from shared.constructions.construction import Construction
+from shared.constructions.procedures.surrogates import Surrogates
 from shared.document import Document
-from shared.embeddings.generalised import folded, generalise
+from shared.embeddings.generalised import fold_casing
 from shared.labels import load_mapping, load_scheme, map_document
 from shared.models.noise_source import MemoisedNoise
-from shared.models.token_local import TokenLocal, TokenLocalConfig
-from shared.pipeline.pipeline import Encoder
 from shared.privacy.enforcement import AdvantageBound
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import tokenised, tokenised_chunks
 from site_client.sharing.guard import Guard, Guarded
+from tests import constructions
 from tests.loop import done, hospital, refused, snapshot, values
 from tests.site_client import sites
 from tests.tiny_notes import FIRST, LAST, note, tiny_notes, write_notes
@@ -35,17 +36,16 @@ MAPPING = load_mapping("meddocan", "hipaa")
 DROPPED = sorted(label for label, category in MAPPING.items() if not category)
 
 
-def public_and_hidden() -> Encoder:
+def public_and_hidden(bank: SurrogateBank) -> Surrogates:
     """The default construction; half of all names are public words."""
-    words = folded(sites.clear().vectors)
+    words = fold_casing(sites.vectors())
     public = np.array([not word.istitle() and len(word) % 2 == 0 for word in words.words])
-    vectors = generalise(words, public, 4)
-    return Encoder(vectors, TokenLocal(TokenLocalConfig(vectors.dim, vectors.dim)).eval(), load_scheme("hipaa"), BANK)
+    return constructions.surrogates(constructions.clusters(sites.vectors(), 4, public), load_scheme("hipaa"), bank)
 
 
-ENCODERS = {
-    "surrogates": public_and_hidden(),
-    "hidden casing": replace(public_and_hidden(), surrogates=SurrogateBank(BANK.spans, hides_casing=True)),
+CONSTRUCTIONS: dict[str, Construction] = {
+    "surrogates": public_and_hidden(BANK),
+    "hidden casing": public_and_hidden(SurrogateBank(BANK.spans, hides_casing=True)),
     "no noise": replace(sites.clear(), scheme=load_scheme("hipaa")),
     "noise": replace(sites.noisy(0.1), scheme=load_scheme("hipaa")),
 }
@@ -53,19 +53,19 @@ word = st.sampled_from([*FIRST, *LAST])
 
 
 def rehearsed(
-    encoder: Encoder, documents: Sequence[Document], bound: AdvantageBound | None
+    construction: Construction, documents: Sequence[Document], bound: AdvantageBound | None
 ) -> tuple[list[RaggedSentences], Guarded]:
     """What a share would hold, under a draw that can be repeated."""
-    guard = Guard(encoder, 5, bound, MemoisedNoise(bytes(32), b"bound"))
+    guard = Guard(construction, 5, bound, MemoisedNoise(bytes(32), b"bound"))
     mapped = (map_document(document, MAPPING, to_share=True) for document in documents)
-    passed = (guard.passed(chunk) for chunk in tokenised_chunks(tokenised(mapped), encoder.scheme))
+    passed = (guard.passed(chunk) for chunk in tokenised_chunks(tokenised(mapped), construction.scheme))
     noise = torch.Generator().manual_seed(0)
-    blocks = [encoder.rehearsed(chunk, noise, factors) for chunk, factors in passed]
+    blocks = [construction.rehearsed(chunk, noise, factors) for chunk, factors in passed]
     return blocks, guard.result()
 
 
 @pytest.mark.parametrize("bound", [None, AdvantageBound(0.9)])
-@pytest.mark.parametrize("name", ENCODERS)
+@pytest.mark.parametrize("name", CONSTRUCTIONS)
 @settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_noninterference(name: str, bound: AdvantageBound | None, data: st.DataObject) -> None:
@@ -84,12 +84,12 @@ def test_noninterference(name: str, bound: AdvantageBound | None, data: st.DataO
             )
         ]
 
-    (one, found), (other, _) = (rehearsed(ENCODERS[name], notes(data.draw(word)), bound) for _ in range(2))
+    (one, found), (other, _) = (rehearsed(CONSTRUCTIONS[name], notes(data.draw(word)), bound) for _ in range(2))
     assert len(one) == len(other) == 1
     for column in ("values", "tags", "casing", "lengths"):
         np.testing.assert_array_equal(getattr(one[0], column), getattr(other[0], column))
     assert found.hidden_words == 2
-    with_surrogates = ENCODERS[name].surrogates is not None
+    with_surrogates = CONSTRUCTIONS[name].replaces_phi
     assert found.hidden_left_out == (0 if with_surrogates else 1)
     assert len(one[0].lengths) == 3 - found.hidden_left_out - found.left_out
     assert np.count_nonzero(one[0].tags) == 1 - found.left_out
@@ -97,8 +97,8 @@ def test_noninterference(name: str, bound: AdvantageBound | None, data: st.DataO
 
 @pytest.mark.parametrize("replaced", [True, False])
 def test_on_the_command_line_they_are_counted(replaced: bool, tmp_path: Path) -> None:
-    encoder = replace(sites.clear(), surrogates=BANK) if replaced else sites.clear()
-    site = sites.site(tmp_path, encoder)
+    construction = sites.surrogates(BANK) if replaced else sites.revealing()
+    site = sites.site(tmp_path, construction)
     notes = write_notes(tmp_path / "notes", NOTES)
     labels = tmp_path / "ours.toml"
     ours = {"PATIENT": "PATIENT", "DATE": "DATE", "PHONE": "PHONE", "DOCTOR": "", "HOSPITAL": "HOSPITAL"}
@@ -113,7 +113,7 @@ def test_on_the_command_line_they_are_counted(replaced: bool, tmp_path: Path) ->
     assert "surrogates took their place" in done(hospital(*command, labels)).stdout or not replaced
     with open_payload(site.root / "a.parquet") as reader:
         tags = np.concatenate([block.tags for block in reader])
-    assert set(np.unique(tags)) <= set(range(len(encoder.scheme.tags)))
+    assert set(np.unique(tags)) <= set(range(len(construction.scheme.tags)))
     before = snapshot(site.root)
     labels.write_text("[map]\n" + "".join(f'{key} = ""\n' for key in ours), encoding="utf-8")
     refused(hospital(*command, labels), 3, "not one label", "--labels")

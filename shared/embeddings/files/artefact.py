@@ -19,9 +19,9 @@ from safetensors.numpy import load_file, save_file
 from foundation.errors import StorageError
 from foundation.files import staged, write_text
 from foundation.os_errors import mapped
+from shared.embeddings.files.unpacking import opened
 from shared.embeddings.generalised import FoldedVectors, GeneralisedVectors
 from shared.embeddings.subwords import Subwords
-from shared.embeddings.unpacking import opened
 from shared.embeddings.vectors import WordVectors, all_finite, unit_rows
 from shared.errors import EmbeddingError
 
@@ -54,13 +54,9 @@ def save_vectors(vectors: WordVectors, folder: Path, *, dtype: Literal["float16"
             "maxn": vectors.subwords.maxn,
             "buckets": len(vectors.subwords.buckets),
         }
-    if isinstance(vectors, FoldedVectors):
-        vocabulary["flags"] = vectors.flags
-    if isinstance(vectors, GeneralisedVectors):
-        tensors["classes"] = vectors.classes
-        vocabulary["generalised"] = True
-        if vectors.largest_share is not None:
-            vocabulary["largest_share"] = vectors.largest_share
+    more_tensors, more_fields = vectors.stored_besides()
+    tensors |= more_tensors
+    vocabulary |= more_fields
     tensors_path = folder / TENSORS_NAME
     with staged(tensors_path, private=False) as draft, mapped(tensors_path):
         try:

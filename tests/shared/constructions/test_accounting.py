@@ -7,15 +7,8 @@ import math
 import mpmath
 import numpy as np
 import pytest
-import torch
 
-from shared.embeddings.generalised import folded, generalise
-from shared.errors import ConfigurationError
-from shared.labels import load_scheme
-from shared.models.representer import Representer, RepresenterConfig
-from shared.models.token_local import token_local
-from shared.pipeline.pipeline import Encoder
-from shared.privacy.accounting import (
+from shared.constructions.accounting import (
     Accounting,
     Anonymity,
     GaussianGuarantee,
@@ -23,12 +16,17 @@ from shared.privacy.accounting import (
     anonymity_accounting,
     gaussian_epsilon,
     independence_accounting,
-    no_accounting,
     noise_accounting,
 )
-from shared.privacy.audit import accounted
-from shared.sentences.tokenised import tokenised, tokenised_chunks
+from shared.constructions.procedures.k_anonymous_invariance import KAnonymousRecurrent
+from shared.constructions.procedures.recurrent import NoisyRecurrent
+from shared.embeddings.generalised import fold_casing, generalise
+from shared.embeddings.vectors import WordVectors
+from shared.errors import ConfigurationError
+from shared.labels import load_scheme
+from shared.models.representer import Representer, RepresenterConfig
 from shared.text.tokens import tokenise
+from tests.constructions import k_anonymous
 from tests.shared.embeddings.made import table
 from tests.tiny_notes import tiny_notes
 
@@ -76,7 +74,7 @@ def test_however_large_it_is_shown() -> None:
 
 
 def test_without_noise_there_is_no_epsilon() -> None:
-    for one in (anonymity_accounting(Anonymity(1000, 7)), independence_accounting(), no_accounting()):
+    for one in (anonymity_accounting(Anonymity(1000, 7)), independence_accounting()):
         assert one.guarantees == ()
         assert "no epsilon" in one.statement
     assert gaussian_epsilon(0, 1e-6) == 0
@@ -121,13 +119,13 @@ SCHEME = load_scheme("i2b2_2014")
 
 
 def test_noise_over_a_vocabulary_of_clusters_has_both_guarantees() -> None:
-    base = folded(table(WORDS, dim=12))
+    base = fold_casing(table(WORDS, dim=12))
     vectors = generalise(base, np.zeros(len(base), dtype=np.bool_), 8, np.ones(len(base), dtype=np.int64))
     representer = Representer(RepresenterConfig(vectors.dim, dim=6, hidden=8))
-    (target,) = tokenised_chunks(tokenised(NOTES), SCHEME)
-    both = accounted(Encoder(vectors, representer, SCHEME), target, NOTES)
-    plain = accounted(Encoder(base, representer, SCHEME), target, NOTES)
-    words = accounted(Encoder(vectors, token_local(torch.tensor(vectors.matrix), vectors.dim), SCHEME), target, NOTES)
+    unclustered = WordVectors(base.words, base.matrix)
+    both = KAnonymousRecurrent(vectors, representer, SCHEME).account(20, 300)
+    plain = NoisyRecurrent(unclustered, representer, SCHEME).account(20, 300)
+    words = k_anonymous(vectors, SCHEME).account(20, 300)
     assert (both.basis, plain.basis, words.basis) == ("k-anonymity and noise", "noise", "k-anonymity")
     assert both.guarantees == plain.guarantees != words.guarantees == ()
     assert plain.statement in both.statement

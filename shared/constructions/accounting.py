@@ -196,11 +196,6 @@ def independence_accounting(hides_casing: bool = False) -> Accounting:
     )
 
 
-def no_accounting() -> Accounting:
-    """An encoder that nothing protects."""
-    return Accounting("none", (), "No noise, so no epsilon, and no other guarantee.")
-
-
 def gaussian_epsilon(mu: float, delta: float) -> float:
     """The smallest epsilon for which mu-GDP is (epsilon, delta)-differentially private, by dp-accounting.
 

@@ -1,0 +1,313 @@
+"""A construction: what protects a share, as one type that all others ask.
+
+It owns the vocabulary, the representer and whatever takes the place of PHI; the noise of a share and how it is drawn again;
+what can be proved, and what it claims to hide a word among; what it promises, in numbers and in words; how its rows and its
+release are checked; and how it is stored. Nobody else looks at its parts to find out which it is.
+
+A new construction is a class here and a `Procedure` that makes it, in one file, and a line in `registry`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.anonymity.redrawing import Redrawing
+from shared.anonymity.surrogates import SurrogateBank
+from shared.constructions.accounting import Accounting
+from shared.constructions.rows import ShareRows
+from shared.embeddings.files.artefact import save_vectors
+from shared.embeddings.vectors import WordVectors
+from shared.errors import ModelError
+from shared.labels import LabelScheme, save_scheme
+from shared.models.noise import PrivateSource, RehearsalNoise, SharingNoise
+from shared.models.noise_source import PrivateNoise
+from shared.models.representer import Representer
+from shared.models.storage import save_representer
+from shared.models.token_local import TokenLocal
+from shared.sentences.encoding import embedded, represent_noise_free
+from shared.sentences.ragged import RaggedSentences
+from shared.sentences.sharing import SharedSentences
+from shared.sentences.tokenised import TokenisedSentences
+
+OwnSet = Callable[[str], Iterable[str]]
+"""The words that a construction claims can't be told from a word, always in the same order, the word itself among them or not."""
+
+
+class Protection(StrEnum):
+    """What hides labelled PHI, by the names that the report of an encoding has for it."""
+
+    SURROGATES = "surrogates"
+    NOISE = "noise"
+    LIKENESS = "no noise"
+
+
+@dataclass(frozen=True, repr=False)
+class Parts:
+    """What a folder of a construction holds.
+
+    Args:
+        vectors: word vectors.
+        representer: frozen.
+        scheme: the labels.
+        bank: public PHI; None where there is none.
+    """
+
+    vectors: WordVectors
+    representer: Representer | TokenLocal
+    scheme: LabelScheme
+    bank: SurrogateBank | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class WordChanges:
+    """One-word changes of labelled sentences, each of which an attacker is to tell from what was encoded.
+
+    Args:
+        tokens: the token that is changed, int64 `[pairs]`, ascending.
+        places: what takes its place, as an index into `words`, int64 `[pairs]`.
+        words: the other words. These may be PHI: never log them.
+        alike: whether the casing that travels is the same for both, bool `[pairs]`.
+    """
+
+    tokens: NDArray[np.int64]
+    places: NDArray[np.int64]
+    words: Sequence[str]
+    alike: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Under what chance a divergence is computed.
+
+    Args:
+        draws: how many.
+        noise: of the input noise, where there is one; with a MemoisedNoise a sentence always gets the same.
+        seed: of whatever else is drawn.
+    """
+
+    draws: int
+    noise: RehearsalNoise
+    seed: int
+
+
+@dataclass(frozen=True)
+class Construction(ABC):
+    """What a hospital needs to share its notes, and what protects them when it does.
+
+    Args:
+        vectors: public word vectors.
+        representer: frozen.
+        scheme: the label scheme of the pool.
+
+    Raises:
+        ModelError: these are no parts of such a construction, or do not fit each other.
+    """
+
+    vectors: WordVectors
+    representer: Representer | TokenLocal
+    scheme: LabelScheme
+
+    protection: ClassVar[Protection]
+    vocabulary: ClassVar[type[WordVectors]]
+    """Type of the word vectors: exactly this one."""
+    network: ClassVar[type[Representer] | type[TokenLocal]]
+    """Type of the representer."""
+    replaces_phi: ClassVar[bool] = False
+    """Whether public PHI takes the place of labelled PHI before anything is computed."""
+    memoises_noise: ClassVar[bool] = False
+    """Whether a sentence that is shared again must get the same noise again, for which it takes a secret of the site."""
+
+    def __post_init__(self) -> None:
+        if not self.is_made_of(self._parts()):
+            raise ModelError(f"expected the parts of {type(self).__name__}, got others; use those of one release")
+        if self.vectors.dim != self.representer.config.inputs:
+            raise ModelError(
+                f"expected word vectors of {self.representer.config.inputs} dimensions for this representer, got {self.vectors.dim}; "
+                "use the vectors of the same release"
+            )
+
+    @classmethod
+    def is_made_of(cls, parts: Parts) -> bool:
+        """Whether these parts are of such a construction, and of no other."""
+        exact = type(parts.vectors) is cls.vocabulary and type(parts.representer) is cls.network
+        return exact and (parts.bank is not None) == cls.replaces_phi
+
+    @classmethod
+    def assemble(cls, parts: Parts) -> Self:
+        """The construction that some parts are of."""
+        return cls(parts.vectors, parts.representer, parts.scheme)
+
+    def _parts(self) -> Parts:
+        return Parts(self.vectors, self.representer, self.scheme)
+
+    @property
+    def dim(self) -> int:
+        """Size of what the head gets for a token."""
+        return self.representer.config.dim
+
+    # What is shown
+
+    @abstractmethod
+    def shared(
+        self, chunk: TokenisedSentences, noise: SharingNoise, factors: NDArray[np.float64] | None = None
+    ) -> SharedSentences:
+        """What a share holds of these sentences, in their order: the only thing that is ever shown to others.
+
+        Args:
+            chunk: labelled sentences.
+            noise: of the share.
+            factors: how many times its scale the output noise of each sentence has, `[sentences]`; None for once.
+
+        Raises:
+            TypeError: the noise is not private.
+        """
+
+    @abstractmethod
+    def shared_as_they_are(self, sentences: RaggedSentences, noise: PrivateSource) -> SharedSentences:
+        """What a share holds of sentences whose words are public, so that none of them has to be replaced.
+
+        Args:
+            sentences: word vectors of public notes.
+            noise: of the share.
+        """
+
+    @abstractmethod
+    def rehearsed(
+        self, chunk: TokenisedSentences, noise: RehearsalNoise, factors: NDArray[np.float64] | None = None
+    ) -> RaggedSentences:
+        """What `shared` would give under this noise, for attacks, audits and measurements, which draw the same again.
+
+        Args:
+            chunk: labelled sentences.
+            noise: of any source.
+            factors: as in `shared`.
+        """
+
+    def noise_free(self, chunk: TokenisedSentences) -> RaggedSentences:
+        """What the head gets in-house: the words themselves, without noise. It must never leave the house."""
+        return represent_noise_free(embedded(chunk, self.vectors), self.representer)
+
+    # Noise
+
+    def sharing_noise(self, secret: bytes, folder: Path, use: bytes = b"") -> SharingNoise:
+        """The noise of a site's shares; fresh where it is not memoised.
+
+        Args:
+            secret: of the site; not looked at where `memoises_noise` is false.
+            folder: that the construction was loaded from.
+            use: what it is for: another use draws anew.
+        """
+        return PrivateNoise()
+
+    @property
+    def gaussian_noise(self) -> tuple[NDArray[np.float64], int] | None:
+        """Published scale of the output noise, float64 `[dim]`, and width of the input noise; None without noise."""
+        return None
+
+    def rows(self, factor: float = 1.0) -> ShareRows:
+        """What every row of a share keeps to.
+
+        Args:
+            factor: how many times its scale the output noise of a sentence may have.
+        """
+        return ShareRows(self.dim, self.representer.raised_value_bound(factor))
+
+    # What is hidden, and what can be proved of it
+
+    @property
+    def hides_casing(self) -> bool:
+        """Whether casing and punctuation of labelled PHI do not travel."""
+        return False
+
+    def public(self, words: Sequence[str]) -> NDArray[np.bool_]:
+        """Which words a share shows as they are, where they are not labelled PHI, bool `[words]`."""
+        return np.zeros(len(words), dtype=np.bool_)
+
+    def distinct_vectors(self) -> WordVectors:
+        """Vectors of words that are shown differently, so that a neighbour among them is one that can be told at all."""
+        return self.vectors
+
+    def own_set(self) -> OwnSet | None:
+        """The words that are claimed to be shown exactly like a word; None where nothing is claimed."""
+        return None
+
+    @abstractmethod
+    def account(self, sentence_tokens: int, note_tokens: int) -> Accounting:
+        """What can be proved.
+
+        Args:
+            sentence_tokens: length of the longest sentence that is to be covered.
+            note_tokens: tokens of the longest note.
+        """
+
+    @abstractmethod
+    def divergences(self, chunk: TokenisedSentences, changes: WordChanges, trials: Trials) -> NDArray[np.float64]:
+        """How far the representation moves with each change, in units of the noise; see `shared.models.divergence`.
+
+        Args:
+            chunk: labelled sentences.
+            changes: at least one, each for itself.
+            trials: draws.
+
+        Returns:
+            Delta, float64 `[draws, pairs]`; without noise 0 or infinite, one draw for all.
+        """
+
+    def redrawing(self) -> Redrawing | None:
+        """What draws the chance in a share anew while a head is trained on it; None where nobody but the site could."""
+        return None
+
+    # What is promised
+
+    @abstractmethod
+    def promises(self) -> dict[str, float]:
+        """What the manifest of a share states of it, by measure; docs/formats/share.md explains each."""
+
+    @staticmethod
+    @abstractmethod
+    def explain(stated: Mapping[str, float]) -> list[str]:
+        """What is stated of such a construction, in words.
+
+        Args:
+            stated: measures of a manifest, of any construction.
+        """
+
+    def facts(self) -> dict[str, object]:
+        """What the record of a training states and the files of the construction show too, in JSON's types."""
+        return {"surrogate_spans": 0}
+
+    def check_record(self, record: Mapping[str, Any]) -> None:
+        """Returns if what a release states of itself is what its files show.
+
+        Args:
+            record: of the training; what it does not state is not asked for.
+
+        Raises:
+            ModelError: it states something else.
+        """
+        for name, shown in self.facts().items():
+            if record.get(name, shown) != shown:
+                raise ModelError(
+                    f"expected a release whose record states what its files show, got another {name}; tell the provider"
+                )
+        options = record.get("options")
+        if isinstance(options, Mapping) and options.get("hide_casing", self.hides_casing) != self.hides_casing:
+            raise ModelError(
+                "expected a release that hides casing as its record states, got another; tell the provider"
+            )
+
+    # On the disk
+
+    def save(self, folder: Path) -> None:
+        """Write all that `registry.load_construction` reads into a folder."""
+        save_vectors(self.vectors, folder, dtype="float16")
+        save_representer(self.representer, folder)
+        save_scheme(self.scheme, folder)

@@ -1,0 +1,1 @@
+"""The constructions and the procedures that make them, one a file; `shared.constructions.registry` lists them."""

@@ -1,0 +1,166 @@
+"""`k-anonymous`: words outside a public list show the cluster of at least K words that they belong to, and no noise follows.
+
+A network is not needed: the vectors are projected onto their main directions, token by token. Words of one cluster are shown
+alike, bit for bit; words of two are told apart for sure. See `shared.embeddings.generalised`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from shared.anonymity.public_words import PublicRule, WordUse
+from shared.constructions.accounting import Accounting, Anonymity, anonymity_accounting
+from shared.constructions.construction import Construction, OwnSet, Protection, Trials, WordChanges
+from shared.constructions.training import Procedure, Trained, TrainingMaterial, TrainingOptions
+from shared.embeddings.distinct import DistinctVectors
+from shared.embeddings.generalised import PUBLIC, FoldedVectors, GeneralisedVectors, fold_casing, generalise
+from shared.embeddings.vectors import WordVectors
+from shared.models.noise import PrivateSource, RehearsalNoise, SharingNoise
+from shared.models.token_local import TokenLocal, fit_token_local
+from shared.progress import Progress
+from shared.sentences.encoding import represent_noise_free
+from shared.sentences.ragged import RaggedSentences
+from shared.sentences.sharing import SharedSentences
+from shared.sentences.tokenised import TokenisedSentences
+
+
+@dataclass(frozen=True)
+class Clustered(Construction):
+    """What every construction with a k-anonymous vocabulary has in common."""
+
+    vectors: GeneralisedVectors
+
+    vocabulary = GeneralisedVectors
+
+    def public(self, words: Sequence[str]) -> NDArray[np.bool_]:
+        """See Construction."""
+        public: NDArray[np.bool_] = self.vectors.cluster(words) == PUBLIC
+        return public
+
+    def distinct_vectors(self) -> WordVectors:
+        """See Construction."""
+        return DistinctVectors(self.vectors)
+
+    def own_set(self) -> OwnSet | None:
+        """The words of the same cluster."""
+        members: dict[int, list[str]] = {}
+        for word, own in zip(self.vectors.words, self.vectors.classes.tolist(), strict=True):
+            if own != PUBLIC:
+                members.setdefault(own, []).append(word)
+        return lambda word: members.get(int(self.vectors.cluster([word])[0]), [])
+
+    @property
+    def anonymity(self) -> Anonymity:
+        """How far words look alike."""
+        return Anonymity(self.vectors.k, self.vectors.k_in_casing, self.vectors.largest_share)
+
+    def promises(self) -> dict[str, float]:
+        """The size of the smallest cluster."""
+        return {"surrogates": 0.0, "cluster_size": float(self.vectors.k)}
+
+    @staticmethod
+    def explain(stated: Mapping[str, float]) -> list[str]:
+        """See Construction."""
+        if "cluster_size" not in stated:
+            return []
+        return [
+            f"words that are not common in public text look like at least {stated['cluster_size']:.0f} others, but for their casing, "
+            "which travels; common words can be read"
+        ]
+
+    def facts(self) -> dict[str, object]:
+        """See Construction."""
+        return {
+            "public_words": self.vectors.public_words,
+            "clusters": len(self.vectors.centres),
+            "smallest_cluster": self.vectors.k,
+            "largest_share": self.vectors.largest_share,
+            **super().facts(),
+        }
+
+
+@dataclass(frozen=True)
+class KAnonymous(Clustered):
+    """A k-anonymous vocabulary, shown token by token."""
+
+    representer: TokenLocal
+
+    protection = Protection.LIKENESS
+    network = TokenLocal
+
+    def shared(
+        self, chunk: TokenisedSentences, noise: SharingNoise, factors: NDArray[np.float64] | None = None
+    ) -> SharedSentences:
+        """See Construction; there is no output noise that factors could raise."""
+        return SharedSentences.of(self.noise_free(chunk), noise)
+
+    def shared_as_they_are(self, sentences: RaggedSentences, noise: PrivateSource) -> SharedSentences:
+        """See Construction."""
+        return SharedSentences.of(represent_noise_free(sentences, self.representer), noise)
+
+    def rehearsed(
+        self, chunk: TokenisedSentences, noise: RehearsalNoise, factors: NDArray[np.float64] | None = None
+    ) -> RaggedSentences:
+        """See Construction."""
+        return self.noise_free(chunk)
+
+    def account(self, sentence_tokens: int, note_tokens: int) -> Accounting:
+        """See Construction."""
+        return anonymity_accounting(self.anonymity)
+
+    def divergences(self, chunk: TokenisedSentences, changes: WordChanges, trials: Trials) -> NDArray[np.float64]:
+        """0 where both words are shown alike, infinite where not."""
+        attacked, line = np.unique(changes.tokens, return_inverse=True)
+        shown = self._classes([*changes.words, *(chunk.words[token] for token in attacked.tolist())])
+        alike = shown[changes.places] == shown[len(changes.words) + line]
+        return np.where(alike, 0.0, np.inf)[None]
+
+    def _classes(self, words: Sequence[str]) -> NDArray[np.int64]:
+        """A number for each word, the same for words that are shown in the same way."""
+        distinct = {word: place for place, word in enumerate(dict.fromkeys(words))}
+        seen: dict[bytes, int] = {}
+        rows = self.noise_free(TokenisedSentences.single_words(list(distinct))).values
+        shown = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in rows])
+        return shown[[distinct[word] for word in words]]
+
+
+def cluster_words(
+    vectors: FoldedVectors, material: TrainingMaterial, options: TrainingOptions, rule: PublicRule
+) -> GeneralisedVectors:
+    """Word vectors in which a word outside the public list shows its cluster only.
+
+    Args:
+        vectors: of all words, as they are.
+        material: labelled notes, texts and names.
+        options: what a cluster must keep, and when a word is public.
+        rule: when a word is public, if the options do not say.
+
+    Raises:
+        ConfigurationError: as for `generalise`.
+    """
+    names = frozenset(word for words in material.names for word in words)
+    use = WordUse(vectors.words)
+    for chunk in material.chunks:
+        use.add_labelled(chunk)
+    use.add_texts(material.texts)
+    public = use.public(options.public or rule, names)
+    return generalise(vectors, public, options.cluster_size, use.frequencies, options.max_share)
+
+
+def project(vectors: WordVectors, options: TrainingOptions) -> TokenLocal:
+    """The representer of constructions without a network."""
+    return fit_token_local(torch.tensor(vectors.matrix), options.dim or vectors.dim)
+
+
+def _train(material: TrainingMaterial, options: TrainingOptions, progress: Progress) -> Trained:
+    vectors = cluster_words(fold_casing(material.vectors, material.names), material, options, K_ANONYMOUS.rule)
+    made = KAnonymous(vectors, project(vectors, options), material.scheme)
+    return Trained(made)
+
+
+K_ANONYMOUS = Procedure("k-anonymous", KAnonymous, _train, clusters=True)

@@ -1,0 +1,127 @@
+"""How constructions are made: what a provider chooses, what may be learned from, and what a procedure is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from shared.anonymity.public_words import PublicRule
+from shared.constructions.construction import Construction
+from shared.embeddings.vectors import WordVectors
+from shared.errors import ConfigurationError
+from shared.labels import LabelScheme
+from shared.progress import Progress
+from shared.sentences.tokenised import TokenisedSentences
+
+PRESETS = ("quick", "standard", "paper")
+# Where labelled PHI reaches the vocabulary, a word that public notes label PHI more often than that is hidden.
+_RULE = PublicRule(phi_share=0.02)
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """What a provider chooses. Whether there is such a procedure, and can keep what is asked, says the registry.
+
+    Args:
+        procedure: name of one.
+        neighbours: N, candidates among which an adversary should not find the true word, itself included; only for the
+            procedures that are trained against adversaries.
+        cluster_size: K, words in a cluster; only for the procedures with a k-anonymous vocabulary.
+        max_share: the most that a word may hold of its cluster's frequency in the public notes and texts, in (0, 1]; 1 bounds
+            nothing. For the same procedures.
+        hide_casing: whether surrogates have a casing and punctuation of their own, so that those of labelled PHI do not travel.
+        dim: d, size of the representation; None for the paper's 50 where it is learned, else for that of the word vectors.
+        preset: one of PRESETS: how long a procedure is trained, where it is.
+        public: when a word may be shown as it is; None for the rule of the procedure.
+        seed: of the training.
+
+    Raises:
+        ConfigurationError: a value out of range.
+    """
+
+    procedure: str = "surrogates"
+    neighbours: int = 100
+    cluster_size: int = 1000
+    max_share: float = 1.0
+    hide_casing: bool = False
+    dim: int | None = None
+    preset: str = "standard"
+    public: PublicRule | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.preset not in PRESETS:
+            raise ConfigurationError(f"expected a preset among {', '.join(PRESETS)}, got {self.preset!r}")
+        if self.neighbours < 2:
+            raise ConfigurationError(f"expected at least 2 neighbours, the word itself included, got {self.neighbours}")
+        if not 0 < self.max_share <= 1:
+            raise ConfigurationError(f"expected a largest share in (0, 1], got {self.max_share}")
+
+
+@dataclass(frozen=True, repr=False)
+class TrainingMaterial:
+    """All that may be learned from; none of it is secret.
+
+    Args:
+        chunks: the sentences of public notes, with their PHI labels.
+        vectors: of words.
+        scheme: of the labels.
+        texts: further public text without labels, which tells what words are common; read once.
+        names: lists of names of people and places, each of one kind.
+        cache: folder that keeps searches for neighbours; None searches anew.
+    """
+
+    chunks: Sequence[TokenisedSentences]
+    vectors: WordVectors
+    scheme: LabelScheme
+    texts: Iterable[str] = ()
+    names: tuple[tuple[str, ...], ...] = ()
+    cache: Path | None = None
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a procedure made.
+
+    Args:
+        construction: frozen.
+        record: what happened, in JSON's types; beside it stand the construction's `facts`.
+    """
+
+    construction: Construction
+    record: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """One way to make a construction.
+
+    Args:
+        name: of the command line and of the record.
+        makes: the construction.
+        train: makes one.
+        clusters: whether it has a k-anonymous vocabulary, so that it can keep a largest share.
+        rule: when a word may be shown as it is, unless the provider says otherwise.
+    """
+
+    name: str
+    makes: type[Construction]
+    train: Callable[[TrainingMaterial, TrainingOptions, Progress], Trained]
+    clusters: bool = False
+    rule: PublicRule = _RULE
+
+    def check(self, options: TrainingOptions) -> None:
+        """Returns if this procedure can keep what the options ask.
+
+        Raises:
+            ConfigurationError: it can't.
+        """
+        if options.hide_casing and not self.makes.replaces_phi:
+            raise ConfigurationError(
+                f"only surrogates can hide the casing of PHI, got {self.name!r}; choose one of the two"
+            )
+        if options.max_share < 1 and not self.clusters:
+            raise ConfigurationError(
+                f"only a vocabulary of clusters can keep a largest share, got {self.name!r}; choose one of the two"
+            )

@@ -1,0 +1,97 @@
+"""Constructions that are put together by hand, so that nothing has to be trained; and one that no procedure makes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from shared.anonymity.surrogates import SurrogateBank
+from shared.constructions.accounting import Accounting
+from shared.constructions.construction import Construction, Protection, Trials, WordChanges
+from shared.constructions.procedures.k_anonymous import KAnonymous
+from shared.constructions.procedures.recurrent import NoisyRecurrent
+from shared.constructions.procedures.surrogates import Surrogates
+from shared.embeddings.generalised import GeneralisedVectors, fold_casing, generalise
+from shared.embeddings.vectors import WordVectors
+from shared.labels import LabelScheme
+from shared.models.noise import PrivateSource, RehearsalNoise, SharingNoise
+from shared.models.representer import Representer, RepresenterConfig
+from shared.models.token_local import TokenLocal, TokenLocalConfig
+from shared.sentences.encoding import represent_noise_free
+from shared.sentences.ragged import RaggedSentences
+from shared.sentences.sharing import SharedSentences
+from shared.sentences.tokenised import TokenisedSentences
+
+
+@dataclass(frozen=True)
+class Transparent(Construction):
+    """Word vectors as they are: nothing protects them, and whoever attacks them must find them out."""
+
+    representer: TokenLocal
+
+    protection = Protection.LIKENESS
+    vocabulary = WordVectors
+    network = TokenLocal
+
+    def shared(
+        self, chunk: TokenisedSentences, noise: SharingNoise, factors: NDArray[np.float64] | None = None
+    ) -> SharedSentences:
+        return SharedSentences.of(self.noise_free(chunk), noise)
+
+    def shared_as_they_are(self, sentences: RaggedSentences, noise: PrivateSource) -> SharedSentences:
+        return SharedSentences.of(represent_noise_free(sentences, self.representer), noise)
+
+    def rehearsed(
+        self, chunk: TokenisedSentences, noise: RehearsalNoise, factors: NDArray[np.float64] | None = None
+    ) -> RaggedSentences:
+        return self.noise_free(chunk)
+
+    def account(self, sentence_tokens: int, note_tokens: int) -> Accounting:
+        return Accounting("none", (), "No noise, so no epsilon, and no other guarantee.")
+
+    def divergences(self, chunk: TokenisedSentences, changes: WordChanges, trials: Trials) -> NDArray[np.float64]:
+        true = self.noise_free(
+            TokenisedSentences.single_words([chunk.words[token] for token in changes.tokens.tolist()])
+        )
+        other = self.noise_free(TokenisedSentences.single_words(list(changes.words))).values[changes.places]
+        return np.where((true.values == other).all(1), 0.0, np.inf)[None]
+
+    def promises(self) -> dict[str, float]:
+        return {"surrogates": 0.0}
+
+    @staticmethod
+    def explain(stated: Mapping[str, float]) -> list[str]:
+        return []
+
+
+def unchanged(dim: int) -> TokenLocal:
+    """A representer that shows word vectors as they are."""
+    return TokenLocal(TokenLocalConfig(dim, dim)).eval()
+
+
+def transparent(vectors: WordVectors, scheme: LabelScheme) -> Transparent:
+    return Transparent(vectors, unchanged(vectors.dim), scheme)
+
+
+def clusters(vectors: WordVectors, k: int = 2, public: NDArray[np.bool_] | None = None) -> GeneralisedVectors:
+    """A k-anonymous vocabulary; by default without public words."""
+    folded = fold_casing(vectors)
+    return generalise(folded, np.zeros(len(folded), dtype=np.bool_) if public is None else public, k)
+
+
+def k_anonymous(vectors: GeneralisedVectors, scheme: LabelScheme) -> KAnonymous:
+    return KAnonymous(vectors, unchanged(vectors.dim), scheme)
+
+
+def surrogates(vectors: GeneralisedVectors, scheme: LabelScheme, bank: SurrogateBank) -> Surrogates:
+    return Surrogates(vectors, unchanged(vectors.dim), scheme, bank)
+
+
+def noisy(vectors: WordVectors, scheme: LabelScheme, config: RepresenterConfig) -> NoisyRecurrent:
+    """Noise behind a network that nobody has trained."""
+    torch.manual_seed(0)
+    return NoisyRecurrent(vectors, Representer(config).eval().requires_grad_(False), scheme)

@@ -1,0 +1,469 @@
+"""What every construction keeps, whoever makes it: a new line in the registry is tested by being there."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shutil
+from dataclasses import dataclass, replace
+from itertools import product
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+import torch
+
+from shared.anonymity.surrogates import SurrogateBank, save_bank
+from shared.constructions.construction import Construction, Trials, WordChanges
+from shared.constructions.files import FILES, FURTHER_FILES, ROW_FILES
+from shared.constructions.procedures import dann, invariance, three_part
+from shared.constructions.registry import PROCEDURES, check_record, explain_promises, load_construction, named
+from shared.constructions.rows import ShareRows, load_rows
+from shared.constructions.training import PRESETS, TrainingMaterial, TrainingOptions
+from shared.embeddings.files.artefact import save_vectors
+from shared.embeddings.generalised import fold_casing
+from shared.errors import ConfigurationError, ModelError
+from shared.labels import load_scheme, save_scheme
+from shared.models.noise_source import MemoisedNoise, PrivateNoise
+from shared.models.representer import Representer, RepresenterConfig
+from shared.models.storage import save_representer
+from shared.progress import silent
+from shared.sentences.encoding import embedded
+from shared.sentences.ragged import RaggedSentences
+from shared.sentences.sharing import SharedSentences
+from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
+from shared.text.casing import cased_like, casing_class, casing_classes
+from shared.text.tokens import tokenise
+from tests import constructions
+from tests.shared.embeddings.made import table
+from tests.tiny_notes import tiny_notes
+
+ROOT = Path(__file__).parents[3]
+SCHEME = load_scheme("i2b2_2014")
+NOTES = list(tiny_notes(8, 1))
+CHUNK = tokenised_corpus(NOTES, SCHEME)
+VECTORS = table(tuple(dict.fromkeys(word for note in NOTES for word in tokenise(note.text).words)), dim=12)
+LISTS = (("Quillfeather", "Larkspur", "Oxenthorpe"),)
+OPTIONS = {"neighbours": 4, "cluster_size": 6, "dim": 6, "preset": "quick"}
+CASES: dict[str, dict[str, Any]] = {name: {} for name in PROCEDURES} | {
+    "surrogates, casing hidden": {"procedure": "surrogates", "hide_casing": True}
+}
+SHOUTED = CHUNK.with_words([word.upper() if tag else word for word, tag in zip(CHUNK.words, CHUNK.tags, strict=True)])
+SECRET = bytes(range(32))
+DOCUMENTED = frozenset(
+    re.findall(
+        r"^\| `([a-z0-9_]+)` \| [^|]*\|$",
+        (ROOT / "docs" / "formats" / "share.md").read_text(encoding="utf-8").split("## Measures")[1],
+        re.MULTILINE,
+    )
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Made:
+    """What a procedure made of the tiny notes.
+
+    Args:
+        name: of the procedure.
+        trained: as it came out.
+        folder: where it was saved.
+        loaded: from there.
+        record: of the training, as a release holds it.
+    """
+
+    name: str
+    trained: Construction
+    folder: Path
+    loaded: Construction
+    record: dict[str, Any]
+
+
+@pytest.fixture(scope="module", params=CASES)
+def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Made:
+    case = CASES[request.param]
+    options = TrainingOptions(**{"procedure": request.param} | OPTIONS | case)  # type: ignore[arg-type]
+    procedure = named(options.procedure)
+    procedure.check(options)
+    found = procedure.train(TrainingMaterial([CHUNK], VECTORS, SCHEME, names=LISTS), options, silent)
+    folder = tmp_path_factory.mktemp("made")
+    found.construction.save(folder)
+    record = {"options": {"procedure": procedure.name, "hide_casing": options.hide_casing}}
+    record |= found.record | found.construction.facts()
+    told = json.loads(json.dumps(record, allow_nan=False))
+    return Made(procedure.name, found.construction, folder, load_construction(folder), told)
+
+
+def seeded(seed: int = 3) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def same(one: RaggedSentences, other: RaggedSentences) -> bool:
+    return one.values.tobytes() == other.values.tobytes() and one.casing.tobytes() == other.casing.tobytes()
+
+
+def other_words(construction: Construction) -> list[str]:
+    """Other words in the place of all labelled ones, of the same casing and from the construction's own set."""
+    own = construction.own_set()
+    assert own is not None
+    words = list(CHUNK.words)
+    for token in np.flatnonzero(CHUNK.tags > 0).tolist():
+        word = words[token]
+        likes = [like for like in own(word) if casing_class(like) == casing_class(word) and like != word]
+        if any(character.isalnum() for character in word) and likes:
+            words[token] = likes[token % len(likes)]
+    return words
+
+
+class TestMaking:
+    def test_it_is_what_the_registry_says(self, made: Made) -> None:
+        assert PROCEDURES[made.name].name == made.name
+        assert type(made.trained) is type(made.loaded) is PROCEDURES[made.name].makes
+
+    def test_it_writes_its_files_and_loads_to_equal_outputs(self, made: Made, tmp_path: Path) -> None:
+        written = {path.name for path in made.folder.iterdir()}
+        assert set(FILES) <= written <= {*FILES, *FURTHER_FILES}
+        again = load_construction(Path(shutil.copytree(made.folder, tmp_path / "copy")))
+        assert same(again.noise_free(CHUNK), made.loaded.noise_free(CHUNK))
+        assert same(again.rehearsed(CHUNK, seeded()), made.loaded.rehearsed(CHUNK, seeded()))
+        # Word vectors are stored as float16.
+        trained, loaded = (one.noise_free(CHUNK).values.astype(float) for one in (made.trained, made.loaded))
+        np.testing.assert_allclose(loaded, trained, atol=0.03)
+        assert made.loaded.promises() == pytest.approx(made.trained.promises())
+        assert made.loaded.facts() == made.trained.facts()
+
+    def test_it_fits_its_record_and_no_other(self, made: Made, tmp_path: Path) -> None:
+        path = tmp_path / "representer.training.json"
+        check_record(made.loaded, path)
+        lies: list[Any] = [{**made.record, name: "another"} for name in made.loaded.facts()]
+        lies += [{**made.record, "options": {"hide_casing": not made.loaded.hides_casing}}]
+        kind = PROCEDURES[made.name].makes
+        lies += [{"options": {"procedure": other.name}} for other in PROCEDURES.values() if other.makes is not kind]
+        lies += [{"options": {"procedure": "none of them"}}, {"options": {"procedure": ["a", "list"]}}, ["a list"]]
+        for lie in lies:
+            path.write_text(json.dumps(lie))
+            with pytest.raises(ModelError):
+                check_record(made.loaded, path)
+        for truth in (made.record, {}, {"options": None}, {"options": {}}):
+            path.write_text(json.dumps(truth))
+            check_record(made.loaded, path)
+        path.write_text("[")
+        with pytest.raises(ModelError, match="JSON"):
+            check_record(made.loaded, path)
+
+
+class TestWhatIsShown:
+    def test_in_house_there_is_no_chance(self, made: Made) -> None:
+        first = made.loaded.noise_free(CHUNK)
+        made.loaded.shared(CHUNK, PrivateNoise())
+        assert same(first, made.loaded.noise_free(CHUNK))
+        assert not isinstance(first, SharedSentences)
+        assert first.values.dtype == np.float16
+        assert first.dim == made.loaded.dim
+
+    def test_a_share_differs_from_that_where_it_claims_chance_and_nowhere_else(self, made: Made) -> None:
+        clean, shown = made.loaded.noise_free(CHUNK), made.loaded.shared(CHUNK, PrivateNoise())
+        assert isinstance(shown, SharedSentences)
+        np.testing.assert_array_equal(shown.lengths, CHUNK.lengths)
+        np.testing.assert_array_equal(shown.tags, CHUNK.tags)
+        differs, labelled = (shown.values != clean.values).any(1), CHUNK.tags > 0
+        if made.loaded.gaussian_noise is not None:
+            assert differs.all()
+        else:
+            assert not differs[~labelled].any()
+            assert (differs[labelled].mean() > 0.3) == made.loaded.replaces_phi
+
+    def test_two_shares_are_alike_as_far_as_their_noise_is_memoised(self, made: Made) -> None:
+        one = made.loaded
+        assert one.memoises_noise == (one.gaussian_noise is not None)
+        assert isinstance(one.sharing_noise(SECRET, made.folder), MemoisedNoise if one.memoises_noise else PrivateNoise)
+        if not one.memoises_noise:
+            return
+        first, again, secret, use = (
+            one.shared(CHUNK, one.sharing_noise(*given))
+            for given in ((SECRET, made.folder), (SECRET, made.folder), (SECRET[::-1], made.folder), (SECRET, made.folder, b"x"))
+        )  # fmt: skip
+        assert same(first, again)
+        assert (first.values != secret.values).mean() > 0.9
+        assert (first.values != use.values).mean() > 0.9
+
+    @pytest.mark.parametrize("changed", ["representer.json", "representer.safetensors"])
+    def test_noise_hangs_on_all_that_decides_a_representation(self, changed: str, made: Made, tmp_path: Path) -> None:
+        if not made.loaded.memoises_noise:
+            return
+        folder = Path(shutil.copytree(made.folder, tmp_path / "copy"))
+        (folder / changed).write_bytes((folder / changed).read_bytes() + b" ")
+        first, other = (
+            made.loaded.shared(CHUNK, made.loaded.sharing_noise(SECRET, place)) for place in (made.folder, folder)
+        )
+        assert (first.values != other.values).mean() > 0.9
+
+    def test_a_rehearsal_is_drawn_again_and_can_not_be_shared(self, made: Made) -> None:
+        first, again, other = (made.loaded.rehearsed(CHUNK, seeded(seed)) for seed in (1, 1, 2))
+        assert same(first, again)
+        random = made.loaded.replaces_phi or made.loaded.gaussian_noise is not None
+        assert same(first, other) != random
+        assert not isinstance(first, SharedSentences)
+
+    def test_public_notes_are_shared_as_they_are(self, made: Made) -> None:
+        clean = made.loaded.noise_free(CHUNK)
+        shown = made.loaded.shared_as_they_are(embedded(CHUNK, made.loaded.vectors), PrivateNoise())
+        assert isinstance(shown, SharedSentences)
+        assert same(shown, clean) == (made.loaded.gaussian_noise is None)
+
+    def test_public_words_are_shown_as_they_are_and_others_are_not(self, made: Made) -> None:
+        words = [word for word in made.loaded.vectors.words if word.isalpha()]
+        public = made.loaded.public(words)
+        assert public.dtype == np.bool_
+        assert public.shape == (len(words),)
+        if made.loaded.gaussian_noise is not None:
+            return
+        shown = made.loaded.noise_free(TokenisedSentences.single_words(words)).values
+        alike = np.array([sum(row.tobytes() == other.tobytes() for other in shown) for row in shown])
+        assert (alike[public] == 1).all()
+        assert 0 < public.sum() < len(words)
+
+    def test_distinct_words_are_shown_differently(self, made: Made) -> None:
+        distinct = made.loaded.distinct_vectors()
+        assert len(np.unique(distinct.matrix, axis=0)) == len(distinct) <= len(made.loaded.vectors)
+
+
+class TestWhatIsHidden:
+    def test_words_that_are_claimed_alike_are_shown_alike_bit_for_bit(self, made: Made) -> None:
+        own = made.loaded.own_set()
+        if own is None:
+            return
+        words = other_words(made.loaded)
+        assert sum(one != other for one, other in zip(words, CHUNK.words, strict=True)) > 10
+        assert same(
+            made.loaded.rehearsed(CHUNK, seeded()), made.loaded.rehearsed(CHUNK.with_words(words), seeded())
+        )  # fmt: skip
+
+    def test_who_claims_nothing_shows_words_differently(self, made: Made) -> None:
+        if made.loaded.own_set() is not None:
+            return
+        words = [
+            cased_like(word[::-1], word) if tag else word for word, tag in zip(CHUNK.words, CHUNK.tags, strict=True)
+        ]
+        first, other = (made.loaded.rehearsed(chunk, seeded()) for chunk in (CHUNK, CHUNK.with_words(words)))
+        assert not same(first, other)
+
+    def test_a_share_is_independent_of_labelled_phi_where_that_is_promised(self, made: Made) -> None:
+        """Noninterference: what words are labelled has no way into a share under the same draw."""
+        assert made.loaded.promises()["surrogates"] == made.loaded.replaces_phi
+        if not made.loaded.replaces_phi:
+            return
+        first, other = (made.loaded.rehearsed(chunk, seeded()) for chunk in (CHUNK, SHOUTED))
+        assert same(first, other) == made.loaded.hides_casing
+
+    def test_casing_is_hidden_where_that_is_promised_and_nowhere_else(self, made: Made) -> None:
+        assert ("casing_hidden" in made.loaded.promises()) == made.loaded.hides_casing
+        assert made.loaded.hides_casing <= made.loaded.replaces_phi
+        assert (made.loaded.shared(SHOUTED, PrivateNoise()).casing == casing_classes(SHOUTED.words)).all() != (
+            made.loaded.hides_casing
+        )
+
+    def test_what_can_be_proved_is_said(self, made: Made) -> None:
+        found = made.loaded.account(20, 300)
+        assert found.statement
+        assert bool(found.guarantees) == (made.loaded.gaussian_noise is not None)
+        assert found.basis != "none"
+
+    def test_the_white_box_sees_no_difference_in_a_word_and_itself_and_some_in_others(self, made: Made) -> None:
+        tokens = np.flatnonzero(CHUNK.tags > 0)[:6]
+        words = [CHUNK.words[token] for token in tokens.tolist()]
+        places = np.arange(len(tokens))
+        changes = WordChanges(tokens, places, words, np.ones(len(tokens), dtype=np.bool_))
+        trials = Trials(2, seeded(), 0)
+        nothing = made.loaded.divergences(CHUNK, changes, trials)
+        assert nothing.shape in ((1, len(tokens)), (2, len(tokens)))
+        assert not nothing.any()
+        others = replace(changes, places=places[::-1].copy())
+        moved = made.loaded.divergences(CHUNK, others, trials)
+        assert (moved >= 0).all()
+        assert moved.any() != made.loaded.replaces_phi
+
+    def test_what_is_drawn_anew_at_the_provider_are_labelled_words_alone(self, made: Made) -> None:
+        change = made.loaded.redrawing()
+        assert (change is not None) == made.loaded.replaces_phi
+        if change is None:
+            return
+        share = made.loaded.shared(CHUNK, PrivateNoise())
+        again = change(share, np.random.default_rng(0))
+        outside = CHUNK.tags == 0
+        np.testing.assert_array_equal(again.values[outside], share.values[outside])
+        assert (again.values[~outside] != share.values[~outside]).any()
+
+
+class TestRows:
+    @pytest.mark.parametrize("factor", [1.0, 4.0])
+    def test_every_row_keeps_the_bound_under_the_noise_that_it_is_for(self, factor: float, made: Made) -> None:
+        factors = np.full(len(CHUNK.lengths), factor)
+        rows = made.loaded.rows(factor)
+        assert rows.dim == made.loaded.dim
+        for _ in range(3):
+            rows.check(made.loaded.shared(CHUNK, PrivateNoise(), factors).values)
+        assert rows == load_rows(made.folder, factor)
+
+    def test_the_bound_is_known_without_the_vocabulary(self, made: Made, tmp_path: Path) -> None:
+        for name in ROW_FILES:
+            shutil.copy(made.folder / name, tmp_path)
+        assert load_rows(tmp_path) == made.loaded.rows()
+
+    def test_rows_beyond_it_are_refused(self, made: Made) -> None:
+        rows: ShareRows = made.loaded.rows()
+        good = made.loaded.shared(CHUNK, PrivateNoise()).values
+        edge = np.zeros((1, rows.dim), dtype=np.float16)
+        edge[0, 0] = np.float16(rows.value_bound * 1.002)
+        broken = good.copy()
+        broken[-1, -1] = np.nan
+        infinite = good.copy()
+        infinite[0, 0] = np.inf
+        for bad in (edge, broken, infinite, good[:, 1:], good.astype(np.float32), good[0]):
+            with pytest.raises(ModelError):
+                rows.check(bad)
+        rows.check(good)
+
+    def test_a_share_states_no_larger_bound(self, made: Made) -> None:
+        rows = made.loaded.rows()
+        assert rows.allows(rows.value_bound)
+        assert rows.allows(rows.value_bound / 2)
+        assert not rows.allows(rows.value_bound * 1.001)
+        assert not rows.allows(float("nan"))
+
+
+class TestPromises:
+    def test_in_numbers_they_are_documented(self, made: Made) -> None:
+        promises = made.loaded.promises()
+        assert promises.keys() <= DOCUMENTED
+        assert all(isinstance(number, float) and np.isfinite(number) for number in promises.values())
+
+    def test_in_words_they_are_said_once(self, made: Made) -> None:
+        promises = made.loaded.promises()
+        lines = made.loaded.explain(promises)
+        assert lines
+        assert explain_promises(promises) == lines
+        assert made.loaded.explain({}) == []
+        assert "the" in " ".join(lines)
+
+
+def test_every_preset_has_a_recipe_whose_seed_is_given() -> None:
+    for recipes in (dann.RECIPES, invariance.RECIPES, three_part.RECIPES):
+        assert tuple(recipes.presets) == PRESETS
+        for preset in PRESETS:
+            made: Any = recipes.recipe(preset, 7)  # type: ignore[attr-defined]
+            assert made == replace(recipes.presets[preset], seed=7)  # type: ignore[type-var]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"), [({"hide_casing": True}, "hide the casing"), ({"max_share": 0.5}, "largest share")]
+)
+def test_what_a_procedure_can_not_keep_is_refused(options: dict[str, Any], said: str) -> None:
+    for procedure in PROCEDURES.values():
+        able = procedure.makes.replaces_phi if "hide_casing" in options else procedure.clusters
+        if able:
+            procedure.check(TrainingOptions(procedure.name, **options))
+        else:
+            with pytest.raises(ConfigurationError, match=said):
+                procedure.check(TrainingOptions(procedure.name, **options))
+
+
+def test_an_unknown_name_is_refused_and_the_known_ones_are_told() -> None:
+    with pytest.raises(ConfigurationError, match="three-part, dann, invariance"):
+        named("four-part")
+
+
+class TestFolders:
+    """What files make which construction: a mixture that no procedure writes is none."""
+
+    KINDS = ("words", "folded", "clusters")
+    NETWORKS = ("token-local", "recurrent")
+    KNOWN: ClassVar = {
+        ("clusters", "token-local", True): "Surrogates",
+        ("clusters", "token-local", False): "KAnonymous",
+        ("clusters", "recurrent", False): "KAnonymousRecurrent",
+        ("words", "recurrent", False): "NoisyRecurrent",
+    }  # fmt: skip
+
+    def write(self, kind: str, network: str, with_bank: bool, folder: Path) -> None:
+        vectors = {"words": VECTORS, "folded": fold_casing(VECTORS), "clusters": constructions.clusters(VECTORS, 4)}[
+            kind
+        ]
+        save_vectors(vectors, folder, dtype="float16")
+        if network == "recurrent":
+            save_representer(Representer(RepresenterConfig(vectors.dim, dim=4, hidden=3)), folder)
+        else:
+            save_representer(constructions.unchanged(vectors.dim), folder)
+        save_scheme(SCHEME, folder)
+        if with_bank:
+            save_bank(SurrogateBank(((0, ("Anna",)),)), folder)
+
+    @pytest.mark.parametrize(("kind", "network", "with_bank"), list(product(KINDS, NETWORKS, (True, False))))
+    def test_they_tell_the_construction(self, kind: str, network: str, with_bank: bool, tmp_path: Path) -> None:
+        self.write(kind, network, with_bank, tmp_path)
+        if (kind, network, with_bank) in self.KNOWN:
+            assert type(load_construction(tmp_path)).__name__ == self.KNOWN[kind, network, with_bank]
+        else:
+            with pytest.raises(ModelError, match="mixture that none writes"):
+                load_construction(tmp_path)
+
+    def test_a_representer_of_an_unknown_kind_is_refused(self, tmp_path: Path) -> None:
+        self.write("clusters", "token-local", False, tmp_path)
+        description = json.loads((tmp_path / "representer.json").read_text())
+        (tmp_path / "representer.json").write_text(json.dumps(description | {"kind": "quantum"}))
+        with pytest.raises(ModelError, match="update deid-commons"):
+            load_construction(tmp_path)
+
+    def test_a_damaged_bank_is_not_taken_for_none(self, tmp_path: Path) -> None:
+        self.write("clusters", "token-local", True, tmp_path)
+        (tmp_path / "surrogates.json").write_text("{}")
+        with pytest.raises(ModelError):
+            load_construction(tmp_path)
+
+    @pytest.mark.parametrize("kind", ["Surrogates", "KAnonymous", "NoisyRecurrent"])
+    def test_parts_of_another_construction_are_refused(self, kind: str) -> None:
+        bank = SurrogateBank(((0, ("Anna",)),))
+        clusters = constructions.clusters(VECTORS, 4)
+        parts: dict[str, Construction] = {
+            "Surrogates": constructions.surrogates(clusters, SCHEME, bank),
+            "KAnonymous": constructions.k_anonymous(clusters, SCHEME),
+            "NoisyRecurrent": constructions.noisy(VECTORS, SCHEME, RepresenterConfig(VECTORS.dim, dim=4, hidden=3)),
+        }
+        with pytest.raises(ModelError, match="expected the parts of"):
+            replace(parts[kind], vectors=fold_casing(VECTORS))
+
+
+PARTS = {
+    "Representer",
+    "TokenLocal",
+    "WordVectors",
+    "FoldedVectors",
+    "GeneralisedVectors",
+    "DistinctVectors",
+    "SurrogateBank",
+}
+PACKAGES = ("shared", "aggregator", "site_client", "bench")
+
+
+def looks(path: Path) -> list[int]:
+    """Lines of a file that find out by its parts which construction it has."""
+    found: list[int] = []
+    text = path.read_text(encoding="utf-8")
+    if not re.search(r"\b(isinstance|type)\(|\.(surrogates|bank)\b", text):
+        return found
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "type"):
+            names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+            found += [node.lineno] if names & PARTS else []
+        if isinstance(node, ast.Attribute) and node.attr in ("surrogates", "bank"):
+            found.append(node.lineno)
+    return found
+
+
+def test_nobody_else_looks_at_the_parts_to_find_out_which_it_is() -> None:
+    listed = (path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+    others = [path for path in listed if "constructions" not in path.parts]
+    assert len(others) > 200
+    assert {str(path.relative_to(ROOT)): lines for path in others if (lines := looks(path))} == {}
+    assert looks(ROOT / "shared" / "constructions" / "procedures" / "surrogates.py")
