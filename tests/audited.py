@@ -51,9 +51,10 @@ why = "a word in a list"
 
 @contextmanager
 def quick_takes_seconds() -> Iterator[None]:
-    """Let `--preset quick` mean TINY."""
+    """Let `--preset quick` mean TINY, and few names be enough for it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(PRESETS, "quick", TINY)
+        patch.setattr("aggregator.auditing.audit._FULL_NAMES", 1000)
         yield
 
 
