@@ -44,6 +44,7 @@ class Middleware:
         self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; see ASGI."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

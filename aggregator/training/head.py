@@ -53,6 +53,7 @@ class SiteScore:
 
     @property
     def f1(self) -> float:
+        """Of precision and recall; 0 of nothing."""
         total = self.precision + self.recall
         return 2 * self.precision * self.recall / total if total else 0.0
 

@@ -23,7 +23,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def ratio(part: float, whole: float) -> float:
-    """part / whole, 0.0 where the whole is 0."""
+    """Part / whole, 0.0 where the whole is 0."""
     return part / whole if whole else 0.0
 
 
