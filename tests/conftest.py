@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-import torch
 from hypothesis import HealthCheck, settings
 
 from tests.databases import database, postgres  # noqa: F401
-from tests.loop import Loop, build
 from tests.object_servers import s3_server, s3_url  # noqa: F401
 
-torch.set_num_threads(1)
+if TYPE_CHECKING:
+    from tests.loop import Loop
+
+# Read by torch when a test imports it, which most tests of the exchange never do: it takes longer than they.
+os.environ["OMP_NUM_THREADS"] = "1"
 # No test judges time: on a busy machine, examples that take a moment would fail.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
@@ -22,16 +27,22 @@ settings.load_profile("untimed")
 @pytest.fixture(autouse=True)
 def seeded() -> None:
     """Fresh networks are the same ones in any order of the tests."""
-    torch.manual_seed(0)
+    if torch := sys.modules.get("torch"):
+        torch.manual_seed(0)
 
 
 @pytest.fixture(scope="session")
 def built_loop(tmp_path_factory: pytest.TempPathFactory) -> Loop:
     """A whole small loop, for tests that change nothing of it."""
+    # Imported where it is needed: it takes both programs, which is seconds for every run of a few tests.
+    from tests.loop import build
+
     return build(tmp_path_factory.mktemp("loop"))
 
 
 @pytest.fixture
 def loop(built_loop: Loop, tmp_path: Path) -> Loop:
     """A copy of the small loop that the test may change."""
+    from tests.loop import Loop
+
     return Loop(Path(shutil.copytree(built_loop.root, tmp_path / "copied" / "loop")))
