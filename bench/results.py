@@ -18,7 +18,9 @@ from shared.files import read_text, write_text
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "results"
-TOPICS = ("loop", "privacy", "trust", "workbench", "federated", "generalise", "show")
+TOPICS = (
+    "loop", "privacy", "trust", "house", "gate", "first-day", "generalise", "workbench", "federated", "taggers", "show",
+)  # fmt: skip
 _HOLDS: dict[str, Callable[[float, float], bool]] = {
     ">=": lambda value, target: value >= target,
     "<=": lambda value, target: value <= target,
