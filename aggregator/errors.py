@@ -1,7 +1,7 @@
 """Errors of the provider's program.
 
-DeidError (shared)
-├── StorageError (shared)
+DeidError (foundation)
+├── StorageError (foundation)
 │   └── DatabaseError       the registry's database is gone, locked, damaged or full
 └── AggregatorError
     ├── WorkspaceError      the workspace is missing, or lacks what an earlier command makes
@@ -15,7 +15,7 @@ DeidError (shared)
 
 from __future__ import annotations
 
-from shared.errors import DeidError, StorageError
+from foundation.errors import DeidError, StorageError
 
 
 class AggregatorError(DeidError):

@@ -27,13 +27,15 @@ from aggregator.objects import ObjectStore, open_store
 from aggregator.registry import Registry, audit_log, database_url, open_registry
 from aggregator.repository.tuf_keys import KeyRing
 from aggregator.repository.tuf_repository import Repository
+from foundation.files import write_text
+from foundation.folders import new_tree
+from foundation.reading import read_text
 from protocols.fields import NAME
 from protocols.keys.recipient import RecipientPrivateKey
 from protocols.keys.signing import PrivateKey
 from protocols.release.provider_record import ProviderRecord
 from protocols.release.repository import PROVIDER
 from shared.errors import ConfigurationError
-from shared.files import new_tree, read_text, write_text
 from shared.labels import LabelScheme, load_scheme
 
 FORMAT = 2
@@ -187,7 +189,7 @@ def create(
         with closing(open_registry(url)) as registry:
             _begin(registry, name, key.public_key.key_id)
         # The last: with it, the workspace is there.
-        write_text(root / _SETTINGS, json.dumps(settings, indent=1))
+        write_text(root / _SETTINGS, json.dumps(settings, indent=1), private=False)
     return workspace
 
 

@@ -21,10 +21,10 @@ from bench.privacy.frontier_figure import Point, frontier_figure
 from bench.privacy.material import PROVIDER_NOTES, background, spanish, spanish_names
 from bench.results import RESULTS, Entry, record
 from bench.results_loop import private_pipeline
+from foundation.files import write_text
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.embeddings.generalised import folded
 from shared.embeddings.neighbours import Neighbours
-from shared.files import write_text
 from shared.labels import load_scheme
 from shared.models.representer import Representer
 from shared.pipeline.pipeline import Encoder
@@ -33,11 +33,11 @@ from shared.privacy.attacks.inversion import InversionSettings, token_inversion
 from shared.privacy.attacks.matching import MatchingSettings, matching
 from shared.privacy.audit import own_set
 from shared.privacy.inversion.model import GuesserSettings
-from shared.privacy.material.sharing import ClearEncoder, joined
+from shared.privacy.material.sharing import ClearEncoder
 from shared.privacy.statistics.finding import Finding
 from shared.privacy.white_box import white_box
 from shared.privacy.word_pairs import WhiteBoxSettings
-from shared.sentences.encoding import tokenised, tokenised_chunks
+from shared.sentences.tokenised import tokenised, tokenised_chunks, tokenised_corpus
 from shared.training.tagging import TaggingConfig
 
 COMMAND = "make frontier"
@@ -148,7 +148,7 @@ def _white_box(encoder: Encoder) -> Attack:
 def _inversion(encoder: Encoder | ClearEncoder) -> Attack:
     """Words read by a trained network; the interval is that of the difference to what their surroundings give away."""
     train, dev = (
-        joined(list(tokenised_chunks(tokenised(notes), encoder.scheme)))
+        tokenised_corpus(notes, encoder.scheme)
         for notes in (corpora.meddocan("train")[_KNOWN], corpora.meddocan("dev"))
     )
     found = {one.measure: one for one in token_inversion(encoder, spanish(), train, dev, _INVERSION)}
@@ -230,7 +230,7 @@ def report(rows: list[Row]) -> None:
         Point(row.family, row.setting, row.outcome.entity_f1, 0 if row.strongest is None else row.strongest.advantage)
         for row in rows
     ]
-    write_text(RESULTS / "frontier.svg", frontier_figure(points, alone.entity_f1, raw.entity_f1))
+    write_text(RESULTS / "frontier.svg", frontier_figure(points, alone.entity_f1, raw.entity_f1), private=False)
     entries = {row.name: row.entries(raw, alone) for row in rows}
     columns = {
         "token-binary F1": "token-binary F1",
@@ -263,7 +263,7 @@ def report(rows: list[Row]) -> None:
     for name, found in entries.items():
         by_measure = {entry.measure.removeprefix(f"{_ENTRY}{name}: "): entry for entry in found}
         lines.append(f"| {name} | {' | '.join(_cell(by_measure.get(measure)) for measure in columns)} |")
-    write_text(RESULTS / "frontier.md", "\n".join([*lines, ""]))
+    write_text(RESULTS / "frontier.md", "\n".join([*lines, ""]), private=False)
     record("privacy", [entry for found in entries.values() for entry in found])
 
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from bench.results import Entry, commit
+from foundation.files import write_text
 from shared.document import Document
 from shared.evaluation import binary_token_scores, bootstrap_f1, match_corpora, strict_entity
 from shared.evaluation.scores import Scores
-from shared.files import write_text
 from shared.pipeline.pipeline import Pipeline
 
 RUNS = Path(__file__).parent / ".runs"
@@ -71,7 +71,7 @@ def kept(name: str, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     state = commit()
     result = measure() | {"commit": state}
     RUNS.mkdir(exist_ok=True)
-    write_text(path, json.dumps(result))
+    write_text(path, json.dumps(result), private=False)
     print(f"{name}: {time.monotonic() - began:.0f} s", flush=True)
     return result
 

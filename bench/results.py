@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from foundation.files import write_text
+from foundation.reading import read_text
 from shared.errors import ConfigurationError
-from shared.files import read_text, write_text
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "results"
@@ -94,8 +95,12 @@ def record(topic: str, entries: Sequence[Entry], folder: Path = RESULTS) -> None
     state = commit()
     kept |= {entry.measure: replace(entry, commit=entry.commit or state) for entry in entries}
     folder.mkdir(parents=True, exist_ok=True)
-    write_text(path, json.dumps([_as_json(entry) for entry in kept.values()], indent=1, ensure_ascii=False) + "\n")
-    write_text(folder / f"{topic}.md", render(topic, folder))
+    write_text(
+        path,
+        json.dumps([_as_json(entry) for entry in kept.values()], indent=1, ensure_ascii=False) + "\n",
+        private=False,
+    )
+    write_text(folder / f"{topic}.md", render(topic, folder), private=False)
 
 
 def read(topic: str, folder: Path = RESULTS) -> list[Entry]:

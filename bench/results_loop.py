@@ -27,13 +27,14 @@ from aggregator.training import representer as train_repr
 from bench import corpora
 from bench.outcomes import RUNS, Outcome, f1_entry, judged, kept, outcome
 from bench.results import RESULTS, Entry, record
+from foundation.files import write_text
+from foundation.folders import new_folder
 from protocols.keys.enrolment import write_request
 from protocols.share.bundle import seal_bundle
 from shared.document import Document
 from shared.embeddings.artefact import load_vectors, save_vectors
 from shared.embeddings.training import FastTextSettings, train_fasttext
 from shared.embeddings.vectors import WordVectors
-from shared.files import new_folder, write_text
 from shared.labels import load_scheme
 from shared.pipeline.pipeline import Pipeline, load_pipeline
 from shared.pipeline.raw_model import train_raw_model
@@ -217,7 +218,7 @@ def en_sites() -> None:
         f"fastText 100d on public text and site A, {SITE_EPOCHS} epochs",
     )
     record("loop", entries)
-    write_text(RESULTS / "loop_en_sites.md", _sites_table(table))
+    write_text(RESULTS / "loop_en_sites.md", _sites_table(table), private=False)
 
 
 def _sites_table(table: dict[str, dict[str, Outcome]]) -> str:

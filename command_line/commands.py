@@ -2,6 +2,9 @@
 
 docs/exit-codes.md lists the codes. A fault of the program itself is 1: it names the error's type only, since the text of
 an unforeseen exception may hold text of a note; DEID_COMMONS_DEBUG=1 shows the traceback to whoever may see such text.
+
+Help and small commands answer at once: at its top, the module of a command imports no more than the options of its commands
+need, and what a command works with is imported in its function. `tests/test_start_up.py` holds every command to it.
 """
 
 from __future__ import annotations
@@ -15,8 +18,7 @@ from typing import Any, NoReturn
 
 import click
 
-from protocols.errors import ProtocolError
-from shared.errors import DeidError
+from foundation.errors import DeidError
 
 _STORAGE = 8
 _INTERRUPTED = 130
@@ -36,7 +38,7 @@ class Program(click.Group):
     def invoke(self, context: click.Context) -> Any:
         try:
             return super().invoke(context)
-        except (DeidError, ProtocolError) as error:
+        except DeidError as error:
             return self._fail(str(error), error.exit_code, error)
         except OSError as error:
             if error.errno == errno.EPIPE:
@@ -70,6 +72,17 @@ class Program(click.Group):
             raise error
         click.echo("error: " + " ".join(message.split()), err=True)
         sys.exit(code)
+
+
+class Computation(click.Command):
+    """A command that trains, attacks, encodes or de-identifies: the only ones that load torch."""
+
+    def invoke(self, context: click.Context) -> Any:
+        import torch
+
+        # Two threads that share a busy core run several times slower than one.
+        torch.set_num_threads(1)
+        return super().invoke(context)
 
 
 def examples(*lines: str) -> str:

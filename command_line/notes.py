@@ -1,44 +1,18 @@
-"""The options with which any command reads notes, and the line that says what was read."""
+"""The notes that a command reads, as its options say, and the line that says what was read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import click
-
+from command_line.notes_options import NotesOptions
 from shared.corpus import Corpus, read_corpus
 from shared.document import AnnotatedText, Document
 from shared.evaluation.reading import OFFICIAL_READERS, as_it_stands, within_text
 from shared.labels import LabelScheme, load_mapping, load_mapping_file, map_document, scheme_names
 
 Note = TypeVar("Note", bound=AnnotatedText)
-
-
-@dataclass(frozen=True)
-class NotesOptions:
-    """How notes are read.
-
-    Args:
-        format: name of a format, or "auto".
-        text_column: where the text stands in a table.
-        quarantine: where bad documents go.
-        labels: name of a bundled scheme that the notes use, or a file that maps their labels.
-        official: read as the official evaluation scripts read.
-    """
-
-    format: str = "auto"
-    text_column: str = "text"
-    quarantine: Path | None = None
-    labels: str | None = None
-    official: bool = False
-
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> NotesOptions:
-        """From what `notes_options` hand to a command."""
-        return cls(given["format_"], given["text_column"], given["quarantine"], given["labels"])
 
 
 class Notes:
@@ -103,29 +77,3 @@ def texts(notes: Iterable[Notes]) -> Iterator[str]:
     for corpus in notes:
         for document in corpus:
             yield document.text
-
-
-def notes_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of NotesOptions, for a command whose function takes them as keywords."""
-    for option in (
-        click.option(
-            "--labels",
-            metavar="SCHEME|FILE",
-            help=f"What the notes' labels are: {', '.join(scheme_names())}, or a .toml file with a table [map] from them to the release's.",
-        ),
-        click.option(
-            "--quarantine",
-            type=click.Path(path_type=Path, file_okay=False),
-            help="Set bad documents aside here and go on.",
-        ),
-        click.option("--text-column", default="text", show_default=True, help="Column of the text, in CSV and JSONL."),
-        click.option(
-            "--format",
-            "format_",
-            default="auto",
-            show_default=True,
-            help="Format of the notes; found by itself unless given.",
-        ),
-    ):
-        command = option(command)
-    return command

@@ -1,7 +1,6 @@
 """Every error that `protocols` raises on purpose, as one tree.
 
-ProtocolError (9)
-├── StorageError (8)             the disk is full, a file can't be read or written
+ProtocolError (9)                of foundation's DeidError and ExpectationError
 ├── SchemaError (10)             not the layout that this version reads: JSON, Parquet, HDF5 or folder
 │   ├── VersionError             a format version that this program does not know
 │   └── MismatchError            sound, but made for something else: other labels, another width
@@ -19,6 +18,9 @@ ProtocolError (9)
 ├── EncryptionError (15)         not encrypted for this key, or not these bytes
 └── ConflictError (16)           another share has this number already
 
+What goes wrong with a file of this machine is no ProtocolError but a `foundation.errors.StorageError`: it says nothing about
+what came, so that whoever refuses bad messages must not refuse for it.
+
 A message says what was expected, what came instead and what to do, on one line. It names files, fields, sites and
 numbers; it never quotes a value of a tensor together with a word, and there is no text of a note to quote.
 
@@ -27,35 +29,13 @@ numbers; it never quotes a value of a tensor together with a word, and there is 
 
 from __future__ import annotations
 
+from foundation.errors import ExpectationError
 
-class ProtocolError(Exception):
-    """Root of the tree.
 
-    Args:
-        expected: what should have come.
-        received: what came instead.
-        advice: what the reader of the message can do about it.
-        place: file, field or block where it happened.
-    """
+class ProtocolError(ExpectationError):
+    """Root of what `protocols` raises."""
 
     exit_code = 9
-
-    def __init__(self, expected: str, *, received: str = "", advice: str = "", place: str = "") -> None:
-        self.expected = expected
-        self.received = received
-        self.advice = advice
-        self.place = place
-        message = f"{place}: expected {expected}" if place else f"expected {expected}"
-        if received:
-            message += f", received {received}"
-        if advice:
-            message += f"; {advice}"
-        super().__init__(" ".join(message.split()))
-
-
-class StorageError(ProtocolError):
-    # The code of shared's StorageError: for the caller a full disk is a full disk.
-    exit_code = 8
 
 
 class SchemaError(ProtocolError):

@@ -1,6 +1,6 @@
 """Every error that `shared` raises on purpose, as one tree.
 
-DeidError
+DeidError (foundation)
 ├── ConfigurationError      a setting that cannot work
 ├── CorpusError             notes or annotations that can't be trusted as they are
 │   ├── FormatError         a file is not in the format it claims, or in none we know
@@ -9,8 +9,9 @@ DeidError
 ├── EmbeddingError          word vectors that are damaged or do not fit
 ├── ModelError              weights that do not fit the model that should load them
 ├── TrainingError           a training that can't start or has diverged
-├── EvaluationError         gold and system that can't be compared
-└── StorageError            the disk is full, a file can't be read or written
+└── EvaluationError         gold and system that can't be compared
+
+What goes wrong with a file is a `foundation.errors.StorageError`.
 
 A message says what was expected, what came instead and what to do, on one line. It names a document by its id
 and a place by its offset; it never quotes the text of a note.
@@ -20,11 +21,7 @@ and a place by its offset; it never quotes the text of a note.
 
 from __future__ import annotations
 
-
-class DeidError(Exception):
-    """Root of the tree."""
-
-    exit_code = 1
+from foundation.errors import DeidError
 
 
 class ConfigurationError(DeidError):
@@ -76,7 +73,3 @@ class TrainingError(DeidError):
 
 class EvaluationError(DeidError):
     exit_code = 7
-
-
-class StorageError(DeidError):
-    exit_code = 8

@@ -12,7 +12,7 @@ have HIDDEN_TAG, which is no tag of any scheme, so that what forgets to hide the
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import resources
@@ -22,8 +22,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from foundation.os_errors import storage_error
 from shared.document import AnnotatedText, Annotation, Document
-from shared.errors import ConfigurationError, LabelError, StorageError
+from shared.errors import ConfigurationError, LabelError
 
 Note = TypeVar("Note", bound=AnnotatedText)
 
@@ -84,7 +85,7 @@ def _read(path: Path) -> dict[str, object]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise StorageError(f"{path.name}: can't be read ({error.strerror}); check the path") from error
+        raise storage_error(path, error) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigurationError(f"{path.name}: expected TOML in UTF-8; correct the file") from error
 
@@ -223,21 +224,34 @@ def repair_tags(tags: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return repaired
 
 
+def tag_categories(tags: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """The category that each BIO tag is of, an index into `scheme.categories`, -1 for O; int64 of the same shape."""
+    return (tags.astype(np.int64) + 1) // 2 - 1
+
+
+def tag_spans(tags: NDArray[np.uint8]) -> Iterator[tuple[int, int, int]]:
+    """The spans that BIO tags stand for: first token, end (half-open) and category of each, ascending.
+
+    A stray `I-X`, which continues no X, begins a span; every HIDDEN_TAG is a span of its own.
+    """
+    marked = np.flatnonzero(tags)
+    if not len(marked):
+        return
+    kinds = tag_categories(tags[marked])
+    begins = (tags[marked] % 2 == 1) | (np.diff(marked, prepend=-2) > 1) | (np.diff(kinds, prepend=-1) != 0)
+    firsts = np.flatnonzero(begins)
+    lasts = np.append(firsts[1:], len(marked)) - 1
+    yield from zip(marked[firsts].tolist(), (marked[lasts] + 1).tolist(), kinds[firsts].tolist(), strict=True)
+
+
 def decode_tags(tags: NDArray[np.uint8], spans: NDArray[np.int32], scheme: LabelScheme) -> tuple[Annotation, ...]:
-    """The spans that BIO tags stand for; stray `I-X` are repaired first.
+    """The annotations that BIO tags stand for; see `tag_spans`.
 
     Args:
         tags: uint8 `[tokens]`, indices into `scheme.tags`.
         spans: int32 `[tokens, 2]`, offsets of the tokens.
     """
-    fixed = repair_tags(tags)
-    begins = np.flatnonzero(fixed % 2 == 1)
-    inside = (fixed > 0) & (fixed % 2 == 0)
-    # A span ends ahead of the first later token that does not continue it.
-    stops = np.append(np.flatnonzero(~inside), len(fixed))
-    annotations = []
-    for begin in begins.tolist():
-        end = int(stops[np.searchsorted(stops, begin, side="right")])
-        category = scheme.categories[(int(fixed[begin]) - 1) // 2]
-        annotations.append(Annotation(int(spans[begin, 0]), int(spans[end - 1, 1]), category))
-    return tuple(annotations)
+    return tuple(
+        Annotation(int(spans[begin, 0]), int(spans[end - 1, 1]), scheme.categories[category])
+        for begin, end, category in tag_spans(tags)
+    )

@@ -1,6 +1,6 @@
 """Errors of the hospital's program.
 
-DeidError (shared)
+DeidError (foundation)
 └── SiteError
     ├── ApprovalError       nobody has approved that this share leaves
     ├── LedgerError         the log of what left was changed
@@ -13,7 +13,7 @@ DeidError (shared)
 
 from __future__ import annotations
 
-from shared.errors import DeidError
+from foundation.errors import DeidError
 
 
 class SiteError(DeidError):

@@ -21,11 +21,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from foundation.files import flush
+from foundation.os_errors import mapped
 from protocols.canonical import Json, canonical_bytes, parse_canonical
 from protocols.errors import ProtocolError
 from protocols.fields import LINE, SHA256, SITE, Fields
 from protocols.keys.signing import LEDGER_CONTEXT, Signature
-from protocols.storage import flush, mapped
 from site_client.errors import LedgerError
 from site_client.workspace import Workspace
 

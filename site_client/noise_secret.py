@@ -13,7 +13,9 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
-from protocols.storage import mapped, read_bounded, write_whole
+from foundation.files import write_bytes
+from foundation.os_errors import mapped
+from protocols.bounded_reading import read_bounded
 from shared.models.noise_source import SECRET_BYTES
 from site_client.errors import WorkspaceError
 
@@ -53,7 +55,7 @@ def make_noise_secret(path: Path) -> None:
         return
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
-        write_whole(draft, secrets.token_bytes(SECRET_BYTES))
+        write_bytes(draft, secrets.token_bytes(SECRET_BYTES))
         with mapped(path), suppress(FileExistsError):
             os.link(draft, path)
     finally:

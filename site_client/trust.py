@@ -15,11 +15,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from foundation.errors import StorageError
+from foundation.files import write_bytes
+from foundation.os_errors import mapped
+from protocols.bounded_reading import read_bounded
 from protocols.canonical import Json, canonical_bytes, parse_canonical
 from protocols.errors import DigestError, ProtocolError
 from protocols.fields import SHA256, Fields, check_text
 from protocols.release.repository import RootFingerprint
-from protocols.storage import mapped, read_bounded, write_whole
 from site_client.errors import WorkspaceError
 
 FORMAT = 1
@@ -82,7 +85,7 @@ class Trust:
             StorageError: the disk is full.
         """
         value = self._to_json()
-        write_whole(path, canonical_bytes({**value, "sha256": _digest(value)}))
+        write_bytes(path, canonical_bytes({**value, "sha256": _digest(value)}))
 
     @classmethod
     def load(cls, path: Path) -> Trust | None:
@@ -105,7 +108,7 @@ class Trust:
                 raise DigestError("the digest of the file", received="another", place=path.name)
             for name in (FIRST_ROOT, *files):
                 check_text(name if name in files else "", _NAME, path.name)
-        except (ProtocolError, ValueError) as error:
+        except (ProtocolError, StorageError, ValueError) as error:
             raise WorkspaceError(
                 f"{path.name}: expected what this site has verified of the releases, found a damaged file; restore it from a "
                 "backup, or move it away and pull with --fingerprint as the provider tells it you"

@@ -17,14 +17,16 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from foundation.files import write_text
+from foundation.folders import new_tree
+from foundation.locks import locked
+from foundation.reading import read_text
 from protocols.errors import ProtocolError
 from protocols.fields import SITE, read_date
 from protocols.keys.signing import PrivateKey, PublicKey
 from protocols.release.provider_record import ProviderRecord
 from protocols.release.verification import VerifiedRelease, verify_release
-from protocols.storage import locked
 from shared.errors import ConfigurationError
-from shared.files import new_tree, read_text, write_text
 from site_client.errors import WorkspaceError
 from site_client.noise_secret import make_noise_secret, noise_secret
 
@@ -174,7 +176,7 @@ class Workspace:
             "provider": None if self.provider is None else self.provider.to_json(),
             "release": None if self.current is None else vars(self.current),
         }
-        write_text(self.root / _SETTINGS, json.dumps(settings, indent=1))
+        write_text(self.root / _SETTINGS, json.dumps(settings, indent=1), private=False)
 
     def updated(self, change: Callable[[Workspace], Workspace]) -> Workspace:
         """Changes the settings as they are on the disk now: another command may have changed them since this one began.

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 import aggregator.errors
+import foundation.errors
 import protocols.errors
 import shared.errors
 import site_client.errors
@@ -29,10 +30,7 @@ def kinds(root: type[BaseException]) -> list[type[BaseException]]:
     return [root, *(kind for child in root.__subclasses__() for kind in kinds(child))]
 
 
-ERRORS = sorted(
-    {*kinds(shared.errors.DeidError), *kinds(protocols.errors.ProtocolError)},
-    key=lambda kind: (kind.__qualname__, kind.__module__),
-)
+ERRORS = sorted(set(kinds(foundation.errors.DeidError)), key=lambda kind: (kind.__qualname__, kind.__module__))
 
 # Where each code of the table comes from; a code that nothing makes, or an error without a line, fails the test.
 MEANINGS = {
@@ -72,7 +70,7 @@ CODES = {
     shared.errors.ModelError: 5,
     shared.errors.TrainingError: 6,
     shared.errors.EvaluationError: 7,
-    shared.errors.StorageError: 8,
+    foundation.errors.StorageError: 8,
     protocols.errors.ProtocolError: 9,
     protocols.errors.SchemaError: 10,
     protocols.errors.BoundsError: 11,

@@ -17,6 +17,7 @@ from click.testing import Result
 import shared.models.crf
 import shared.pipeline.pipeline
 import shared.sentences.encoding
+import shared.sentences.tokenised
 import shared.text.tokens
 import site_client.sharing.encode
 from shared.document import Document
@@ -148,7 +149,7 @@ def fault(*arguments: object, **options: object) -> None:
 
 
 FAULTS: dict[str, tuple[object, str, Callable[..., object]]] = {
-    "tokens": (shared.sentences.encoding, "tokenise", fault),
+    "tokens": (shared.sentences.tokenised, "tokenise", fault),
     "casing": (shared.sentences.encoding, "casing_classes", fault),
     "representation": (shared.pipeline.pipeline, "represented", fault),
     "decoding": (shared.pipeline.pipeline, "decode_tags", fault),
@@ -191,7 +192,7 @@ def test_a_full_disk(built_loop: Loop, tmp_path: Path) -> None:
 def test_nothing_shows_a_word_of_a_note_in_its_repr() -> None:
     for note in NOTES:
         tokens = shared.text.tokens.tokenise(note.text)
-        chunk = next(shared.sentences.encoding.tokenised_chunks([(note, tokens)], None))
+        chunk = next(shared.sentences.tokenised.tokenised_chunks([(note, tokens)], None))
         assert_silent(f"{note!r} {note.annotations!r} {tokens!r} {chunk!r}")
 
 

@@ -22,17 +22,20 @@ from aggregator.publishing.model_card import audited_under
 from aggregator.publishing.releases import representer_digest
 from aggregator.registry import audit_log
 from aggregator.workspace import Workspace, require
+from foundation.errors import StorageError
+from foundation.files import write_text
+from foundation.folders import new_folder
+from foundation.reading import read_text
 from protocols.canonical import Json
 from shared.anonymity.names import full_names
 from shared.document import Document
 from shared.embeddings.vectors import WordVectors
-from shared.errors import ConfigurationError, StorageError
-from shared.files import new_folder, read_text, write_text
+from shared.errors import ConfigurationError
 from shared.labels import load_mapping
 from shared.pipeline.pipeline import load_encoder
 from shared.privacy.audit import PRESETS, AuditMaterial, AuditSettings, run_audit
 from shared.privacy.policy import Policy, judge
-from shared.training.tagging import Progress, silent
+from shared.progress import Progress, silent
 
 _EVENT = "representer-audited"
 # Of the notes, so many are attacked; the attacker learns from the others.
@@ -96,7 +99,7 @@ def audit(
     )
     result = replace(result, number=_logged(workspace, result))
     with new_folder(workspace.root / "audit") as folder:
-        write_text(folder / RECORD, json.dumps(result.as_json(), indent=1))
+        write_text(folder / RECORD, json.dumps(result.as_json(), indent=1), private=False)
         write_page(result, folder / PAGE)
     return result
 

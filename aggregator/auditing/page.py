@@ -10,7 +10,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from aggregator.auditing.result import NOT_SHOWN, AuditResult, said
-from shared.files import write_text
+from foundation.files import write_text
 from shared.privacy.statistics.finding import Finding
 from shared.report import plots
 
@@ -35,7 +35,9 @@ def write_page(result: AuditResult, path: Path) -> Path:
     for finding in result.audit.findings:
         groups.setdefault((finding.attack, finding.knowledge), []).append(finding)
     drawn = {name: Markup(svg) for name, svg in _plots(result.audit.findings).items()}
-    write_text(path, template.render(result=result, groups=groups, plots=drawn, said=said, not_shown=NOT_SHOWN))
+    write_text(
+        path, template.render(result=result, groups=groups, plots=drawn, said=said, not_shown=NOT_SHOWN), private=False
+    )
     return path
 
 

@@ -7,32 +7,23 @@ from pathlib import Path
 from typing import Any
 
 import click
-import numpy as np
-import torch
 
-from aggregator import workspace
 from aggregator.commands import releases as commands_releases
 from aggregator.commands import shares as commands_shares
 from aggregator.commands import sites as commands_sites
 from aggregator.commands import training as commands_training
+from aggregator.commands.options import LANGUAGES, existing_path
 from aggregator.commands.registry import audit_log_group
 from aggregator.commands.releases import offline_warning
 from aggregator.commands.serve import serve
-from aggregator.demo import demonstration
-from command_line.commands import Program, examples, json_option, report, seed_option
-from command_line.notes import Notes, NotesOptions, notes_options
-from shared.evaluation import HEADLINES, as_table, count_sentences, evaluate_all, match_corpora, sentence_files
-from shared.evaluation import as_json as evaluation_json
-
-existing_path = click.Path(exists=True, path_type=Path)
+from command_line.commands import Computation, Program, examples, json_option, report, seed_option
+from command_line.notes_options import NotesOptions, notes_options
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="deid-commons")
 def main() -> None:
     """The central provider: train a representer, take in shares, train the head, publish releases."""
-    # Two threads that share a busy core run several times slower than one.
-    torch.set_num_threads(1)
 
 
 @main.command(epilog=examples("aggregator init provider --name north --scheme i2b2_2014"))
@@ -66,6 +57,8 @@ def init(
     as_json: bool,
 ) -> None:
     """Make a workspace with fresh keys."""
+    from aggregator import workspace
+
     made = workspace.create(folder, name, scheme, database=database, objects=objects, offline=offline)
     key = made.repository(offline).fingerprint
     lines = [
@@ -108,6 +101,12 @@ def evaluate(
     **reading: Any,
 ) -> None:
     """Every block of the i2b2 and MEDDOCAN evaluations, and what stays in clear. Spans may overlap."""
+    import numpy as np
+
+    from command_line.notes import Notes
+    from shared.evaluation import HEADLINES, as_table, count_sentences, evaluate_all, match_corpora, sentence_files
+    from shared.evaluation import as_json as evaluation_json
+
     read = Notes(gold, replace(NotesOptions.of(reading), official=official_slips))
     answers = Notes(system, NotesOptions(official=official_slips))
     pairs = match_corpora(read.to_evaluate(), answers.to_evaluate())
@@ -118,13 +117,13 @@ def evaluate(
     report(values, [*read.lines(), *answers.lines(), table], as_json=as_json)
 
 
-@main.command(epilog=examples("aggregator demo", "aggregator demo elsewhere --language es"))
+@main.command(cls=Computation, epilog=examples("aggregator demo", "aggregator demo elsewhere --language es"))
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("demo"))
 @click.option(
     "--language",
     default="en",
     show_default=True,
-    type=click.Choice(["en", "es"]),
+    type=click.Choice(LANGUAGES),
     help="Language of the generated notes.",
 )
 @click.option(
@@ -137,6 +136,8 @@ def evaluate(
 @seed_option("notes and trainings")
 def demo(folder: Path, language: str, count: int | None, seed: int) -> None:
     """The whole loop on generated notes with a provider and four hospitals; ends with a report page."""
+    from aggregator.demo import demonstration
+
     scale = demonstration.Scale(language, count or demonstration.NOTES[language], seed)
     demonstration.run(folder, scale, click.echo)
 

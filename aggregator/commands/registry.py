@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from aggregator import workspace
-from aggregator.commands.sites import folder_option
-from aggregator.registry import audit_log
-from aggregator.registry.audit_log import Event
+from aggregator.commands.options import folder_option
 from command_line.commands import examples, json_option, report
-from protocols.canonical import canonical_bytes
-from shared.files import atomic_file
+
+if TYPE_CHECKING:
+    from aggregator.registry.audit_log import Event
 
 
 @click.group("audit-log")
@@ -30,6 +29,9 @@ def audit_log_group() -> None:
 @json_option
 def verify(known: tuple[str, ...], root: Path, as_json: bool) -> None:
     """Check every link; ends with code 21 at the first that is broken."""
+    from aggregator import workspace
+    from aggregator.registry import audit_log
+
     with workspace.open_workspace(root).registry().reading() as session:
         count = audit_log.verify(session, known=known)
         head = audit_log.head(session)
@@ -47,6 +49,9 @@ def verify(known: tuple[str, ...], root: Path, as_json: bool) -> None:
 @json_option
 def show(last: int, root: Path, as_json: bool) -> None:
     """The newest events."""
+    from aggregator import workspace
+    from aggregator.registry import audit_log
+
     with workspace.open_workspace(root).registry().reading() as session:
         shown = deque(audit_log.events(session), maxlen=last)
     report({"events": [event.as_json() for event in shown]}, list(map(_line, shown)) or ["no events"], as_json=as_json)
@@ -58,8 +63,13 @@ def show(last: int, root: Path, as_json: bool) -> None:
 @json_option
 def export(file: Path, root: Path, as_json: bool) -> None:
     """Write all events as JSON lines, to keep elsewhere."""
+    from aggregator import workspace
+    from aggregator.registry import audit_log
+    from foundation.files import atomic_file
+    from protocols.canonical import canonical_bytes
+
     count, head = 0, audit_log.START
-    with workspace.open_workspace(root).registry().reading() as session, atomic_file(file) as stream:
+    with workspace.open_workspace(root).registry().reading() as session, atomic_file(file, private=False) as stream:
         for event in audit_log.events(session):
             stream.write(canonical_bytes(event.as_json()) + b"\n")
             count, head = event.seq, event.hash

@@ -5,18 +5,16 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from aggregator import workspace
-from aggregator.auditing import audit
-from aggregator.commands.sites import folder_option
-from aggregator.publishing import releases
-from aggregator.publishing.releases import Publishing, Release
-from aggregator.repository.tuf_keys import HOLDERS, OFFLINE_ROLES, ROLES, export_offline
-from command_line.commands import examples, json_option, report
-from shared.files import read_text
+from aggregator.commands.options import HOLDERS, ROLES, folder_option
+from command_line.commands import Computation, examples, json_option, report
+
+if TYPE_CHECKING:
+    from aggregator.publishing.releases import Publishing, Release
+    from aggregator.workspace import Workspace
 
 offline_option = click.option(
     "--offline-keys", "offline", multiple=True, type=click.Path(exists=True, path_type=Path, file_okay=False), metavar="DIR",
@@ -47,25 +45,34 @@ def publishing_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.command(
-    epilog=examples("aggregator publish", "aggregator publish --offline-keys /media/a --offline-keys /media/b")
+    cls=Computation,
+    epilog=examples("aggregator publish", "aggregator publish --offline-keys /media/a --offline-keys /media/b"),
 )
 @publishing_options
 @folder_option
 @json_option
 def publish(root: Path, as_json: bool, **options: Any) -> None:
     """Sign and publish the frozen representer, which must have passed an audit."""
+    from aggregator import workspace
+    from aggregator.auditing import audit
+    from aggregator.publishing import releases
+
     opened = workspace.open_workspace(root)
     workspace.require(opened.representer, "aggregator train-repr")
     audited = audit.require_passed(opened)
     _report(opened, releases.publish_representer(opened, _publishing(options)), audited, as_json)
 
 
-@click.command(epilog=examples("aggregator release", "aggregator release --licence licence.md"))
+@click.command(cls=Computation, epilog=examples("aggregator release", "aggregator release --licence licence.md"))
 @publishing_options
 @folder_option
 @json_option
 def release(root: Path, as_json: bool, **options: Any) -> None:
     """Sign and publish representer and head together; the representer must have passed an audit."""
+    from aggregator import workspace
+    from aggregator.auditing import audit
+    from aggregator.publishing import releases
+
     opened = workspace.open_workspace(root)
     workspace.require(opened.head, "aggregator train-head")
     audited = audit.require_passed(opened)
@@ -80,6 +87,9 @@ def release(root: Path, as_json: bool, **options: Any) -> None:
 @json_option
 def refresh(offline: tuple[Path, ...], root: Path, as_json: bool) -> None:
     """Sign the repository anew before it expires; what the offline keys sign, where they are at hand."""
+    from aggregator import workspace
+    from aggregator.publishing import releases
+
     expires = releases.refresh(workspace.open_workspace(root), offline)
     report(
         {"expires": {name: _text(moment) for name, moment in expires.items()}}, _expiry_lines(expires), as_json=as_json
@@ -93,6 +103,9 @@ def refresh(offline: tuple[Path, ...], root: Path, as_json: bool) -> None:
 @json_option
 def announce(server: str | None, offline: tuple[Path, ...], root: Path, as_json: bool) -> None:
     """Tell the sites your keys and the address of your server, without a release."""
+    from aggregator import workspace
+    from aggregator.publishing import releases
+
     record = releases.announce(workspace.open_workspace(root), server, offline)
     lines = [
         f"signing key {record.signing_key.key_id}",
@@ -113,6 +126,8 @@ def keys() -> None:
 @json_option
 def keys_list(offline: tuple[Path, ...], root: Path, as_json: bool) -> None:
     """Who may sign what, which of the private keys are here, and when what they signed expires."""
+    from aggregator import workspace
+
     repository = workspace.open_workspace(root).repository(offline)
     trusted, expires = repository.root(), repository.expiries()
     rows = []
@@ -144,6 +159,9 @@ def keys_list(offline: tuple[Path, ...], root: Path, as_json: bool) -> None:
 @json_option
 def keys_rotate(roles: tuple[str, ...], offline: tuple[Path, ...], root: Path, as_json: bool) -> None:
     """New keys, which two of the old root keys vouch for; sites follow by themselves at their next pull."""
+    from aggregator import workspace
+    from aggregator.publishing import releases
+
     opened = workspace.open_workspace(root)
     version = releases.rotate(opened, roles, offline)
     lines = [f"root version {version}: new keys for {', '.join(roles)}", *offline_warning(opened)]
@@ -159,6 +177,9 @@ def keys_rotate(roles: tuple[str, ...], offline: tuple[Path, ...], root: Path, a
 @json_option
 def keys_export(folder: Path, holder: int | None, root: Path, as_json: bool) -> None:
     """Move the offline keys out of the workspace, best to three sticks of three people."""
+    from aggregator import workspace
+    from aggregator.repository.tuf_keys import export_offline
+
     opened = workspace.open_workspace(root)
     moved = export_offline(opened.offline_keys, folder, holder)
     lines = [f"{len(moved)} keys are in {folder} and no longer in the workspace; a copy in a safe is a good idea"]
@@ -166,11 +187,14 @@ def keys_export(folder: Path, holder: int | None, root: Path, as_json: bool) -> 
 
 
 def _publishing(options: dict[str, Any]) -> Publishing:
+    from aggregator.publishing.releases import Publishing
+    from foundation.reading import read_text
+
     licence = options.pop("licence")
     return Publishing(licence=None if licence is None else read_text(licence), **options)
 
 
-def _report(opened: workspace.Workspace, published: Release, audited: list[str], as_json: bool) -> None:
+def _report(opened: Workspace, published: Release, audited: list[str], as_json: bool) -> None:
     manifest = published.manifest
     lines = [
         f"release {manifest.sequence}, {manifest.kind}, in {opened.releases}",
@@ -190,8 +214,10 @@ def _report(opened: workspace.Workspace, published: Release, audited: list[str],
     report(result, lines, as_json=as_json)
 
 
-def offline_warning(opened: workspace.Workspace) -> list[str]:
+def offline_warning(opened: Workspace) -> list[str]:
     """Whoever holds the workspace with all keys can sign anything."""
+    from aggregator.repository.tuf_keys import OFFLINE_ROLES
+
     ring = opened.repository().keys
     if not any(ring.found(role) for role in OFFLINE_ROLES):
         return []

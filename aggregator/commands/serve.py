@@ -6,17 +6,11 @@ from pathlib import Path
 
 import click
 
-from aggregator import workspace
-from aggregator.commands.sites import existing_file, folder_option
-from command_line.commands import Program, examples
+from aggregator.commands.options import existing_file, folder_option
+from command_line.commands import examples
 
 
-@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
-def program() -> None:
-    """The provider's command line with the server alone."""
-
-
-@program.command(
+@click.command(
     epilog=examples(
         "aggregator serve --certificate chain.pem --key key.pem --host 0.0.0.0 --port 443 --address https://deid.example.org"
     )
@@ -44,7 +38,7 @@ def serve(
     root: Path,
 ) -> None:
     """Take shares over HTTPS, hand out receipts and releases. Ends on SIGTERM, when what runs is answered."""
-    # The web server is loaded by this command only.
+    from aggregator import workspace
     from aggregator.server.limits import Limits
     from aggregator.server.serve import ServeOptions, serve
 

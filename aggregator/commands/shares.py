@@ -5,30 +5,27 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from aggregator import workspace
-from aggregator.commands.sites import folder_option
-from aggregator.enrolled import alarms, shares
-from aggregator.enrolled.shares import ACCEPTED, REJECTED, WITHDRAWN, Share
+from aggregator.commands.options import SHARE_STATES, folder_option
 from aggregator.errors import RefusedError, RegistryError
-from aggregator.ingestion.ingest import Decision, resume
-from aggregator.ingestion.ingest import ingest as take_in
-from aggregator.registry.tables import SHARE_STATES
-from aggregator.workspace import Workspace
-from command_line.commands import examples, json_option, report
-from protocols.errors import ProtocolError, StorageError
-from protocols.keys.signed_message import MAX_MESSAGE_BYTES
-from protocols.storage import read_bounded, write_whole
+from command_line.commands import Computation, examples, json_option, report
+from protocols.errors import ProtocolError
 from shared.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from aggregator.enrolled.shares import Share
+    from aggregator.ingestion.ingest import Decision
+    from aggregator.workspace import Workspace
 
 _BUNDLE, _WITHDRAWAL, _RECEIPT = ".share", ".withdrawal.json", ".receipt.json"
 name_option = click.option("--name", required=True, help="Who decides; kept in the audit log.")
 reason_option = click.option("--reason", required=True, help="Why; kept in the audit log. No text of a note.")
 
 
-@click.command(epilog=examples("aggregator ingest /media/stick", "aggregator ingest --resume"))
+@click.command(cls=Computation, epilog=examples("aggregator ingest /media/stick", "aggregator ingest --resume"))
 @click.argument("paths", metavar="FILE|FOLDER...", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @click.option("--resume", "finish", is_flag=True, help="Finish what a crash interrupted.")
 @folder_option
@@ -39,6 +36,10 @@ def ingest(paths: tuple[Path, ...], finish: bool, root: Path, as_json: bool) -> 
     Of a folder all *.share and then all *.withdrawal.json. Ends with the code of the first that is damaged, or with 24 where a
     share was refused; the others are taken in all the same.
     """
+    from aggregator import workspace
+    from aggregator.enrolled.shares import REJECTED
+    from aggregator.ingestion.ingest import resume
+
     if bool(paths) == finish:
         raise ConfigurationError("ingest: expected files or folders, or else --resume; see --help")
     target = workspace.open_workspace(root)
@@ -51,8 +52,6 @@ def ingest(paths: tuple[Path, ...], finish: bool, root: Path, as_json: bool) -> 
     for path in files:
         try:
             row = _take(target, path) | {"file": str(path)}
-        except StorageError:
-            raise
         except (ProtocolError, RegistryError) as error:
             failed.append(error)
             row = {"file": str(path), "error": str(error)}
@@ -82,6 +81,9 @@ def shares_group() -> None:
 @json_option
 def shares_list(states: tuple[str, ...], root: Path, as_json: bool) -> None:
     """All shares, by site and number."""
+    from aggregator import workspace
+    from aggregator.enrolled import shares
+
     found = shares.shares(workspace.open_workspace(root), states)
     report({"shares": [vars(one) for one in found]}, [_line(one) for one in found] or ["no shares"], as_json=as_json)
 
@@ -92,6 +94,9 @@ def shares_list(states: tuple[str, ...], root: Path, as_json: bool) -> None:
 @json_option
 def shares_show(digest: str, root: Path, as_json: bool) -> None:
     """One share: its state, what its site signed, and the releases that it has trained."""
+    from aggregator import workspace
+    from aggregator.enrolled import shares
+
     target = workspace.open_workspace(root)
     found = shares.find_share(target, digest)
     manifest = None if found.manifest is None else shares.read_manifest(target, found).to_json()
@@ -114,10 +119,13 @@ def shares_show(digest: str, root: Path, as_json: bool) -> None:
 @json_option
 def shares_accept(digest: str, name: str, reason: str, root: Path, as_json: bool) -> None:
     """Let a share in quarantine count."""
+    from aggregator import workspace
+    from aggregator.enrolled import shares
+
     target = workspace.open_workspace(root)
     found = shares.find_share(target, digest)
     shares.accept(target, found, name, reason)
-    report(_decided(found, ACCEPTED), [f"share {found.sequence} of {found.site} accepted"], as_json=as_json)
+    report(_decided(found, shares.ACCEPTED), [f"share {found.sequence} of {found.site} accepted"], as_json=as_json)
 
 
 @shares_group.command("reject", epilog=examples('aggregator shares reject 3fa9 --name "A. Weiss" --reason "no labels"'))
@@ -128,10 +136,17 @@ def shares_accept(digest: str, name: str, reason: str, root: Path, as_json: bool
 @json_option
 def shares_reject(digest: str, name: str, reason: str, root: Path, as_json: bool) -> None:
     """Refuse a share in quarantine and delete it."""
+    from aggregator import workspace
+    from aggregator.enrolled import shares
+
     target = workspace.open_workspace(root)
     found = shares.find_share(target, digest)
     shares.reject(target, found, name, reason)
-    report(_decided(found, REJECTED), [f"share {found.sequence} of {found.site} refused and deleted"], as_json=as_json)
+    report(
+        _decided(found, shares.REJECTED),
+        [f"share {found.sequence} of {found.site} refused and deleted"],
+        as_json=as_json,
+    )
 
 
 @shares_group.command(
@@ -144,13 +159,16 @@ def shares_reject(digest: str, name: str, reason: str, root: Path, as_json: bool
 @json_option
 def shares_withdraw(digest: str, name: str, reason: str, root: Path, as_json: bool) -> None:
     """Take a share out and delete it, for a site that can't ask by itself; the next head is trained without it."""
+    from aggregator import workspace
+    from aggregator.enrolled import shares
+
     target = workspace.open_workspace(root)
     found = shares.find_share(target, digest)
     shares.withdraw(target, found, name, reason)
     trained = [release for _, release in shares.releases_with(target, found)]
     lines = [f"share {found.sequence} of {found.site} withdrawn and deleted"]
     lines += [f"release {release} was trained with it" for release in trained]
-    report(_decided(found, WITHDRAWN) | {"releases": trained}, lines, as_json=as_json)
+    report(_decided(found, shares.WITHDRAWN) | {"releases": trained}, lines, as_json=as_json)
 
 
 @click.group("alarms")
@@ -164,6 +182,9 @@ def alarms_group() -> None:
 @json_option
 def alarms_list(everything: bool, root: Path, as_json: bool) -> None:
     """The alarms that stand."""
+    from aggregator import workspace
+    from aggregator.enrolled import alarms
+
     found = alarms.alarms(workspace.open_workspace(root), acknowledged=everything)
     lines = [f"{one.id:6} {one.at}  {one.site:20} {one.kind}: {one.detail}" for one in found]
     report({"alarms": [vars(one) for one in found]}, lines or ["no alarms"], as_json=as_json)
@@ -176,6 +197,9 @@ def alarms_list(everything: bool, root: Path, as_json: bool) -> None:
 @json_option
 def alarms_acknowledge(number: int, name: str, root: Path, as_json: bool) -> None:
     """Note that somebody has looked at an alarm."""
+    from aggregator import workspace
+    from aggregator.enrolled import alarms
+
     alarms.acknowledge(workspace.open_workspace(root), number, name)
     report({"alarm": number}, [f"alarm {number} acknowledged"], as_json=as_json)
 
@@ -193,12 +217,18 @@ def _files(path: Path) -> Iterator[Path]:
 
 def _take(target: Workspace, path: Path) -> dict[str, object]:
     """What became of one file; its receipt lies beside it."""
+    from aggregator.enrolled import shares
+    from aggregator.ingestion import ingest
+    from foundation.files import write_bytes
+    from protocols.bounded_reading import read_bounded
+    from protocols.keys.signed_message import MAX_MESSAGE_BYTES
+
     if path.name.endswith(_WITHDRAWAL):
         receipt = shares.carry_out(target, read_bounded(path, MAX_MESSAGE_BYTES))
-        write_whole(_receipt_path(path, _WITHDRAWAL), receipt)
-        return {"state": WITHDRAWN}
-    decision = take_in(target, path)
-    write_whole(_receipt_path(path, _BUNDLE), decision.receipt)
+        write_bytes(_receipt_path(path, _WITHDRAWAL), receipt)
+        return {"state": shares.WITHDRAWN}
+    decision = ingest.ingest(target, path)
+    write_bytes(_receipt_path(path, _BUNDLE), decision.receipt)
     return _decision_row(decision) | {"receipt": str(_receipt_path(path, _BUNDLE))}
 
 

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from aggregator import workspace
-from aggregator.enrolled import site_rotation, sites
+from aggregator.commands.options import existing_file, folder_option
 from command_line.commands import examples, json_option, report
-from protocols.keys.rotation import MAX_ROTATION_BYTES
-from protocols.storage import read_bounded, write_whole
 
-folder_option = click.option(
-    "--workspace", "root", type=click.Path(path_type=Path), default=Path("."), envvar="DEID_COMMONS_AGGREGATOR",
-    help="Folder of the workspace (default: the current one).",
-)  # fmt: skip
-existing_file = click.Path(exists=True, path_type=Path, dir_okay=False)
+if TYPE_CHECKING:
+    from aggregator.enrolled.sites import Site, SiteKey
 
 
 @click.group()
@@ -31,6 +26,9 @@ def site() -> None:
 @json_option
 def site_add(request: Path, fingerprint: str, root: Path, as_json: bool) -> None:
     """Enrol a site, or enrol it again with a new key where none of its keys counts any more."""
+    from aggregator import workspace
+    from aggregator.enrolled import sites
+
     added = sites.enrol(workspace.open_workspace(root), request, fingerprint)
     report(
         {"site": added.site, "fingerprint": added.fingerprint, "valid_until": added.valid_until.isoformat()},
@@ -44,6 +42,9 @@ def site_add(request: Path, fingerprint: str, root: Path, as_json: bool) -> None
 @json_option
 def site_list(root: Path, as_json: bool) -> None:
     """All sites with their keys, and which of them expire soon."""
+    from aggregator import workspace
+    from aggregator.enrolled import sites
+
     found, day = sites.enrolled(workspace.open_workspace(root)), sites.today()
     lines = [line for one in found for line in _lines(one)]
     for one in found:
@@ -73,8 +74,14 @@ def site_list(root: Path, as_json: bool) -> None:
 @json_option
 def site_rotate(rotation: Path, out: Path | None, root: Path, as_json: bool) -> None:
     """Take a site's new key, which its old one has signed; the old one stays valid for the days that the site asks for."""
+    from aggregator import workspace
+    from aggregator.enrolled import site_rotation
+    from foundation.files import write_bytes
+    from protocols.bounded_reading import read_bounded
+    from protocols.keys.rotation import MAX_ROTATION_BYTES
+
     out = out or rotation.with_name(f"{rotation.stem}.accepted.json")
-    write_whole(out, site_rotation.rotate(workspace.open_workspace(root), read_bounded(rotation, MAX_ROTATION_BYTES)))
+    write_bytes(out, site_rotation.rotate(workspace.open_workspace(root), read_bounded(rotation, MAX_ROTATION_BYTES)))
     report({"acceptance": str(out)}, [f"accepted; send {out} back to the site"], as_json=as_json)
 
 
@@ -86,12 +93,15 @@ def site_rotate(rotation: Path, out: Path | None, root: Path, as_json: bool) -> 
 @json_option
 def site_revoke(name: str, reason: str, key_id: str | None, root: Path, as_json: bool) -> None:
     """Take no more shares from a site, from now on."""
+    from aggregator import workspace
+    from aggregator.enrolled import sites
+
     sites.revoke(workspace.open_workspace(root), name, reason, key_id)
     lines = [f"{key_id or name} revoked; shares accepted before stay in the pool"]
     report({"site": name, "key": key_id}, lines, as_json=as_json)
 
 
-def _key_row(key: sites.SiteKey) -> dict[str, str]:
+def _key_row(key: SiteKey) -> dict[str, str]:
     return {
         "fingerprint": key.key_id,
         "state": key.state,
@@ -100,6 +110,6 @@ def _key_row(key: sites.SiteKey) -> dict[str, str]:
     }
 
 
-def _lines(one: sites.Site) -> list[str]:
+def _lines(one: Site) -> list[str]:
     name = f"{one.name:20} {one.contact}{'  revoked: ' + one.revoked if one.revoked is not None else ''}".rstrip()
     return [name, *(f"  {key.key_id}  {key.state:8} {key.valid_from} to {key.valid_until}" for key in one.keys)]

@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from aggregator import workspace
-from aggregator.auditing import audit as audits
-from aggregator.auditing.result import AuditResult, summary_lines
-from aggregator.commands.sites import folder_option
-from aggregator.publishing.audit_gate import PAGE
-from aggregator.training import head as train_head
-from aggregator.training import representer as train_repr
-from command_line.commands import examples, json_option, report, seed_option
-from command_line.notes import Notes, NotesOptions, notes_options, texts
+from aggregator.commands.options import AUDIT_PRESETS, PRESETS, PROCEDURES, existing_path, folder_option
+from command_line.commands import Computation, examples, json_option, report, seed_option
+from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
-from shared.anonymity.names import default_names, read_names
-from shared.embeddings.artefact import save_vectors
-from shared.embeddings.fasttext_format import save_bin
-from shared.embeddings.read import read_vectors
-from shared.embeddings.training import FastTextSettings, train_fasttext
-from shared.files import new_folder
-from shared.privacy.audit import PRESETS as audit_presets
-from shared.privacy.policy import load_policy
-from shared.training.tagging import TaggingConfig
 
-existing_path = click.Path(exists=True, path_type=Path)
+if TYPE_CHECKING:
+    from aggregator.auditing.result import AuditResult
+    from aggregator.workspace import Workspace
+
 policy_option = click.option(
     "--policy",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -35,7 +23,11 @@ policy_option = click.option(
 )
 
 
-@click.command("train-embeddings", epilog=examples("aggregator train-embeddings public-notes/ --dim 100 --epochs 8"))
+@click.command(
+    "train-embeddings",
+    cls=Computation,
+    epilog=examples("aggregator train-embeddings public-notes/ --dim 100 --epochs 8"),
+)
 @click.argument("sources", metavar="TEXTS...", nargs=-1, required=True, type=existing_path)
 @click.option("--dim", default=100, show_default=True, type=click.IntRange(2, 1024), help="Numbers in a vector.")
 @click.option("--epochs", default=8, show_default=True, type=click.IntRange(1), help="Passes over the texts.")
@@ -59,6 +51,13 @@ def train_embeddings(
     **reading: Any,
 ) -> None:
     """Train fastText word vectors on public texts: every word of them may be read off the result."""
+    from aggregator import workspace
+    from command_line.notes import Notes, texts
+    from foundation.folders import new_folder
+    from shared.embeddings.artefact import save_vectors
+    from shared.embeddings.fasttext_format import save_bin
+    from shared.embeddings.training import FastTextSettings, train_fasttext
+
     target = workspace.open_workspace(root)
     notes = [Notes(source, NotesOptions.of(reading)) for source in sources]
     settings = FastTextSettings(dim=dim, epochs=epochs, min_count=min_count)
@@ -77,6 +76,7 @@ def train_embeddings(
 
 @click.command(
     "train-repr",
+    cls=Computation,
     epilog=examples("aggregator train-repr --corpus public-notes/ --public-text leaflets/ --names surnames.csv"),
 )
 @click.option(
@@ -94,7 +94,7 @@ def train_embeddings(
     "--procedure",
     default="surrogates",
     show_default=True,
-    type=click.Choice(train_repr.PROCEDURES),
+    type=click.Choice(PROCEDURES),
     help="How PHI is protected; see docs/privacy.md for what each guarantees.",
 )
 @click.option(
@@ -145,13 +145,13 @@ def train_embeddings(
     "--preset",
     default="standard",
     show_default=True,
-    type=click.Choice(train_repr.PRESETS),
+    type=click.Choice(PRESETS),
     help="How long it is trained, where it is.",
 )
 @click.option(
     "--audit",
     "audited",
-    type=click.Choice(list(audit_presets)),
+    type=click.Choice(AUDIT_PRESETS),
     help="Also attack it at once, as `aggregator audit` does.",
 )
 @policy_option
@@ -179,6 +179,14 @@ def train_representer(
     **reading: Any,
 ) -> None:
     """Make the representer from public notes and freeze it; with --audit, ends with code 22 where the audit fails."""
+    from aggregator import workspace
+    from aggregator.auditing import audit as audits
+    from aggregator.training import representer as train_repr
+    from command_line.notes import Notes, texts
+    from shared.anonymity.names import default_names, read_names
+    from shared.embeddings.read import read_vectors
+    from shared.privacy.policy import load_policy
+
     target = workspace.open_workspace(root)
     vectors = read_vectors(embeddings or workspace.require(target.embeddings, "aggregator train-embeddings"))
     notes = Notes(corpus, NotesOptions.of(reading), target.scheme)
@@ -237,13 +245,13 @@ def _representer_lines(summary: dict[str, Any]) -> list[str]:
     return lines
 
 
-@click.command(epilog=examples("aggregator audit --corpus public-notes/ --preset full"))
+@click.command(cls=Computation, epilog=examples("aggregator audit --corpus public-notes/ --preset full"))
 @click.option("--corpus", required=True, type=existing_path, help="Public notes with PHI labels.")
 @click.option(
     "--embeddings", type=existing_path, help="Word vectors of train-repr (default: those of train-embeddings)."
 )
 @click.option(
-    "--preset", default="quick", show_default=True, type=click.Choice(list(audit_presets)), help="How hard it tries."
+    "--preset", default="quick", show_default=True, type=click.Choice(AUDIT_PRESETS), help="How hard it tries."
 )
 @policy_option
 @folder_option
@@ -261,6 +269,12 @@ def audit(
     **reading: Any,
 ) -> None:
     """Attack the frozen representer; ends with code 22 where it breaks a limit of the policy."""
+    from aggregator import workspace
+    from aggregator.auditing import audit as audits
+    from command_line.notes import Notes
+    from shared.embeddings.read import read_vectors
+    from shared.privacy.policy import load_policy
+
     target = workspace.open_workspace(root)
     limits = load_policy(policy)
     vectors = read_vectors(embeddings or workspace.require(target.embeddings, "aggregator train-embeddings"))
@@ -271,11 +285,14 @@ def audit(
     audits.require_passed(target)
 
 
-def _audit_lines(target: workspace.Workspace, result: AuditResult) -> list[str]:
+def _audit_lines(target: Workspace, result: AuditResult) -> list[str]:
+    from aggregator.auditing.result import summary_lines
+    from aggregator.publishing.audit_gate import PAGE
+
     return [*summary_lines(result), f"page: {target.root / 'audit' / PAGE}"]
 
 
-@click.command("train-head", epilog=examples("aggregator train-head --epochs 20"))
+@click.command("train-head", cls=Computation, epilog=examples("aggregator train-head --epochs 20"))
 @click.option("--epochs", default=20, show_default=True, type=click.IntRange(1), help="Passes over the pool.")
 @click.option("--site", "only", multiple=True, help="Only this site's shares; may be given several times.")
 @click.option(
@@ -294,6 +311,10 @@ def train_pool_head(
     epochs: int, only: tuple[str, ...], hold_out: bool, public: bool, root: Path, seed: int, as_json: bool
 ) -> None:
     """Train the head on the pool."""
+    from aggregator import workspace
+    from aggregator.training import head as train_head
+    from shared.training.tagging import TaggingConfig
+
     target = workspace.open_workspace(root)
     chosen = frozenset(only) if only else None
     with progress_bar(quiet=as_json) as bar:
@@ -324,11 +345,9 @@ def train_pool_head(
 
 def _worth_lines(scores: list[dict[str, Any]]) -> list[str]:
     """What sharing is worth at the sites, as far as anybody can know who has not their notes."""
-    gains = [
-        row["f1"] - row["alone_f1"]
-        for row in scores
-        if row["site"] != train_head.PUBLIC and row["alone_f1"] is not None
-    ]
+    from aggregator.training.head import PUBLIC
+
+    gains = [row["f1"] - row["alone_f1"] for row in scores if row["site"] != PUBLIC and row["alone_f1"] is not None]
     if not gains:
         return []
     return [

@@ -26,17 +26,17 @@ import torch
 
 from aggregator.demo.page import DemoResult, Score, Shown, write_page
 from aggregator.errors import AggregatorError
+from foundation.files import write_text
 from shared.corpus import read_corpus, write_corpus
 from shared.document import Document
 from shared.embeddings.artefact import load_vectors
 from shared.embeddings.generalised import PUBLIC, GeneralisedVectors
 from shared.evaluation import binary_token_scores, evaluate_hospital, match_corpora, strict_entity
-from shared.files import write_text
 from shared.generate import generate_notes, public_site
 from shared.labels import load_scheme
 from shared.pipeline.pipeline import load_encoder
 from shared.pipeline.raw_model import train_raw_model
-from shared.sentences.encoding import tokenised, tokenised_chunks
+from shared.sentences.tokenised import tokenised, tokenised_chunks
 from shared.training.tagging import TaggingConfig
 
 # So many that the audit has names of patients enough to look for.
@@ -101,7 +101,7 @@ def run(folder: Path, scale: Scale, say: Callable[[str], None]) -> None:
         seconds=time.monotonic() - began,
     )
     page = write_page(result, folder / "report.html")
-    write_text(folder / _RECORD, json.dumps(result.as_json(), indent=1))
+    write_text(folder / _RECORD, json.dumps(result.as_json(), indent=1), private=False)
     say(f"\n{result.table()}\n\nreport page: {page}   ({result.seconds:.0f} seconds in all)")
 
 
@@ -111,7 +111,7 @@ def _make_room(folder: Path) -> None:
             raise AggregatorError(f"{folder}: expected a new folder or an earlier demonstration; choose another")
         shutil.rmtree(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    write_text(folder / _RECORD, "{}")
+    write_text(folder / _RECORD, "{}", private=False)
 
 
 def _notes(folder: Path, site: str) -> Path:

@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from shared.files import write_text
+from foundation.files import write_text
 from shared.report import plots
 
 
@@ -127,7 +127,7 @@ def write_page(result: DemoResult, path: Path) -> Path:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((resources.files("aggregator.demo") / "page.html").read_text(encoding="utf-8"))
     drawn = {name: Markup(svg) for name, svg in _plots(result).items()}
-    write_text(path, template.render(result=result, plots=drawn))
+    write_text(path, template.render(result=result, plots=drawn), private=False)
     return path
 
 

@@ -19,11 +19,11 @@ from aggregator.registry import audit_log
 from aggregator.registry.tables import SiteKeyRow, SiteRow
 from aggregator.registry.times import now
 from aggregator.workspace import Workspace
+from protocols.bounded_reading import read_bounded
 from protocols.canonical import Json, parse_canonical
 from protocols.keys.enrolment import MAX_REQUEST_BYTES, MAX_VALID_DAYS, SiteRequest, parse_request
 from protocols.keys.rotation import MAX_ROTATION_BYTES, parse_rotation
 from protocols.keys.signing import PublicKey
-from protocols.storage import read_bounded
 
 ENROLLED, REVOKED = "enrolled", "revoked"
 ACTIVE, RETIRED = "active", "retired"

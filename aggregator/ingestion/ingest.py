@@ -38,13 +38,14 @@ from aggregator.registry import audit_log
 from aggregator.registry.tables import ShareRow
 from aggregator.registry.times import now
 from aggregator.workspace import Workspace
-from protocols.errors import BoundsError, ConflictError, ProtocolError, StorageError
+from foundation.errors import StorageError
+from foundation.reading import file_sha256, regular_size
+from protocols.errors import BoundsError, ConflictError, ProtocolError
 from protocols.keys.recipient import RecipientPrivateKey
 from protocols.keys.signing import PublicKey
 from protocols.share.bundle import VerifiedBundle, open_bundle, read_header, verify_bundle
 from protocols.share.manifest_envelope import parse_manifest
 from protocols.share.sealing import read_envelope
-from protocols.storage import file_sha256, regular_size
 
 # Encryption adds a quarter of a thousandth.
 _MAX_BUNDLE_BYTES = LIMITS.max_file_bytes + (LIMITS.max_file_bytes >> 10)
@@ -110,6 +111,8 @@ def resume(workspace: Workspace) -> list[Decision]:
         for digest in left - {None}:
             if workspace.objects().exists(digest):
                 forget(workspace, digest)
+    except DatabaseError:
+        raise
     except StorageError as error:
         failed.append(error)
     if failed:
@@ -171,6 +174,8 @@ def process(workspace: Workspace, share: int) -> Decision:
     if row.state == RECEIVED:
         try:
             row = _processed(workspace, row, keys)
+        except DatabaseError:
+            raise
         except StorageError:
             # Another process may have decided about it, and the bundle is gone for that reason.
             with workspace.registry().reading() as session:
@@ -195,7 +200,7 @@ def _processed(workspace: Workspace, row: ShareRow, keys: Mapping[str, Sequence[
             if row.state == RECEIVED:
                 decide(session, workspace, row, opened)
     # It is decided, whether this succeeds or not; `resume` tries again.
-    with suppress(StorageError, DatabaseError):
+    with suppress(StorageError):
         forget(workspace, row.bundle_sha256)
         forget(workspace, row.payload_sha256)
     return row
@@ -206,8 +211,6 @@ def _own_fault() -> Iterator[None]:
     """Turns an error about the provider's own files into one that says nothing about the share, which waits."""
     try:
         yield
-    except StorageError:
-        raise
     except ProtocolError as error:
         raise StorageError(
             "the provider's own keys, releases and objects as they were written", received=type(error).__name__,
@@ -267,8 +270,6 @@ def _same_share(workspace: Workspace, bundle: VerifiedBundle, recipient: Recipie
     with opening_folder(_staging(workspace)) as folder:
         try:
             digest = parse_manifest(read_envelope(open_bundle(bundle, recipient, folder))).sha256
-        except StorageError:
-            raise
         except ProtocolError:
             digest = None
     header = bundle.header

@@ -15,15 +15,16 @@ from aggregator.errors import SandboxError, UnconfinedError
 from aggregator.ingestion.payload_check import arguments, check_payload
 from aggregator.ingestion.share_terms import ShareTerms
 from aggregator.sandbox import parent as sandbox
+from foundation.errors import StorageError
+from foundation.reading import regular_size
 from protocols.canonical import Json
-from protocols.errors import ProtocolError, StorageError
+from protocols.errors import ProtocolError
 from protocols.keys.recipient import RecipientPrivateKey
 from protocols.keys.signing import PublicKey
 from protocols.payload.opening import PayloadLimits
 from protocols.share.bundle import VerifiedBundle, open_bundle, verify_bundle
 from protocols.share.manifest_envelope import parse_manifest
 from protocols.share.sealing import read_envelope
-from protocols.storage import regular_size
 
 LIMITS = PayloadLimits()
 # The slowest machine that we know reads ten times as fast.
@@ -70,7 +71,7 @@ def open_received(
         envelope = read_envelope(payload)
         terms.check(parse_manifest(envelope))
         _check_payload(payload, bundle, terms)
-    except (StorageError, UnconfinedError):
+    except UnconfinedError:
         raise
     except (ProtocolError, SandboxError) as error:
         return OpenedShare(key, envelope, error=error)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from aggregator.publishing.releases import compatible_releases
 from aggregator.workspace import Workspace
+from foundation.files import write_bytes
 from protocols.errors import BoundsError, OtherReleaseError
 from protocols.share.manifest import ShareManifest
 from protocols.share.sealing import ShareExpectation
-from protocols.storage import write_whole
 from shared.models.representer import Representer
 from shared.models.storage import load_representer
 from shared.models.token_local import TokenLocal
@@ -84,5 +84,5 @@ def _representer(workspace: Workspace, release: str) -> Representer | TokenLocal
     repository = workspace.repository()
     with tempfile.TemporaryDirectory() as folder:
         for name in _FILES:
-            write_whole(Path(folder) / name, repository.read(f"{release}/{name}", _MAX_FILE_BYTES))
+            write_bytes(Path(folder) / name, repository.read(f"{release}/{name}", _MAX_FILE_BYTES))
         return load_representer(Path(folder))

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from aggregator.objects.store import file_chunks, missing, object_name, verified
-from protocols.storage import flush, mapped, staged
+from foundation.files import flush, staged
+from foundation.os_errors import mapped
 
 _ABANDONED_S = 24 * 3600
 

@@ -17,8 +17,8 @@ from obstore.store import S3Store as Bucket
 
 from aggregator.objects.staging import opening_folder
 from aggregator.objects.store import file_chunks, missing, object_name, verified
-from protocols.errors import StorageError
-from protocols.storage import mapped
+from foundation.errors import StorageError
+from foundation.os_errors import mapped
 from shared.errors import ConfigurationError
 
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")

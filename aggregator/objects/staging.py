@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from protocols.storage import locked, mapped
+from foundation.locks import locked
+from foundation.os_errors import mapped
 
 
 @contextmanager

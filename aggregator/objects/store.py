@@ -13,9 +13,10 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from protocols.errors import DigestError, StorageError
+from foundation.errors import StorageError
+from foundation.os_errors import mapped
+from protocols.errors import DigestError
 from protocols.fields import SHA256, check_text
-from protocols.storage import mapped
 
 _CHUNK_BYTES = 1 << 20
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from aggregator.errors import AuditError
-from shared.errors import StorageError
-from shared.files import read_text
+from foundation.errors import StorageError
+from foundation.reading import read_text
 
 FORMAT = 2
 RECORD = "audit.json"

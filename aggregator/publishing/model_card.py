@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from aggregator.errors import WorkspaceError
+from foundation.reading import read_text
 from protocols.release.manifest import ReleaseFields
-from shared.files import read_text
 
 RECORD = "training.json"
 _UNKNOWN = "not recorded"

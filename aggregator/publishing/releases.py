@@ -31,13 +31,15 @@ from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow
 from aggregator.registry.times import now
 from aggregator.repository.tuf_repository import NewRelease, Repository
 from aggregator.workspace import Workspace, require
+from foundation.files import write_bytes, write_text
+from foundation.locks import locked
+from foundation.os_errors import storage_error
+from foundation.reading import file_sha256, read_text, regular_size
 from protocols.canonical import Json
 from protocols.release.manifest import MAX_RELEASE_BYTES, FileEntry
 from protocols.release.provider_record import MAX_RECORD_BYTES, ProviderRecord
 from protocols.release.repository import LATEST, PROVIDER, REFERENCE, Reference, latest_bytes, release_name
 from protocols.release.verification import MANIFEST_NAME, ReleaseFields, ReleaseManifest, list_release
-from protocols.storage import file_sha256, locked, regular_size
-from shared.files import read_text, storage_error, write_bytes, write_text
 
 _EMBEDDINGS = "embeddings.safetensors"
 _ENCODER_FILES = (
@@ -277,11 +279,11 @@ def _fill(workspace: Workspace, folder: Path, fields: ReleaseFields, how: Publis
     if how.embeddings_url is not None:
         vectors = folder / _EMBEDDINGS
         entry = FileEntry(regular_size(vectors), file_sha256(vectors))
-        write_bytes(folder / REFERENCE, Reference(_EMBEDDINGS, how.embeddings_url, entry).to_bytes())
+        write_bytes(folder / REFERENCE, Reference(_EMBEDDINGS, how.embeddings_url, entry).to_bytes(), private=False)
     licence = how.licence if how.licence and how.licence.strip() else _NO_LICENCE
-    write_text(folder / "LICENCE.md", licence)
+    write_text(folder / "LICENCE.md", licence, private=False)
     card = model_card(fields, workspace.representer, head, audit if audit.exists() else None, licence)
-    write_text(folder / "MODEL_CARD.md", card)
+    write_text(folder / "MODEL_CARD.md", card, private=False)
 
 
 def _record_of(workspace: Workspace, repository: Repository, server: str | None) -> ProviderRecord:

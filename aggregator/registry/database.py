@@ -126,9 +126,9 @@ def _mapped(name: str) -> Iterator[None]:
         raise
     except (DBAPIError, DisconnectionError, PoolTimeoutError) as error:
         raise DatabaseError(
-            f"registry {name}: expected a database that answers, got {_reason(error)}; check that it runs, its rights and "
-            "its free space, then repeat"
-        ) from error
+            "a database that answers", received=_reason(error),
+            advice="check that it runs, its rights and its free space, then repeat", place=f"registry {name}",
+        ) from error  # fmt: skip
 
 
 def _reason(error: Exception) -> str:

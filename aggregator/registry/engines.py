@@ -72,9 +72,9 @@ class _File:
             os.close(os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600))
         except OSError as error:
             raise DatabaseError(
-                f"registry {self._path.name}: expected a file that can be written, got {error.strerror}; "
-                "check the path and its rights"
-            ) from error
+                "a file that can be written", received=str(error.strerror), advice="check the path and its permissions",
+                place=f"registry {self._path.name}",
+            ) from error  # fmt: skip
 
     def identity(self) -> tuple[int, int] | None:
         """Which file has the name now."""

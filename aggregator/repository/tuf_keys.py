@@ -21,9 +21,12 @@ from securesystemslib.signer import Signature, SSlibKey
 from tuf.api.metadata import Metadata, Role
 
 from aggregator.errors import WorkspaceError
-from protocols.errors import ProtocolError, StorageError
+from foundation.errors import StorageError
+from foundation.files import flush, write_bytes
+from foundation.os_errors import mapped
+from protocols.bounded_reading import read_bounded
+from protocols.errors import ProtocolError
 from protocols.keys.signing import PrivateKey, PublicKey
-from protocols.storage import flush, mapped, read_bounded, write_whole
 
 OFFLINE_ROLES = ("root", "targets")
 ONLINE_ROLES = ("snapshot", "timestamp")
@@ -203,11 +206,11 @@ def _copy_key(source: Path, target: Path) -> Path:
         raise StorageError(
             "a new file", received="another key there", advice="choose another folder", place=target.name
         )
-    write_whole(target, data)
+    write_bytes(target, data)
     # Whatever the stick does to rights or bytes shows now, while the key is still here.
     try:
         arrived = PrivateKey.load(target).public_key
-    except ProtocolError as error:
+    except (ProtocolError, StorageError) as error:
         with mapped(target):
             target.unlink()
         raise StorageError(

@@ -15,14 +15,11 @@ from __future__ import annotations
 import copy
 import datetime
 import hashlib
-import re
-import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from tuf.api.exceptions import RepositoryError
 from tuf.api.metadata import (
     DelegatedRole,
     Delegations,
@@ -32,13 +29,23 @@ from tuf.api.metadata import (
     Root,
     Signed,
     Snapshot,
-    TargetFile,
     Targets,
     Timestamp,
 )
 
 from aggregator.errors import WorkspaceError
+from aggregator.repository.files import drop_leftovers, store_bytes, store_file, write_public
 from aggregator.repository.tuf_keys import OFFLINE_ROLES, ROLES, THRESHOLD, KeyRing
+from aggregator.repository.verified_state import (
+    AnySigned,
+    State,
+    delegated_roles,
+    metadata_path,
+    read_release,
+    read_state,
+)
+from foundation.os_errors import mapped
+from protocols.bounded_reading import read_bounded
 from protocols.errors import DigestError
 from protocols.release.repository import (
     LIFETIME,
@@ -49,12 +56,9 @@ from protocols.release.repository import (
     TARGETS,
     RootFingerprint,
 )
-from protocols.storage import mapped, read_bounded, staged
 
-AnySigned = TypeVar("AnySigned", Root, Timestamp, Snapshot, Targets)
 Clock = Callable[[], datetime.datetime]
 
-_ROOT_FILE = re.compile(r"([0-9]+)\.root\.json")
 # Files of a release lie at most so many folders deep, see `protocols.release.files`.
 _DEPTHS = 4
 
@@ -77,18 +81,6 @@ class NewRelease:
     name: str
     folder: Path
     files: tuple[str, ...]
-
-
-@dataclass
-class _State:
-    """What the newest timestamp leads to, and what a change makes of it."""
-
-    root: Root
-    timestamp: Timestamp
-    snapshot: Snapshot
-    targets: Targets
-    # Changed delegated roles by name.
-    releases: dict[str, Targets] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -122,17 +114,17 @@ class Repository:
         with mapped(self.folder):
             for name in (METADATA, TARGETS):
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
-        files = {name: self._store_bytes(name, content) for name, content in documents.items()}
+        files = {name: store_bytes(self.folder, name, content) for name, content in documents.items()}
         targets = Targets(targets=files, delegations=Delegations({}, {}))
         self._commit(
-            _State(root, _unwritten(Timestamp()), _unwritten(Snapshot()), _unwritten(targets)), [root], targets=True
+            State(root, _unwritten(Timestamp()), _unwritten(Snapshot()), _unwritten(targets)), [root], targets=True
         )
         self._write_root(root, [root])
 
     @property
     def fingerprint(self) -> RootFingerprint:
         """What sites compare before their first pull."""
-        return RootFingerprint.of(read_bounded(self._metadata("1.root"), MAX_METADATA_BYTES))
+        return RootFingerprint.of(read_bounded(metadata_path(self.folder, "1.root"), MAX_METADATA_BYTES))
 
     def release_names(self) -> list[str]:
         """Names of all releases, oldest first.
@@ -140,7 +132,7 @@ class Repository:
         Raises:
             WorkspaceError: the repository is damaged.
         """
-        return sorted(_roles(self._state().targets))
+        return sorted(delegated_roles(read_state(self.folder).targets))
 
     def read(self, target: str, max_bytes: int) -> bytes:
         """A small file of the repository, as it was signed.
@@ -153,9 +145,9 @@ class Repository:
             WorkspaceError: there is no such file, or the metadata are damaged.
             DigestError: its bytes are not those that were signed.
         """
-        state = self._state()
+        state = read_state(self.folder)
         folder = target.split("/")[0]
-        role = self._release(state, folder) if folder in _roles(state.targets) else state.targets
+        role = read_release(self.folder, state, folder) if folder in delegated_roles(state.targets) else state.targets
         info = role.targets.get(target)
         if info is None:
             raise WorkspaceError(
@@ -179,11 +171,11 @@ class Repository:
             WorkspaceError: too few keys are here, or the repository is damaged.
             StorageError: the disk is full.
         """
-        state = self._state()
+        state = read_state(self.folder)
         self.keys.require("targets", state.root.roles["targets"])
-        self._drop_leftovers(state)
+        drop_leftovers(self.folder, delegated_roles(state.targets))
         for name, content in documents.items():
-            state.targets.targets[name] = self._store_bytes(name, content)
+            state.targets.targets[name] = store_bytes(self.folder, name, content)
         if release is not None:
             state.releases[release.name] = self._add_release(state, release)
         self._commit(state, [state.root], targets=True)
@@ -194,9 +186,9 @@ class Repository:
         Raises:
             WorkspaceError: too few keys are here, or the repository is damaged.
         """
-        state = self._state()
+        state = read_state(self.folder)
         if with_offline and newest is not None:
-            state.releases[newest] = self._release(state, newest)
+            state.releases[newest] = read_release(self.folder, state, newest)
             self._delegate(state.targets, state.root, [newest])
         self._commit(state, [state.root], targets=with_offline)
         if with_offline and state.root.expires - self.now() < ROOT_LIFETIME / 2:
@@ -213,7 +205,7 @@ class Repository:
         Raises:
             WorkspaceError: too few of the old keys are here.
         """
-        state = self._state()
+        state = read_state(self.folder)
         before, after = state.root, self._next_root(state.root)
         self.keys.require("root", before.roles["root"])
         for role in roles:
@@ -222,9 +214,9 @@ class Repository:
             for key in self.keys.make(role):
                 after.add_key(key, role)
         if after.roles["targets"].keyids != before.roles["targets"].keyids:
-            for name in _roles(state.targets):
-                state.releases[name] = self._release(state, name)
-            self._delegate(state.targets, after, _roles(state.targets))
+            for name in delegated_roles(state.targets):
+                state.releases[name] = read_release(self.folder, state, name)
+            self._delegate(state.targets, after, delegated_roles(state.targets))
         with_targets = bool(state.releases) or "targets" in roles
         self._commit(state, [before, after], targets=with_targets)
         self._write_root(after, [before, after])
@@ -232,7 +224,7 @@ class Repository:
 
     def expiries(self) -> dict[str, datetime.datetime]:
         """When each role's metadata expire."""
-        state = self._state()
+        state = read_state(self.folder)
         roles: dict[str, Signed] = {
             "root": state.root,
             "targets": state.targets,
@@ -243,17 +235,17 @@ class Repository:
 
     def root(self) -> Root:
         """The newest root metadata."""
-        return self._state().root
+        return read_state(self.folder).root
 
-    def _add_release(self, state: _State, release: NewRelease) -> Targets:
-        if not RELEASE_NAME.fullmatch(release.name) or release.name in _roles(state.targets):
+    def _add_release(self, state: State, release: NewRelease) -> Targets:
+        if not RELEASE_NAME.fullmatch(release.name) or release.name in delegated_roles(state.targets):
             raise WorkspaceError(
                 f"{release.name}: expected the name of a new release, got one that is there or malformed"
             )
         files = {}
         for name in release.files:
             path = f"{release.name}/{name}"
-            files[path] = self._store_file(path, release.folder / name)
+            files[path] = store_file(self.folder, path, release.folder / name)
         self._delegate(state.targets, state.root, [release.name])
         return _unwritten(Targets(targets=files))
 
@@ -273,20 +265,20 @@ class Repository:
         delegations.keys = {keyid: key for keyid, key in known.items() if keyid in used}
         targets.delegations = delegations
 
-    def _commit(self, state: _State, roots: list[Root], *, targets: bool) -> None:
+    def _commit(self, state: State, roots: list[Root], *, targets: bool) -> None:
         """Sign and write all that changed; the rename of the timestamp is what publishes it."""
         expires = self.now() + LIFETIME
         for name, signed in {**state.releases, "targets": state.targets}.items() if targets else ():
-            authorities: Sequence[Role] = [_roles(state.targets)[name]] if name in state.releases else []
+            authorities: Sequence[Role] = [delegated_roles(state.targets)[name]] if name in state.releases else []
             authorities = authorities or self._authorities(roots, "targets")
             data = self._renewed(signed, "targets", authorities, expires)
-            self._write(f"{signed.version}.{name}", data)
+            write_public(metadata_path(self.folder, f"{signed.version}.{name}"), data)
             state.snapshot.meta[f"{name}.json"] = _described(signed, data)
         data = self._renewed(state.snapshot, "snapshot", self._authorities(roots, "snapshot"), expires)
-        self._write(f"{state.snapshot.version}.snapshot", data)
+        write_public(metadata_path(self.folder, f"{state.snapshot.version}.snapshot"), data)
         state.timestamp.snapshot_meta = _described(state.snapshot, data)
         data = self._renewed(state.timestamp, "timestamp", self._authorities(roots, "timestamp"), expires)
-        self._write("timestamp", data)
+        write_public(metadata_path(self.folder, "timestamp"), data)
 
     def _authorities(self, roots: list[Root], role: str) -> list[Role]:
         """Who has to sign: the newest root always, the one before as far as its keys are not lost."""
@@ -308,88 +300,15 @@ class Repository:
         return following
 
     def _write_root(self, root: Root, authorities: list[Root]) -> None:
-        self._write(f"{root.version}.root", self._signed(root, "root", [one.roles["root"] for one in authorities]))
+        write_public(
+            metadata_path(self.folder, f"{root.version}.root"),
+            self._signed(root, "root", [one.roles["root"] for one in authorities]),
+        )
 
     def _signed(self, signed: Root | Timestamp | Snapshot | Targets, keys: str, authorities: Sequence[Role]) -> bytes:
         metadata: Metadata[Any] = Metadata(signed)
         self.keys.sign(metadata, keys, authorities)
         return metadata.to_bytes()
-
-    def _state(self) -> _State:
-        """The repository as it stands, every signature verified; expiry does not matter to whom renews it."""
-        try:
-            root = self._newest_root()
-            timestamp = self._load(Timestamp, "timestamp", root, "timestamp")
-            snapshot = self._load(Snapshot, f"{timestamp.snapshot_meta.version}.snapshot", root, "snapshot")
-            targets = self._load(Targets, f"{snapshot.meta['targets.json'].version}.targets", root, "targets")
-        except (RepositoryError, KeyError, ValueError) as error:
-            raise _damaged(error) from error
-        return _State(root, timestamp, snapshot, targets)
-
-    def _newest_root(self) -> Root:
-        with mapped(self.folder):
-            versions = [
-                int(match.group(1))
-                for path in (self.folder / METADATA).iterdir()
-                if (match := _ROOT_FILE.fullmatch(path.name))
-            ]
-        if not versions:
-            raise WorkspaceError(
-                f"{self.folder.name}: expected a release repository, found none; restore it from a backup"
-            )
-        data = read_bounded(self._metadata(f"{max(versions)}.root"), MAX_METADATA_BYTES)
-        metadata = Metadata[Root].from_bytes(data)
-        metadata.signed.verify_delegate("root", metadata.signed_bytes, metadata.signatures)
-        return metadata.signed
-
-    def _release(self, state: _State, name: str) -> Targets:
-        """A release's own metadata, the next version of which a change may write."""
-        version = state.snapshot.meta[f"{name}.json"].version
-        try:
-            found = self._load(Targets, f"{version}.{name}", state.targets, name)
-        except (RepositoryError, ValueError) as error:
-            raise _damaged(error) from error
-        return found
-
-    def _load(self, kind: type[AnySigned], file: str, delegator: Root | Targets, role: str) -> AnySigned:
-        metadata = Metadata[AnySigned].from_bytes(read_bounded(self._metadata(file), MAX_METADATA_BYTES))
-        delegator.verify_delegate(role, metadata.signed_bytes, metadata.signatures)
-        if not isinstance(metadata.signed, kind):
-            raise RepositoryError(f"{file} is of another kind")
-        return metadata.signed
-
-    def _metadata(self, name: str) -> Path:
-        return self.folder / METADATA / f"{name}.json"
-
-    def _write(self, name: str, data: bytes) -> None:
-        _write_public(self._metadata(name), data)
-
-    def _store_bytes(self, target: str, content: bytes) -> TargetFile:
-        info = TargetFile.from_data(target, content)
-        _write_public(self.folder / TARGETS / info.get_prefixed_paths()[0], content)
-        return info
-
-    def _store_file(self, target: str, source: Path) -> TargetFile:
-        with mapped(source):
-            info = TargetFile.from_file(target, str(source))
-        path = self.folder / TARGETS / info.get_prefixed_paths()[0]
-        with mapped(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-        with staged(path) as draft, mapped(path):
-            shutil.copyfile(source, draft)
-            draft.chmod(0o644)
-        return info
-
-    def _drop_leftovers(self, state: _State) -> None:
-        """Remove what a publishing that was interrupted left: the folder of a release that no metadata know."""
-        with mapped(self.folder):
-            for path in (self.folder / TARGETS).iterdir():
-                if RELEASE_NAME.fullmatch(path.name) and path.name not in _roles(state.targets):
-                    shutil.rmtree(path)
-
-
-def _roles(targets: Targets) -> dict[str, DelegatedRole]:
-    return {} if targets.delegations is None else targets.delegations.roles or {}
 
 
 def _unwritten(signed: AnySigned) -> AnySigned:
@@ -400,17 +319,3 @@ def _unwritten(signed: AnySigned) -> AnySigned:
 
 def _described(signed: Signed, data: bytes) -> MetaFile:
     return MetaFile(signed.version, len(data), {"sha256": hashlib.sha256(data).hexdigest()})
-
-
-def _write_public(path: Path, data: bytes) -> None:
-    """Written whole, for everyone to read: whoever carries the folder to a site may be another user there."""
-    with staged(path) as draft, mapped(path):
-        draft.write_bytes(data)
-        draft.chmod(0o644)
-
-
-def _damaged(error: Exception) -> WorkspaceError:
-    return WorkspaceError(
-        f"releases: expected the metadata of a release repository, found damaged ones ({type(error).__name__}); "
-        "restore the folder from a backup"
-    )

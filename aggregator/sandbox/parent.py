@@ -26,6 +26,7 @@ from pathlib import Path
 import protocols.errors
 from aggregator.errors import SandboxError, UnconfinedError
 from aggregator.sandbox.child import READY
+from foundation.errors import ExpectationError, StorageError
 from protocols.canonical import Json, canonical_bytes, parse_canonical
 from protocols.errors import ProtocolError
 from protocols.fields import LINE
@@ -35,6 +36,12 @@ _START = "import sys; sys.path += sys.argv[1:3]; from aggregator.sandbox.child i
 # Threads of a linear algebra library would each take address space.
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "LC_ALL": "C.UTF-8"}
 _PARTS = ("expected", "received", "advice", "place")
+# What the child may say that its function raised.
+_KINDS: dict[str, type[ExpectationError]] = {StorageError.__name__: StorageError} | {
+    name: kind
+    for name, kind in vars(protocols.errors).items()
+    if isinstance(kind, type) and issubclass(kind, ProtocolError)
+}
 
 
 @dataclass(frozen=True)
@@ -78,13 +85,13 @@ def run(
     """Runs a function at the top of a module on arguments, in a child process.
 
     Args:
-        function: raises nothing but ProtocolError on purpose.
+        function: raises nothing but ProtocolError and StorageError on purpose.
         arguments: its only argument.
         limits: what the child may use.
         readable: folders that it may read, beside Python and its libraries.
 
     Raises:
-        ProtocolError: the function raised it.
+        ProtocolError, StorageError: the function raised it.
         SandboxError: the child broke a limit, died, or said what it should not.
         UnconfinedError: the child could not be started or confined here.
     """
@@ -160,7 +167,7 @@ def read_answer(said: bytes) -> Answer:
     """What the child said, read as a stranger's.
 
     Raises:
-        ProtocolError: it says that the function raised it.
+        ProtocolError, StorageError: it says that the function raised it.
         SandboxError: anything but a result or an error in the form that the child gives them.
     """
     try:
@@ -180,11 +187,11 @@ def read_answer(said: bytes) -> Answer:
 def _error(stated: Json) -> Exception:
     if not isinstance(stated, dict) or set(stated) != {"kind", *_PARTS} or not all(map(_is_line, stated.values())):
         return _astray("an error in its parts", "something else")
-    kind = getattr(protocols.errors, str(stated["kind"]), None)
-    if isinstance(kind, type) and issubclass(kind, ProtocolError):
-        parts = {part: str(stated[part]) for part in _PARTS}
-        return kind(parts.pop("expected"), **parts)
-    return _astray("an answer", f"a {stated['kind']}")
+    kind = _KINDS.get(str(stated["kind"]))
+    if kind is None:
+        return _astray("an answer", f"a {stated['kind']}")
+    parts = {part: str(stated[part]) for part in _PARTS}
+    return kind(parts.pop("expected"), **parts)
 
 
 def _is_line(text: Json) -> bool:

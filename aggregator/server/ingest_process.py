@@ -19,8 +19,8 @@ from typing import TextIO
 
 from aggregator.errors import AggregatorError, RequestError
 from aggregator.server.intake import refusal
-from protocols.errors import ProtocolError, StorageError
-from shared.errors import DeidError
+from foundation.errors import DeidError
+from protocols.errors import ProtocolError
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def main(root: Path) -> None:
             else:
                 resume(workspace)
         except ProtocolError as error:
-            answer = {"failed": str(error)} if isinstance(error, StorageError) else _refused(error)
+            answer = _refused(error)
         except DeidError as error:
             answer = {"failed": str(error)}
         except Exception as error:

@@ -10,9 +10,9 @@ from typing import Protocol
 
 from aggregator.errors import RequestError
 from aggregator.server.uploads import ABORTED, FINISHED, OPEN, Upload, Uploads
-from protocols.errors import ConflictError, ProtocolError, StorageError
+from foundation.reading import file_sha256
+from protocols.errors import ConflictError, ProtocolError
 from protocols.share.bundle_header import read_header
-from protocols.storage import file_sha256
 
 # Longer than most shares take, shorter than a proxy's patience.
 WAIT_S = 20
@@ -116,8 +116,6 @@ class Intake:
                     "expected a share of the site that sends it, got another's; let each site send its own", status=403
                 )
             return self._take_in(path)
-        except StorageError:
-            raise
         except ProtocolError as error:
             raise refusal(error) from error
 

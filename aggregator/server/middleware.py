@@ -16,9 +16,9 @@ from aggregator.errors import RequestError
 from aggregator.server.data_rate import Patience
 from aggregator.server.limits import Limits
 from aggregator.server.metrics import Metrics
-from protocols.errors import DigestError, ProtocolError, StorageError
+from foundation.errors import DeidError
+from protocols.errors import DigestError, ProtocolError
 from protocols.http.messages import MAX_CHUNK_BYTES, Problem
-from shared.errors import DeidError
 
 LOG = logging.getLogger("aggregator.server")
 # Where the application notes the site of a request, once it is proved.
@@ -123,9 +123,9 @@ def _refusal(error: Exception) -> RequestError:
     """
     if isinstance(error, RequestError):
         return error
-    if isinstance(error, ProtocolError) and not isinstance(error, StorageError):
+    if isinstance(error, ProtocolError):
         return RequestError(str(error), status=422, code="digest" if isinstance(error, DigestError) else "malformed")
-    if isinstance(error, ProtocolError | DeidError):
+    if isinstance(error, DeidError):
         LOG.error("failed: %s", " ".join(str(error).split()))
         return RequestError(
             "the server can't do it now; repeat it later", status=503, code="internal", retry_after_s=30

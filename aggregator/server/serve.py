@@ -28,12 +28,13 @@ from aggregator.server.intake import TakeIn
 from aggregator.server.limits import Limits
 from aggregator.server.middleware import LOG
 from aggregator.workspace import Workspace
+from foundation.errors import StorageError
+from foundation.os_errors import storage_error
 from protocols.errors import ProtocolError
 from protocols.http.messages import server_address
 from protocols.keys.rotation import parse_rotation
 from protocols.share.withdrawal import withdrawal_sender
 from shared.errors import ConfigurationError
-from shared.files import storage_error
 
 _GRACE_S = 60
 _CONNECTIONS = 1000
@@ -170,7 +171,7 @@ def _about_the_message(workspace: Workspace) -> Iterator[None]:
     """Sees to it that what the registry or the format says against a message is about it, so that its site may read it."""
     try:
         workspace.key()
-    except ProtocolError as error:
+    except (ProtocolError, StorageError) as error:
         raise WorkspaceError(f"workspace: expected the provider's signing key, got an error: {error}") from error
     try:
         yield
@@ -197,7 +198,10 @@ def _listening(options: ServeOptions) -> Iterator[socket.socket]:
         family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
         listener = socket.create_server((options.host, options.port), family=family, backlog=_CONNECTIONS)
     except OSError as error:
-        raise storage_error(Path(f"{options.host}:{options.port}"), error) from error
+        raise StorageError(
+            "a host and a port to listen at", received=error.strerror or type(error).__name__, advice="check --host and --port",
+            place=f"{options.host}:{options.port}",
+        ) from error  # fmt: skip
     with listener:
         yield listener
 

@@ -37,8 +37,9 @@ from aggregator.registry.tables import ShareRow, UploadRow
 from aggregator.registry.times import as_text
 from aggregator.server.authentication import Caller
 from aggregator.server.limits import Limits
+from foundation.files import flush
+from foundation.os_errors import mapped
 from protocols.http.messages import MAX_CHUNK_BYTES, UploadRequest
-from protocols.storage import flush, mapped
 
 OPEN, FINISHED, ABORTED = "open", "finished", "aborted"
 _DAY = datetime.timedelta(days=1)

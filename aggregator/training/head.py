@@ -20,12 +20,14 @@ from aggregator.errors import RegistryError
 from aggregator.publishing.releases import release_representer, releases, representer_digest
 from aggregator.training.pool import Change, Pool
 from aggregator.workspace import Workspace
+from foundation.files import write_text
+from foundation.folders import new_folder
 from shared.anonymity.redrawing import redrawing
-from shared.files import new_folder, write_text
 from shared.models.storage import save_head
 from shared.models.tagger import Tagger
 from shared.pipeline.pipeline import load_encoder
-from shared.training.tagging import Progress, TaggingConfig, silent, train_tagger
+from shared.progress import Progress, silent
+from shared.training.tagging import TaggingConfig, train_tagger
 
 PUBLIC = "(public notes)"
 # Few notes want more passes: as many steps as the pool took, up to what a tagger needs to learn its notes by heart.
@@ -115,7 +117,7 @@ def train(
     summary["sites"] = [asdict(score) | {"f1": score.f1} for score in scores]
     with new_folder(workspace.head) as folder:
         save_head(head, folder)
-        write_text(folder / "training.json", json.dumps(summary, indent=1))
+        write_text(folder / "training.json", json.dumps(summary, indent=1), private=False)
     return summary
 
 

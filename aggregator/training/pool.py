@@ -95,7 +95,7 @@ class Pool:
             blocks = [reader.read_block(block) for reader, block in pieces[begin : begin + _BLOCKS_HELD]]
             kept = [sentences for sentences in map(self._chosen, blocks) if sentences.sentences]
             if kept:
-                yield _together(kept)
+                yield RaggedSentences.concatenate(kept)
 
     def _chosen(self, block: SentenceBlock) -> RaggedSentences:
         sentences = RaggedSentences(block.values, block.casing, block.tags, block.lengths.astype(np.int64))
@@ -107,12 +107,3 @@ class Pool:
 def _is_held_out(sentences: int) -> NDArray[np.bool_]:
     marked: NDArray[np.bool_] = np.arange(sentences) % _HELD_OUT == _HELD_OUT - 1
     return marked
-
-
-def _together(parts: Sequence[RaggedSentences]) -> RaggedSentences:
-    return RaggedSentences(
-        np.concatenate([part.values for part in parts]),
-        np.concatenate([part.casing for part in parts]),
-        np.concatenate([part.tags for part in parts]),
-        np.concatenate([part.lengths for part in parts]),
-    )

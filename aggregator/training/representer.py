@@ -20,6 +20,8 @@ import numpy as np
 import torch
 
 from aggregator.workspace import Workspace
+from foundation.files import write_text
+from foundation.folders import new_folder
 from protocols.payload.sentence_block import SentenceBlock
 from protocols.payload.shuffled_writer import ShuffledWriter
 from shared.anonymity.public_words import PublicRule, WordUse
@@ -30,16 +32,16 @@ from shared.embeddings.generalised import PUBLIC, FoldedVectors, GeneralisedVect
 from shared.embeddings.neighbours import Neighbours
 from shared.embeddings.vectors import WordVectors
 from shared.errors import ConfigurationError, TrainingError
-from shared.files import new_folder, write_text
 from shared.models.noise_source import PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.token_local import TokenLocal, token_local
 from shared.pipeline.pipeline import Encoder, save_encoder
-from shared.sentences.encoding import TokenisedSentences, indexed, represented, tokenised, tokenised_chunks
+from shared.progress import Progress, silent
+from shared.sentences.encoding import indexed, represented
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_chunks
 from shared.training import procedures
 from shared.training.pairs import neighbour_table
-from shared.training.tagging import Progress, silent
 
 _SENTENCES = 2048
 
@@ -177,7 +179,7 @@ def train(
     }
     with new_folder(workspace.representer) as folder:
         save_encoder(encoder, folder)
-        write_text(folder / "training.json", json.dumps(summary, indent=1))
+        write_text(folder / "training.json", json.dumps(summary, indent=1), private=False)
         write_public_share(source, encoder.representer, folder / "public.parquet")
     return summary
 

@@ -30,10 +30,10 @@ from bench.exchange.certificates import Certificates, make_certificates
 from bench.exchange.cutting_proxy import connect_proxy
 from bench.exchange.world import SCHEME, Sentences, World, build
 from bench.results import Entry
+from foundation.files import write_text
 from protocols.keys.signing import PrivateKey
 from protocols.share.receipt import read_receipt
 from shared.embeddings.vectors import WordVectors
-from shared.files import write_text
 from shared.labels import load_scheme
 from shared.models.representer import Representer, RepresenterConfig
 from shared.pipeline.pipeline import Encoder, save_encoder
@@ -196,7 +196,7 @@ def _publish(world: World) -> str:
     representer = Representer(RepresenterConfig(8, dim=_DIM, hidden=8, output_noise=0.1)).eval()
     workspace.representer.mkdir()
     save_encoder(Encoder(vectors, representer, scheme), workspace.representer)
-    write_text(workspace.representer / "training.json", "{}")
+    write_text(workspace.representer / "training.json", "{}", private=False)
     digest = publish_representer(workspace, Publishing(audited=False)).digest
     workspace.registry().close()
     return digest

@@ -17,6 +17,7 @@ from aggregator.enrolled.shares import ACCEPTED, QUARANTINED, RECEIVED, REJECTED
 from aggregator.ingestion import ingest as intake
 from bench.exchange.world import Sentences, World
 from bench.faults.intake import Damage
+from foundation.errors import StorageError
 from protocols.errors import ProtocolError
 from protocols.keys.signing import BUNDLE_CONTEXT, Signature
 from protocols.share.bundle_header import BundleHeader, read_header, stream_binding
@@ -43,7 +44,7 @@ class Provider:
         path.write_bytes(data)
         try:
             state = intake.ingest(self._workspace, path).state
-        except ProtocolError:
+        except (ProtocolError, StorageError):
             state = REJECTED
         counting = shares.shares(self._workspace, (ACCEPTED, QUARANTINED))
         waiting = shares.shares(self._workspace, (RECEIVED,))

@@ -28,11 +28,11 @@ from aggregator.registry import audit_log
 from aggregator.workspace import Workspace
 from bench.exchange.world import RELEASE, Sentences, World, build, invented_terms
 from bench.faults.interruptions import Outcome, undisturbed
+from foundation.errors import DeidError, StorageError
+from foundation.reading import file_sha256
 from protocols.errors import ConflictError, ProtocolError
 from protocols.share.sealing import read_manifest
 from protocols.share.withdrawal import Withdrawal
-from protocols.storage import file_sha256
-from shared.errors import DeidError
 
 Place = TypeVar("Place")
 _CONFLICT = b"conflict"
@@ -199,7 +199,7 @@ def _examined(scenario: Scenario, world: World, acknowledged: bytes | None) -> D
             intake.resume(workspace)
         unverified += _unverified(scenario, world, workspace)
         lost = acknowledged is not None and acknowledged != again
-    except (ProtocolError, DeidError):
+    except DeidError:
         return Damage(lost=acknowledged is not None, unverified=unverified, stuck=1)
     return Damage(int(lost), unverified, int(not _at_rest(scenario, workspace)))
 
@@ -213,7 +213,7 @@ def _unverified(scenario: Scenario, world: World, workspace: Workspace) -> int:
         try:
             with workspace.objects().local(str(share.digest)) as path:
                 wrong += not allowed or file_sha256(path) not in made
-        except ProtocolError:
+        except (ProtocolError, StorageError):
             wrong += 1
     return wrong
 

@@ -22,14 +22,14 @@ from aggregator.publishing import releases
 from bench.exchange.world import SCHEME, Sentences
 from bench.faults.intake import Damage, Subject
 from bench.faults.interruptions import Outcome, undisturbed
+from foundation.errors import DeidError, StorageError
+from foundation.files import write_text
 from protocols.errors import ProtocolError
 from protocols.payload.opening import create_payload
 from protocols.share.bundle import verify_bundle
 from protocols.share.manifest import ShareFields
 from protocols.share.sealing import seal_share
 from shared.embeddings.vectors import WordVectors, unit_rows
-from shared.errors import DeidError
-from shared.files import write_text
 from shared.labels import load_scheme
 from shared.models.token_local import TokenLocal, TokenLocalConfig
 from shared.pipeline.pipeline import Encoder, save_encoder
@@ -55,7 +55,7 @@ def build(root: Path) -> Path:
     provider.representer.mkdir()
     words = WordVectors(("one", "two"), unit_rows(np.eye(2, _DIM, dtype=np.float32)))
     save_encoder(Encoder(words, TokenLocal(TokenLocalConfig(_DIM, _DIM)).eval(), scheme), provider.representer)
-    write_text(provider.representer / "training.json", "{}")
+    write_text(provider.representer / "training.json", "{}", private=False)
     releases.publish_representer(provider, releases.Publishing(audited=False))
     fingerprint = provider.repository().fingerprint.key_id
     site, _ = pull(hospital.create(root / "site", "north"), str(provider.releases), fingerprint)
@@ -109,7 +109,7 @@ def _examined(root: Path, acknowledged: bytes | None) -> Damage:
     try:
         again = submit(root)
         ledger.verify(site)
-    except (ProtocolError, DeidError):
+    except DeidError:
         return Damage(int(lost), unverified, 1)
     lost = lost or (acknowledged is not None and acknowledged != again)
     return Damage(int(lost), unverified + _unverified(site, root / "stick"), 0)
@@ -128,7 +128,7 @@ def _bundles(site: hospital.Workspace, stick: Path) -> list[bytes]:
     for path in stick.glob("*.share") if stick.exists() else ():
         try:
             found.append(_checked(site, path))
-        except ProtocolError:
+        except (ProtocolError, StorageError):
             continue
     return found
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from aggregator.sandbox.parent import SandboxLimits
 from bench.fuzz.targets import Target, Watch, load
+from foundation.errors import StorageError
 from protocols.errors import ProtocolError
 
 COUNTS = "counts"
@@ -73,7 +74,7 @@ def counted(target: Target, counts: Counts, watch: Watch) -> Callable[[bytes], N
         try:
             target.take(data)
             accepted = True
-        except ProtocolError:
+        except (ProtocolError, StorageError):
             pass
         except MemoryError:
             # At the provider the child says so and the share is refused; readers in the parent never get here.

@@ -26,11 +26,12 @@ from bench.exchange.world import Sentences, World, build, invented_terms
 from bench.fuzz import child as fuzz_child
 from bench.fuzz.targets import CANARY, TARGETS, prepare
 from bench.results import Entry, record
+from foundation.errors import StorageError
+from foundation.reading import file_sha256
 from protocols.errors import ProtocolError
 from protocols.share.manifest import ShareManifest
 from protocols.share.manifest_envelope import parse_manifest, seal_manifest
 from protocols.share.sealing import manifest_path, read_envelope
-from protocols.storage import file_sha256
 
 _COMMAND = "make fuzz"
 _PAYLOADS = ("parquet", "hdf5")
@@ -152,7 +153,7 @@ def _provider(world: World, folder: Path, sealed: int, crashed: list[Path]) -> T
             _reset_canary(folder)
             try:
                 state = intake.ingest(workspace, world.seal(payload, "north")).state
-            except ProtocolError:
+            except (ProtocolError, StorageError):
                 state = REJECTED
             except Exception:
                 tally.escaped += 1

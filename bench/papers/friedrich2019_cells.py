@@ -26,9 +26,10 @@ from shared.labels import LabelScheme, load_scheme
 from shared.models.representer import RepresenterConfig
 from shared.pipeline.pipeline import Encoder, Pipeline, RawEncoder
 from shared.privacy.attacks.adversary import ENOUGH_OF_A_CONTROL, AdversarySettings, fresh_adversaries
-from shared.privacy.material.sharing import ClearEncoder, joined
-from shared.sentences.encoding import TokenisedSentences, indexed, tokenised, tokenised_chunks
+from shared.privacy.material.sharing import ClearEncoder
+from shared.sentences.encoding import indexed
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
 from shared.text.casing import casing_classes
 from shared.training import dann, invariance, three_part
 from shared.training.dann import DannConfig
@@ -206,7 +207,7 @@ def notes(split: str, count: int) -> list[Document]:
 
 def sentences(documents: Sequence[Document]) -> TokenisedSentences:
     """All sentences of some notes."""
-    return joined(list(tokenised_chunks(tokenised(documents), scheme())))
+    return tokenised_corpus(documents, scheme())
 
 
 def audited(cell: Cell) -> int:
@@ -249,7 +250,7 @@ def _pseudonymised(train: TokenisedSentences, words: WordVectors, n: int, seed: 
     for place, word in zip(places, after, strict=True):
         changed[place] = word
     differing = sum(old != new for old, new in zip(before, after, strict=True))
-    shown, _ = indexed([TokenisedSentences(changed, train.tags, train.lengths)], words)
+    shown, _ = indexed([train.with_words(changed)], words)
     return replace(shown, casing=casing_classes(train.words)), differing / len(places)
 
 

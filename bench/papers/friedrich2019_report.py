@@ -11,8 +11,9 @@ from bench.papers.friedrich2019_cells import BUDGETS, CONTROL_NEIGHBOURS, DIMS, 
 from bench.papers.friedrich2019_figures import Line, figure
 from bench.papers.friedrich2019_runs import ADVERSARIES, Run
 from bench.results import Entry, record
+from foundation.files import write_text
+from foundation.reading import read_text
 from shared.evaluation.intervals import clopper_pearson
-from shared.files import read_text, write_text
 from shared.report.plots import BLUE, GREEN, GREY, ORANGE
 
 COMMAND = "python -m bench.papers.friedrich2019"
@@ -48,8 +49,12 @@ def write_report(parts: Mapping[str, Runs], budget: str, folder: Path) -> None:
             },
         ),
     ):
-        write_text(folder / f"friedrich2019_{name}.svg", figure(title, panels, chance="better fresh adversary, right"))
-    write_text(folder / "friedrich2019.md", _page(parts, reported, budget))
+        write_text(
+            folder / f"friedrich2019_{name}.svg",
+            figure(title, panels, chance="better fresh adversary, right"),
+            private=False,
+        )
+    write_text(folder / "friedrich2019.md", _page(parts, reported, budget), private=False)
     entries = _entries({cell: runs for part in parts.values() for cell, runs in part.items()}, budget)
     if entries:
         record("privacy", entries, folder)

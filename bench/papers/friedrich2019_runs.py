@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from bench.outcomes import Outcome
+from foundation.files import write_text
+from foundation.reading import read_text
 from shared.errors import ConfigurationError
 from shared.evaluation import bootstrap_f1
-from shared.files import read_text, write_text
 
 ADVERSARIES = ("T1", "T2")
 _FILE = "friedrich2019.json"
@@ -104,7 +105,7 @@ def write(runs: Iterable[Run], folder: Path) -> None:
     """Put the runs beside the report, one a line."""
     ordered = sorted(runs, key=lambda run: (run.budget, run.cell, run.seed))
     lines = ",\n".join(json.dumps(asdict(run)) for run in ordered)
-    write_text(folder / _FILE, f"[\n{lines}\n]\n")
+    write_text(folder / _FILE, f"[\n{lines}\n]\n", private=False)
 
 
 def _interval(counts: list[list[int]]) -> tuple[float, float]:

@@ -37,11 +37,10 @@ from shared.privacy.attacks.adversary import AdversarySettings, fresh_adversarie
 from shared.privacy.attacks.matching import MatchingSettings
 from shared.privacy.attacks.membership import encoded_notes, membership
 from shared.privacy.audit import FULL, AuditMaterial, run_audit
-from shared.privacy.material.sharing import joined
 from shared.privacy.policy import load_policy
 from shared.privacy.white_box import white_box
 from shared.privacy.word_pairs import WHILE_ENCODING, WhiteBoxSettings
-from shared.sentences.encoding import TokenisedSentences, tokenised, tokenised_chunks
+from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_chunks, tokenised_corpus
 from site_client.sharing.guard import Guard
 
 # Smaller than the paper's 300 units and every pair an epoch, so that fifteen runs end within the hour; the positive
@@ -128,7 +127,7 @@ def _against_adversaries(label: str, file: str, made: Callable[[int, int], Encod
 
 
 def _sentences(notes: list[Document]) -> TokenisedSentences:
-    return joined(list(tokenised_chunks(tokenised(notes), load_scheme("meddocan"))))
+    return tokenised_corpus(notes, load_scheme("meddocan"))
 
 
 def strong() -> None:

@@ -22,7 +22,8 @@ from shared.corpus import read_corpus, write_corpus
 from shared.embeddings.vectors import WordVectors
 from shared.models.lstm import lstm_precision
 from shared.pipeline import pipeline
-from shared.sentences.encoding import embedded, token_batches, tokenised, tokenised_chunks
+from shared.sentences.encoding import embedded, token_batches
+from shared.sentences.tokenised import tokenised, tokenised_chunks
 from site_client.sharing import encode as encoding
 from site_client.sharing.guard import Guard
 from site_client.workspace import Workspace

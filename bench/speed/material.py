@@ -13,17 +13,18 @@ import torch
 from aggregator import workspace as provider
 from aggregator.publishing import releases
 from bench import corpora
+from foundation.files import write_text
 from shared.corpus import read_corpus
 from shared.document import Document
 from shared.embeddings.subwords import Subwords
 from shared.embeddings.vectors import WordVectors, unit_rows
-from shared.files import write_text
 from shared.generate import generate_notes
 from shared.labels import load_scheme
 from shared.models.representer import Representer, RepresenterConfig
 from shared.pipeline.pipeline import Encoder, save_encoder
-from shared.sentences.encoding import embedded, tokenised, tokenised_chunks
+from shared.sentences.encoding import embedded
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import tokenised, tokenised_chunks
 from site_client import workspace as hospital
 from site_client.releases import pull
 
@@ -75,7 +76,7 @@ def site_workspace(folder: Path, vectors: WordVectors) -> hospital.Workspace:
     central = provider.create(folder / "provider", "bench", scheme.name)
     central.representer.mkdir()
     save_encoder(Encoder(vectors, Representer(RepresenterConfig(DIM)).eval(), scheme), central.representer)
-    write_text(central.representer / "training.json", "{}")
+    write_text(central.representer / "training.json", "{}", private=False)
     releases.publish_representer(central, releases.Publishing(audited=False))
     site = hospital.create(folder / "site", "bench")
     site, _ = pull.pull(site, str(central.releases), central.repository().fingerprint.key_id)

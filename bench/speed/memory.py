@@ -47,7 +47,8 @@ def _peak_of_child(site: Path, source: Path, out: Path) -> int:
     return int(done.stdout)
 
 
-def _peak_kib() -> int:
+def peak_kib() -> int:
+    """Peak resident memory of this process."""
     # Linux hands a parent's ru_maxrss down to its children, so the process's own mark comes first.
     status = Path("/proc/self/status")
     found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text()) if status.exists() else None
@@ -60,7 +61,7 @@ def main(site: str, source: str, out: str) -> None:
 
     torch.set_num_threads(1)
     encode(open_workspace(Path(site)), read_corpus(Path(source)), Path(out))
-    print(_peak_kib())
+    print(peak_kib())
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from bench.results import Entry
 from bench.speed.ratio import ratio, seconds_by_turns
+from foundation.reading import file_sha256
 from protocols.keys.recipient import RecipientPrivateKey
 from protocols.keys.signing import PrivateKey
 from protocols.share.bundle import open_bundle, seal_bundle, verify_bundle
@@ -22,7 +23,6 @@ from protocols.share.manifest import ShareFields, ShareManifest
 from protocols.share.manifest_envelope import seal_manifest
 from protocols.share.sealing import manifest_path
 from protocols.share.stream import CHUNK_BYTES, decrypt, encrypt
-from protocols.storage import file_sha256
 
 CHUNKS = 320
 TURNS = 15

@@ -12,11 +12,12 @@ import datetime
 from dataclasses import dataclass
 from pathlib import Path
 
+from foundation.files import write_bytes
+from protocols.bounded_reading import read_bounded
 from protocols.canonical import Json, canonical_bytes, parse_canonical
 from protocols.errors import BoundsError, SchemaError
 from protocols.fields import LINE, SITE, Fields, check_text, check_version
 from protocols.keys.signing import ENROLMENT_CONTEXT, PrivateKey, PublicKey, Signature, read_hex
-from protocols.storage import read_bounded, write_whole
 
 FORMAT_VERSION = 2
 MAX_REQUEST_BYTES = 8 << 10
@@ -82,7 +83,7 @@ def write_request(
     request = SiteRequest(site, key.public_key, contact, created, valid_until)
     stated = request.to_json()
     signature = key.sign(ENROLMENT_CONTEXT, canonical_bytes(stated))
-    write_whole(path, canonical_bytes({"request": stated, "signature": signature.to_json()}))
+    write_bytes(path, canonical_bytes({"request": stated, "signature": signature.to_json()}))
     return request
 
 

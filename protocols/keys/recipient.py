@@ -26,8 +26,8 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 
 from protocols.errors import EncryptionError, SchemaError
 from protocols.keys import fingerprint
+from protocols.keys.key_files import read_secret, write_secret
 from protocols.keys.signing import read_hex
-from protocols.storage import read_secret, write_secret
 
 PUBLIC_BYTES = 1184 + 32
 # The encapsulation of X-Wing, then the wrapped key and its tag.

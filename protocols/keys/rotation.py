@@ -12,13 +12,13 @@ import datetime
 from dataclasses import dataclass
 from pathlib import Path
 
+from protocols.bounded_reading import read_bounded
 from protocols.canonical import Json, canonical_bytes, parse_canonical
 from protocols.errors import SchemaError
 from protocols.fields import LINE, SITE, Fields, check_range, check_text, check_version
 from protocols.keys.enrolment import check_validity
 from protocols.keys.signed_message import open_message, seal_message
 from protocols.keys.signing import ACCEPTANCE_CONTEXT, ROTATION_CONTEXT, PrivateKey, PublicKey, Signature
-from protocols.storage import read_bounded
 
 FORMAT_VERSION = 1
 MAX_ROTATION_BYTES = 8 << 10

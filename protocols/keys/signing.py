@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from protocols.canonical import Json
 from protocols.errors import SchemaError, SignatureError, UnknownSignerError, UnsignedError
 from protocols.keys import fingerprint
-from protocols.storage import read_secret, write_secret
+from protocols.keys.key_files import read_secret, write_secret
 
 SHARE_CONTEXT = "deid-commons share v2"
 BUNDLE_CONTEXT = "deid-commons bundle v2"

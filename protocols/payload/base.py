@@ -14,10 +14,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from foundation.files import staged
+from foundation.os_errors import mapped, storage_error
+from foundation.reading import regular_size
 from protocols.errors import BoundsError, SchemaError
 from protocols.payload.failing_file import ForgivingFile
 from protocols.payload.sentence_block import MAX_DIM, CheckedValues, SentenceBlock, ValueRules
-from protocols.storage import mapped, regular_size, staged, storage_error
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ class PayloadWriter(ABC):
 
     def _check_sink(self) -> None:
         if self._sink.error is not None:
-            raise storage_error(self._sink.error, self.path) from self._sink.error
+            raise storage_error(self.path, self._sink.error) from self._sink.error
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

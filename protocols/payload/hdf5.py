@@ -20,11 +20,11 @@ from typing import Any, Literal
 import h5py
 import numpy as np
 
+from foundation.os_errors import storage_error
 from protocols.errors import BoundsError, VersionError
 from protocols.payload.base import PayloadLimits, PayloadReader, PayloadWriter, check_size
 from protocols.payload.failing_file import ForgivingFile
 from protocols.payload.sentence_block import CLASS_TYPE, LENGTH_TYPE, MAX_DIM, VALUE_TYPE, Array, SentenceBlock
-from protocols.storage import storage_error
 
 FORMAT_VERSION = 1
 CHUNK_ROWS = 4096
@@ -256,7 +256,7 @@ class Hdf5PayloadReader(PayloadReader):
             yield
         except OSError as error:
             if error.errno:
-                raise storage_error(error, self.path) from error
+                raise storage_error(self.path, error) from error
             raise self.wrong("a sound HDF5 file", "a damaged one") from error
         except (RuntimeError, KeyError, ValueError, TypeError, OverflowError) as error:
             raise self.wrong("a sound HDF5 file", type(error).__name__) from error

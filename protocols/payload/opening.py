@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from foundation.os_errors import storage_error
+from foundation.reading import regular_size
 from protocols.errors import SchemaError
 from protocols.payload.base import PayloadLimits, PayloadReader, PayloadWriter
 from protocols.payload.hdf5 import Hdf5PayloadReader, Hdf5PayloadWriter
 from protocols.payload.parquet import ParquetPayloadReader, ParquetPayloadWriter
 from protocols.payload.sentence_block import CASING_CLASSES, SentenceBlock, ValueRules, check_block
-from protocols.storage import regular_size, storage_error
 
 _WRITERS: dict[str, type[PayloadWriter]] = {
     ".parquet": ParquetPayloadWriter,
@@ -58,7 +59,7 @@ def open_payload(path: Path, limits: PayloadLimits | None = None) -> PayloadRead
         with path.open("rb") as file:
             magic = file.read(4)
     except OSError as error:
-        raise storage_error(error, path) from error
+        raise storage_error(path, error) from error
     reader = _READERS.get(magic)
     if reader is None:
         raise SchemaError("a Parquet or HDF5 file", received="something else", advice="check the path", place=path.name)

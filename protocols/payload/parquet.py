@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from foundation.os_errors import storage_error
 from protocols.canonical import canonical_bytes
 from protocols.errors import BoundsError
 from protocols.payload.base import PayloadLimits, PayloadReader, PayloadWriter, check_size
@@ -25,7 +26,6 @@ from protocols.payload.failing_file import ForgivingFile
 from protocols.payload.parquet_footer import COLUMNS, FORMAT_VERSION, METADATA_KEY, RowGroup, read_footer
 from protocols.payload.parquet_pages import ColumnChunk, plain_bytes
 from protocols.payload.sentence_block import CLASS_TYPE, LENGTH_TYPE, VALUE_TYPE, Array, SentenceBlock
-from protocols.storage import storage_error
 
 MAGIC = b"PAR1"
 # At the end of the file: the size of the footer and the magic once more.
@@ -77,7 +77,7 @@ class ParquetPayloadReader(PayloadReader):
         try:
             self._handle = path.open("rb")
         except OSError as error:
-            raise storage_error(error, path) from error
+            raise storage_error(path, error) from error
         try:
             self._open()
         except BaseException:
@@ -184,7 +184,7 @@ class ParquetPayloadReader(PayloadReader):
         except OSError as error:
             # Arrow raises an OSError without errno for damaged files, with one for real failures to read.
             if error.errno:
-                raise storage_error(error, self.path) from error
+                raise storage_error(self.path, error) from error
             raise self.wrong("a sound Parquet file", "a damaged one") from error
 
     def close(self) -> None:

@@ -21,6 +21,7 @@ from typing import IO, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from foundation.os_errors import storage_error
 from protocols.payload.base import PayloadLimits, PayloadWriter
 from protocols.payload.opening import create_payload
 from protocols.payload.sentence_block import (
@@ -31,7 +32,6 @@ from protocols.payload.sentence_block import (
     SentenceBlock,
     ValueRules,
 )
-from protocols.storage import storage_error
 
 BUCKETS = 64
 BLOCK_TOKENS = 1 << 16
@@ -104,7 +104,7 @@ class ShuffledWriter:
                     _write(spool, moved, start, end)
                 start = end
         except OSError as error:
-            raise storage_error(error, self.path) from error
+            raise storage_error(self.path, error) from error
 
     def _open_spools(self) -> None:
         for _ in range(BUCKETS):
@@ -136,7 +136,7 @@ class ShuffledWriter:
                     self._emit(held)
                     held = []
         except OSError as error:
-            raise storage_error(error, self.path) from error
+            raise storage_error(self.path, error) from error
         self._emit(held)
 
     def _emit(self, held: list[SentenceBlock]) -> None:

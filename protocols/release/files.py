@@ -8,8 +8,9 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+from foundation.os_errors import storage_error
+from foundation.reading import regular_size
 from protocols.errors import BoundsError, SchemaError
-from protocols.storage import regular_size, storage_error
 
 SUFFIXES = (".safetensors", ".json", ".toml", ".html", ".md")
 """Kinds of files that a release may hold; none of them runs code when our programs load it."""
@@ -69,7 +70,7 @@ def listed(folder: Path) -> list[str]:
                 raise BoundsError(f"{MAX_FILES} files at most", received="more", place=folder.name)
         return sorted(names)
     except OSError as error:
-        raise storage_error(error, folder) from error
+        raise storage_error(folder, error) from error
 
 
 def check_tensors(path: Path) -> None:
@@ -83,7 +84,7 @@ def check_tensors(path: Path) -> None:
         with path.open("rb") as file:
             head = file.read(9)
     except OSError as error:
-        raise storage_error(error, path) from error
+        raise storage_error(path, error) from error
     header = int.from_bytes(head[:8], "little")
     if len(head) < 9 or head[8:] != b"{" or not 2 <= header <= min(_MAX_HEADER_BYTES, size - 8):
         raise SchemaError("a safetensors file", received="something else", advice="refuse the release", place=path.name)

@@ -12,10 +12,12 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from foundation.files import write_bytes
+from foundation.reading import file_sha256, regular_size
+from protocols.bounded_reading import read_bounded
 from protocols.errors import DigestError, SchemaError, TruncatedError
 from protocols.release.files import check_names, check_tensors, listed
 from protocols.release.manifest import MAX_RELEASE_BYTES, FileEntry, ReleaseFields, ReleaseManifest
-from protocols.storage import file_sha256, read_bounded, regular_size, write_whole
 
 MANIFEST_NAME = "release.json"
 
@@ -82,7 +84,7 @@ def list_release(folder: Path, fields: ReleaseFields, provider: str) -> Verified
         _check_kind(path)
         files[name] = FileEntry(regular_size(path), file_sha256(path))
     manifest = ReleaseManifest(**vars(fields), files=files, provider=provider)
-    write_whole(folder / MANIFEST_NAME, manifest.to_bytes())
+    write_bytes(folder / MANIFEST_NAME, manifest.to_bytes())
     return verify_release(folder, manifest.digest)
 
 

@@ -24,6 +24,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
+from foundation.files import staged, write_bytes
+from foundation.os_errors import mapped
+from foundation.reading import regular_size
 from protocols.errors import (
     BoundsError,
     DigestError,
@@ -38,7 +41,6 @@ from protocols.share.manifest import ShareManifest
 from protocols.share.manifest_envelope import MAX_ENVELOPE_BYTES, parse_manifest, verify_manifest
 from protocols.share.sealing import manifest_path, read_envelope
 from protocols.share.stream import KEY_BYTES, ciphertext_size, decrypt, encrypt
-from protocols.storage import mapped, regular_size, staged, write_whole
 
 _LENGTH_BYTES = 4
 _PAYLOAD = "payload"
@@ -179,7 +181,7 @@ def open_bundle(bundle: VerifiedBundle, recipient: RecipientPrivateKey, folder: 
                 place=place,
             )  # fmt: skip
         _check_payload(manifest, unpacked.payload_bytes, unpacked.digest.hexdigest(), place)
-        write_whole(manifest_path(target), unpacked.envelope)
+        write_bytes(manifest_path(target), unpacked.envelope)
     return target
 
 

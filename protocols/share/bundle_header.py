@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from foundation.os_errors import mapped
+from foundation.reading import regular_size
 from protocols.canonical import MAX_INTEGER, Json, canonical_bytes, parse_canonical
 from protocols.errors import BoundsError, SchemaError, TruncatedError
 from protocols.fields import SHA256, SITE, Fields, check_range, check_text, check_version
@@ -17,7 +19,6 @@ from protocols.keys.fingerprint import FINGERPRINT
 from protocols.keys.recipient import WRAPPED_BYTES
 from protocols.keys.signing import BUNDLE_CONTEXT, PrivateKey, PublicKey, Signature, read_hex
 from protocols.share.stream import TAG_BYTES
-from protocols.storage import mapped, regular_size
 
 FORMAT_VERSION = 2
 MAGIC = b"deid-commons bundle\n"

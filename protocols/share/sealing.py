@@ -14,6 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from foundation.files import write_bytes
+from foundation.reading import file_sha256, regular_size
+from protocols.bounded_reading import read_bounded
 from protocols.errors import (
     DigestError,
     MismatchError,
@@ -26,7 +29,6 @@ from protocols.payload.opening import PayloadLimits, PayloadReader, ValueRules, 
 from protocols.payload.sentence_block import CheckedValues
 from protocols.share.manifest import ShareFields, ShareManifest
 from protocols.share.manifest_envelope import MAX_ENVELOPE_BYTES, parse_manifest, seal_manifest, verify_manifest
-from protocols.storage import file_sha256, read_bounded, regular_size, write_whole
 
 _SUFFIX = ".manifest.json"
 
@@ -111,7 +113,7 @@ def seal_share(
             payload_bytes=reader.file_bytes,
             payload_sha256=file_sha256(payload_path),
         )
-    write_whole(manifest_path(payload_path), seal_manifest(manifest, key))
+    write_bytes(manifest_path(payload_path), seal_manifest(manifest, key))
     return manifest
 
 

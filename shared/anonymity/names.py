@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
-from shared.files import read_text
+from foundation.reading import read_text
 from shared.text.tokens import tokenise
 
 # Shorter words are particles ("de", "la"), which name nobody.

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from shared.augment.pseudonyms import is_punctuation
 from shared.embeddings.generalised import plain
 from shared.errors import ConfigurationError
-from shared.sentences.encoding import TokenisedSentences
+from shared.sentences.tokenised import TokenisedSentences
 from shared.text.tokens import tokenise
 
 
@@ -70,9 +70,8 @@ class WordUse:
 
     def add_labelled(self, sentences: TokenisedSentences) -> None:
         """Count labelled public notes."""
-        starts = np.cumsum(sentences.lengths) - sentences.lengths
         phi = sentences.tags > 0
-        rows = self._add(sentences.words, starts, phi)
+        rows = self._add(sentences.words, sentences.starts, phi)
         np.add.at(self._labelled, rows[rows >= 0], 1)
         np.add.at(self._phi, rows[(rows >= 0) & phi], 1)
 

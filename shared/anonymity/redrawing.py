@@ -13,8 +13,8 @@ import torch
 from shared.augment.pseudonyms import is_punctuation
 from shared.models.token_local import TokenLocal
 from shared.pipeline.pipeline import Encoder
-from shared.sentences.encoding import TokenisedSentences
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import CASING_CLASSES
 
 # One for each of CASING_CLASSES: a bank draws by class, the word itself says nothing more to it.
@@ -36,7 +36,11 @@ class Redrawing:
         self._encoder = encoder
         self._bank = encoder.surrogates
         marks = [word for word in encoder.vectors.words if is_punctuation(word)]
-        shown = encoder.inputs(_alone(marks)).values if marks else np.zeros((0, encoder.dim), dtype=np.float16)
+        shown = (
+            encoder.inputs(TokenisedSentences.single_words(marks)).values
+            if marks
+            else np.zeros((0, encoder.dim), dtype=np.float16)
+        )
         # Two marks that look alike are neither: any word may stand for them then.
         rows = [row.tobytes() for row in shown]
         self._marks = {row: mark for row, mark in zip(rows, marks, strict=True) if rows.count(row) == 1}
@@ -58,7 +62,7 @@ class Redrawing:
         tags = np.where(chosen, sentences.tags, 0).astype(np.uint8)
         noise = torch.Generator().manual_seed(int(generator.integers(2**62)))
         drawn = self._bank.replaced(TokenisedSentences(words.tolist(), tags, sentences.lengths), noise).words
-        new = self._encoder.inputs(_alone([drawn[place] for place in places.tolist()]))
+        new = self._encoder.inputs(TokenisedSentences.single_words([drawn[place] for place in places.tolist()]))
         values, casing = sentences.values.copy(), sentences.casing.copy()
         values[places], casing[places] = new.values, new.casing
         return RaggedSentences(values, casing, sentences.tags, sentences.lengths)
@@ -69,8 +73,3 @@ def redrawing(encoder: Encoder) -> Redrawing | None:
     if encoder.surrogates is None or not isinstance(encoder.representer, TokenLocal):
         return None
     return Redrawing(encoder)
-
-
-def _alone(words: list[str]) -> TokenisedSentences:
-    """Each word a sentence of its own."""
-    return TokenisedSentences(words, np.zeros(len(words), dtype=np.uint8), np.ones(len(words), dtype=np.int64))

@@ -19,16 +19,15 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from foundation.files import write_text
+from foundation.reading import read_text
 from shared.augment.pseudonyms import is_punctuation
 from shared.errors import ModelError, TrainingError
-from shared.files import read_text, write_text
 from shared.labels import without_hidden
 from shared.models.noise import NoiseSource
-from shared.sentences.encoding import TokenisedSentences
+from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import CASING_CLASSES, casing_classes
 
 FILE = "surrogates.json"
@@ -110,7 +109,7 @@ class SurrogateBank:
         words = list(chunk.words)
         chances = _uniform(noise, len(words))
         others = _uniform(noise, len(words))
-        for start, end, category in tagged_spans(chunk.tags):
+        for start, end, category in chunk.spans():
             drawn = self._drawn(category, words[start:end], chances[start:end])
             words[start:end] = [
                 self._varied(category, word, chance) for word, chance in zip(drawn, others[start:end], strict=True)
@@ -173,11 +172,7 @@ def surrogate_bank(
         TrainingError: there are none.
     """
     return SurrogateBank(
-        tuple(
-            (category, tuple(chunk.words[start:end]))
-            for chunk in chunks
-            for start, end, category in tagged_spans(chunk.tags)
-        ),
+        tuple((category, tuple(chunk.words[start:end])) for chunk in chunks for start, end, category in chunk.spans()),
         lists,
         hides_casing=hides_casing,
     )
@@ -187,7 +182,11 @@ def save_bank(bank: SurrogateBank, folder: Path) -> None:
     """Write surrogates.json."""
     spans = [[category, *words] for category, words in bank.spans]
     kind = _FORMAT_HIDING if bank.hides_casing else FORMAT
-    write_text(folder / FILE, json.dumps({"format": kind, "spans": spans, "lists": bank.lists}, ensure_ascii=False))
+    write_text(
+        folder / FILE,
+        json.dumps({"format": kind, "spans": spans, "lists": bank.lists}, ensure_ascii=False),
+        private=False,
+    )
 
 
 def load_bank(folder: Path, categories: int) -> SurrogateBank:
@@ -213,18 +212,6 @@ def load_bank(folder: Path, categories: int) -> SurrogateBank:
         return SurrogateBank(spans, lists, hides_casing=data["format"] == _FORMAT_HIDING)
     except (ValueError, KeyError, TypeError, IndexError, RecursionError, TrainingError) as error:
         raise ModelError(f"{FILE}: expected public spans of the labels of this release; pull it again") from error
-
-
-def tagged_spans(tags: NDArray[np.uint8]) -> Iterator[tuple[int, int, int]]:
-    """Start, end and category of every span; tags are BIO and start anew with every sentence."""
-    marked = np.flatnonzero(tags)
-    if not len(marked):
-        return
-    kinds = (tags[marked].astype(np.int64) - 1) // 2
-    begins = (tags[marked] % 2 == 1) | (np.diff(marked, prepend=-2) > 1) | (np.diff(kinds, prepend=-1) != 0)
-    firsts = np.flatnonzero(begins)
-    lasts = np.append(firsts[1:], len(marked)) - 1
-    yield from zip(marked[firsts].tolist(), (marked[lasts] + 1).tolist(), kinds[firsts].tolist(), strict=True)
 
 
 def _keys(category: int, before: Sequence[str], kind: int) -> Iterator[_Key]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from foundation.os_errors import storage_error
 from shared.corpus.formats.conll import TAG, Conll
 from shared.corpus.formats.csv_table import CsvTable, find_delimiter
 from shared.corpus.formats.doccano import LABEL_KEYS
@@ -22,7 +23,7 @@ from shared.corpus.parsing.compressed_files import open_bytes, reading
 from shared.corpus.parsing.decoding import decode_json
 from shared.corpus.parsing.format import stem_of, suffix_of
 from shared.corpus.parsing.json_records import JsonRecords, json_entries
-from shared.errors import CorpusError, FormatError, StorageError
+from shared.errors import CorpusError, FormatError
 
 # How many files or records are looked at before giving up: the first ones may be damaged.
 _PATIENCE = 100
@@ -73,7 +74,7 @@ def detect(path: Path, format: str = _AUTO, text_column: str = "text", leave_out
             return _detect_file(path, format, text_column)
         names = _list_files(path, leave_out)
     except OSError as error:
-        raise StorageError(f"{path}: can't be read ({error.strerror}); check the path and its permissions") from error
+        raise storage_error(path, error) from error
     if not names:
         raise FormatError("expected notes in the folder, got none; check the path", document=str(path))
     if format == _AUTO:

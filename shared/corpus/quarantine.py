@@ -10,10 +10,11 @@ import os
 import re
 from pathlib import Path
 
-from shared.corpus.parsing.compressed_files import writing
+from foundation.errors import StorageError
+from foundation.files import write_bytes
+from foundation.os_errors import mapped
 from shared.corpus.parsing.format import Entry
-from shared.errors import CorpusError, StorageError
-from shared.files import write_bytes
+from shared.errors import CorpusError
 
 INDEX = "quarantine.jsonl"
 _UNSAFE = re.compile(r"[^\w.-]")
@@ -34,7 +35,7 @@ class Quarantine:
         self.folder = folder
         self._source = os.fsencode(source).decode("utf-8", "backslashreplace")
         self._index = folder / INDEX
-        with writing(str(folder)):
+        with mapped(folder):
             folder.mkdir(parents=True, exist_ok=True)
             lines = self._index.read_text(encoding="utf-8").split("\n") if self._index.exists() else []
         try:
@@ -44,8 +45,9 @@ class Quarantine:
             }
         except (ValueError, KeyError, TypeError) as error:
             raise StorageError(
-                f"{self._index}: expected the index of a quarantine, got something else; name another folder"
-            ) from error
+                "the index of a quarantine", received="something else", advice="name another folder",
+                place=str(self._index),
+            ) from error  # fmt: skip
 
     def add(self, entry: Entry, problem: CorpusError, identifier: str) -> None:
         """Set one record aside; its bytes are on the disk before its line is.
@@ -59,7 +61,7 @@ class Quarantine:
         known = key in self._files
         files = self._files.get(key) or self._names(entry, identifier)
         for name, data in zip(files, entry.parts.values(), strict=False):
-            write_bytes(self.folder / name, data)
+            write_bytes(self.folder / name, data, private=False)
         if known:
             return
         self._files[key] = files
@@ -71,7 +73,7 @@ class Quarantine:
             "at": problem.place,
         }
         data = (json.dumps({**line, "source": self._source, "files": files}, ensure_ascii=False) + "\n").encode()
-        with writing(str(self._index)), self._index.open("ab", buffering=0) as stream:
+        with mapped(self._index), self._index.open("ab", buffering=0) as stream:
             stream.write(data)
             os.fsync(stream.fileno())
 
@@ -81,4 +83,7 @@ class Quarantine:
             names = [f"{stem}{'' if number == 1 else f'-{number}'}{suffix}" for suffix in entry.parts]
             if not any((self.folder / name).exists() or name == INDEX for name in names):
                 return names
-        raise StorageError(f"{self.folder}: too many documents of one name; name another folder")
+        raise StorageError(
+            "a name that is free", received="too many documents of one name", advice="name another folder",
+            place=str(self.folder),
+        )  # fmt: skip

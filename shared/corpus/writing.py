@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
+from foundation.files import atomic_file, write_bytes
+from foundation.os_errors import mapped
 from shared.corpus.checks import check_document, printable
 from shared.corpus.formats.registry import make_format
-from shared.corpus.parsing.compressed_files import writing
 from shared.corpus.parsing.format import Format, stem_of
 from shared.document import Document
 from shared.errors import FormatError
-from shared.files import atomic_file, write_bytes
 
 _NAME_BYTES = 200
 
@@ -74,7 +74,7 @@ def write_corpus(documents: Iterable[Document], path: Path, format: str) -> int:
 
 def _write_file(chosen: Format, documents: Iterable[Document], path: Path) -> int:
     count = 0
-    with atomic_file(path) as file, _compressed(file, path) as stream:
+    with atomic_file(path, private=False) as file, _compressed(file, path) as stream:
         stream.write(chosen.opening)
         for count, document in enumerate(_distinct(documents), start=1):
             if count > 1:
@@ -99,7 +99,7 @@ def _compressed(file: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
 @contextmanager
 def _new_folder(path: Path) -> Iterator[Path]:
     """A folder that appears when it is complete; one that already holds files is written into, file by file."""
-    with writing(str(path)):
+    with mapped(path):
         if path.is_dir() and any(path.iterdir()):
             yield path
             return
@@ -117,7 +117,7 @@ def _new_folder(path: Path) -> Iterator[Path]:
 def _write_parts(chosen: Format, document: Document, folder: Path, stem: str) -> None:
     check_document(document)
     for suffix, data in chosen.render(document).items():
-        write_bytes(folder / f"{stem}{suffix}", data)
+        write_bytes(folder / f"{stem}{suffix}", data, private=False)
 
 
 def _file_stem(document: Document) -> str:

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from foundation.errors import StorageError
+from foundation.files import staged, write_text
+from foundation.os_errors import mapped
 from shared.embeddings.generalised import FoldedVectors, GeneralisedVectors
 from shared.embeddings.subwords import Subwords
 from shared.embeddings.unpacking import opened
 from shared.embeddings.vectors import WordVectors, all_finite, unit_rows
-from shared.errors import EmbeddingError, StorageError
-from shared.files import replaced
+from shared.errors import EmbeddingError
 
 TENSORS_NAME = "embeddings.safetensors"
 VOCABULARY_NAME = "vocabulary.json"
@@ -59,14 +61,17 @@ def save_vectors(vectors: WordVectors, folder: Path, *, dtype: Literal["float16"
         vocabulary["generalised"] = True
         if vectors.largest_share is not None:
             vocabulary["largest_share"] = vectors.largest_share
-    with replaced(folder / TENSORS_NAME) as draft:
+    tensors_path = folder / TENSORS_NAME
+    with staged(tensors_path, private=False) as draft, mapped(tensors_path):
         try:
             save_file(tensors, draft)
         except SafetensorError as error:
-            raise StorageError(f"{TENSORS_NAME}: can't be written; check free space and rights") from error
+            raise StorageError(
+                "a file that can be written", received=type(error).__name__, advice="check free space and permissions",
+                place=TENSORS_NAME,
+            ) from error  # fmt: skip
         vocabulary["tensors_sha256"] = _sha256(draft)
-    with replaced(folder / VOCABULARY_NAME) as draft:
-        draft.write_text(json.dumps(vocabulary, ensure_ascii=True), encoding="ascii")
+    write_text(folder / VOCABULARY_NAME, json.dumps(vocabulary, ensure_ascii=True), private=False)
 
 
 def load_vectors(folder: Path) -> WordVectors:

@@ -15,11 +15,11 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
+from foundation.files import atomic_file
 from shared.embeddings.subwords import Subwords
 from shared.embeddings.unpacking import opened
 from shared.embeddings.vectors import WordVectors, all_finite, unit_rows
 from shared.errors import EmbeddingError
-from shared.files import replaced
 
 MAGIC = 793712314
 # Version 11 differs only for classifiers, which are refused anyway.
@@ -222,7 +222,7 @@ def save_bin(vectors: WordVectors, path: Path) -> None:
     subwords = vectors.subwords
     buckets = 0 if subwords is None else len(subwords.buckets)
     minn, maxn = (0, 0) if subwords is None else (subwords.minn, subwords.maxn)
-    with replaced(path) as draft, draft.open("wb") as handle:
+    with atomic_file(path, private=False) as handle:
         handle.write(struct.pack("<2i", MAGIC, VERSIONS[-1]))
         handle.write(
             _ARGUMENTS.pack(vectors.dim, 5, 5, 1, 5, 1, _NEGATIVE_SAMPLING, _SKIP_GRAM, buckets, minn, maxn, 100, 1e-4)

@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from foundation.errors import StorageError
+from foundation.files import staged
+from foundation.os_errors import mapped
 from shared.embeddings.neighbours import Neighbours
-from shared.errors import EmbeddingError, StorageError
-from shared.files import replaced
+from shared.errors import EmbeddingError
 
 
 def cached_nearest(
@@ -47,11 +49,15 @@ def cached_nearest(
         return _load(path, identity, (len(words), n), len(neighbours.vectors))
     ids, cosines = neighbours.nearest(words, n)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with replaced(path) as draft:
-            save_file({"ids": ids, "cosines": cosines}, draft, metadata=identity)
-    except (OSError, SafetensorError) as error:
-        raise StorageError(f"{path.name}: can't be written; check free space and rights") from error
+        with mapped(path):
+            folder.mkdir(parents=True, exist_ok=True)
+            with staged(path, private=False) as draft:
+                save_file({"ids": ids, "cosines": cosines}, draft, metadata=identity)
+    except SafetensorError as error:
+        raise StorageError(
+            "a file that can be written", received=type(error).__name__, advice="check free space and permissions",
+            place=path.name,
+        ) from error  # fmt: skip
     return ids, cosines
 
 

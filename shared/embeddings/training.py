@@ -15,9 +15,10 @@ from typing import IO
 
 import numpy as np
 
+from foundation.errors import StorageError
 from shared.embeddings.subwords import Subwords
 from shared.embeddings.vectors import WordVectors, all_finite, unit_rows
-from shared.errors import ConfigurationError, StorageError, TrainingError
+from shared.errors import ConfigurationError, TrainingError
 
 # Tokens read back at a time; a negative number in the file ends a sentence.
 _BLOCK_TOKENS = 1 << 16
@@ -89,9 +90,7 @@ def _spool_errors() -> Iterator[None]:
         yield
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise StorageError(
-            f"the temporary file for training can't be written ({reason}); free space in TMPDIR"
-        ) from error
+        raise StorageError("a temporary file for training", received=reason, advice="free space in TMPDIR") from error
 
 
 class _Sentences:

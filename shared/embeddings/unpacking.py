@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
-from shared.errors import EmbeddingError, StorageError
+from foundation.os_errors import storage_error
+from shared.errors import EmbeddingError
 
 _GZIP_MAGIC = b"\x1f\x8b"
 
@@ -40,6 +41,4 @@ def opened(path: Path, *, unpack: bool = True) -> Iterator[IO[bytes]]:
             f"{path.name}: expected whole gzip data, got a damaged or cut short file; fetch it again"
         ) from error
     except OSError as error:
-        raise StorageError(
-            f"{path.name}: can't be read ({error.strerror or type(error).__name__}); check the path and its rights"
-        ) from error
+        raise storage_error(path, error) from error

@@ -36,6 +36,11 @@ _MAX_DEPTH = 60
 _MAX_REDRAWS = 20
 
 
+def listed(text: str) -> tuple[str, ...]:
+    """Alternatives that are parted by "|", wherever their lines break."""
+    return tuple(" ".join(one.split()) for one in text.split("|"))
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A run of text that is PHI as a whole (category) or not at all ("")."""

@@ -1,4 +1,4 @@
-"""The two adversaries of Friedrich et al. 2019 (section 5.2), which try to tell a word from its neighbours.
+"""The two adversaries of Friedrich et al. 2019 (section 5.3), which try to tell a word from its neighbours.
 
 T1 is given the clean word vectors of a sentence and a representation, and decides whether the one made the other.
 T2 is given two representations, and decides whether they come from the same sentence.

@@ -17,8 +17,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 from torch import nn
 
+from foundation.files import write_bytes, write_text
+from foundation.os_errors import storage_error
 from shared.errors import ConfigurationError, ModelError
-from shared.files import storage_error, write_bytes, write_text
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.tagger import Tagger, TaggerConfig
 from shared.models.token_local import TokenLocal, TokenLocalConfig
@@ -68,8 +69,8 @@ def load_head(folder: Path) -> Tagger:
 def _save(model: nn.Module, description: dict[str, float | str], folder: Path, name: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     tensors = {key: tensor.detach().contiguous() for key, tensor in model.state_dict().items()}
-    write_bytes(folder / f"{name}.safetensors", save(tensors))
-    write_text(folder / f"{name}.json", json.dumps(description, indent=1, sort_keys=True))
+    write_bytes(folder / f"{name}.safetensors", save(tensors), private=False)
+    write_text(folder / f"{name}.json", json.dumps(description, indent=1, sort_keys=True), private=False)
 
 
 def _load(

@@ -1,4 +1,4 @@
-"""The tagger of Friedrich et al. 2019 (section 4.4 and Table 1): casing, two BiLSTM layers, CRF.
+"""The tagger of Friedrich et al. 2019 (section 3 and Table 1): casing, two BiLSTM layers, CRF.
 
 The same network serves as the non-private baseline, on word embeddings, and as the head, on shared representations.
 """

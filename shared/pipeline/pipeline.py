@@ -17,13 +17,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from foundation.files import write_text
+from foundation.reading import read_text
 from shared.anonymity.surrogates import FILE as BANK_FILE
 from shared.anonymity.surrogates import SurrogateBank, load_bank, save_bank
 from shared.document import Annotation, Document
 from shared.embeddings.artefact import load_vectors, save_vectors
 from shared.embeddings.vectors import WordVectors
 from shared.errors import ConfigurationError, ModelError
-from shared.files import read_text, write_text
 from shared.labels import LabelScheme, decode_tags
 from shared.models.noise import SharingNoise
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
@@ -31,16 +32,9 @@ from shared.models.representer import Representer
 from shared.models.storage import load_head, load_representer, save_representer
 from shared.models.tagger import Tagger
 from shared.models.token_local import TokenLocal
-from shared.sentences.encoding import (
-    CHUNK_TOKENS,
-    TokenisedSentences,
-    embedded,
-    noise_for,
-    represented,
-    tokenised,
-    tokenised_chunks,
-)
+from shared.sentences.encoding import embedded, noise_for, represented
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import CHUNK_TOKENS, TokenisedSentences, tokenised, tokenised_chunks
 from shared.text.tokens import Tokens
 from shared.training.tagging import predict
 
@@ -124,7 +118,11 @@ class RawEncoder:
 
 def save_scheme(scheme: LabelScheme, folder: Path) -> None:
     """Write scheme.json."""
-    write_text(folder / "scheme.json", json.dumps({"name": scheme.name, "categories": scheme.categories}, indent=1))
+    write_text(
+        folder / "scheme.json",
+        json.dumps({"name": scheme.name, "categories": scheme.categories}, indent=1),
+        private=False,
+    )
 
 
 def load_scheme_file(folder: Path) -> LabelScheme:

@@ -8,8 +8,9 @@ from shared.document import Document
 from shared.embeddings.vectors import WordVectors
 from shared.labels import LabelScheme
 from shared.pipeline.pipeline import Pipeline, RawEncoder
+from shared.progress import Progress, silent
 from shared.sentences.encoding import embedded_corpus
-from shared.training.tagging import Progress, TaggingConfig, silent, train_tagger
+from shared.training.tagging import TaggingConfig, train_tagger
 
 
 def train_raw_model(

@@ -39,13 +39,13 @@ from shared.privacy.attacks.readability import ReadabilitySettings, readability
 from shared.privacy.attacks.reassembly import ReassemblySettings, reassembly
 from shared.privacy.attacks.task_only import task_only
 from shared.privacy.inversion.model import GuesserSettings
-from shared.privacy.material.sharing import joined, with_phi
 from shared.privacy.statistics.finding import Finding
 from shared.privacy.white_box import white_box
 from shared.privacy.word_pairs import WhiteBoxSettings
-from shared.sentences.encoding import TokenisedSentences, tokenised, tokenised_chunks
+from shared.progress import Progress, silent
+from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_corpus
 from shared.text.casing import casing_class
-from shared.training.tagging import Progress, TaggingConfig, silent
+from shared.training.tagging import TaggingConfig
 
 _Attack = tuple[str, Callable[[], list[Finding]]]
 # A number stands among so many others at the most.
@@ -212,7 +212,7 @@ def _planned(scene: _Scene, settings: AuditSettings, progress: Progress) -> tupl
     if settings.adversary is None:
         left_out.append("fresh adversaries: part of the full audit only")
     else:
-        fresh, marked = replace(settings.adversary, neighbours=pseudonyms.n), len(with_phi(known))
+        fresh, marked = replace(settings.adversary, neighbours=pseudonyms.n), len(known.rows_with_phi())
         if marked < settings.adversary_sentences:
             left_out.append(
                 f"fresh adversaries: {marked} sentences with PHI to learn from; from fewer than {settings.adversary_sentences} "
@@ -243,7 +243,7 @@ def _adversaries(scene: _Scene, settings: AdversarySettings, epochs: int, progre
 
 
 def _sentences(notes: Sequence[Document], encoder: Encoder) -> TokenisedSentences:
-    return joined(list(tokenised_chunks(tokenised(notes), encoder.scheme)))
+    return tokenised_corpus(notes, encoder.scheme)
 
 
 def _membership(encoder: Encoder, notes: Sequence[Document], settings: MembershipSettings) -> list[Finding]:

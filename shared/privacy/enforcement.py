@@ -28,7 +28,7 @@ from shared.models.token_local import TokenLocal
 from shared.pipeline.pipeline import Encoder
 from shared.privacy.white_box import PairAccuracies, below, pair_accuracies
 from shared.privacy.word_pairs import WordPairs
-from shared.sentences.encoding import TokenisedSentences
+from shared.sentences.tokenised import TokenisedSentences
 
 MAX_FACTOR = 16.0
 """Under more noise than this many times its scale a sentence is of no use to a head."""
@@ -102,7 +102,7 @@ def enforce(
     if pairs.settings.sentences < 1 or pairs.settings.neighbours is not None:
         raise ConfigurationError("a bound on advantage: expected all neighbours of all sentences, got a sample of them")
     found = pair_accuracies(encoder, chunk, pairs, noise)
-    sentence = np.repeat(np.arange(len(chunk.lengths)), chunk.lengths)[found.tokens]
+    sentence = chunk.sentence_of_token[found.tokens]
     factors = np.ones(len(chunk.lengths))
     left_out = np.zeros(len(chunk.lengths), dtype=bool)
     advantage = np.zeros(len(chunk.lengths))

@@ -32,9 +32,9 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from foundation.reading import read_text
 from shared.errors import ConfigurationError
 from shared.evaluation.intervals import clopper_pearson
-from shared.files import read_text
 from shared.privacy.statistics.finding import Finding, proportion
 
 FULL_ONLY = "part of a full audit only"

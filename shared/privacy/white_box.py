@@ -39,7 +39,8 @@ from shared.privacy.attacks.matching import cased_like
 from shared.privacy.statistics.accuracies import AccuracyCounts, Spread
 from shared.privacy.statistics.finding import Finding
 from shared.privacy.word_pairs import WhiteBoxSettings, WordPairs
-from shared.sentences.encoding import TokenisedSentences, noise_for
+from shared.sentences.encoding import noise_for
+from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import casing_class, casing_classes
 
 KNOWLEDGE: Final = (
@@ -178,7 +179,7 @@ class WhiteBoxTally:
         self, casing: bool, chunk: TokenisedSentences, tokens: NDArray[np.int64], accuracy: NDArray[np.float64]
     ) -> None:
         self._count(casing, "", tokens, accuracy)
-        kinds = (chunk.tags[tokens].astype(np.int64) - 1) // 2
+        kinds = chunk.categories[tokens]
         for kind in np.unique(kinds).tolist():
             own = kinds == kind
             self._count(casing, self.encoder.scheme.categories[kind], tokens[own], accuracy[own])
@@ -242,11 +243,8 @@ def _noisy(
 ) -> NDArray[np.float64]:
     """Delta for every draw; only the sentences with pairs are run."""
     assert isinstance(encoder.representer, Representer)
-    sentence = np.repeat(np.arange(len(chunk.lengths)), chunk.lengths)
-    used = np.zeros(len(chunk.lengths), dtype=bool)
-    used[sentence[replaced.tokens]] = True
-    kept = np.flatnonzero(used[sentence])
-    part = TokenisedSentences([chunk.words[token] for token in kept.tolist()], chunk.tags[kept], chunk.lengths[used])
+    rows = np.unique(chunk.sentence_of_token[replaced.tokens])
+    kept, part = chunk.tokens_of(rows), chunk.select(rows)
     vectors, source = encoder.vectors.rows(part.words), noise_for(part, noise)
     moved = Replacements(np.searchsorted(kept, replaced.tokens), replaced.ids, replaced.rows)
     return np.stack(
@@ -274,8 +272,7 @@ def _look_otherwise(
         if hidden or (casing_class(other) == casing_class(twin[token]) and not is_punctuation(other)):
             twin[token] = other
     true, false = (
-        encoder.shared(sentences, torch.Generator().manual_seed(seed))
-        for sentences in (chunk, TokenisedSentences(twin, chunk.tags, chunk.lengths))
+        encoder.shared(sentences, torch.Generator().manual_seed(seed)) for sentences in (chunk, chunk.with_words(twin))
     )
     otherwise: NDArray[np.bool_] = (true.values != false.values).any(1) | (true.casing != false.casing)
     return otherwise
@@ -284,9 +281,7 @@ def _look_otherwise(
 def _classes(encoder: Encoder, words: Sequence[str], noise: SharingNoise) -> NDArray[np.int64]:
     """A number for each word, the same for words that are shown in the same way."""
     distinct = {word: place for place, word in enumerate(dict.fromkeys(words))}
-    alone = TokenisedSentences(
-        list(distinct), np.zeros(len(distinct), dtype=np.uint8), np.ones(len(distinct), dtype=np.int64)
-    )
+    alone = TokenisedSentences.single_words(list(distinct))
     seen: dict[bytes, int] = {}
     shown = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in encoder.shared(alone, noise).values])
     return shown[[distinct[word] for word in words]]

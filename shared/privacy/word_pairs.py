@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shared.augment.pseudonyms import Pseudonymiser, is_punctuation
 from shared.errors import ConfigurationError
-from shared.sentences.encoding import TokenisedSentences
+from shared.sentences.tokenised import TokenisedSentences
 
 # Memory for the neighbours of words seen before.
 _KNOWN_BYTES = 1 << 26
@@ -61,11 +61,10 @@ class WordPairs:
 
     def of(self, chunk: TokenisedSentences) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str]]:
         """Tokens `[pairs]`, places in the list of words `[pairs]`, and that list."""
-        sentence = np.repeat(np.arange(len(chunk.lengths)), chunk.lengths)
-        marked = len(np.unique(sentence[chunk.tags > 0]))
+        marked = len(chunk.rows_with_phi())
         share = max(self.settings.sentences, self.settings.least / max(marked, 1))
-        looked_at = self._draws.random(len(chunk.lengths)) < share
-        taken = np.flatnonzero((chunk.tags > 0) & looked_at[sentence])
+        looked_at = self._draws.random(chunk.sentences) < share
+        taken = np.flatnonzero((chunk.tags > 0) & looked_at[chunk.sentence_of_token])
         phi = [token for token in taken.tolist() if not is_punctuation(chunk.words[token])]
         self._search({chunk.words[token] for token in phi})
         rows = [self._candidates(chunk.words[token]) for token in phi]

@@ -1,13 +1,8 @@
-"""From documents to sentences of word vectors, and on to their noisy representation, in a stream of bounded chunks.
-
-Memory does not grow with the number or the length of the notes: a chunk holds about CHUNK_TOKENS tokens, and a document
-longer than that is handed on in several chunks, cut between sentences.
-"""
+"""From sentences of words to sentences of word vectors, and on to their noisy representation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -15,90 +10,18 @@ from numpy.typing import NDArray
 
 from shared.document import Document
 from shared.embeddings.vectors import WordVectors
-from shared.labels import LabelScheme, encode_tags, repair_tags
+from shared.labels import LabelScheme
 from shared.models.noise import NoiseSource, SharingNoise
 from shared.models.noise_source import MemoisedNoise, SentenceNoise
 from shared.models.representer import Representer
 from shared.models.shapes import cheapest_cuts
 from shared.models.token_local import TokenLocal
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_chunks
 from shared.text.casing import casing_classes
-from shared.text.tokens import Tokens, tokenise
 
-CHUNK_TOKENS = 1 << 16
 # Enough to keep the processor's matrix units busy, little enough to stay in its cache.
 _BATCH_CELLS = 1 << 13
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class TokenisedSentences:
-    """Consecutive sentences of consecutive documents.
-
-    Args:
-        words: their tokens. These may be PHI: never log them.
-        tags: uint8 `[tokens]`; a sentence never starts with `I-`.
-        lengths: int64 `[sentences]`.
-    """
-
-    words: list[str]
-    tags: NDArray[np.uint8]
-    lengths: NDArray[np.int64]
-
-    def __repr__(self) -> str:
-        return f"TokenisedSentences({len(self.words)} tokens, {len(self.lengths)} sentences)"
-
-
-def tokenised(documents: Iterable[Document]) -> Iterator[tuple[Document, Tokens]]:
-    """Each document with its tokens."""
-    for document in documents:
-        yield document, tokenise(document.text)
-
-
-def tokenised_chunks(
-    documents: Iterable[tuple[Document, Tokens]], scheme: LabelScheme | None, chunk_tokens: int = CHUNK_TOKENS
-) -> Iterator[TokenisedSentences]:
-    """Cut documents into chunks of whole sentences.
-
-    Args:
-        documents: in any number, as `tokenised` yields them.
-        scheme: tags their annotations; None leaves every tag O.
-        chunk_tokens: a chunk ends with the first sentence that brings it here.
-
-    Raises:
-        LabelError: an annotation's category is not in the scheme.
-    """
-    words: list[str] = []
-    tags: list[NDArray[np.uint8]] = []
-    lengths: list[NDArray[np.int32]] = []
-    for document, tokens in documents:
-        if scheme is None:
-            marked = np.zeros(len(tokens), dtype=np.uint8)
-        else:
-            marked = _restarted(encode_tags(tokens.spans, document, scheme), tokens.sentence_starts)
-        first = 0
-        ends = tokens.sentence_ends()
-        while len(ends) and len(words) + int(ends[-1]) - first >= chunk_tokens:
-            last = int(np.searchsorted(ends, chunk_tokens - len(words) + first))
-            end = int(ends[last])
-            words += tokens.words[first:end]
-            tags.append(marked[first:end])
-            lengths.append(np.diff(ends[: last + 1], prepend=first))
-            yield TokenisedSentences(words, np.concatenate(tags), np.concatenate(lengths, dtype=np.int64))
-            words, tags, lengths = [], [], []
-            ends, first = ends[last + 1 :], end
-        words += tokens.words[first:]
-        tags.append(marked[first:])
-        lengths.append(np.diff(ends, prepend=first))
-    if words:
-        yield TokenisedSentences(words, np.concatenate(tags), np.concatenate(lengths, dtype=np.int64))
-
-
-def _restarted(tags: NDArray[np.uint8], starts: NDArray[np.int32]) -> NDArray[np.uint8]:
-    """The tags with `B-` at every sentence start where a span goes on from the sentence before."""
-    repaired = repair_tags(tags)
-    first = repaired[starts]
-    repaired[starts] = np.where((first > 0) & (first % 2 == 0), first - 1, first)
-    return repaired
 
 
 def embedded(chunk: TokenisedSentences, vectors: WordVectors) -> RaggedSentences:
@@ -123,28 +46,23 @@ def indexed(chunks: Iterable[TokenisedSentences], vectors: WordVectors) -> tuple
         the sentences, and the word of each row of their matrix.
     """
     extra: dict[str, int] = {}
-    pieces: list[TokenisedSentences] = []
-    ids: list[NDArray[np.int64]] = []
-    casing: list[NDArray[np.uint8]] = []
+    ids: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
+    casing, tags = ([np.zeros(0, dtype=np.uint8)] for _ in range(2))
+    lengths: list[NDArray[np.int64]] = [np.zeros(0, dtype=np.int64)]
     for chunk in chunks:
         found = vectors.ids(chunk.words)
         for place in np.flatnonzero(found < 0).tolist():
             found[place] = len(vectors) + extra.setdefault(chunk.words[place], len(extra))
         ids.append(found)
         casing.append(casing_classes(chunk.words))
-        pieces.append(TokenisedSentences([], chunk.tags, chunk.lengths))
-    if not pieces:
-        empty = np.zeros(0, dtype=np.uint8)
-        nothing = RaggedSentences(
-            vectors.matrix, empty, empty, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
-        )
-        return nothing, vectors.words
+        tags.append(chunk.tags)
+        lengths.append(chunk.lengths)
     values = np.concatenate([vectors.matrix, vectors.rows(list(extra))]) if extra else vectors.matrix
     sentences = RaggedSentences(
         values,
         np.concatenate(casing),
-        np.concatenate([piece.tags for piece in pieces]),
-        np.concatenate([piece.lengths for piece in pieces]),
+        np.concatenate(tags),
+        np.concatenate(lengths),
         np.concatenate(ids).astype(np.int32),
     )
     return sentences, (*vectors.words, *extra)

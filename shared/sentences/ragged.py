@@ -6,15 +6,16 @@ little of it is padding. The order in which batches come is random in training.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+
+from shared.sentences.layout import SentenceLayout
 
 # So many batches are sorted by length together: enough to keep padding low, few enough to keep the order random.
 _WINDOW = 40
@@ -54,7 +55,7 @@ class SentenceSource(Protocol):
 
 
 @dataclass(frozen=True)
-class RaggedSentences:
+class RaggedSentences(SentenceLayout):
     """Token vectors of many sentences, laid end to end.
 
     Args:
@@ -71,22 +72,19 @@ class RaggedSentences:
     lengths: NDArray[np.int64]
     ids: NDArray[np.int32] | None = None
 
+    @staticmethod
+    def concatenate(pieces: Sequence[RaggedSentences]) -> RaggedSentences:
+        """Pieces, at least one, as one that holds a row for every token."""
+        return RaggedSentences(
+            np.concatenate([piece.values if piece.ids is None else piece.values[piece.ids] for piece in pieces]),
+            np.concatenate([piece.casing for piece in pieces]),
+            np.concatenate([piece.tags for piece in pieces]),
+            np.concatenate([piece.lengths for piece in pieces]),
+        )
+
     @property
     def dim(self) -> int:
         return int(self.values.shape[1])
-
-    @property
-    def sentences(self) -> int:
-        return len(self.lengths)
-
-    @property
-    def tokens(self) -> int:
-        return len(self.tags)
-
-    @cached_property
-    def starts(self) -> NDArray[np.int64]:
-        """Index of each sentence's first token, int64 `[sentences]`."""
-        return np.cumsum(self.lengths, dtype=np.int64) - self.lengths
 
     def batches(self, size: int, generator: np.random.Generator | None = None) -> Iterator[Batch]:
         """See SentenceSource."""
@@ -107,11 +105,6 @@ class RaggedSentences:
             torch.from_numpy(lengths.astype(np.int64)),
             rows,
         )
-
-    def tokens_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Indices of the tokens of some sentences, sentence after sentence."""
-        lengths = self.lengths[rows]
-        return np.repeat(self.starts[rows] - (np.cumsum(lengths) - lengths), lengths) + np.arange(lengths.sum())
 
     def vectors(self, tokens: NDArray[np.int64]) -> NDArray[np.float32]:
         """A copy of the vectors of some tokens, float32 `[*tokens.shape, dim]`."""

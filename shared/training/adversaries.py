@@ -1,4 +1,4 @@
-"""Training against the two adversaries T1 and T2 (Friedrich et al. 2019, section 5.2): what `three_part` and `dann` share."""
+"""Training against the two adversaries T1 and T2 (Friedrich et al. 2019, section 5.3): what `three_part` and `dann` share."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from torch.nn import functional
 
 from shared.models.adversaries import InputAdversary, RepresentationAdversary
 from shared.models.representer import RepresenterConfig
+from shared.progress import Progress
 from shared.sentences.ragged import Batch, RaggedSentences
+from shared.training.loop import Descent
 from shared.training.pairs import NeighbourTable
 from shared.training.representing import Recipe, RepresenterTraining
-from shared.training.tagging import Progress
 
 
 class AdversarialRecipe(Recipe, Protocol):
@@ -45,18 +46,19 @@ class AdversarialTraining(RepresenterTraining):
                 RepresentationAdversary(shape.dim, recipe.adversary_hidden),
             ]
         )
-        self.task = torch.optim.NAdam(self.task_parameters, lr=recipe.learning_rate)
-        self.attack = torch.optim.NAdam(self.adversaries.parameters(), lr=recipe.learning_rate)
+        self.task = Descent.nadam(self.task_parameters, recipe.learning_rate, recipe.clip)
+        self.attack = Descent.nadam(self.adversaries.parameters(), recipe.learning_rate, recipe.clip)
 
-    def shown_pairs(self, batch: Batch, twin: Tensor) -> tuple[Tensor, Tensor]:
+    def represent_pairs(self, batch: Batch, twin: Tensor) -> tuple[Tensor, Tensor]:
         """Representations of sentences and of their false twins, `[2 * batch, steps, dim]`; the sentences' once more.
 
         Every call draws fresh noise, also for the second look at the same sentence.
         """
-        shown = self.representer(torch.cat([batch.inputs, twin]), torch.cat([batch.lengths, batch.lengths]))
-        return shown, self.representer(batch.inputs, batch.lengths)
+        noise = torch.default_generator
+        shown = self.representer(torch.cat([batch.inputs, twin]), torch.cat([batch.lengths, batch.lengths]), noise)
+        return shown, self.representer(batch.inputs, batch.lengths, noise)
 
-    def decided(self, batch: Batch, shown: Tensor, again: Tensor) -> tuple[Tensor, Tensor]:
+    def decide(self, batch: Batch, shown: Tensor, again: Tensor) -> tuple[Tensor, Tensor]:
         """Logit of both adversaries' mean for the true pairs and for the false ones, `[batch]` each."""
         lengths = torch.cat([batch.lengths, batch.lengths])
         first = self.adversaries[0](torch.cat([batch.inputs, batch.inputs]), shown, lengths)
@@ -72,6 +74,6 @@ class AdversarialTraining(RepresenterTraining):
         return (functional.softplus(-true) + functional.softplus(false)) / 2
 
 
-def share_right(true: Tensor, false: Tensor) -> float:
+def right_share(true: Tensor, false: Tensor) -> float:
     """Share of the decisions that are right."""
     return float(((true > 0).float().mean() + (false < 0).float().mean()) / 2)

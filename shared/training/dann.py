@@ -1,4 +1,4 @@
-"""DANN training of a representer against two adversaries (Friedrich et al. 2019, section 5.3, after Ganin et al. 2016).
+"""DANN training of a representer against two adversaries (Friedrich et al. 2019, section 5.4, after Ganin et al. 2016).
 
 Representer, tagger and adversaries learn at once, from one loss:  L_tag + L_adversary. Between representer and adversaries
 lies a gradient reversal: forward nothing changes, backward the gradient is multiplied by -lambda. So the adversaries go
@@ -19,11 +19,12 @@ from torch import Tensor
 
 from shared.errors import ConfigurationError
 from shared.models.representer import Representer, RepresenterConfig
+from shared.progress import Progress, silent
 from shared.sentences.ragged import Batch, RaggedSentences
-from shared.training.adversaries import AdversarialTraining, share_right
+from shared.training.adversaries import AdversarialTraining, right_share
+from shared.training.loop import seeded
 from shared.training.pairs import NeighbourTable
-from shared.training.representing import TrainingRecord
-from shared.training.tagging import Progress, silent
+from shared.training.representing import Step, TrainingRecord
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class _Reversal(torch.autograd.Function):
         return gradients[0] * -context.strength, None
 
 
-def reversed_gradient(inputs: Tensor, strength: float) -> Tensor:
+def reverse_gradient(inputs: Tensor, strength: float) -> Tensor:
     """The inputs; going back, their gradient is multiplied by -strength."""
     result: Tensor = _Reversal.apply(inputs, strength)  # type: ignore[no-untyped-call]
     return result
@@ -98,39 +99,31 @@ class _Trainer(AdversarialTraining):
     ) -> None:
         super().__init__(source, table, tags, shape, config, progress)
         self.config = config
-        self.total = self.steps * config.epochs
+        self.loop.total = self.steps * config.epochs
 
     def losses(self, batch: Batch, pair: Batch, twin: Tensor) -> tuple[Tensor, Tensor, float]:
-        """Loss of the tagger, loss of the adversaries behind the reversal, and how many pairs they decide right."""
+        """Loss of the tagger, loss of the adversaries after the reversal, and how many pairs they decide right."""
         task = self.task_loss(batch)
-        strength = self.config.strength(self.done / self.total)
-        shown, again = (reversed_gradient(view, strength) for view in self.shown_pairs(pair, twin))
-        true, false = self.decided(pair, shown, again)
-        return task, self.adversary_loss(true, false).mean(), share_right(true, false)
+        strength = self.config.strength(self.loop.done / self.loop.total)
+        shown, again = (reverse_gradient(view, strength) for view in self.represent_pairs(pair, twin))
+        true, false = self.decide(pair, shown, again)
+        return task, self.adversary_loss(true, false).mean(), right_share(true, false)
 
     def learn(self) -> None:
         pairs = self.pair_batches()
         # As in the last part of the three-part training: the networks come to rest against each other.
-        falls = [
-            torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.02, self.total)
-            for optimizer in (self.task, self.attack)
-        ]
-        for _ in range(self.config.epochs):
-            losses: list[float] = []
-            right: list[float] = []
-            for batch in self.source.batches(self.config.batch, self.generator):
-                task, attack, decided = self.losses(batch, *self.twins(next(pairs)))
-                self.descend(
-                    task + attack,
-                    (self.task, self.task_parameters),
-                    (self.attack, self.adversaries.parameters()),
-                )
-                for fall in falls:
-                    fall.step()
-                losses.append(task.item())
-                right.append(decided)
-                self.tick("joint")
-            self.note("joint", losses, right)
+        for side in (self.task, self.attack):
+            side.fall_to(0.02, self.loop.total)
+
+        def step(batch: Batch) -> Step:
+            task, attack, right = self.losses(batch, *self.twins(next(pairs)))
+            self.loop.descend(task + attack, self.task, self.attack)
+            for side in (self.task, self.attack):
+                side.lower_rate()
+            return Step(task.item(), right)
+
+        for steps in self.loop.passes("joint", self.config.epochs, self.batches, step):
+            self.note("joint", steps)
 
 
 def train_representer(
@@ -157,6 +150,7 @@ def train_representer(
     Raises:
         TrainingError: no sentence holds PHI, or the loss is not finite any more.
     """
-    trainer = _Trainer(source, table, tags, shape, config, progress)
-    trainer.learn()
+    with seeded(config.seed):
+        trainer = _Trainer(source, table, tags, shape, config, progress)
+        trainer.learn()
     return trainer.frozen()

@@ -16,18 +16,19 @@ No adversary can be right more often than Phi(sqrt(2 D) / 2) (Neyman and Pearson
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from shared.errors import ConfigurationError
 from shared.models.representer import Representer, RepresenterConfig
+from shared.progress import Progress, silent
 from shared.sentences.ragged import Batch, RaggedSentences
+from shared.training.loop import Descent, seeded
 from shared.training.pairs import NeighbourTable
-from shared.training.representing import RepresenterTraining, TrainingRecord
-from shared.training.tagging import Progress, silent
+from shared.training.representing import RepresenterTraining, Step, TrainingRecord
 
 
 @dataclass(frozen=True)
@@ -100,24 +101,17 @@ class _Trainer(RepresenterTraining):
     ) -> None:
         super().__init__(source, table, tags, shape, config, progress)
         self.config = config
-        self.total = self.steps * config.epochs
+        self.loop.total = self.steps * config.epochs
         noise = [self.representer.input_noise.raw, self.representer.output_noise.raw]
         for scale in noise:
             scale.requires_grad_(config.learn_noise)
-        kept = {id(scale) for scale in noise}
-        groups: list[dict[str, Any]] = [
-            {"params": [value for value in self.task_parameters if id(value) not in kept]},
-            {"params": noise, "lr": config.noise_learning_rate},
-        ]
-        self.optimizer = torch.optim.NAdam(groups, lr=config.learning_rate)
-        falling = max(int(self.total * config.decay), 1)
-        self.schedule = torch.optim.lr_scheduler.LambdaLR(
-            self.optimizer, lambda step: min(1.0, max((self.total - step) / falling, 0.01))
-        )
+        apart = (noise, config.noise_learning_rate)
+        self.descent = Descent.nadam(self.task_parameters, config.learning_rate, config.clip, apart)
+        self.descent.fall_late(config.decay, self.loop.total)
 
     def pair_divergences(self, batch: Batch, twin: Tensor) -> Tensor:
         """D of sentences and their false twins under one draw of the input noise, `[batch]`."""
-        noisy = self.representer.input_noise(batch.inputs)
+        noisy = self.representer.input_noise(batch.inputs, torch.default_generator)
         both = torch.cat([noisy, noisy + (twin - batch.inputs)])
         means = self.representer.noise_free(both, torch.cat([batch.lengths, batch.lengths]))
         mean, other = means.chunk(2)
@@ -125,20 +119,20 @@ class _Trainer(RepresenterTraining):
 
     def learn(self) -> None:
         pairs = self.pair_batches()
-        for _ in range(self.config.epochs):
-            losses: list[float] = []
-            right: list[float] = []
-            for batch in self.source.batches(self.config.batch, self.generator):
-                loss = task = self.task_loss(batch)
-                if self.config.weight:
-                    distances = self.pair_divergences(*self.twins(next(pairs)))
-                    loss = task + self.config.weight * distances.log1p().mean()
-                    right.append(bayes_accuracy(distances.detach()).mean().item())
-                self.descend(loss, (self.optimizer, self.task_parameters))
-                self.schedule.step()
-                losses.append(task.item())
-                self.tick("invariance")
-            self.note("invariance", losses, right)
+
+        def step(batch: Batch) -> Step:
+            loss = task = self.task_loss(batch)
+            accuracy = math.nan
+            if self.config.weight:
+                distances = self.pair_divergences(*self.twins(next(pairs)))
+                loss = task + self.config.weight * distances.log1p().mean()
+                accuracy = bayes_accuracy(distances.detach()).mean().item()
+            self.loop.descend(loss, self.descent)
+            self.descent.lower_rate()
+            return Step(task.item(), accuracy)
+
+        for steps in self.loop.passes("invariance", self.config.epochs, self.batches, step):
+            self.note("invariance", steps)
 
 
 def train_representer(
@@ -165,6 +159,7 @@ def train_representer(
     Raises:
         TrainingError: no sentence holds PHI, or the loss is not finite any more.
     """
-    trainer = _Trainer(source, table, tags, shape, config, progress)
-    trainer.learn()
+    with seeded(config.seed):
+        trainer = _Trainer(source, table, tags, shape, config, progress)
+        trainer.learn()
     return trainer.frozen()

@@ -1,4 +1,4 @@
-"""Near-duplicate pairs of sentences: what the adversaries of Friedrich et al. 2019 (section 5.2) are trained on.
+"""Near-duplicate pairs of sentences: what the adversaries of Friedrich et al. 2019 (section 5.3) are trained on.
 
 A sentence with PHI gets a false twin that differs in ONE PHI word, replaced by one of its N nearest neighbours. The
 word is never replaced by itself: a twin that equals its original would be a wrong label, and the chance level of 50%
@@ -103,9 +103,7 @@ def replaceable(source: RaggedSentences, table: NeighbourTable) -> NDArray[np.bo
 
 def sentences_with_phi(source: RaggedSentences, table: NeighbourTable) -> NDArray[np.int64]:
     """Rows of the sentences that have a false twin."""
-    if not source.sentences:
-        return np.zeros(0, dtype=np.int64)
-    return np.flatnonzero(np.logical_or.reduceat(replaceable(source, table), source.starts))
+    return np.flatnonzero(source.sentences_with(replaceable(source, table)))
 
 
 def false_twins(

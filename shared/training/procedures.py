@@ -12,13 +12,13 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from shared.errors import ConfigurationError
 from shared.models.representer import Representer, RepresenterConfig
+from shared.progress import Progress
 from shared.sentences.ragged import RaggedSentences
 from shared.training import dann, invariance, three_part
 from shared.training.dann import DannConfig
 from shared.training.invariance import InvarianceConfig
 from shared.training.pairs import NeighbourTable
 from shared.training.representing import TrainingRecord
-from shared.training.tagging import Progress
 from shared.training.three_part import ThreePartConfig
 
 Config = TypeVar("Config")
@@ -65,7 +65,7 @@ class Procedure(Generic[Config]):
 
 
 # For the 500 notes of MEDDOCAN "quick" takes up to five minutes and "standard" about a quarter of an hour, on one core;
-# "paper" has the length of the paper's section 5.3 and its adversaries of 300 units.
+# "paper" has the length of the paper's trainings (section 5.4) and its adversaries of 300 units.
 PROCEDURES: Mapping[str, Procedure[Any]] = {
     "three-part": Procedure(
         {

@@ -11,9 +11,9 @@ and `procedures` lists them all.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -23,9 +23,10 @@ from torch import Tensor, nn
 from shared.errors import TrainingError
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.tagger import Tagger, TaggerConfig
+from shared.progress import Progress
 from shared.sentences.ragged import Batch, RaggedSentences
+from shared.training.loop import TrainingLoop
 from shared.training.pairs import NeighbourTable, false_twins, sentences_with_phi
-from shared.training.tagging import Progress
 
 
 class Recipe(Protocol):
@@ -59,8 +60,20 @@ class TrainingRecord:
     noise: list[float] = field(default_factory=list)
 
 
+class Step(NamedTuple):
+    """What a step measured, for the record; NaN for what it does not measure.
+
+    Args:
+        task_loss: nats a sentence.
+        accuracy: of the adversaries, see TrainingRecord.
+    """
+
+    task_loss: float = math.nan
+    accuracy: float = math.nan
+
+
 class RepresenterTraining:
-    """The networks of one training and its random choices.
+    """The networks of one training and its random choices; see `seeded`, under which all of it must run.
 
     Args:
         source: labelled public sentences as word ids into unit word vectors.
@@ -83,8 +96,7 @@ class RepresenterTraining:
         recipe: Recipe,
         progress: Progress,
     ) -> None:
-        torch.manual_seed(recipe.seed)
-        self.source, self.table, self.recipe, self.progress = source, table, recipe, progress
+        self.source, self.table, self.recipe = source, table, recipe
         self.generator = np.random.default_rng(recipe.seed)
         self.with_phi = sentences_with_phi(source, table)
         if not len(self.with_phi):
@@ -97,8 +109,7 @@ class RepresenterTraining:
         # Half as many pairs a step as sentences: a pair is two sentences.
         self.pairs = max(recipe.batch // 2, 1)
         self.steps = -(-source.sentences // recipe.batch)
-        self.total = 0
-        self.done = 0
+        self.loop = TrainingLoop("representer", 0, progress)
 
     @property
     def task_parameters(self) -> list[nn.Parameter]:
@@ -107,8 +118,12 @@ class RepresenterTraining:
 
     def task_loss(self, batch: Batch) -> Tensor:
         """Nats a sentence of the tagger on fresh noisy representations."""
-        representation = self.representer(batch.inputs, batch.lengths)
+        representation = self.representer(batch.inputs, batch.lengths, torch.default_generator)
         return self.tagger.loss(representation, batch.casing, batch.tags, batch.lengths).mean()
+
+    def batches(self) -> Iterator[Batch]:
+        """Those of one pass over all sentences."""
+        return self.source.batches(self.recipe.batch, self.generator)
 
     def pair_batches(self) -> Iterator[NDArray[np.int64]]:
         """Rows of sentences with PHI, endlessly, in batches of falling length."""
@@ -128,37 +143,11 @@ class RepresenterTraining:
         )
         return batch, twin
 
-    def descend(self, loss: Tensor, *parts: tuple[torch.optim.Optimizer, Iterable[nn.Parameter]]) -> None:
-        """One step down the loss.
-
-        Args:
-            loss: a scalar.
-            parts: each optimiser with its parameters, whose gradients are clipped together.
-
-        Raises:
-            TrainingError: the loss is not finite.
-        """
-        if not bool(torch.isfinite(loss)):
-            raise TrainingError(
-                f"the loss is not finite at step {self.done} of {self.total}; lower the learning rate or the weight"
-            )
-        for optimizer, _ in parts:
-            optimizer.zero_grad(set_to_none=True)
-        torch.autograd.backward(loss)
-        for optimizer, parameters in parts:
-            nn.utils.clip_grad_norm_(parameters, self.recipe.clip)
-            optimizer.step()
-
-    def tick(self, part: str) -> None:
-        """A step is done."""
-        self.done += 1
-        self.progress(part, self.done, self.total)
-
-    def note(self, part: str, losses: list[float], right: list[float]) -> None:
+    def note(self, part: str, steps: list[Step]) -> None:
         """An epoch is done."""
         self.record.part.append(part)
-        self.record.task_loss.append(float(np.mean(losses)) if losses else math.nan)
-        self.record.adversary_accuracy.append(float(np.mean(right)) if right else math.nan)
+        self.record.task_loss.append(float(np.mean([step.task_loss for step in steps])))
+        self.record.adversary_accuracy.append(float(np.mean([step.accuracy for step in steps])))
         self.record.noise.append(min(self.representer.noise_scales()["output"]))
 
     def frozen(self) -> tuple[Representer, TrainingRecord]:

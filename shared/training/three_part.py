@@ -1,4 +1,5 @@
-"""The three-part training of a representer against two adversaries (Friedrich et al. 2019, section 5.3).
+"""The three-part training of a representer against two adversaries (Friedrich et al. 2019, section 5.4 and Figure 3, after
+Feutry et al. 2018).
 
 1. Representer and tagger learn the task.
 2. The representer is frozen, and the adversaries learn to tell sentences from their false twins.
@@ -12,19 +13,23 @@ fixed, the learning rate falls linearly over part 3, and no noise falls below th
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from shared.errors import ConfigurationError
 from shared.models.representer import Representer, RepresenterConfig
-from shared.sentences.ragged import RaggedSentences
-from shared.training.adversaries import AdversarialTraining, share_right
+from shared.progress import Progress, silent
+from shared.sentences.ragged import Batch, RaggedSentences
+from shared.training.adversaries import AdversarialTraining, right_share
+from shared.training.loop import seeded
 from shared.training.pairs import NeighbourTable
-from shared.training.representing import TrainingRecord
-from shared.training.tagging import Progress, silent
+from shared.training.representing import Step, TrainingRecord
 
 
 @dataclass(frozen=True)
@@ -75,52 +80,55 @@ class _Trainer(AdversarialTraining):
         super().__init__(source, table, tags, shape, config, progress)
         self.config = config
         self.pair_steps = -(-len(self.with_phi) // self.pairs)
-        self.total = self.steps * (config.task_epochs + config.joint_epochs) + self.pair_steps * config.adversary_epochs
+        task_steps = self.steps * (config.task_epochs + config.joint_epochs)
+        self.loop.total = task_steps + self.pair_steps * config.adversary_epochs
 
     def learn_task(self) -> None:
-        for _ in range(self.config.task_epochs):
-            losses = []
-            for batch in self.source.batches(self.config.batch, self.generator):
-                loss = self.task_loss(batch)
-                self.descend(loss, (self.task, self.task_parameters))
-                losses.append(loss.item())
-                self.tick("task")
-            self.note("task", losses, [])
+        for steps in self.loop.passes("task", self.config.task_epochs, self.batches, self.task_step):
+            self.note("task", steps)
+
+    def task_step(self, batch: Batch) -> Step:
+        loss = self.task_loss(batch)
+        self.loop.descend(loss, self.task)
+        return Step(task_loss=loss.item())
 
     def learn_attack(self) -> None:
         pairs = self.pair_batches()
-        for _ in range(self.config.adversary_epochs):
-            right: list[float] = []
-            for _ in range(self.pair_steps):
-                right.append(self.attack_step(next(pairs)))
-                self.tick("adversaries")
-            self.note("adversaries", [], right)
 
-    def attack_step(self, rows: NDArray[np.int64]) -> float:
+        def one_pass() -> Iterator[NDArray[np.int64]]:
+            return islice(pairs, self.pair_steps)
+
+        for steps in self.loop.passes("adversaries", self.config.adversary_epochs, one_pass, self.attack_step):
+            self.note("adversaries", steps)
+
+    def attack_step(self, rows: NDArray[np.int64]) -> Step:
         batch, twin = self.twins(rows)
         with torch.no_grad():
-            shown, again = self.shown_pairs(batch, twin)
-        true, false = self.decided(batch, shown, again)
-        self.descend(self.adversary_loss(true, false).mean(), (self.attack, self.adversaries.parameters()))
-        return share_right(true, false)
+            shown, again = self.represent_pairs(batch, twin)
+        true, false = self.decide(batch, shown, again)
+        self.loop.descend(self.adversary_loss(true, false).mean(), self.attack)
+        return Step(accuracy=right_share(true, false))
 
     def learn_jointly(self) -> None:
         pairs = self.pair_batches()
-        fall = torch.optim.lr_scheduler.LinearLR(self.task, 1.0, 0.02, self.config.joint_epochs * self.steps)
-        for _ in range(self.config.joint_epochs):
-            losses: list[float] = []
-            right: list[float] = []
-            for batch in self.source.batches(self.config.batch, self.generator):
-                task = self.task_loss(batch)
-                pair, twin = self.twins(next(pairs))
-                logits = self.decided(pair, *self.shown_pairs(pair, twin))
-                distance = (self.adversary_loss(*logits) - math.log(2)).abs().mean()
-                self.descend(task + self.config.weight * distance, (self.task, self.task_parameters))
-                losses.append(task.item())
-                fall.step()
-                right.append(self.attack_step(next(pairs)))
-                self.tick("joint")
-            self.note("joint", losses, right)
+        self.task.fall_to(0.02, self.config.joint_epochs * self.steps)
+
+        def step(batch: Batch) -> Step:
+            task, loss = self.joint_loss(batch, next(pairs))
+            self.loop.descend(loss, self.task)
+            self.task.lower_rate()
+            return Step(task.item(), self.attack_step(next(pairs)).accuracy)
+
+        for steps in self.loop.passes("joint", self.config.joint_epochs, self.batches, step):
+            self.note("joint", steps)
+
+    def joint_loss(self, batch: Batch, rows: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+        """Loss of the task alone, and with how far the adversaries are from chance on some pairs."""
+        task = self.task_loss(batch)
+        pair, twin = self.twins(rows)
+        logits = self.decide(pair, *self.represent_pairs(pair, twin))
+        distance = (self.adversary_loss(*logits) - math.log(2)).abs().mean()
+        return task, task + self.config.weight * distance
 
 
 def train_representer(
@@ -147,8 +155,9 @@ def train_representer(
     Raises:
         TrainingError: no sentence holds PHI, or the loss is not finite any more.
     """
-    trainer = _Trainer(source, table, tags, shape, config, progress)
-    trainer.learn_task()
-    trainer.learn_attack()
-    trainer.learn_jointly()
+    with seeded(config.seed):
+        trainer = _Trainer(source, table, tags, shape, config, progress)
+        trainer.learn_task()
+        trainer.learn_attack()
+        trainer.learn_jointly()
     return trainer.frozen()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from shared.pipeline.pipeline import load_scheme_file
-from site_client.sharing import approval
-from site_client.sharing.inspect import Inspection, inspect, inspection_lines
-from site_client.workspace import Workspace
+if TYPE_CHECKING:
+    from site_client.workspace import Workspace
 
 approver_option = click.option(
     "--approver", metavar="NAME", help="Who approves that the share leaves; recorded and signed."
@@ -24,11 +23,13 @@ def approve(workspace: Workspace, share: Path, approver: str | None) -> None:
         ApprovalError: nobody has approved exactly this share.
         ProtocolError: it is damaged, or not this site's.
     """
+    from site_client.sharing import approval
+
     shown = None
     if approver is None and workspace.approval_required and at_terminal():
         shown = approval.signed_manifest(workspace, share)
         if not approval.is_settled(workspace, shown):
-            click.echo("\n".join(inspection_lines(inspection_of(workspace, share))), err=True)
+            click.echo("\n".join(inspection_of(workspace, share)), err=True)
             approver = click.prompt(
                 "Name of who approves that this leaves (empty: nobody)", default="", show_default=False, err=True
             )
@@ -40,6 +41,9 @@ def at_terminal() -> bool:
     return sys.stdin.isatty()
 
 
-def inspection_of(workspace: Workspace, share: Path) -> Inspection:
-    """What is in a share, without its notes."""
-    return inspect(workspace, share, load_scheme_file(workspace.release().folder), None)
+def inspection_of(workspace: Workspace, share: Path) -> list[str]:
+    """What is in a share, without its notes, for people."""
+    from shared.pipeline.pipeline import load_scheme_file
+    from site_client.sharing.inspect import inspect, inspection_lines
+
+    return inspection_lines(inspect(workspace, share, load_scheme_file(workspace.release().folder), None))

@@ -3,47 +3,31 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
-import torch
 
-from command_line.commands import Program, examples, json_option, report, seed_option
-from command_line.notes import Notes, NotesOptions, notes_options
+from command_line.commands import Computation, Program, examples, json_option, report, seed_option
+from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
-from shared.document import Document
 from shared.errors import ConfigurationError
-from shared.evaluation import HEADLINES, as_table, count_sentences, evaluate_all, match_corpora
-from shared.evaluation import as_json as evaluation_json
-from shared.pipeline.pipeline import load_pipeline, load_scheme_file
-from shared.privacy.enforcement import AdvantageBound
-from site_client import workspace
 from site_client.commands.keys import enrol, keys, warn_of_expiry
 from site_client.commands.ledger import ledger
+from site_client.commands.options import MODES, existing_path, folder_option
 from site_client.commands.pull import pull_release
 from site_client.commands.submit import receipts, submit
 from site_client.commands.withdraw import withdraw
-from site_client.deid import deidentify
 from site_client.errors import WorkspaceError
-from site_client.sharing.encode import encode
-from site_client.sharing.inspect import inspect, inspection_lines
-from site_client.sharing.inspect_page import write_page
-from site_client.sharing.protection import guarded_json, guarded_lines
 
-folder_option = click.option(
-    "--workspace", "root", type=click.Path(path_type=Path), default=Path("."), envvar="DEID_COMMONS_SITE",
-    help="Folder of the workspace (default: the current one).",
-)  # fmt: skip
-existing_path = click.Path(exists=True, path_type=Path)
+if TYPE_CHECKING:
+    from shared.privacy.enforcement import AdvantageBound
+    from site_client.workspace import Workspace
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="deid-commons")
 def main() -> None:
     """A hospital: pull releases, encode and share labelled notes, de-identify new ones. Notes stay here."""
-    # Two threads that share a busy core run several times slower than one.
-    torch.set_num_threads(1)
 
 
 @main.command(epilog=examples("site-client init deid --site st-anne"))
@@ -58,6 +42,8 @@ def main() -> None:
 @json_option
 def init(folder: Path, site: str, approval: bool, as_json: bool) -> None:
     """Make a workspace with a fresh signing key."""
+    from site_client import workspace
+
     made = workspace.create(folder, site, approval_required=approval)
     key = made.key().public_key
     report(
@@ -69,6 +55,7 @@ def init(folder: Path, site: str, approval: bool, as_json: bool) -> None:
 
 @main.command(
     "encode",
+    cls=Computation,
     epilog=examples(
         "site-client encode notes/ --out share.parquet",
         "site-client encode notes.jsonl --labels our-labels.toml --out share.h5",
@@ -108,6 +95,12 @@ def encode_notes(
     **reading: Any,
 ) -> None:
     """Encode labelled notes into a signed share. Nothing leaves yet."""
+    from command_line.notes import Notes
+    from shared.pipeline.pipeline import load_scheme_file
+    from site_client import workspace
+    from site_client.sharing.encode import encode
+    from site_client.sharing.protection import guarded_json, guarded_lines
+
     bound = _bound(max_advantage, advantage_quantile)
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
@@ -140,7 +133,9 @@ def _unlabelled_lines(without_labels: int, notes: int) -> list[str]:
     ]
 
 
-@main.command("inspect", epilog=examples("site-client inspect share.parquet --notes notes/ --page share.html"))
+@main.command(
+    "inspect", cls=Computation, epilog=examples("site-client inspect share.parquet --notes notes/ --page share.html")
+)
 @click.argument("share", type=existing_path)
 @click.option("--notes", type=existing_path, help="The notes it was made from: the share is searched for their text.")
 @click.option(
@@ -153,23 +148,30 @@ def inspect_share(
     share: Path, notes: Path | None, page: Path | None, root: Path, as_json: bool, **reading: Any
 ) -> None:
     """Say what would leave, and how it is protected."""
+    from command_line.notes import Notes
+    from shared.pipeline.pipeline import load_scheme_file
+    from site_client import workspace
+    from site_client.sharing.inspect import inspect, inspection_lines
+
     opened = workspace.open_workspace(root)
     scheme = load_scheme_file(opened.release().folder)
     found = inspect(opened, share, scheme, None if notes is None else Notes(notes, NotesOptions.of(reading)))
     lines = inspection_lines(found)
     if page is not None:
+        from site_client.sharing.inspect_page import write_page
+
         lines.append(f"page: {write_page(found, page)}")
     report(found.as_json(), lines, as_json=as_json)
 
 
-@main.command(epilog=examples("site-client deid notes/ --out safe/ --mode redact"))
+@main.command(cls=Computation, epilog=examples("site-client deid notes/ --out safe/ --mode redact"))
 @click.argument("notes", type=existing_path)
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="A new folder.")
 @click.option(
     "--mode",
     default="redact",
     show_default=True,
-    type=click.Choice(deidentify.MODES),
+    type=click.Choice(MODES),
     help="tag: brat annotations beside the text; redact: text with [CATEGORY].",
 )
 @folder_option
@@ -177,6 +179,11 @@ def inspect_share(
 @notes_options
 def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading: Any) -> None:
     """Find PHI in notes, and hide it."""
+    from command_line.notes import Notes
+    from shared.pipeline.pipeline import load_pipeline
+    from site_client import workspace
+    from site_client.deid import deidentify
+
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
     read = Notes(notes, NotesOptions.of(reading))
@@ -191,7 +198,7 @@ def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading
     report({"documents": written, "spans": counts, "quarantined": read.quarantined}, lines, as_json=as_json)
 
 
-@main.command(epilog=examples("site-client evaluate labelled-notes/"))
+@main.command(cls=Computation, epilog=examples("site-client evaluate labelled-notes/"))
 @click.argument("notes", type=existing_path)
 @folder_option
 @click.option(
@@ -202,6 +209,15 @@ def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading
 @notes_options
 def evaluate(notes: Path, root: Path, everything: bool, seed: int, as_json: bool, **reading: Any) -> None:
     """Hold the pipeline against your own labelled notes."""
+    import numpy as np
+
+    from command_line.notes import Notes
+    from shared.document import Document
+    from shared.evaluation import HEADLINES, as_table, count_sentences, evaluate_all, match_corpora
+    from shared.evaluation import as_json as evaluation_json
+    from shared.pipeline.pipeline import load_pipeline, load_scheme_file
+    from site_client import workspace
+
     opened = workspace.open_workspace(root)
     folder = _pipeline(opened)
     read = Notes(notes, NotesOptions.of(reading), load_scheme_file(folder))
@@ -213,7 +229,7 @@ def evaluate(notes: Path, root: Path, everything: bool, seed: int, as_json: bool
     report(values, [*read.lines(), as_table(result, blocks=None if everything else HEADLINES)], as_json=as_json)
 
 
-def _pipeline(opened: workspace.Workspace) -> Path:
+def _pipeline(opened: Workspace) -> Path:
     """Folder of the release in use, if it is a whole pipeline."""
     release = opened.release()
     if release.manifest.kind != "pipeline":
@@ -224,6 +240,8 @@ def _pipeline(opened: workspace.Workspace) -> Path:
 
 
 def _bound(advantage: float | None, quantile: float | None) -> AdvantageBound | None:
+    from shared.privacy.enforcement import AdvantageBound
+
     if advantage is None:
         if quantile is not None:
             raise ConfigurationError("--advantage-quantile: expected --max-advantage beside it, got none; give both")

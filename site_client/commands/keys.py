@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from command_line.commands import examples, json_option, report
-from protocols.keys.rotation import MAX_OVERLAP_DAYS, MAX_ROTATION_BYTES
-from protocols.storage import read_bounded, write_whole
-from site_client import keys as site_keys
-from site_client import workspace
-from site_client.exchange.messages import connection_of, post
+from site_client.commands.options import (
+    MAX_OVERLAP_DAYS,
+    OVERLAP_DAYS,
+    ca_option,
+    existing_file,
+    folder_option,
+    proxy_option,
+)
 
-folder_option = click.option(
-    "--workspace", "root", type=click.Path(path_type=Path), default=Path("."), envvar="DEID_COMMONS_SITE",
-    help="Folder of the workspace (default: the current one).",
-)  # fmt: skip
-existing_file = click.Path(exists=True, path_type=Path, dir_okay=False)
+if TYPE_CHECKING:
+    from site_client.workspace import Workspace
+
 new_file = click.Path(path_type=Path, dir_okay=False)
 
 
@@ -29,6 +31,9 @@ new_file = click.Path(path_type=Path, dir_okay=False)
 @json_option
 def enrol(out: Path, contact: str, root: Path, as_json: bool) -> None:
     """Write the request with which this site joins."""
+    from site_client import keys as site_keys
+    from site_client import workspace
+
     request = site_keys.request_enrolment(workspace.open_workspace(root), out, contact, datetime.date.today())
     lines = [
         f"request in {out}: send it to the provider by any way",
@@ -59,6 +64,9 @@ def keys() -> None:
 @json_option
 def keys_show(root: Path, as_json: bool) -> None:
     """All keys, which of them signs, and what expires soon."""
+    from site_client import keys as site_keys
+    from site_client import workspace
+
     opened = workspace.open_workspace(root)
     rows = [
         {
@@ -82,19 +90,24 @@ def keys_show(root: Path, as_json: bool) -> None:
 )
 @click.option(
     "--overlap-days",
-    default=site_keys.OVERLAP_DAYS,
+    default=OVERLAP_DAYS,
     show_default=True,
     type=click.IntRange(0, MAX_OVERLAP_DAYS),
     help="How long the old key stays valid, for shares that are on their way.",
 )
-@click.option("--ca", type=existing_file, help="Certificates to trust, PEM (default: those of this machine).")
-@click.option("--proxy", metavar="URL", help="Such as http://proxy:3128 (default: what HTTPS_PROXY says).")
+@ca_option
+@proxy_option
 @folder_option
 @json_option
 def keys_rotate(
     out: Path | None, overlap_days: int, ca: Path | None, proxy: str | None, root: Path, as_json: bool
 ) -> None:
     """Make a new key, which signs as soon as the provider has accepted it. No fingerprint has to be compared."""
+    from foundation.files import write_bytes
+    from site_client import keys as site_keys
+    from site_client import workspace
+    from site_client.exchange.messages import connection_of, post
+
     opened = workspace.open_workspace(root)
     way = None if out is not None else connection_of(opened, ca, proxy)
     opened, data = site_keys.rotation(opened, datetime.date.today(), overlap_days)
@@ -102,7 +115,7 @@ def keys_rotate(
         assert way is not None
         _accepted(opened, post(opened, "/v1/rotations", data, way, tell), as_json=as_json)
         return
-    write_whole(out, data)
+    write_bytes(out, data)
     lines = [
         f"rotation in {out}: send it to the provider by any way",
         "the old key goes on signing until `site-client keys accept` has the provider's answer",
@@ -116,10 +129,16 @@ def keys_rotate(
 @json_option
 def keys_accept(acceptance: Path, root: Path, as_json: bool) -> None:
     """Sign with the new key from now on, since the provider has accepted it."""
+    from protocols.bounded_reading import read_bounded
+    from protocols.keys.rotation import MAX_ROTATION_BYTES
+    from site_client import workspace
+
     _accepted(workspace.open_workspace(root), read_bounded(acceptance, MAX_ROTATION_BYTES), as_json=as_json)
 
 
-def _accepted(opened: workspace.Workspace, acceptance: bytes, *, as_json: bool) -> None:
+def _accepted(opened: Workspace, acceptance: bytes, *, as_json: bool) -> None:
+    from site_client import keys as site_keys
+
     _, accepted = site_keys.take_into_use(opened, acceptance)
     report(
         {"fingerprint": accepted.new_key.key_id, "valid_until": str(accepted.valid_until)},
@@ -128,8 +147,10 @@ def _accepted(opened: workspace.Workspace, acceptance: bytes, *, as_json: bool) 
     )
 
 
-def warn_of_expiry(opened: workspace.Workspace) -> None:
+def warn_of_expiry(opened: Workspace) -> None:
     """One line on standard error for each key that expires soon."""
+    from site_client import keys as site_keys
+
     for line in site_keys.expiry_lines(opened, datetime.date.today()):
         click.echo(f"warning: {line}", err=True)
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from command_line.commands import examples, json_option, report
-from site_client import ledger as log
-from site_client import workspace
-from site_client.commands.keys import folder_option
+from site_client.commands.options import folder_option
+
+if TYPE_CHECKING:
+    from site_client.ledger import Entry
 
 
 @click.group()
@@ -23,6 +25,9 @@ def ledger() -> None:
 @json_option
 def ledger_show(root: Path, as_json: bool) -> None:
     """All entries, each checked before it is shown."""
+    from site_client import ledger as log
+    from site_client import workspace
+
     found = list(log.entries(workspace.open_workspace(root)))
     rows = [
         {"number": one.number, "at": one.at, "event": one.event, "details": dict(one.details), "key": one.key_id}
@@ -38,6 +43,9 @@ def ledger_show(root: Path, as_json: bool) -> None:
 @json_option
 def ledger_verify(known: tuple[str, ...], root: Path, as_json: bool) -> None:
     """Check every entry, its signature and its place. Note the last digest down: with it a cut end is noticed."""
+    from site_client import ledger as log
+    from site_client import workspace
+
     found = log.verify(workspace.open_workspace(root), known)
     head = "" if found is None else found.digest
     count = 0 if found is None else found.number
@@ -45,5 +53,5 @@ def ledger_verify(known: tuple[str, ...], root: Path, as_json: bool) -> None:
     report({"entries": count, "last": head}, lines, as_json=as_json)
 
 
-def _details(entry: log.Entry) -> str:
+def _details(entry: Entry) -> str:
     return json.dumps(dict(entry.details), ensure_ascii=False, sort_keys=True)

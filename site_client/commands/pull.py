@@ -6,21 +6,14 @@ from pathlib import Path
 
 import click
 
-from command_line.commands import examples, json_option, report
-from site_client import workspace
+from command_line.commands import Computation, examples, json_option, report
 from site_client.commands.keys import warn_of_expiry
-from site_client.releases.pull import pull
-from site_client.releases.source import Network
-
-folder_option = click.option(
-    "--workspace", "root", type=click.Path(path_type=Path), default=Path("."), envvar="DEID_COMMONS_SITE",
-    help="Folder of the workspace (default: the current one).",
-)  # fmt: skip
-_existing_file = click.Path(exists=True, path_type=Path, dir_okay=False)
+from site_client.commands.options import ca_option, existing_file, folder_option, proxy_option
 
 
 @click.command(
     "pull",
+    cls=Computation,
     epilog=examples(
         "site-client pull /media/stick/releases --fingerprint 1f2e-...-90ab",
         "site-client pull https://deid.example.org/releases",
@@ -31,11 +24,11 @@ _existing_file = click.Path(exists=True, path_type=Path, dir_okay=False)
 @click.option("--fingerprint", help="The provider's, as told over another channel, in digits or spoken; needed once.")
 @click.option(
     "--embeddings",
-    type=_existing_file,
+    type=existing_file,
     help="The word vectors that the release refers to, where this machine can't download them.",
 )
-@click.option("--ca", type=_existing_file, help="Certificates to trust, PEM (default: those of this machine).")
-@click.option("--proxy", metavar="URL", help="Such as http://proxy:3128 (default: what HTTPS_PROXY says).")
+@ca_option
+@proxy_option
 @folder_option
 @json_option
 def pull_release(
@@ -51,6 +44,10 @@ def pull_release(
 
     SOURCE is the provider's folder releases/ or an https address; it is remembered.
     """
+    from site_client import workspace
+    from site_client.releases.pull import pull
+    from site_client.releases.source import Network
+
     opened = workspace.open_workspace(root)
     updated, pulled = pull(opened, source, fingerprint, embeddings=embeddings, network=Network(ca, proxy))
     warn_of_expiry(updated)

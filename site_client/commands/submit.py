@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from command_line.commands import examples, json_option, report
 from command_line.progress import progress_bar
-from protocols.share.receipt import Receipt
-from site_client import workspace
 from site_client.commands.approval import approve, approver_option
-from site_client.commands.keys import existing_file, folder_option, tell, warn_of_expiry
+from site_client.commands.keys import tell, warn_of_expiry
+from site_client.commands.options import ca_option, existing_file, folder_option, proxy_option
 from site_client.errors import RejectedError
-from site_client.exchange.messages import connection_of
-from site_client.exchange.receipts import take_receipts
-from site_client.exchange.submit import submit_to_folder, submit_to_server
-from site_client.exchange.transport import Connection
+
+if TYPE_CHECKING:
+    from protocols.share.receipt import Receipt
 
 _WORDS = {
     "accepted": "accepted: it counts from the next training on",
@@ -40,8 +39,8 @@ _WORDS = {
     help="Write the sealed share for a stick (default: send it to the provider's server).",
 )
 @click.option("--server", metavar="URL", help="The provider's server (default: the one that the provider states).")
-@click.option("--ca", type=existing_file, help="Certificates to trust, PEM (default: those of this machine).")
-@click.option("--proxy", metavar="URL", help="Such as http://proxy:3128 (default: what HTTPS_PROXY says).")
+@ca_option
+@proxy_option
 @approver_option
 @folder_option
 @json_option
@@ -56,6 +55,11 @@ def submit(
     as_json: bool,
 ) -> None:
     """Hand a share over, sealed. Goes on where an earlier attempt was cut off."""
+    from site_client import workspace
+    from site_client.exchange.messages import connection_of
+    from site_client.exchange.submit import submit_to_folder, submit_to_server
+    from site_client.exchange.transport import Connection
+
     if folder is not None and (server, ca, proxy) != (None, None, None):
         raise click.UsageError("--to-folder: expected no --server, --ca or --proxy beside it; give one way.")
     opened = workspace.open_workspace(root)
@@ -81,6 +85,9 @@ def submit(
 @json_option
 def receipts(folder: Path, root: Path, as_json: bool) -> None:
     """Take the provider's receipts for this site from FOLDER."""
+    from site_client import workspace
+    from site_client.exchange.receipts import take_receipts
+
     _report(take_receipts(workspace.open_workspace(root), folder), as_json=as_json)
 
 

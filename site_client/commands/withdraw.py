@@ -8,10 +8,8 @@ from pathlib import Path
 import click
 
 from command_line.commands import examples, json_option, report
-from site_client import workspace
-from site_client.commands.keys import existing_file, folder_option, tell
-from site_client.exchange import withdraw as withdrawals
-from site_client.exchange.messages import connection_of, post
+from site_client.commands.keys import tell
+from site_client.commands.options import ca_option, folder_option, proxy_option
 
 
 @click.command(
@@ -28,14 +26,18 @@ from site_client.exchange.messages import connection_of, post
     type=click.Path(path_type=Path, file_okay=False),
     help="Write the message for a stick (default: send it to the provider's server).",
 )
-@click.option("--ca", type=existing_file, help="Certificates to trust, PEM (default: those of this machine).")
-@click.option("--proxy", metavar="URL", help="Such as http://proxy:3128 (default: what HTTPS_PROXY says).")
+@ca_option
+@proxy_option
 @folder_option
 @json_option
 def withdraw(
     share: str, reason: str, folder: Path | None, ca: Path | None, proxy: str | None, root: Path, as_json: bool
 ) -> None:
     """Take SHARE back, by its number or its file: the provider deletes it and trains the next head without it."""
+    from site_client import workspace
+    from site_client.exchange import withdraw as withdrawals
+    from site_client.exchange.messages import connection_of, post
+
     opened = workspace.open_workspace(root)
     found = withdrawals.find_share(opened, share)
     way = None if folder is not None else connection_of(opened, ca, proxy)

@@ -9,7 +9,7 @@ from shared.corpus import write_corpus
 from shared.document import Annotation, Document
 from shared.errors import ConfigurationError
 from shared.pipeline.pipeline import Pipeline
-from shared.training.tagging import Progress, silent
+from shared.progress import Progress, silent
 
 MODES = ("tag", "redact")
 

@@ -11,11 +11,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from foundation.errors import StorageError
+from foundation.files import flush
+from foundation.os_errors import mapped
+from foundation.reading import file_sha256
 from protocols.errors import ProtocolError
 from protocols.keys.signing import PrivateKey
 from protocols.share.bundle import read_header, seal_bundle
 from protocols.share.sealing import ShareExpectation, open_share
-from protocols.storage import file_sha256, flush, mapped
 from site_client.errors import SiteError
 from site_client.sharing.approval import SignedManifest
 from site_client.workspace import Workspace
@@ -99,6 +102,6 @@ def _folder(workspace: Workspace, manifest_sha256: str) -> Path:
 
 def _usable(path: Path, recipient_id: str) -> bool:
     """Whether there is a bundle for the provider's present key; it became that name whole."""
-    with suppress(ProtocolError):
+    with suppress(ProtocolError, StorageError):
         return path.is_file() and read_header(path).recipient == recipient_id
     return False

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from foundation.errors import StorageError
+from foundation.files import write_bytes
+from foundation.os_errors import mapped
+from protocols.bounded_reading import read_bounded
 from protocols.canonical import Json
-from protocols.errors import ProtocolError, StorageError
+from protocols.errors import ProtocolError
 from protocols.keys.signed_message import MAX_MESSAGE_BYTES
 from protocols.share.receipt import Receipt, read_receipt
-from protocols.storage import mapped, read_bounded, write_whole
 from site_client import ledger
 from site_client.errors import LedgerError, SiteError
 from site_client.exchange import outbox
@@ -42,7 +45,7 @@ def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
         ledger.record(workspace, RECEIVED, details)
         with mapped(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, data)
+        write_bytes(path, data)
     outbox.discard(workspace, manifest_sha256)
     return receipt
 
@@ -52,7 +55,7 @@ def take_receipts(workspace: Workspace, folder: Path) -> list[Receipt]:
 
     Raises:
         SiteError: there is no receipt for this site.
-        ProtocolError, SiteError: of the first that can't be taken, as `take_receipt`; all others are taken before.
+        ProtocolError, StorageError, SiteError: of the first that can't be taken, as `take_receipt`; all others are taken before.
         LedgerError: the ledger was changed.
     """
     taken, failed = [], []
@@ -66,7 +69,7 @@ def take_receipts(workspace: Workspace, folder: Path) -> list[Receipt]:
                 taken.append(take_receipt(workspace, data))
         except LedgerError:
             raise
-        except (ProtocolError, SiteError) as error:
+        except (ProtocolError, StorageError, SiteError) as error:
             failed.append(error)
     if failed:
         raise failed[0]

@@ -11,9 +11,11 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from foundation.files import staged
+from foundation.os_errors import mapped
+from foundation.reading import file_sha256
 from protocols.canonical import Json
 from protocols.share.receipt import Receipt
-from protocols.storage import file_sha256, mapped, staged
 from site_client import ledger
 from site_client.errors import SiteError
 from site_client.exchange.outbox import Sealed, sealed

@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from protocols.errors import StorageError
+from foundation.errors import StorageError
+from foundation.os_errors import mapped
+from foundation.reading import regular_size
 from protocols.http.messages import MAX_CHUNK_BYTES, UploadRequest
-from protocols.storage import mapped, regular_size
 from site_client.errors import RefusedError, UnreachableError
 from site_client.exchange.retry_policy import asked_seconds
 from site_client.exchange.transport import Answer, Transport

@@ -6,10 +6,11 @@ import datetime
 from dataclasses import dataclass
 from pathlib import Path
 
+from foundation.files import write_bytes
+from foundation.os_errors import mapped
 from protocols.canonical import Json
 from protocols.share.receipt import Receipt
 from protocols.share.withdrawal import Withdrawal
-from protocols.storage import mapped, write_whole
 from site_client import ledger
 from site_client.errors import SiteError
 from site_client.exchange.receipts import SUBMITTED, take_receipt
@@ -81,7 +82,7 @@ def write_withdrawal(workspace: Workspace, share: SharedBefore, data: bytes, fol
     path = folder / f"{workspace.site}-{share.sequence:04}.withdrawal.json"
     with mapped(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    write_whole(path, data)
+    write_bytes(path, data)
     return path
 
 

@@ -16,15 +16,10 @@ from tuf.api.metadata import Metadata, TargetFile, Timestamp
 from tuf.api.serialization import DeserializationError
 from tuf.ngclient import Updater, UpdaterConfig
 
-from protocols.errors import (
-    BoundsError,
-    DigestError,
-    ProtocolError,
-    SchemaError,
-    SignatureError,
-    StaleError,
-    StorageError,
-)
+from foundation.errors import DeidError, StorageError
+from foundation.os_errors import mapped, storage_error
+from protocols.bounded_reading import read_bounded
+from protocols.errors import BoundsError, DigestError, SchemaError, SignatureError, StaleError
 from protocols.release.manifest import FileEntry
 from protocols.release.repository import (
     LIFETIME,
@@ -35,7 +30,6 @@ from protocols.release.repository import (
     TARGETS,
     RootFingerprint,
 )
-from protocols.storage import mapped, read_bounded, storage_error
 from site_client.errors import SiteError
 from site_client.releases.source import ReleaseSource
 from site_client.trust import FIRST_ROOT, Trust
@@ -169,7 +163,7 @@ def _translated() -> Iterator[None]:
     """What went wrong in `tuf`, as an error of ours; the more special kinds first."""
     try:
         yield
-    except (ProtocolError, SiteError):
+    except DeidError:
         raise
     except tuf_errors.ExpiredMetadataError as error:
         raise StaleError(
@@ -205,7 +199,7 @@ def _translated() -> Iterator[None]:
             "metadata that belong together", received=str(error), advice="refuse these releases and tell the provider"
         ) from error
     except OSError as error:
-        raise storage_error(error, Path(str(error.filename or "releases"))) from error
+        raise storage_error(Path(str(error.filename or "releases")), error) from error
 
 
 def _now() -> datetime.datetime:

@@ -13,6 +13,9 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from foundation.errors import StorageError
+from foundation.files import flush, write_bytes
+from foundation.os_errors import mapped
 from protocols.canonical import canonical_bytes
 from protocols.errors import ProtocolError, SchemaError
 from protocols.release.manifest import MAX_RELEASE_BYTES, FileEntry, ReleaseManifest
@@ -28,7 +31,6 @@ from protocols.release.repository import (
     release_name,
 )
 from protocols.release.verification import MANIFEST_NAME, VerifiedRelease, check_file, verify_release
-from protocols.storage import flush, mapped, write_whole
 from shared.pipeline.pipeline import load_encoder, load_pipeline
 from site_client.errors import SiteError
 from site_client.releases.client import ReleaseClient, first_trust
@@ -78,7 +80,7 @@ def pull(
         if release is None:
             incoming = scratch / name
             _Reception(client, manifest, _Known(workspace), embeddings, network).into(incoming)
-            write_whole(incoming / MANIFEST_NAME, listed)
+            write_bytes(incoming / MANIFEST_NAME, listed)
             release = _take(incoming, workspace.releases / name, manifest)
         client.trust(place).save(workspace.trust)
 
@@ -123,7 +125,7 @@ def _present(workspace: Workspace, name: str, digest: str) -> VerifiedRelease | 
         return None
     try:
         return verify_release(folder, digest)
-    except ProtocolError:
+    except (ProtocolError, StorageError):
         with mapped(folder):
             shutil.rmtree(folder)
         return None
@@ -136,7 +138,7 @@ class _Known:
         self._files: Mapping[str, Path] = {}
         try:
             release = workspace.release()
-        except (SiteError, ProtocolError):
+        except (SiteError, ProtocolError, StorageError):
             return
         self._files = {entry.sha256: release.path(name) for name, entry in release.manifest.files.items()}
 

@@ -18,9 +18,9 @@ from typing import IO
 from tuf.api.exceptions import DownloadHTTPError, DownloadLengthMismatchError
 from tuf.ngclient import FetcherInterface
 
-from protocols.errors import StorageError
+from foundation.errors import StorageError
+from foundation.os_errors import mapped, storage_error
 from protocols.release.repository import MAX_FILE_BYTES, MAX_METADATA_BYTES, METADATA
-from protocols.storage import mapped, storage_error
 from site_client.errors import RefusedError, SiteError
 from site_client.exchange.transport import Connection, Patience, Transport
 
@@ -115,7 +115,7 @@ class FolderSource(ReleaseSource):
         except FileNotFoundError as error:
             raise DownloadHTTPError(f"{name}: no such file", 404) from error
         except OSError as error:
-            raise storage_error(error, path) from error
+            raise storage_error(path, error) from error
         with mapped(path), os.fdopen(handle, "rb", buffering=0) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise StorageError(

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from foundation.reading import file_sha256
 from protocols.payload.sentence_block import SentenceBlock, ValueRules
 from protocols.payload.shuffled_writer import ShuffledWriter
 from protocols.share.manifest import ShareFields, ShareManifest
 from protocols.share.sealing import manifest_path, seal_share
-from protocols.storage import file_sha256
 from shared.document import Document
 from shared.errors import ConfigurationError, CorpusError
 from shared.models.noise import SharingNoise
@@ -25,9 +25,9 @@ from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer
 from shared.pipeline.pipeline import Encoder, load_encoder
 from shared.privacy.enforcement import AdvantageBound
-from shared.sentences.encoding import tokenised, tokenised_chunks
+from shared.progress import Progress, silent
 from shared.sentences.ragged import RaggedSentences
-from shared.training.tagging import Progress, silent
+from shared.sentences.tokenised import tokenised, tokenised_chunks
 from site_client.ledger import record
 from site_client.noise_secret import make_noise_secret
 from site_client.sharing.encode_report import report_path, write_report

@@ -9,9 +9,9 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from foundation.files import write_text
+from protocols.bounded_reading import read_bounded
 from protocols.share.manifest import ShareManifest
-from protocols.storage import read_bounded
-from shared.files import write_text
 from site_client.errors import SiteError
 from site_client.sharing.guard import Guarded
 from site_client.sharing.protection import guarded_json
@@ -71,7 +71,7 @@ def write_report(share: Path, manifest: ShareManifest, guarded: Guarded) -> None
         StorageError: no room, no permission.
     """
     stated = {"format": FORMAT, "payload_sha256": manifest.payload_sha256, **guarded_json(guarded)}
-    write_text(report_path(share), json.dumps(stated, indent=1, sort_keys=True))
+    write_text(report_path(share), json.dumps(stated, indent=1, sort_keys=True), private=False)
 
 
 def read_report(share: Path, manifest: ShareManifest) -> EncodeReport | None:

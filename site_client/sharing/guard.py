@@ -19,18 +19,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from foundation.reading import read_text
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.embeddings.distinct import DistinctVectors
 from shared.embeddings.generalised import GeneralisedVectors
 from shared.embeddings.neighbours import Neighbours
-from shared.files import read_text
 from shared.labels import HIDDEN_TAG, without_hidden
 from shared.models.noise import SharingNoise
 from shared.pipeline.pipeline import Encoder
 from shared.privacy.enforcement import AdvantageBound, enforce, raised_value_bound
 from shared.privacy.white_box import WhiteBoxBound, WhiteBoxTally, construction
 from shared.privacy.word_pairs import WHILE_ENCODING, WhiteBoxSettings, WordPairs
-from shared.sentences.encoding import TokenisedSentences
+from shared.sentences.tokenised import TokenisedSentences
 
 NEIGHBOURS = 100
 _TRAINING = "representer.training.json"
@@ -117,7 +117,7 @@ class Guard:
         used = np.concatenate(factors)[~away]
         self._left_out += int(away.sum())
         self._raised += int((used > 1).sum())
-        return without(chunk, away), used
+        return chunk.leave_out(away), used
 
     def _without_hidden(self, chunk: TokenisedSentences) -> tuple[TokenisedSentences, TokenisedSentences]:
         """What may go on to the encoder, and the same for the attacker, who knows the categories of the scheme alone."""
@@ -126,24 +126,21 @@ class Guard:
             return chunk, chunk
         self._hidden_words += int(hidden.sum())
         if self._replaces:
-            return chunk, TokenisedSentences(chunk.words, without_hidden(chunk.tags), chunk.lengths)
-        away = np.logical_or.reduceat(hidden, np.cumsum(chunk.lengths) - chunk.lengths)
+            return chunk, chunk.with_tags(without_hidden(chunk.tags))
+        away = chunk.sentences_with(hidden)
         self._hidden_left_out += int(away.sum())
-        chunk = without(chunk, away)
+        chunk = chunk.leave_out(away)
         return chunk, chunk
 
     def _pieces(self, chunk: TokenisedSentences) -> Iterator[TokenisedSentences]:
         """The chunk, cut between sentences where it has more pairs than are to be held at a time."""
-        if not len(chunk.lengths):
+        if not chunk.sentences:
             return
         most = self._tally.settings.neighbours or self._neighbours
         ends = np.cumsum(chunk.lengths)
         pairs = np.append(0, np.cumsum(chunk.tags > 0))[ends] * most
-        begin = 0
-        for part in np.split(np.arange(len(ends)), np.flatnonzero(np.diff(pairs // _PAIRS)) + 1):
-            end = int(ends[part[-1]])
-            yield TokenisedSentences(chunk.words[begin:end], chunk.tags[begin:end], chunk.lengths[part])
-            begin = end
+        for rows in np.split(np.arange(len(ends)), np.flatnonzero(np.diff(pairs // _PAIRS)) + 1):
+            yield chunk.select(rows)
 
     def result(self) -> Guarded:
         """What was found in all chunks so far."""
@@ -156,16 +153,6 @@ class Guard:
             self._hidden_words,
             self._hidden_left_out,
         )
-
-
-def without(chunk: TokenisedSentences, left_out: NDArray[np.bool_]) -> TokenisedSentences:
-    """The sentences that are not left out, in their order."""
-    if not left_out.any():
-        return chunk
-    kept = np.flatnonzero(~np.repeat(left_out, chunk.lengths))
-    return TokenisedSentences(
-        [chunk.words[token] for token in kept.tolist()], chunk.tags[kept], chunk.lengths[~left_out]
-    )
 
 
 def neighbours_of(release: Path) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from shared.files import write_text
+from foundation.files import write_text
 from shared.report import plots
 from shared.text.casing import CASING_CLASSES
 from site_client.sharing.encode_report import EncodeReport
@@ -45,7 +45,7 @@ def write_page(inspection: Inspection, path: Path) -> Path:
         rare=_RARE,
         attacker=Markup(_attacker(inspection.report)),
     )
-    write_text(path, text)
+    write_text(path, text, private=False)
     return path
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.storage import mapped
+from foundation.os_errors import mapped
 from shared.document import Document
 from shared.text.tokens import tokenise
 from site_client.errors import SiteError

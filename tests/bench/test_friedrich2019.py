@@ -19,7 +19,7 @@ from bench.papers.friedrich2019_runs import Run, recorded
 from bench.results import read
 from shared.embeddings.vectors import WordVectors
 from shared.errors import ConfigurationError
-from shared.sentences.encoding import TokenisedSentences
+from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import casing_classes
 
 TRAINED = Cell("three-part", "fasttext", True, 100, 50)

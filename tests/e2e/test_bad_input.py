@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-import protocols.errors
+from foundation.errors import StorageError
 from shared.corpus import read_corpus
 from shared.document import Annotation, Document
 from shared.embeddings.artefact import save_vectors
@@ -307,9 +307,9 @@ class TestFullDisk:
         number = values(encode(loop, loop.notes("north"), tmp_path / "a.h5", "--json"))["sequence"]
 
         def full(*arguments: object, **options: object) -> None:
-            raise protocols.errors.StorageError("room", received="a full disk")
+            raise StorageError("room", received="a full disk")
 
-        monkeypatch.setattr("protocols.share.sealing.write_whole", full)
+        monkeypatch.setattr("protocols.share.sealing.write_bytes", full)
         refused(encode(loop, loop.notes("north"), tmp_path / "a.h5"), DISK)
         # The share that was there before is replaced, so its manifest must not seem to be that of anything.
         assert not list(tmp_path.glob("a.*")) + list(tmp_path.glob(".*"))

@@ -24,6 +24,8 @@ from shared.labels import (
     map_document,
     repair_tags,
     scheme_names,
+    tag_categories,
+    tag_spans,
     without_hidden,
 )
 from shared.text.tokens import tokenise
@@ -74,6 +76,23 @@ def test_repair_makes_legal_tags_and_loses_no_phi(raw: list[int]) -> None:
         assert after[0] != "I" or before[2:] == after[2:]
     assert ((tags > 0) == (repaired > 0)).all()
     assert ((tags + 1) // 2 == (repaired + 1) // 2).all()
+
+
+@given(st.lists(st.sampled_from([*range(5), HIDDEN_TAG])))
+def test_spans_of_tags_are_those_of_their_names(raw: list[int]) -> None:
+    names = [("?", "HIDDEN") if tag == HIDDEN_TAG else (SCHEME.tags[tag][0], SCHEME.tags[tag][2:]) for tag in raw]
+    expected: list[tuple[int, int, str]] = []
+    for place, (prefix, category) in enumerate(names):
+        goes_on = prefix == "I" and expected and expected[-1][1:] == (place, category)
+        if goes_on:
+            expected[-1] = (expected[-1][0], place + 1, category)
+        elif prefix != "O":
+            expected.append((place, place + 1, category))
+    tags = np.array(raw, dtype=np.uint8)
+    categories = dict(enumerate(SCHEME.categories)) | {MAX_CATEGORIES: "HIDDEN"}
+    assert [(begin, end, categories[kind]) for begin, end, kind in tag_spans(tags)] == expected
+    found = ["" if kind < 0 else categories[kind] for kind in tag_categories(tags).tolist()]
+    assert found == [category for _, category in names]
 
 
 def test_two_spans_in_one_token_are_both_hidden() -> None:

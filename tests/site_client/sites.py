@@ -8,8 +8,8 @@ import torch
 
 from aggregator import workspace as provider
 from aggregator.publishing import releases
+from foundation.files import write_text
 from shared.embeddings.vectors import WordVectors
-from shared.files import write_text
 from shared.labels import load_scheme
 from shared.models import lstm
 from shared.models.representer import Representer, RepresenterConfig
@@ -48,7 +48,7 @@ def site(root: Path, encoder: Encoder, training: str = "{}") -> hospital.Workspa
     central = provider.create(root / "provider", "test", encoder.scheme.name)
     central.representer.mkdir()
     save_encoder(encoder, central.representer)
-    write_text(central.representer / "training.json", training)
+    write_text(central.representer / "training.json", training, private=False)
     releases.publish_representer(central, releases.Publishing(audited=False))
     fingerprint = central.repository().fingerprint.key_id
     made, _ = pull.pull(hospital.create(root / "site", "test"), str(central.releases), fingerprint)

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foundation.errors import StorageError
 from protocols.canonical import canonical_bytes
-from protocols.errors import StorageError
 from protocols.keys.signing import LEDGER_CONTEXT, SHARE_CONTEXT, PrivateKey
 from site_client import ledger
 from site_client.errors import LedgerError

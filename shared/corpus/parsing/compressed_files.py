@@ -1,4 +1,4 @@
-"""Files in and out: whole or not at all, and every failure of the disk as one `StorageError`."""
+"""Files of notes, through gzip where their names say so; every failure of the disk is one `StorageError`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import IO, cast
 
-from shared.errors import FormatError, StorageError
+from foundation.os_errors import storage_error
+from shared.errors import FormatError
 
 _CHUNK_BYTES = 1 << 16
 
@@ -31,9 +32,7 @@ def reading(file: Path) -> Iterator[None]:
             "expected a whole gzip file, got a damaged or truncated one; copy it again", document=file.name
         ) from error
     except OSError as error:
-        raise StorageError(
-            f"{file.name}: can't be read ({error.strerror}); check the path and its permissions"
-        ) from error
+        raise storage_error(file, error) from error
 
 
 def open_bytes(file: Path) -> IO[bytes]:
@@ -59,14 +58,3 @@ def read_bytes(file: Path) -> bytes:
 
 def _is_compressed(file: Path) -> bool:
     return file.name.lower().endswith(".gz")
-
-
-@contextmanager
-def writing(what: str) -> Iterator[None]:
-    """Map what goes wrong while something is written."""
-    try:
-        yield
-    except OSError as error:
-        raise StorageError(
-            f"{what}: can't be written ({error.strerror}); nothing half-written stays, make room or check permissions"
-        ) from error

@@ -1,4 +1,4 @@
-"""Fresh adversaries: does a share tell a sentence from its twin that differs in one PHI word? (Friedrich et al. 2019, section 5.2)
+"""Fresh adversaries: does a share tell a sentence from its twin that differs in one PHI word? (Friedrich et al. 2019, section 5.3)
 
 T1 holds the word vectors of a sentence, T2 an independent share of it; each is shown a share of that sentence or of the
 twin and decides which. They are trained from scratch against the frozen encoder, since an adversary that was trained
@@ -14,7 +14,7 @@ What is done so that 50% means chance and nothing else:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -34,18 +34,19 @@ from shared.privacy.attacks.near_duplicates import Looks, Material
 from shared.privacy.material.sharing import (
     ClearEncoder,
     SharingEncoder,
-    chosen,
-    shown,
+    draw_share,
     spread,
     with_casing,
-    with_phi,
 )
 from shared.privacy.statistics.finding import Finding, proportion
-from shared.sentences.encoding import TokenisedSentences
+from shared.progress import Progress, silent
+from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import CASING_CLASSES
-from shared.training.tagging import Progress, silent
+from shared.training.loop import BestWeights, Descent, TrainingLoop, seeded
 
 Name = Literal["T1", "T2"]
+Batch = tuple[list[Tensor], Tensor, NDArray[np.int64]]
+"""Views of some sentences, their lengths and rows; see `Looks.batches`."""
 _KNOWLEDGE = {
     "T1": "the release; the word vectors of a sentence, to be matched with a share of it or of its twin",
     "T2": "the release; one share of a sentence, to be matched with another share of it or of its twin",
@@ -131,7 +132,7 @@ def fresh_adversaries(
         TrainingError: too few sentences with PHI to train on.
         EvaluationError: no sentence with PHI to judge on.
     """
-    if not len(with_phi(target)):
+    if not len(target.rows_with_phi()):
         raise EvaluationError("expected sentences with PHI to judge adversaries on, got none; give more notes")
     generator = np.random.default_rng(settings.seed)
     pseudonyms = Pseudonymiser(Neighbours(vectors), min(settings.neighbours, len(vectors)))
@@ -168,20 +169,21 @@ class _Attack:
     def __init__(
         self, victim: SharingEncoder, train: Material, test: Material, settings: AdversarySettings, progress: Progress
     ) -> None:
-        self.victim, self.train, self.test, self.settings, self.progress = victim, train, test, settings, progress
+        self.victim, self.train, self.test, self.settings = victim, train, test, settings
         self.generator = np.random.default_rng(settings.seed)
         self.noise = torch.Generator().manual_seed(settings.seed)
-        torch.manual_seed(settings.seed)
         # The last sentences belong to the last documents, so hardly a document is on both sides.
         held = max(1, int(len(train.rows) * _VALIDATION_SHARE))
         self.learning, self.validation = train.rows[:-held], train.rows[-held:][: settings.pairs]
-        sample = shown(victim, chosen(train.chunk, self.learning[: settings.batch]), self.noise)
+        sample = draw_share(victim, train.chunk.select(self.learning[: settings.batch]), self.noise)
         self.scale = (spread(train.source.values), spread(sample.values))
         inputs, dim = self._size(train.source.dim), self._size(sample.dim)
-        self.networks: dict[Name, nn.Module] = {
-            "T1": InputAdversary(inputs, dim, settings.hidden),
-            "T2": RepresentationAdversary(dim, settings.hidden),
-        }
+        with seeded(settings.seed):
+            self.networks: dict[Name, nn.Module] = {
+                "T1": InputAdversary(inputs, dim, settings.hidden),
+                "T2": RepresentationAdversary(dim, settings.hidden),
+            }
+        self.loop = TrainingLoop("fresh adversaries", settings.epochs, progress, by_pass=True)
 
     def outcome(self) -> tuple[dict[Name, int], int]:
         """Right decisions of each adversary on the test, and how many there were."""
@@ -193,42 +195,36 @@ class _Attack:
         return {name: int(found[np.arange(len(rows)), on_twin].sum()) for name, found in right.items()}, len(rows)
 
     def _learn(self) -> None:
-        settings = self.settings
-        optimizers = {
-            name: torch.optim.NAdam(network.parameters(), lr=settings.learning_rate)
-            for name, network in self.networks.items()
-        }
-        schedules = [
-            torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, settings.epochs) for optimizer in optimizers.values()
-        ]
+        descents = {name: self._descent(network) for name, network in self.networks.items()}
         validation = self._looks(self.train, self.validation)
-        best: dict[Name, tuple[float, dict[str, Tensor]]] = {}
-        for epoch in range(settings.epochs):
-            rows = self.generator.permutation(self.learning)[: settings.pairs]
-            for views, lengths, _ in self._looks(self.train, rows).batches(settings.batch, self.generator):
-                for name, network in self.networks.items():
-                    self._step(network, optimizers[name], *_logits(name, network, views, lengths))
-            for schedule in schedules:
-                schedule.step()
-            for name, found in self._right(validation).items():
-                accuracy = float(found.mean())
-                if name not in best or accuracy > best[name][0]:
-                    state = {key: value.clone() for key, value in self.networks[name].state_dict().items()}
-                    best[name] = accuracy, state
-            self.progress("adversaries", epoch + 1, settings.epochs)
-            if min(accuracy for accuracy, _ in best.values()) >= settings.enough:
-                break
-        for name, (_, state) in best.items():
-            self.networks[name].load_state_dict(state)
+        best = {name: BestWeights(network) for name, network in self.networks.items()}
 
-    def _step(self, network: nn.Module, optimizer: torch.optim.Optimizer, true: Tensor, false: Tensor) -> None:
-        loss = (functional.softplus(-true) + functional.softplus(false)).mean() / 2
-        if not bool(torch.isfinite(loss)):
-            raise TrainingError("an adversary's loss is not finite; lower the learning rate or check the shares")
-        optimizer.zero_grad(set_to_none=True)
-        torch.autograd.backward(loss)
-        nn.utils.clip_grad_norm_(network.parameters(), self.settings.clip)
-        optimizer.step()
+        def step(batch: Batch) -> None:
+            views, lengths, _ = batch
+            for name, network in self.networks.items():
+                true, false = _logits(name, network, views, lengths)
+                loss = (functional.softplus(-true) + functional.softplus(false)).mean() / 2
+                self.loop.descend(loss, descents[name])
+
+        for _ in self.loop.passes("adversaries", self.settings.epochs, self._batches, step):
+            for descent in descents.values():
+                descent.lower_rate()
+            for name, found in self._right(validation).items():
+                best[name].judge(float(found.mean()))
+            if min(one.score for one in best.values()) >= self.settings.enough:
+                break
+        for one in best.values():
+            one.restore()
+
+    def _descent(self, network: nn.Module) -> Descent:
+        descent = Descent.nadam(network.parameters(), self.settings.learning_rate, self.settings.clip)
+        descent.fall_to(0.1, self.settings.epochs)
+        return descent
+
+    def _batches(self) -> Iterator[Batch]:
+        """Fresh looks at other sentences in every pass."""
+        rows = self.generator.permutation(self.learning)[: self.settings.pairs]
+        return self._looks(self.train, rows).batches(self.settings.batch, self.generator)
 
     @torch.no_grad()
     def _right(self, looks: Looks) -> dict[Name, NDArray[np.bool_]]:
@@ -241,15 +237,15 @@ class _Attack:
         return right
 
     def _looks(self, material: Material, rows: NDArray[np.int64]) -> Looks:
-        chunk = chosen(material.chunk, rows)
+        chunk = material.chunk.select(rows)
         tokens = material.source.tokens_of(rows)
         vectors = self._seen(material.source.vectors(tokens), material.source.casing[tokens], self.scale[0])
         again, real, twin = (
             self._seen(share.values, share.casing, self.scale[1])
             for share in (
-                shown(self.victim, chunk, self.noise),
-                shown(self.victim, chunk, self.noise),
-                shown(self.victim, material.twins(rows, self.generator), self.noise),
+                draw_share(self.victim, chunk, self.noise),
+                draw_share(self.victim, chunk, self.noise),
+                draw_share(self.victim, material.twins(rows, self.generator), self.noise),
             )
         )
         return Looks(vectors, again, real, twin, chunk.lengths)

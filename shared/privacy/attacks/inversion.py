@@ -32,7 +32,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from shared.anonymity.surrogates import tagged_spans
 from shared.augment.pseudonyms import is_punctuation
 from shared.embeddings.vectors import WordVectors
 from shared.errors import ConfigurationError, EvaluationError, TrainingError
@@ -40,13 +39,13 @@ from shared.labels import MAX_CATEGORIES
 from shared.privacy.inversion.model import Candidates, GuesserSettings, Sight, WordGuesser
 from shared.privacy.inversion.ranking import Ranks, likelihoods, ranks
 from shared.privacy.inversion.training import fit
-from shared.privacy.material.sharing import SharingEncoder, chosen, shown, spread, with_phi
+from shared.privacy.material.sharing import SharingEncoder, draw_share, spread
 from shared.privacy.statistics.cluster_bootstrap import LEAST_CLUSTERS, cluster_interval
 from shared.privacy.statistics.finding import Finding, proportion
-from shared.sentences.encoding import TokenisedSentences
+from shared.progress import Progress, silent
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import casing_classes
-from shared.training.tagging import Progress, silent
 
 ATTACK = "token inversion"
 _KNOWLEDGE = "the release; labelled notes of the attacker's own; representation, casing and tags of the share"
@@ -126,13 +125,13 @@ def _parts(
     known: TokenisedSentences, target: TokenisedSentences, settings: InversionSettings, generator: np.random.Generator
 ) -> tuple[TokenisedSentences, TokenisedSentences, TokenisedSentences]:
     """Sentences with PHI to learn from, to choose the epoch by and to judge on."""
-    rows = with_phi(known)
+    rows = known.rows_with_phi()
     held = max(1, min(int(len(rows) * _VALIDATION_SHARE), _VALIDATION_SENTENCES))
     if len(rows) < 2:
         raise TrainingError(f"expected sentences with PHI to learn from, got {len(rows)}; give more labelled notes")
     learning = np.sort(generator.permutation(rows[:-held])[: settings.guesser.sentences])
-    judged = np.sort(generator.permutation(with_phi(target))[: settings.judged])
-    return chosen(known, learning), chosen(known, rows[-held:]), chosen(target, judged)
+    judged = np.sort(generator.permutation(target.rows_with_phi())[: settings.judged])
+    return known.select(learning), known.select(rows[-held:]), target.select(judged)
 
 
 def _targets(chunk: TokenisedSentences) -> NDArray[np.int64]:
@@ -146,7 +145,7 @@ def _weights(
 ) -> NDArray[np.float64]:
     """Weight of the share and of its context for each category, by what is likeliest on the validation."""
     found = likelihoods(network, sights, candidates, _WEIGHTINGS)
-    category = (validation.tags[sights[0].targets].astype(np.int64) - 1) // 2
+    category = validation.categories[sights[0].targets]
     weights = np.tile(_WEIGHTINGS[found.sum(0).argmax()], (MAX_CATEGORIES, 1))
     for index in np.unique(category).tolist():
         if (category == index).sum() >= _ENOUGH_TARGETS:
@@ -162,7 +161,7 @@ class _Views:
     ) -> None:
         self.encoder, self.filler, self.candidates = encoder, filler, candidates
         self.noise = torch.Generator().manual_seed(seed)
-        self.scale = spread(shown(encoder, sample, self.noise).values)
+        self.scale = spread(draw_share(encoder, sample, self.noise).values)
 
     def of(self, chunk: TokenisedSentences) -> list[Sight]:
         targets = _targets(chunk)
@@ -171,13 +170,13 @@ class _Views:
         phi[targets] = True
         words = [self.filler if marked else word for word, marked in zip(chunk.words, phi.tolist(), strict=True)]
         full = self._seen(chunk)
-        blank = self._seen(TokenisedSentences(words, chunk.tags, chunk.lengths))
+        blank = self._seen(chunk.with_words(words))
         blank.values[phi] = 0
         blank.casing[phi] = full.casing[phi]
         return [Sight(full, targets, answers), Sight(blank, targets, answers)]
 
     def _seen(self, chunk: TokenisedSentences) -> RaggedSentences:
-        share = shown(self.encoder, chunk, self.noise)
+        share = draw_share(self.encoder, chunk, self.noise)
         values = share.values.astype(np.float32) / self.scale
         return RaggedSentences(values, share.casing.copy(), chunk.tags, share.lengths)
 
@@ -235,8 +234,8 @@ class _Outcome:
             cased.append(word == commonest.get(span if enough else kind))
         nothing = Ranks(np.full(len(words), np.inf), np.zeros(len(words)))
         return cls(
-            (judged.tags[places].astype(np.int64) - 1) // 2,
-            np.repeat(np.arange(len(judged.lengths)), judged.lengths)[places],
+            judged.categories[places],
+            judged.sentence_of_token[places],
             np.array([word in known for word in words], dtype=np.bool_),
             np.array(frequent, dtype=np.bool_),
             np.array(cased, dtype=np.bool_),
@@ -253,7 +252,7 @@ _LEAST_WORDS = 3
 def _keys(chunk: TokenisedSentences, casing: NDArray[np.uint8]) -> list[tuple[_Key, ...]]:
     """What may be known of each target, the closest first: how its span is written and its place there; its casing; its category."""
     keys: dict[int, tuple[_Key, ...]] = {}
-    for start, end, category in tagged_spans(chunk.tags):
+    for start, end, category in chunk.spans():
         written = casing[start:end].tolist()
         for place, kind in enumerate(written):
             keys[start + place] = (category, place, *written), (category, kind), (category,)

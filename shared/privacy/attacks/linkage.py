@@ -21,7 +21,7 @@ from shared.privacy.material.release_model import Candidates, Floats, ReleaseMod
 from shared.privacy.material.sharing import SharingEncoder
 from shared.privacy.statistics.finding import Finding, proportion
 from shared.privacy.statistics.resampling import mean_interval
-from shared.sentences.encoding import tokenised, tokenised_chunks
+from shared.sentences.tokenised import tokenised, tokenised_chunks
 
 Name = tuple[str, ...]
 """The tokens of a full name, such as a given name and a surname."""
@@ -141,15 +141,13 @@ def name_targets(
     begins = np.array([2 * scheme.category_index[name] + 1 for name in sorted(categories)])
     found: list[NameTarget] = []
     for chunk in tokenised_chunks(tokenised(documents), scheme):
-        ends = np.cumsum(chunk.lengths).tolist()
-        for end, length in zip(ends, chunk.lengths.tolist(), strict=True):
-            words, tags = tuple(chunk.words[end - length : end]), chunk.tags[end - length : end]
+        for words, tags in chunk.split():
             here = [
                 NameTarget(words, tags, begin, size)
                 for begin in np.flatnonzero(np.isin(tags, begins)).tolist()
                 if (size := _span(tags, begin)) in parts and all(word.isalpha() for word in words[begin : begin + size])
             ]
-            if here and length <= settings.longest:
+            if here and len(words) <= settings.longest:
                 found.append(here[int(generator.integers(len(here)))])
     chosen = generator.permutation(len(found))[: settings.targets]
     return [found[index] for index in chosen.tolist()]

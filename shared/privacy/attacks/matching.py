@@ -19,12 +19,12 @@ from shared.augment.pseudonyms import Pseudonymiser, is_punctuation
 from shared.document import Document
 from shared.embeddings.neighbours import Neighbours
 from shared.errors import ConfigurationError
-from shared.labels import LabelScheme
+from shared.labels import LabelScheme, tag_categories
 from shared.privacy.material.release_model import Candidates, Floats, ReleaseModel
 from shared.privacy.material.sharing import SharingEncoder
 from shared.privacy.statistics.finding import Finding, proportion
 from shared.privacy.statistics.resampling import mean_interval
-from shared.sentences.encoding import tokenised, tokenised_chunks
+from shared.sentences.tokenised import tokenised, tokenised_chunks
 from shared.text.casing import casing_class
 
 OwnSet = Callable[[str], Iterable[str]]
@@ -129,15 +129,13 @@ def phi_targets(
     """A random PHI word of each of some random sentences."""
     found: list[Target] = []
     for chunk in tokenised_chunks(tokenised(documents), scheme):
-        ends = np.cumsum(chunk.lengths).tolist()
-        for end, length in zip(ends, chunk.lengths.tolist(), strict=True):
-            if length > settings.longest:
+        for words, tags in chunk.split():
+            if len(words) > settings.longest:
                 continue
-            words, tags = tuple(chunk.words[end - length : end]), chunk.tags[end - length : end]
             places = [place for place in np.flatnonzero(tags).tolist() if not is_punctuation(words[place])]
             if places:
                 place = int(generator.choice(places))
-                found.append(Target(words, tags, place, scheme.categories[(int(tags[place]) - 1) // 2]))
+                found.append(Target(words, tags, place, scheme.categories[tag_categories(tags)[place]]))
     chosen = generator.permutation(len(found))[: settings.targets]
     return [found[index] for index in chosen.tolist()]
 

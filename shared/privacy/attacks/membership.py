@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from shared.document import Document
 from shared.errors import ConfigurationError
 from shared.models.tagger import Tagger, TaggerConfig
-from shared.privacy.material.sharing import SharingEncoder, shown
+from shared.privacy.material.sharing import SharingEncoder, draw_share
 from shared.privacy.statistics.finding import Finding, proportion
 from shared.privacy.statistics.resampling import auc_interval
-from shared.sentences.encoding import tokenised, tokenised_chunks
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import tokenised, tokenised_chunks
 from shared.training.tagging import TaggingConfig, train_tagger
 
 Floats = NDArray[np.float64]
@@ -125,20 +125,10 @@ def encoded_notes(encoder: SharingEncoder, documents: Iterable[Document], seed: 
     noise = torch.Generator().manual_seed(seed)
     notes = []
     for pair in tokenised(documents):
-        pieces = [shown(encoder, chunk, noise) for chunk in tokenised_chunks([pair], encoder.scheme)]
+        pieces = [draw_share(encoder, chunk, noise) for chunk in tokenised_chunks([pair], encoder.scheme)]
         if pieces:
-            notes.append(joined(pieces))
+            notes.append(RaggedSentences.concatenate(pieces))
     return notes
-
-
-def joined(pieces: Sequence[RaggedSentences]) -> RaggedSentences:
-    """Several pieces of sentences as one."""
-    return RaggedSentences(
-        np.concatenate([piece.values for piece in pieces]),
-        np.concatenate([piece.casing for piece in pieces]),
-        np.concatenate([piece.tags for piece in pieces]),
-        np.concatenate([piece.lengths for piece in pieces]),
-    )
 
 
 def balanced_halves(heads: int, notes: int, generator: np.random.Generator) -> Bools:
@@ -152,7 +142,7 @@ def note_scores(head: Tagger, notes: Sequence[RaggedSentences]) -> Floats:
     """Log-odds of the probability that the head gives a note's tags, a token (geometric mean), `[notes]`."""
     head.eval()
     lengths = [note.sentences for note in notes]
-    together = joined(notes)
+    together = RaggedSentences.concatenate(notes)
     losses = np.empty(together.sentences)
     for batch in together.batches(128):
         losses[batch.rows] = head.loss(batch.inputs, batch.casing, batch.tags, batch.lengths).double().numpy()
@@ -188,7 +178,7 @@ def likelihood_ratios(score: Floats, shadows: Floats, inside: Bools) -> Floats:
 def _trained(
     pool: Sequence[RaggedSentences], inside: Bools, tags: int, settings: MembershipSettings, index: int
 ) -> Tagger:
-    source = joined([note for note, member in zip(pool, inside.tolist(), strict=True) if member])
+    source = RaggedSentences.concatenate([note for note, member in zip(pool, inside.tolist(), strict=True) if member])
     recipe = replace(settings.recipe, seed=settings.recipe.seed + 1000 * settings.seed + index)
     return train_tagger(source, tags, recipe, shape=TaggerConfig(source.dim, tags, hidden=settings.hidden))
 

@@ -13,9 +13,9 @@ from torch import Tensor
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.embeddings.vectors import WordVectors
 from shared.privacy.attacks.matching import cased_like
-from shared.privacy.material.sharing import chosen, starts
-from shared.sentences.encoding import TokenisedSentences
+from shared.sentences.encoding import indexed
 from shared.sentences.ragged import RaggedSentences, batch_rows
+from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import casing_classes
 from shared.training.pairs import NeighbourTable, false_twins, neighbour_table, sentences_with_phi
 
@@ -47,14 +47,7 @@ class Material:
         generator: np.random.Generator,
         cache: Path | None,
     ) -> Material:
-        ids = vectors.ids(chunk.words)
-        extra: dict[str, int] = {}
-        for place in np.flatnonzero(ids < 0).tolist():
-            ids[place] = len(vectors) + extra.setdefault(chunk.words[place], len(extra))
-        values = np.concatenate([vectors.matrix, vectors.rows(list(extra))]) if extra else vectors.matrix
-        casing = casing_classes(chunk.words)
-        source = RaggedSentences(values, casing, chunk.tags, chunk.lengths, ids.astype(np.int32))
-        words = (*vectors.words, *extra)
+        source, words = indexed([chunk], vectors)
         table = neighbour_table(source, words, pseudonyms, generator, cache=cache)
         return cls(chunk, source, words, table, sentences_with_phi(source, table))
 
@@ -64,8 +57,8 @@ class Material:
         Casing travels in clear and is counted elsewhere: a twin in another class would tell nothing of what hides the word.
         """
         offsets, replacements = false_twins(self.source, rows, self.table, generator)
-        twin = chosen(self.chunk, rows)
-        places = starts(twin) + offsets
+        twin = self.chunk.select(rows)
+        places = twin.starts + offsets
         words = [twin.words[place] for place in places.tolist()]
         made = self._cased(replacements, words)
         for _ in range(_DRAWS):

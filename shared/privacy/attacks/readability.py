@@ -30,11 +30,11 @@ from shared.errors import ConfigurationError, EvaluationError, TrainingError
 from shared.privacy.inversion.model import Candidates, GuesserSettings, Sight
 from shared.privacy.inversion.ranking import ranks
 from shared.privacy.inversion.training import fit
-from shared.privacy.material.sharing import SharingEncoder, chosen, shown, spread
+from shared.privacy.material.sharing import SharingEncoder, draw_share, spread
 from shared.privacy.statistics.finding import Finding, proportion
-from shared.sentences.encoding import TokenisedSentences
+from shared.progress import Progress, silent
 from shared.sentences.ragged import RaggedSentences
-from shared.training.tagging import Progress, silent
+from shared.sentences.tokenised import TokenisedSentences
 
 ATTACK = "readability"
 _KNOWLEDGE = "the release; labelled notes of the attacker's own and the frequencies of their words; the share"
@@ -94,13 +94,13 @@ def readability(
         TrainingError, EvaluationError: no words to learn from, or to judge on.
     """
     generator = np.random.default_rng(settings.guesser.seed)
-    if len(known.lengths) < 2:
-        raise TrainingError(f"expected sentences to learn from, got {len(known.lengths)}; give more notes")
-    held = max(1, min(int(len(known.lengths) * _VALIDATION_SHARE), _VALIDATION_SENTENCES))
-    rows = generator.permutation(len(known.lengths) - held)[: settings.guesser.sentences]
-    learning = chosen(known, np.sort(rows))
-    validation = chosen(known, np.arange(len(known.lengths) - held, len(known.lengths)))
-    judged = chosen(target, np.sort(generator.permutation(len(target.lengths))[: settings.judged]))
+    if known.sentences < 2:
+        raise TrainingError(f"expected sentences to learn from, got {known.sentences}; give more notes")
+    held = max(1, min(int(known.sentences * _VALIDATION_SHARE), _VALIDATION_SENTENCES))
+    rows = generator.permutation(known.sentences - held)[: settings.guesser.sentences]
+    learning = known.select(np.sort(rows))
+    validation = known.select(np.arange(known.sentences - held, known.sentences))
+    judged = target.select(np.sort(generator.permutation(target.sentences)[: settings.judged]))
     if not len(_targets(learning)) or not len(_targets(judged)):
         raise EvaluationError("expected words that are no PHI to learn from and to judge on, got none; give more notes")
     frequency = Counter(known.words) if public is None else public
@@ -131,7 +131,7 @@ class _Reader:
         self.noise = torch.Generator().manual_seed(settings.seed)
         seen = [learning.words[place] for place in _targets(learning).tolist()]
         self.candidates = Candidates.of(seen, vectors, settings.vocabulary)
-        self.scale = spread(shown(encoder, learning, self.noise).values)
+        self.scale = spread(draw_share(encoder, learning, self.noise).values)
         counts = np.array([frequency.get(word, 0) for word in self.candidates.words])
         self.groups, self.table = _rows(encoder, self.candidates.words, self.noise)
         self.commonest = _commonest(self.groups, counts)
@@ -149,7 +149,7 @@ class _Reader:
 
     def look(self, chunk: TokenisedSentences) -> tuple[Sight, NDArray[np.int64]]:
         """The sentences as the network gets them, and the group of words that each target's row names, -1 for none."""
-        share = shown(self.encoder, chunk, self.noise)
+        share = draw_share(self.encoder, chunk, self.noise)
         targets = _targets(chunk)
         answers = self.candidates.ids([chunk.words[place] for place in targets.tolist()])
         keys = _keys(share.values[targets], share.casing[targets])
@@ -184,9 +184,9 @@ def _rows(
     groups = np.empty(len(words), dtype=np.int64)
     table: dict[bytes, int] = {}
     for begin in range(0, len(words), _BLOCK_WORDS):
-        part = list(words[begin : begin + _BLOCK_WORDS])
-        chunk = TokenisedSentences(part, np.zeros(len(part), np.uint8), np.ones(len(part), np.int64))
-        once, again = shown(encoder, chunk, noise), shown(encoder, chunk, noise)
+        part = words[begin : begin + _BLOCK_WORDS]
+        chunk = TokenisedSentences.single_words(part)
+        once, again = draw_share(encoder, chunk, noise), draw_share(encoder, chunk, noise)
         if not np.array_equal(once.values, again.values):
             return np.zeros(len(words), dtype=np.int64), {}
         keys = _keys(once.values, once.casing)

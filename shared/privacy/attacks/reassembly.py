@@ -16,13 +16,12 @@ from numpy.typing import NDArray
 
 from shared.document import Document
 from shared.errors import ConfigurationError
-from shared.privacy.attacks.membership import joined
 from shared.privacy.material.pair_features import Floats, PairFeatures, pair_features
-from shared.privacy.material.sharing import SharingEncoder, shown
+from shared.privacy.material.sharing import SharingEncoder, draw_share
 from shared.privacy.statistics.finding import Finding
 from shared.privacy.statistics.resampling import WeightedAUC
-from shared.sentences.encoding import tokenised, tokenised_chunks
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import tokenised, tokenised_chunks
 
 _RIDGE = 1.0
 _NEWTON_STEPS = 30
@@ -143,12 +142,13 @@ def _share(
             rows = np.flatnonzero(chunk.lengths >= settings.shortest)
             rows = np.sort(rng.permutation(rows)[: settings.sentences])
             if len(rows) > 1:
-                pieces.append(shown(encoder, chunk, noise).select(rows))
+                pieces.append(draw_share(encoder, chunk, noise).select(rows))
         if len(pieces) >= settings.notes:
             break
     if len(pieces) < 2:
         raise ConfigurationError("reassembly: expected at least two notes of two sentences, got fewer")
-    return joined(pieces), np.repeat(np.arange(len(pieces)), [piece.sentences for piece in pieces])
+    owners = np.repeat(np.arange(len(pieces)), [piece.sentences for piece in pieces])
+    return RaggedSentences.concatenate(pieces), owners
 
 
 def _findings(

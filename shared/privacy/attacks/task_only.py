@@ -12,10 +12,11 @@ from shared.embeddings.vectors import WordVectors
 from shared.labels import LabelScheme
 from shared.models.representer import RepresenterConfig
 from shared.pipeline.pipeline import Encoder
-from shared.sentences.encoding import TokenisedSentences, indexed
+from shared.progress import Progress, silent
+from shared.sentences.encoding import indexed
+from shared.sentences.tokenised import TokenisedSentences
 from shared.training.invariance import InvarianceConfig, train_representer
 from shared.training.pairs import neighbour_table
-from shared.training.tagging import Progress, silent
 
 _NOISE = 0.01
 

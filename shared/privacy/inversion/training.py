@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from shared.errors import TrainingError
 from shared.privacy.inversion.model import Candidates, GuesserSettings, Sight, WordGuesser, target_cells
 from shared.privacy.inversion.ranking import ranks
+from shared.progress import Progress, silent
 from shared.sentences.ragged import batch_rows
-from shared.training.tagging import Progress, silent
+from shared.training.loop import BestWeights, Descent, TrainingLoop, seeded
 
 
 def fit(
@@ -40,52 +41,51 @@ def fit(
         TrainingError: nothing to guess, or the loss is not finite any more.
     """
     generator = np.random.default_rng(settings.seed)
-    torch.manual_seed(settings.seed)
     sights = look()
     if not len(sights[0].targets):
         raise TrainingError("expected words to guess in the attacker's sentences, got none; give more labelled notes")
-    network = WordGuesser(sights[0].share.dim, tags, candidates, settings.hidden)
+    with seeded(settings.seed):
+        network = WordGuesser(sights[0].share.dim, tags, candidates, settings.hidden)
     network.start_from(sights[0].share.values[sights[0].targets], candidates.vectors[sights[0].answers])
-    optimizer = torch.optim.NAdam(network.parameters(), lr=settings.learning_rate)
-    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, settings.epochs)
-    best = -1.0
-    state: dict[str, Tensor] = {}
-    for epoch in range(settings.epochs):
-        sights = look() if epoch else sights
-        _pass(network, optimizer, sights, candidates, settings, generator)
-        schedule.step()
-        right = sum(float(ranks(network, [sight], candidates).within(1).sum()) for sight in validation)
-        if right > best:
-            best, state = right, {key: value.clone() for key, value in network.state_dict().items()}
-        progress("word guesser", epoch + 1, settings.epochs)
-    network.load_state_dict(state)
+    loop = TrainingLoop("word guesser", settings.epochs, progress, by_pass=True)
+    descent = Descent.nadam(network.parameters(), settings.learning_rate, settings.clip)
+    descent.fall_to(0.1, settings.epochs)
+
+    def batches() -> Iterator[tuple[Sequence[Sight], NDArray[np.int64]]]:
+        seen = look() if loop.done else sights
+        for rows in batch_rows(seen[0].share.lengths, settings.batch, generator):
+            yield seen, rows
+
+    def step(batch: tuple[Sequence[Sight], NDArray[np.int64]]) -> None:
+        loss = _batch_loss(network, *batch, candidates, settings, generator)
+        # A batch of sentences without any word to guess teaches nothing.
+        if loss is not None:
+            loop.descend(loss, descent)
+
+    best = BestWeights(network)
+    for _ in loop.passes("word guesser", settings.epochs, batches, step):
+        descent.lower_rate()
+        best.judge(sum(float(ranks(network, [sight], candidates).within(1).sum()) for sight in validation))
+    best.restore()
     return network
 
 
-def _pass(
+def _batch_loss(
     network: WordGuesser,
-    optimizer: torch.optim.Optimizer,
     sights: Sequence[Sight],
+    rows: NDArray[np.int64],
     candidates: Candidates,
     settings: GuesserSettings,
     generator: np.random.Generator,
-) -> None:
-    for rows in batch_rows(sights[0].share.lengths, settings.batch, generator):
-        loss = torch.zeros(())
-        for sight in sights:
-            cells, targets = target_cells(sight, rows)
-            picked = generator.permutation(len(cells))[: settings.targets]
-            if len(picked):
-                loss = loss + _loss(
-                    network, sight, rows, cells[picked], targets[picked], candidates, settings, generator
-                )
-        if not bool(torch.isfinite(loss)):
-            raise TrainingError("the word guesser's loss is not finite; lower the learning rate or check the shares")
-        if loss.requires_grad:
-            optimizer.zero_grad(set_to_none=True)
-            torch.autograd.backward(loss)
-            nn.utils.clip_grad_norm_(network.parameters(), settings.clip)
-            optimizer.step()
+) -> Tensor | None:
+    """Summed over the sights; None where there is nothing to guess."""
+    losses = []
+    for sight in sights:
+        cells, targets = target_cells(sight, rows)
+        picked = generator.permutation(len(cells))[: settings.targets]
+        if len(picked):
+            losses.append(_loss(network, sight, rows, cells[picked], targets[picked], candidates, settings, generator))
+    return torch.stack(losses).sum() if losses else None
 
 
 def _loss(

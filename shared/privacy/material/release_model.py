@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from shared.errors import ModelError
 from shared.models.noise_source import PrivateNoise
-from shared.privacy.material.sharing import SharingEncoder, shown
-from shared.sentences.encoding import TokenisedSentences
+from shared.privacy.material.sharing import SharingEncoder, draw_share
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import TokenisedSentences
 
 Floats = NDArray[np.float64]
 
@@ -142,7 +142,7 @@ class ReleaseModel:
 
     def show(self, candidates: Candidates) -> Shown:
         """A share of each sentence, all noise in it."""
-        return Shown.of(shown(self.encoder, candidates.chunk(), self._generator))
+        return Shown.of(draw_share(self.encoder, candidates.chunk(), self._generator))
 
     def log_likelihoods(self, candidates: Candidates, observed: Shown) -> Floats:
         """Log-likelihood of every share under every candidate, `[candidates, shares]`, up to a constant of the share."""

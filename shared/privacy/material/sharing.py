@@ -6,7 +6,6 @@ like; so an attack that works through `shared` alone holds for every constructio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -18,8 +17,9 @@ from shared.embeddings.vectors import WordVectors
 from shared.errors import EvaluationError
 from shared.labels import LabelScheme
 from shared.models.noise import NoiseSource
-from shared.sentences.encoding import TokenisedSentences, embedded
+from shared.sentences.encoding import embedded
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import CASING_CLASSES
 
 
@@ -52,7 +52,7 @@ class ClearEncoder:
         return RaggedSentences(plain.values.astype(np.float16), plain.casing, plain.tags, plain.lengths)
 
 
-def shown(encoder: SharingEncoder, chunk: TokenisedSentences, noise: torch.Generator) -> RaggedSentences:
+def draw_share(encoder: SharingEncoder, chunk: TokenisedSentences, noise: torch.Generator) -> RaggedSentences:
     """One fresh share of these sentences.
 
     Raises:
@@ -62,38 +62,9 @@ def shown(encoder: SharingEncoder, chunk: TokenisedSentences, noise: torch.Gener
     if not np.array_equal(share.lengths, chunk.lengths):
         raise EvaluationError(
             f"expected a share of the same sentence lengths, got {share.sentences} sentences of {share.tokens} tokens "
-            f"for {len(chunk.lengths)} of {len(chunk.words)}; give the attack an encoder that keeps them"
+            f"for {chunk.sentences} of {chunk.tokens}; give the attack an encoder that keeps them"
         )
     return share
-
-
-def starts(chunk: TokenisedSentences) -> NDArray[np.int64]:
-    """Index of each sentence's first token."""
-    return np.cumsum(chunk.lengths) - chunk.lengths
-
-
-def chosen(chunk: TokenisedSentences, rows: NDArray[np.int64]) -> TokenisedSentences:
-    """Some sentences, in the order given."""
-    lengths = chunk.lengths[rows]
-    first = starts(chunk)[rows]
-    tokens = np.repeat(first - (np.cumsum(lengths) - lengths), lengths) + np.arange(int(lengths.sum()))
-    return TokenisedSentences([chunk.words[token] for token in tokens.tolist()], chunk.tags[tokens], lengths)
-
-
-def joined(chunks: Sequence[TokenisedSentences]) -> TokenisedSentences:
-    """Chunks as one."""
-    return TokenisedSentences(
-        [word for chunk in chunks for word in chunk.words],
-        np.concatenate([np.zeros(0, dtype=np.uint8), *(chunk.tags for chunk in chunks)]),
-        np.concatenate([np.zeros(0, dtype=np.int64), *(chunk.lengths for chunk in chunks)]),
-    )
-
-
-def with_phi(chunk: TokenisedSentences) -> NDArray[np.int64]:
-    """Rows of the sentences that hold PHI."""
-    if not len(chunk.lengths):
-        return np.zeros(0, dtype=np.int64)
-    return np.flatnonzero(np.logical_or.reduceat(chunk.tags > 0, starts(chunk)))
 
 
 def one_hot(classes: NDArray[np.integer], size: int) -> NDArray[np.float32]:

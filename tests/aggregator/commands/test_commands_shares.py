@@ -12,7 +12,7 @@ from aggregator.enrolled import sites
 from aggregator.enrolled.shares import ACCEPTED, QUARANTINED, REJECTED, WITHDRAWN
 from aggregator.ingestion import ingest
 from bench.exchange.world import Sentences, World
-from protocols.errors import StorageError
+from foundation.errors import StorageError
 from protocols.share.receipt import read_receipt
 from protocols.share.sealing import read_manifest
 from protocols.share.withdrawal import Withdrawal
@@ -97,7 +97,7 @@ class TestIngest:
             raise StorageError("room for the file", received="a full disk")
 
         with monkeypatch.context() as patch:
-            patch.setattr("aggregator.commands.shares.take_in", full)
+            patch.setattr("aggregator.ingestion.ingest.ingest", full)
             refused(run(small, "ingest", small.bundle()), 8, "full disk")
 
     def test_what_was_interrupted_is_finished(self, small: World) -> None:

@@ -23,7 +23,7 @@ from aggregator.objects.staging import opening_folder, sweep
 from aggregator.registry import audit_log
 from aggregator.workspace import Workspace
 from bench.exchange.world import World, build, invented_terms
-from protocols.errors import StorageError
+from foundation.errors import StorageError
 from tests.aggregator.ingestion.taking_in import nothing_left, rows
 from tests.databases import Postgres
 

@@ -17,9 +17,9 @@ from aggregator.errors import SandboxError, UnconfinedError
 from aggregator.ingestion import ingest, opening
 from aggregator.ingestion.ingest import Decision
 from bench.exchange.world import SCHEME, Sentences, World, invented_terms
-from protocols.errors import StorageError
+from foundation.errors import StorageError
+from foundation.reading import file_sha256
 from protocols.payload.opening import PayloadLimits
-from protocols.storage import file_sha256
 from shared.labels import load_scheme
 from tests.aggregator.ingestion.taking_in import nothing_left, receipt_agrees, rows
 from tests.protocols.share.shares import resign

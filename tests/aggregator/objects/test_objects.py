@@ -14,7 +14,8 @@ import obstore
 import pytest
 
 from aggregator.objects import FolderStore, ObjectStore, S3Store, open_store
-from protocols.errors import DigestError, SchemaError, StorageError
+from foundation.errors import StorageError
+from protocols.errors import DigestError, SchemaError
 from shared.errors import ConfigurationError
 
 # Empty, one chunk, and more than the parts in which an upload goes.

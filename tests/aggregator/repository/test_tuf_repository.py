@@ -16,8 +16,8 @@ from tuf.ngclient import Updater
 from aggregator.errors import WorkspaceError
 from aggregator.repository.tuf_keys import KeyRing, export_offline
 from aggregator.repository.tuf_repository import Repository
-from protocols import storage
-from protocols.errors import DigestError, StorageError
+from foundation.errors import StorageError
+from protocols.errors import DigestError
 from protocols.release.repository import LATEST, PROVIDER, RootFingerprint
 from tests.protocols.payload.blocks import full_disk
 from tests.release_repositories import RECORD, Publisher, later
@@ -100,7 +100,7 @@ def crashing(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
                 raise Crash
             replace(source, target)
 
-        monkeypatch.setattr(storage.os, "replace", counted)
+        monkeypatch.setattr(os, "replace", counted)
 
     return arm
 

@@ -12,6 +12,7 @@ import threading
 import time
 from pathlib import Path
 
+from foundation.errors import StorageError
 from protocols.canonical import Json
 from protocols.errors import BoundsError
 
@@ -42,6 +43,10 @@ def environment(arguments: Arguments) -> Json:
 
 def protocol_error(arguments: Arguments) -> Json:
     raise BoundsError("7", received="8", advice="refuse it", place="block 3")
+
+
+def storage_error(arguments: Arguments) -> Json:
+    raise StorageError("a file", received="none", advice="look for it", place="share.parquet")
 
 
 def other_error(arguments: Arguments) -> Json:

@@ -20,6 +20,7 @@ import pytest
 from aggregator.errors import SandboxError, UnconfinedError
 from aggregator.sandbox import parent as sandbox
 from aggregator.sandbox.parent import SandboxLimits, read_answer, run
+from foundation.errors import StorageError
 from protocols.canonical import Json
 from protocols.errors import BoundsError
 from tests.aggregator.sandbox import sandboxed
@@ -52,6 +53,15 @@ def nothing_stays() -> Iterator[None]:
     assert len(os.listdir("/proc/self/fd")) <= descriptors
 
 
+def until(condition: Callable[[], bool]) -> None:
+    """Waits for what is to come soon, and fails rather than wait for ever."""
+    for _ in range(1200):
+        if condition():
+            return
+        time.sleep(0.05)
+    pytest.fail("it never came")
+
+
 def test_the_result_comes_back_and_the_network_is_away() -> None:
     value: dict[str, Json] = {"names": ["Grüße", 1, None, True], "none": {}}
     answer = run(sandboxed.echo, value)
@@ -78,6 +88,12 @@ def test_an_error_of_the_protocol_comes_back_as_it_is() -> None:
     with pytest.raises(BoundsError) as caught:
         run(sandboxed.protocol_error, {})
     assert str(caught.value) == str(BoundsError("7", received="8", advice="refuse it", place="block 3"))
+
+
+def test_a_file_that_it_could_not_read_comes_back_as_that() -> None:
+    with pytest.raises(StorageError) as caught:
+        run(sandboxed.storage_error, {})
+    assert str(caught.value) == "share.parquet: expected a file, received none; look for it"
 
 
 @pytest.mark.parametrize(
@@ -185,6 +201,9 @@ def test_it_writes_no_file(there: bool, tmp_path: Path) -> None:
         '{"network":["seccomp"], "result":1}',
         '{"error":"x"}',
         '{"error":{"advice":"","expected":"","kind":"Popen","place":"","received":""}}',
+        '{"error":{"advice":"","expected":"","kind":"DatabaseError","place":"","received":""}}',
+        '{"error":{"advice":"","expected":"","kind":"DeidError","place":"","received":""}}',
+        '{"error":{"advice":"","expected":"","kind":"ExpectationError","place":"","received":""}}',
         '{"error":{"advice":"","expected":"a\\nb","kind":"SchemaError","place":"","received":""}}',
         '{"error":{"advice":"","expected":1,"kind":"SchemaError","place":"","received":""}}',
         '{"error":{"advice":"","expected":"' + "x" * 300 + '","kind":"SchemaError","place":"","received":""}}',
@@ -212,22 +231,17 @@ def test_a_child_that_is_killed_is_an_error(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_parent_that_is_killed_takes_the_child_with_it() -> None:
-    code = "from aggregator.sandbox.parent import run; from tests.aggregator import sandboxed; run(sandboxed.sleep, {})"
+    code = "from aggregator.sandbox.parent import run; from tests.aggregator.sandbox import sandboxed; run(sandboxed.sleep, {})"
     with subprocess.Popen([sys.executable, "-c", code]) as parent:
         try:
-            while not (children := Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()):
-                time.sleep(0.05)
-            # Ready, or at least behind the call that asks for the signal.
-            while not Path(f"/proc/{children[0]}/status").read_text().count("Seccomp:\t2"):
-                time.sleep(0.05)
+            listed = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
+            until(lambda: bool(listed.read_text()))
+            child = Path("/proc") / listed.read_text().split()[0]
+            # Ready, or at least past the call that asks for the signal.
+            until(lambda: "Seccomp:\t2" in (child / "status").read_text())
         finally:
             parent.kill()
-    for _ in range(100):
-        if not Path(f"/proc/{children[0]}").exists():
-            break
-        time.sleep(0.05)
-    else:
-        pytest.fail("the child lives on")
+    until(lambda: not child.exists())
 
 
 def test_a_machine_that_can_not_start_it_is_not_the_fault_of_the_payload(monkeypatch: pytest.MonkeyPatch) -> None:

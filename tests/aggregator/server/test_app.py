@@ -27,7 +27,8 @@ from aggregator.server.authentication import Authenticator
 from aggregator.server.intake import Intake
 from aggregator.server.limits import Limits
 from aggregator.server.uploads import Uploads
-from protocols.errors import ConflictError, MismatchError, StorageError
+from foundation.errors import StorageError
+from protocols.errors import ConflictError, MismatchError
 from protocols.http.messages import MAX_CHUNK_BYTES, MAX_MESSAGE_BYTES, ServerTime, UploadRequest
 from protocols.http.signatures import MAX_AGE_S, new_nonce
 from protocols.keys.signing import PrivateKey

@@ -26,13 +26,14 @@ from aggregator.server.serve import ServeOptions, serve, setup, work
 from aggregator.workspace import Workspace, create
 from bench.exchange.certificates import Certificates, make_certificates
 from bench.exchange.world import World, build, invented_terms
+from foundation.errors import StorageError
 from protocols.http.messages import UploadRequest
 from protocols.http.signatures import RequestParts, new_nonce, sign_request
 from protocols.keys.rotation import Rotation, read_acceptance
 from protocols.keys.signing import PrivateKey
 from protocols.share.receipt import read_receipt
 from protocols.share.withdrawal import Withdrawal
-from shared.errors import ConfigurationError, StorageError
+from shared.errors import ConfigurationError
 from site_client.errors import RefusedError, UnreachableError
 from site_client.exchange.transport import Connection, Patience, Transport
 from site_client.exchange.upload import upload

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,7 @@ from aggregator.errors import WorkspaceError
 from aggregator.training.pool import Pool
 from protocols.errors import SchemaError
 from protocols.payload.opening import PayloadReader, open_payload
-from shared.sentences.ragged import Batch
+from shared.sentences.ragged import Batch, RaggedSentences
 from tests.protocols.payload.blocks import make_block, write_payload
 
 Sentence = tuple[bytes, bytes, bytes]
@@ -88,7 +88,7 @@ def test_the_order_differs_with_every_epoch_and_mixes_the_sites(payloads: list[P
 
 def test_a_few_blocks_are_in_memory_at_a_time(payloads: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
     held: list[int] = []
-    original = aggregator.training.pool._together
+    original = RaggedSentences.concatenate
     read: list[int] = []
     read_block = PayloadReader.read_block
 
@@ -114,12 +114,12 @@ def test_a_few_blocks_are_in_memory_at_a_time(payloads: list[Path], monkeypatch:
     assert read_block is not None
     monkeypatch.setattr(aggregator.training.pool, "open_payload", lambda path: Counted(open_payload(path)))
 
-    def together(parts: object) -> object:
+    def together(parts: Sequence[RaggedSentences]) -> RaggedSentences:
         held.append(len(read))
         read.clear()
-        return original(parts)  # type: ignore[arg-type]
+        return original(parts)
 
-    monkeypatch.setattr(aggregator.training.pool, "_together", together)
+    monkeypatch.setattr(RaggedSentences, "concatenate", together)
     with Pool(payloads) as pool:
         assert not read
         for _ in pool.batches(4, np.random.default_rng(0)):

@@ -19,8 +19,8 @@ from shared.embeddings.generalised import PUBLIC, GeneralisedVectors, folded
 from shared.errors import ConfigurationError
 from shared.labels import load_scheme
 from shared.pipeline.pipeline import load_encoder
-from shared.sentences.encoding import TokenisedSentences, tokenised, tokenised_chunks
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_chunks
 from shared.text.tokens import tokenise
 from shared.training import procedures
 from shared.training.pairs import NeighbourTable

@@ -11,7 +11,8 @@ from cryptography.hazmat.primitives import hpke
 from cryptography.hazmat.primitives.asymmetric.mlkem import MLKEM768PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from protocols.errors import EncryptionError, ProtocolError, SchemaError, StorageError
+from foundation.errors import StorageError
+from protocols.errors import EncryptionError, ProtocolError, SchemaError
 from protocols.keys.recipient import PUBLIC_BYTES, WRAPPED_BYTES, RecipientPrivateKey, RecipientPublicKey
 from protocols.keys.signing import PrivateKey
 

@@ -11,7 +11,8 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.errors import SchemaError, SignatureError, StorageError, UnsignedError
+from foundation.errors import StorageError
+from protocols.errors import SchemaError, SignatureError, UnsignedError
 from protocols.keys.signing import PrivateKey, PublicKey, Signature
 
 KEY = PrivateKey.from_seed(bytes(range(32)))

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from protocols.errors import BoundsError, ProtocolError, SchemaError, StorageError
+from foundation.errors import StorageError
+from protocols.errors import BoundsError, ProtocolError, SchemaError
 from protocols.payload.opening import PayloadLimits, SentenceBlock, create_payload, open_payload
 from tests.protocols.payload.blocks import DIM, assert_same, full_disk, make_block, rewrite, write_payload
 

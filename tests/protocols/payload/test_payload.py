@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from protocols.errors import BoundsError, SchemaError, StorageError
+from foundation.errors import StorageError
+from protocols.errors import BoundsError, SchemaError
 from protocols.payload.opening import PayloadLimits, create_payload, open_payload
 from tests.protocols.payload.blocks import make_block, write_payload
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocols.errors import BoundsError, ProtocolError, StorageError
+from foundation.errors import StorageError
+from protocols.errors import BoundsError, ProtocolError
 from protocols.payload import shuffled_writer
 from protocols.payload.opening import SentenceBlock, open_payload
 from protocols.payload.shuffled_writer import ShuffledWriter, joined, permuted

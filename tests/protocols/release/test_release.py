@@ -14,16 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import save
 
+from foundation.errors import StorageError
 from protocols.canonical import canonical_bytes
-from protocols.errors import (
-    BoundsError,
-    DigestError,
-    ProtocolError,
-    SchemaError,
-    StorageError,
-    TruncatedError,
-    VersionError,
-)
+from protocols.errors import BoundsError, DigestError, ProtocolError, SchemaError, TruncatedError, VersionError
 from protocols.release.files import check_name
 from protocols.release.manifest import FileEntry, ReleaseManifest
 from protocols.release.verification import MANIFEST_NAME, ReleaseFields, list_release, verify_release

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from foundation.reading import file_sha256
 from protocols.keys.recipient import RecipientPrivateKey
 from protocols.keys.signing import PrivateKey
 from protocols.share.bundle import BundleHeader, VerifiedBundle, read_header, seal_bundle, verify_bundle
 from protocols.share.manifest import ShareManifest
 from protocols.share.manifest_envelope import seal_manifest
 from protocols.share.sealing import manifest_path
-from protocols.storage import file_sha256
 from tests.protocols.payload.blocks import rewrite
 from tests.protocols.share.shares import FIELDS, KEY, KEYS, sealed
 

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
+from foundation.errors import StorageError
+from foundation.reading import file_sha256
 from protocols.canonical import canonical_bytes, parse_canonical
 from protocols.errors import (
     BoundsError,
@@ -21,7 +23,6 @@ from protocols.errors import (
     ProtocolError,
     SchemaError,
     SignatureError,
-    StorageError,
     TruncatedError,
     UnknownSignerError,
     UnsignedError,
@@ -33,7 +34,6 @@ from protocols.share.bundle import _Unpacked, open_bundle, read_header, seal_bun
 from protocols.share.bundle_header import MAGIC, MAX_HEADER_BYTES, stream_binding
 from protocols.share.sealing import ShareExpectation, manifest_path, open_share, read_envelope, read_manifest
 from protocols.share.stream import CHUNK_BYTES, TAG_BYTES, encrypt
-from protocols.storage import file_sha256
 from tests.protocols.payload.blocks import full_disk, rewrite
 from tests.protocols.share.bundles import OTHER_RECIPIENT, RECIPIENT, bulk, bundled, parts, resealed, verified
 from tests.protocols.share.shares import FIELDS, KEY, KEYS, OTHER_KEY, PROVIDER, resign, sealed

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from foundation.errors import StorageError
+from foundation.reading import file_sha256
 from protocols.errors import (
     BoundsError,
     DigestError,
@@ -21,7 +23,6 @@ from protocols.errors import (
     ProtocolError,
     SchemaError,
     SignatureError,
-    StorageError,
     TruncatedError,
     UnknownSignerError,
     UnsignedError,
@@ -36,7 +37,6 @@ from protocols.share.sealing import (
     read_manifest,
     seal_share,
 )
-from protocols.storage import file_sha256
 from tests.protocols.payload.blocks import (
     DIM,
     TAGS,

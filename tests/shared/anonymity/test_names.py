@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from foundation.errors import StorageError
 from shared.anonymity.names import default_names, full_names, read_names
-from shared.errors import StorageError
 
 
 def test_names_are_read_from_lines_and_first_columns(tmp_path: Path) -> None:

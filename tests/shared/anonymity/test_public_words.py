@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from shared.anonymity.public_words import PublicRule, WordUse
 from shared.errors import ConfigurationError
-from shared.sentences.encoding import TokenisedSentences
+from shared.sentences.tokenised import TokenisedSentences
 
 WORDS = ("the", "came", "ada", "rosa", "12", "b12", "/", "rare", "stone", "mri")
 

@@ -13,8 +13,8 @@ from shared.labels import LabelScheme
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.token_local import TokenLocal, TokenLocalConfig
 from shared.pipeline.pipeline import Encoder
-from shared.sentences.encoding import TokenisedSentences
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import CASING_CLASSES, casing_classes
 
 DIM = 12

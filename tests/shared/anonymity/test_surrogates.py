@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from shared.anonymity.surrogates import FILE, SurrogateBank, load_bank, save_bank, surrogate_bank
 from shared.errors import ModelError, TrainingError
 from shared.labels import HIDDEN_TAG
-from shared.sentences.encoding import TokenisedSentences
+from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import casing_classes
 
 PUBLIC = TokenisedSentences(

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from foundation.errors import StorageError
 from shared.corpus import read_corpus, write_corpus
-from shared.errors import ConfigurationError, CorpusError, FormatError, LabelError, StorageError
+from shared.errors import ConfigurationError, CorpusError, FormatError, LabelError
 from tests.shared.corpus.bad_files import CASES, i2b2
 from tests.shared.corpus.samples import ANNOTATED, FILE_OF_MANY, NOTES, essence
 from tests.shared.corpus.test_round_trip import target

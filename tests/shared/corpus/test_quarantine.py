@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from foundation.errors import StorageError
 from shared.corpus import read_corpus, write_corpus
-from shared.errors import ConfigurationError, StorageError
+from shared.errors import ConfigurationError
 from tests.shared.corpus.bad_files import i2b2
 from tests.shared.corpus.samples import NOTES, essence, note
 

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from foundation.errors import StorageError
 from shared.corpus import FORMAT_NAMES, read_corpus, write_corpus, write_document
 from shared.corpus.formats.registry import make_format
 from shared.document import Annotation, Document
-from shared.errors import AnnotationError, ConfigurationError, FormatError, StorageError
+from shared.errors import AnnotationError, ConfigurationError, FormatError
 from tests.shared.corpus.samples import ANNOTATED, ENDINGS, FILE_OF_MANY, FILE_PER_NOTE, NOTES, documents, essence, note
 
 

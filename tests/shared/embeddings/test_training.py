@@ -5,13 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from foundation.errors import StorageError
 from shared.embeddings.artefact import load_vectors, save_vectors
 from shared.embeddings.fasttext_format import save_bin
 from shared.embeddings.neighbours import Neighbours
 from shared.embeddings.read import read_vectors
 from shared.embeddings.training import FastTextSettings, train_fasttext
 from shared.embeddings.vectors import WordVectors
-from shared.errors import ConfigurationError, StorageError, TrainingError
+from shared.errors import ConfigurationError, TrainingError
 from tests.shared.embeddings.made import NAMES, notes
 
 SETTINGS = FastTextSettings(dim=16, epochs=20, buckets=500, min_count=2)

@@ -19,7 +19,8 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 import pytest
 
-from command_line.notes import Notes, NotesOptions
+from command_line.notes import Notes
+from command_line.notes_options import NotesOptions
 from shared.evaluation import Evaluation, evaluate_all, match_corpora, sentence_files
 from shared.evaluation.i2b2_types import TYPES_OF
 from tests.shared.evaluation.cases import ALPHABET

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from command_line.notes import Notes, NotesOptions
+from command_line.notes import Notes
+from command_line.notes_options import NotesOptions
 from shared.document import AnnotatedText, Annotation
 from shared.errors import AnnotationError, CorpusError, EvaluationError, FormatError
 from shared.evaluation import sentence_files

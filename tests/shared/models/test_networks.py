@@ -195,6 +195,17 @@ class TestRepresenter:
         assert torch.equal(representer.noise_free(inputs, LENGTHS), representer.noise_free(inputs, LENGTHS))
 
     @torch.no_grad()
+    def test_its_mean_is_that_of_word_vectors_under_input_noise_and_has_no_output_noise(self) -> None:
+        representer, inputs = Representer(self.CONFIG).eval(), padded(5, 0.0)
+        first, again = (representer.mean(inputs, LENGTHS, torch.Generator().manual_seed(3)) for _ in range(2))
+        noisy = representer.input_noise(inputs, torch.Generator().manual_seed(3))
+        assert not torch.equal(noisy, inputs)
+        assert torch.equal(first, again)
+        assert torch.equal(first, representer.noise_free(noisy, LENGTHS))
+        assert not torch.equal(first, representer.noise_free(inputs, LENGTHS))
+        assert not torch.equal(first, representer.mean(inputs, LENGTHS, torch.Generator().manual_seed(4)))
+
+    @torch.no_grad()
     def test_sentences_laid_end_to_end_get_the_same_mean_and_as_much_noise(self) -> None:
         representer, inputs = Representer(self.CONFIG).eval(), padded(5, 0.0)
         inside = torch.arange(6)[None, :] < LENGTHS[:, None]
@@ -232,6 +243,16 @@ class TestAdversaries:
             assert one.shape == (4,)
             torch.testing.assert_close(one, other, atol=tolerance, rtol=0)
 
+    def test_each_decides_by_all_that_it_holds(self) -> None:
+        vectors, shown, again = padded(5, 0.0), padded(4, 0.0), padded(4, 0.0) + 0.5
+        for adversary, held, looked in (
+            (InputAdversary(5, 4, 6), vectors, shown),
+            (RepresentationAdversary(4, 6), again, shown),
+        ):
+            said = adversary(held, looked, LENGTHS)
+            assert (adversary(held.flip(2), looked, LENGTHS) != said).all()
+            assert (adversary(held, looked.flip(2), LENGTHS) != said).all()
+
     def test_a_representation_of_zeros_gives_a_finite_decision(self) -> None:
         zeros = torch.zeros(4, 6, 4)
         assert torch.isfinite(RepresentationAdversary(4, 6)(zeros, zeros, LENGTHS)).all()
@@ -253,6 +274,22 @@ class TestTagger:
             tags = torch.zeros(1, length, dtype=torch.int64)
             loss = tagger.loss(*one, tags, LENGTHS[row : row + 1])
             torch.testing.assert_close(losses[row], loss[0], atol=10 * tolerance, rtol=1e-2)
+
+    def test_variational_dropout_takes_features_of_a_whole_sentence_in_training_alone(self) -> None:
+        tagger = Tagger(TaggerConfig(5, 7, hidden=40, input_dropout=0.0, variational_dropout=0.25, dropout=0.0))
+        inputs, casing = padded(5, 0.0), torch.zeros(4, 6, dtype=torch.int64)
+        seen: list[torch.Tensor] = []
+        tagger.second.register_forward_pre_hook(lambda module, arguments: seen.append(arguments[0].detach()))
+        for training in (True, False):
+            tagger.train(training).emissions(inputs, casing, LENGTHS)
+        dropped, whole = (look == 0 for look in seen)
+        assert not whole.any()
+        masks = dropped[:, 0]
+        assert (dropped == masks[:, None]).all()
+        assert len(torch.unique(masks, dim=0)) == len(LENGTHS)
+        assert 0.15 < masks.float().mean() < 0.35
+        kept = ~dropped
+        torch.testing.assert_close(seen[0][kept], seen[1][kept] / 0.75, atol=2e-2, rtol=2e-2)
 
     def test_predictions_are_tags_and_o_on_padding(self) -> None:
         tagger, inputs = Tagger(self.CONFIG).eval(), padded(5, 7.0)

@@ -15,7 +15,8 @@ from shared.errors import ConfigurationError
 from shared.models import noise_source
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
-from shared.sentences.encoding import TokenisedSentences, embedded, noise_for, represented
+from shared.sentences.encoding import embedded, noise_for, represented
+from shared.sentences.tokenised import TokenisedSentences
 from tests.shared.embeddings.made import table
 
 

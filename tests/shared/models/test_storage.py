@@ -10,7 +10,8 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from shared.errors import ModelError, StorageError
+from foundation.errors import StorageError
+from shared.errors import ModelError
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.storage import load_head, load_representer, save_head, save_representer
 from shared.models.tagger import Tagger, TaggerConfig

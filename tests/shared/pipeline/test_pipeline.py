@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 import torch
 
+from foundation.errors import StorageError
 from shared.anonymity.surrogates import SurrogateBank
 from shared.document import Annotation, Document
-from shared.errors import ConfigurationError, EmbeddingError, ModelError, StorageError
+from shared.errors import ConfigurationError, EmbeddingError, ModelError
 from shared.labels import LabelScheme
 from shared.models.noise import SharingNoise
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
@@ -19,7 +20,8 @@ from shared.models.tagger import Tagger, TaggerConfig
 from shared.models.token_local import TokenLocal, TokenLocalConfig
 from shared.pipeline import pipeline as module
 from shared.pipeline.pipeline import Encoder, Pipeline, load_encoder, load_pipeline, load_scheme_file, save_encoder
-from shared.sentences.encoding import TokenisedSentences, embedded_corpus, represented
+from shared.sentences.encoding import embedded_corpus, represented
+from shared.sentences.tokenised import TokenisedSentences
 from shared.text.tokens import tokenise
 from shared.training.tagging import TaggingConfig, train_tagger
 from tests.shared.embeddings.made import with_subwords

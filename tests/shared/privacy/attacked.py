@@ -15,8 +15,8 @@ from shared.embeddings.neighbours import Neighbours
 from shared.embeddings.vectors import WordVectors
 from shared.labels import LabelScheme
 from shared.models.noise import GaussianNoise, NoiseSource
-from shared.sentences.encoding import TokenisedSentences
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import casing_classes
 from tests.shared.embeddings.made import table
 from tests.tiny_notes import note

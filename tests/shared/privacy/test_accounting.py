@@ -27,7 +27,7 @@ from shared.privacy.accounting import (
     noise_accounting,
 )
 from shared.privacy.audit import accounted
-from shared.sentences.encoding import tokenised, tokenised_chunks
+from shared.sentences.tokenised import tokenised, tokenised_chunks
 from shared.text.tokens import tokenise
 from tests.shared.embeddings.made import table
 from tests.tiny_notes import tiny_notes

@@ -1,24 +1,26 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.errors import ConfigurationError, EvaluationError, TrainingError
-from shared.privacy.attacks.adversary import AdversarySettings, _Attack, broken, fresh_adversaries
+from shared.privacy.attacks.adversary import AdversarySettings, Name, _Attack, _logits, broken, fresh_adversaries
 from shared.privacy.attacks.near_duplicates import Material
-from shared.privacy.material.sharing import SharingEncoder, chosen, joined, shown
-from shared.sentences.encoding import TokenisedSentences, tokenised, tokenised_chunks
+from shared.privacy.material.sharing import SharingEncoder, draw_share
+from shared.progress import silent
 from shared.sentences.ragged import RaggedSentences
-from shared.training.tagging import silent
+from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
 from tests.shared.privacy.attacked import NEIGHBOURS, SCHEME, VECTORS, Blind, clear, notes
 
 QUICK = AdversarySettings(neighbours=20, epochs=8, pairs=300, hidden=24, batch=16, learning_rate=5e-3)
 
 
 def sentences(count: int, seed: int = 0) -> TokenisedSentences:
-    return joined(list(tokenised_chunks(tokenised(notes(count, seed)), SCHEME)))
+    return tokenised_corpus(notes(count, seed), SCHEME)
 
 
 KNOWN, TARGET = sentences(150), sentences(60, 1)
@@ -52,7 +54,7 @@ def test_what_shows_the_same_for_both_gets_each_sentence_right_exactly_once() ->
 
 def test_a_twin_differs_in_one_phi_word_and_keeps_the_tags() -> None:
     train = material(KNOWN)
-    original = chosen(KNOWN, train.rows)
+    original = KNOWN.select(train.rows)
     twin = train.twins(train.rows, np.random.default_rng(3))
     np.testing.assert_array_equal(twin.tags, original.tags)
     changed = np.array([one != other for one, other in zip(twin.words, original.words, strict=True)])
@@ -60,7 +62,7 @@ def test_a_twin_differs_in_one_phi_word_and_keeps_the_tags() -> None:
     np.testing.assert_array_equal(np.add.reduceat(changed, ends - original.lengths), np.ones(len(train.rows)))
     assert np.all(original.tags[changed] > 0)
     # And the sentences that it was made from are as they were.
-    assert original.words == chosen(KNOWN, train.rows).words
+    assert original.words == KNOWN.select(train.rows).words
 
 
 def test_the_epoch_is_chosen_and_the_test_is_judged_on_other_sentences() -> None:
@@ -68,6 +70,52 @@ def test_the_epoch_is_chosen_and_the_test_is_judged_on_other_sentences() -> None
     attack = _Attack(clear(), train, material(TARGET), QUICK, silent)
     assert not set(attack.learning) & set(attack.validation)
     assert set(attack.learning) | set(attack.validation) == set(train.rows.tolist())
+
+
+def test_it_stops_once_both_adversaries_did_well_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[str, int, int]] = []
+    train = material(KNOWN)
+    attack = _Attack(clear(), train, train, replace(QUICK, pairs=16, hidden=2), lambda *step: told.append(step))
+    rounds = iter([(80, 70), (95, 85), (50, 92), (99, 99)])
+
+    def judged(looks: object) -> dict[str, np.ndarray]:
+        return {name: np.arange(100) < right for name, right in zip(("T1", "T2"), next(rounds), strict=True)}
+
+    monkeypatch.setattr(attack, "_right", judged)
+    attack._learn()
+    assert told == [("adversaries", epoch, 8) for epoch in (1, 2, 3)]
+
+
+class _Products(torch.nn.Module):
+    """Decides by the product of what it holds and what it looks at."""
+
+    def forward(self, held: torch.Tensor, looked: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        return (held * looked).sum((1, 2)) * lengths
+
+
+def test_t1_holds_the_word_vectors_and_t2_another_share_and_both_look_at_share_and_twin() -> None:
+    vectors, again, real, twin = (torch.full((2, 1, 1), value) for value in (2.0, 3.0, 5.0, 7.0))
+    views, lengths = [vectors, again, real, twin], torch.tensor([2, 1])
+    held: tuple[tuple[Name, float], ...] = (("T1", 2.0), ("T2", 3.0))
+    for name, own in held:
+        true, false = _logits(name, _Products(), views, lengths)
+        assert true.tolist() == [own * 5 * 2, own * 5]
+        assert false.tolist() == [own * 7 * 2, own * 7]
+
+
+def test_the_looks_are_word_vectors_two_shares_and_one_of_the_twin() -> None:
+    train = material(KNOWN)
+    attack = _Attack(clear(), train, material(TARGET), replace(QUICK, casing=False), silent)
+    looks = attack._looks(train, train.rows)
+    words = VECTORS.rows(KNOWN.select(train.rows).words)
+    for found, scale in (
+        (looks.vectors, attack.scale[0]),
+        (looks.again, attack.scale[1]),
+        (looks.real, attack.scale[1]),
+    ):
+        np.testing.assert_allclose(found * scale, words, atol=2e-3)
+    changed = (np.abs(looks.twin * attack.scale[1] - words) > 2e-3).any(1)
+    np.testing.assert_array_equal(np.add.reduceat(changed, train.chunk.select(train.rows).starts), 1)
 
 
 class _Recorded:
@@ -114,7 +162,7 @@ class _Longer:
 
 def test_a_share_of_other_lengths_is_an_error() -> None:
     with pytest.raises(EvaluationError, match="lengths"):
-        shown(_Longer(), KNOWN, torch.Generator())
+        draw_share(_Longer(), KNOWN, torch.Generator())
 
 
 @pytest.mark.parametrize("setting", [{"epochs": 0}, {"neighbours": 1}, {"clip": 0.0}, {"enough": 0.4}])

@@ -31,7 +31,7 @@ from shared.privacy.audit import (
 )
 from shared.privacy.policy import Limit, judge, load_policy
 from shared.privacy.statistics.finding import Finding
-from shared.sentences.encoding import tokenised, tokenised_chunks
+from shared.sentences.tokenised import tokenised, tokenised_chunks
 from shared.text.casing import casing_class
 from shared.text.tokens import tokenise
 from tests.audited import TINY

@@ -11,12 +11,12 @@ from shared.models.noise import NoiseSource
 from shared.privacy.attacks.inversion import ATTACK, InversionSettings, _findings, _Outcome, token_inversion
 from shared.privacy.inversion.model import GuesserSettings
 from shared.privacy.inversion.ranking import Ranks
-from shared.privacy.material.sharing import SharingEncoder, joined
+from shared.privacy.material.sharing import SharingEncoder
 from shared.privacy.policy import judge, load_policy
 from shared.privacy.statistics.cluster_bootstrap import cluster_interval
 from shared.privacy.statistics.finding import Finding
-from shared.sentences.encoding import TokenisedSentences, tokenised, tokenised_chunks
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
 from shared.text.casing import casing_classes
 from tests.shared.privacy.attacked import NAMES, SCHEME, VECTORS, Blind, Surrogates, clear, notes
 
@@ -26,7 +26,7 @@ QUICK = InversionSettings(
 
 
 def sentences(count: int, seed: int = 0) -> TokenisedSentences:
-    return joined(list(tokenised_chunks(tokenised(notes(count, seed)), SCHEME)))
+    return tokenised_corpus(notes(count, seed), SCHEME)
 
 
 KNOWN, TARGET = sentences(150), sentences(60, 1)

@@ -13,8 +13,8 @@ from shared.privacy.attacks.matching import MatchingSettings, cased_like, matchi
 from shared.privacy.material.release_model import Candidates, ReleaseModel, _CommonNoise
 from shared.privacy.material.sharing import SharingEncoder
 from shared.privacy.statistics.finding import Finding
-from shared.sentences.encoding import TokenisedSentences
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import TokenisedSentences
 from tests.shared.privacy.attacked import (
     NAMES,
     NEIGHBOURS,

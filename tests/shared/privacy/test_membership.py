@@ -11,7 +11,6 @@ from shared.privacy.attacks.membership import (
     _findings,
     balanced_halves,
     encoded_notes,
-    joined,
     likelihood_ratios,
     membership,
     note_scores,
@@ -43,7 +42,7 @@ def test_a_head_that_learnt_by_heart_is_detected() -> None:
 
 def test_a_head_that_never_saw_the_notes_is_at_chance() -> None:
     pool = random_notes(60, seed=2)
-    elsewhere = joined(random_notes(30, seed=3))
+    elsewhere = RaggedSentences.concatenate(random_notes(30, seed=3))
     shape = TaggerConfig(elsewhere.dim, 5, hidden=12)
     head = train_tagger(elsewhere, 5, SETTINGS.recipe, shape=shape)
     inside = np.random.default_rng(0).permutation(60) < 30
@@ -70,7 +69,7 @@ def test_every_note_is_in_half_of_the_heads() -> None:
 
 def test_the_score_is_the_log_odds_of_the_probability_a_token() -> None:
     notes_here = random_notes(3, seed=4)
-    source = joined(notes_here)
+    source = RaggedSentences.concatenate(notes_here)
     head = train_tagger(source, 5, TaggingConfig(epochs=1), shape=TaggerConfig(source.dim, 5, hidden=4))
     found = note_scores(head, notes_here)
     for note, score in zip(notes_here, found.tolist(), strict=True):
@@ -104,7 +103,7 @@ def test_a_rate_that_so_few_notes_cannot_show_is_not_shown(others: int, shown: l
 
 def test_it_says_whose_head_was_attacked() -> None:
     pool = random_notes(6, seed=5)
-    source = joined(pool)
+    source = RaggedSentences.concatenate(pool)
     head = train_tagger(source, 5, TaggingConfig(epochs=1), shape=TaggerConfig(source.dim, 5, hidden=12))
     own = membership(pool, pool, 5, SETTINGS)
     given = membership(pool, pool, 5, SETTINGS, ReleasedHead(head, np.arange(6) < 3))
@@ -121,7 +120,7 @@ def test_pools_that_cannot_be_attacked_are_refused() -> None:
     pool = random_notes(6, seed=5)
     with pytest.raises(ConfigurationError):
         membership(pool, pool[:5], 5, SETTINGS)
-    source = joined(pool)
+    source = RaggedSentences.concatenate(pool)
     head = train_tagger(source, 5, TaggingConfig(epochs=1), shape=TaggerConfig(source.dim, 5, hidden=4))
     with pytest.raises(ConfigurationError, match="inside and outside"):
         membership(pool, pool, 5, SETTINGS, ReleasedHead(head, np.ones(6, dtype=np.bool_)))

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.errors import ConfigurationError, StorageError
+from foundation.errors import StorageError
+from shared.errors import ConfigurationError
 from shared.evaluation.intervals import clopper_pearson
 from shared.privacy.attacks.matching import MatchingSettings
 from shared.privacy.audit import FULL, QUICK

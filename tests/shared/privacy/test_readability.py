@@ -8,9 +8,9 @@ from shared.errors import ConfigurationError
 from shared.privacy.attacks.readability import ReadabilitySettings, _commonest, readability
 from shared.privacy.inversion.model import Candidates, GuesserSettings, Sight, WordGuesser, target_cells
 from shared.privacy.inversion.ranking import _ranks, likelihoods, ranks
-from shared.privacy.material.sharing import SharingEncoder, joined
+from shared.privacy.material.sharing import SharingEncoder
 from shared.privacy.statistics.finding import Finding
-from shared.sentences.encoding import TokenisedSentences, tokenised, tokenised_chunks
+from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
 from tests.shared.privacy.attacked import PLAIN, SCHEME, VECTORS, Blind, Mapped, Noisy, clear, notes
 from tests.shared.training.toy import random_sentences
 
@@ -18,7 +18,7 @@ QUICK = ReadabilitySettings(GuesserSettings(epochs=2, hidden=16, batch=16, negat
 
 
 def sentences(count: int, seed: int = 0) -> TokenisedSentences:
-    return joined(list(tokenised_chunks(tokenised(notes(count, seed)), SCHEME)))
+    return tokenised_corpus(notes(count, seed), SCHEME)
 
 
 KNOWN, TARGET = sentences(60), sentences(30, 1)

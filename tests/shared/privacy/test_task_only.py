@@ -8,14 +8,13 @@ from shared.errors import TrainingError
 from shared.models.representer import Representer
 from shared.privacy.attacks.matching import MatchingSettings, matching
 from shared.privacy.attacks.task_only import task_only
-from shared.privacy.material.sharing import joined
-from shared.sentences.encoding import TokenisedSentences, tokenised, tokenised_chunks
+from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
 from tests.shared.privacy.attacked import NEIGHBOURS, SCHEME, VECTORS, notes
 from tests.tiny_notes import note
 
 
 def sentences(count: int) -> TokenisedSentences:
-    return joined(list(tokenised_chunks(tokenised(notes(count)), SCHEME)))
+    return tokenised_corpus(notes(count), SCHEME)
 
 
 def test_its_words_can_be_read_off() -> None:
@@ -30,6 +29,6 @@ def test_its_words_can_be_read_off() -> None:
 
 
 def test_without_phi_there_is_nothing_to_show() -> None:
-    plain = joined(list(tokenised_chunks(tokenised([note("a", "No fever today .\n")]), SCHEME)))
+    plain = tokenised_corpus([note("a", "No fever today .\n")], SCHEME)
     with pytest.raises(TrainingError):
         task_only(VECTORS, plain, SCHEME, 1, 0)

@@ -26,7 +26,7 @@ from shared.privacy.enforcement import AdvantageBound, enforce
 from shared.privacy.statistics.accuracies import AccuracyCounts
 from shared.privacy.white_box import WhiteBoxTally, pair_accuracies, white_box
 from shared.privacy.word_pairs import WHILE_ENCODING, WhiteBoxSettings, WordPairs
-from shared.sentences.encoding import TokenisedSentences
+from shared.sentences.tokenised import TokenisedSentences
 from tests.shared.embeddings.made import table
 
 SCHEME = LabelScheme("toy", ("NAME", "CITY"))

@@ -6,20 +6,14 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.document import Annotation, Document
-from shared.errors import LabelError
+from shared.document import Document
 from shared.labels import LabelScheme
 from shared.models.noise_source import PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
 from shared.sentences import encoding
-from shared.sentences.encoding import (
-    embedded,
-    embedded_corpus,
-    represented,
-    tokenised,
-    tokenised_chunks,
-)
+from shared.sentences.encoding import embedded, embedded_corpus, represented
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import tokenised, tokenised_chunks
 from shared.text.casing import casing_classes
 from shared.text.tokens import tokenise
 from tests.shared.embeddings.made import table, with_subwords
@@ -33,58 +27,6 @@ def representer(dim: int = 8, noise: float = 0.05) -> Representer:
     torch.manual_seed(0)
     config = RepresenterConfig(dim, dim=6, hidden=7, input_noise=noise, output_noise=noise, noise_floor=noise / 10)
     return Representer(config).eval().requires_grad_(False)
-
-
-class TestChunks:
-    @pytest.mark.parametrize("size", [1, 10, 37, 1 << 15])
-    def test_chunks_of_any_size_hold_the_same_sentences(self, size: int) -> None:
-        whole = list(tokenised_chunks(tokenised(NOTES), SCHEME, 1 << 20))
-        assert len(whole) == 1
-        chunks = list(tokenised_chunks(tokenised(NOTES), SCHEME, size))
-        assert [word for chunk in chunks for word in chunk.words] == whole[0].words
-        for name in ("tags", "lengths"):
-            np.testing.assert_array_equal(
-                np.concatenate([getattr(chunk, name) for chunk in chunks]), getattr(whole[0], name)
-            )
-        for chunk in chunks:
-            assert len(chunk.words) == len(chunk.tags) == chunk.lengths.sum()
-            # A chunk ends with the first sentence that brings it there.
-            assert chunk is chunks[-1] or len(chunk.words) >= size
-            assert len(chunk.words) - chunk.lengths[-1] < size
-
-    def test_one_long_note_comes_in_many_chunks(self) -> None:
-        note = Document("long", "Dr Quillfeather came, saw and left; " * 5000)
-        chunks = list(tokenised_chunks(tokenised([note]), None, 1000))
-        assert len(chunks) > 20
-        assert max(len(chunk.words) for chunk in chunks) < 1000 + 400
-        assert [word for chunk in chunks for word in chunk.words] == tokenise(note.text).words
-
-    def test_no_words_are_no_chunks(self) -> None:
-        empty = [Document("a", ""), Document("b", " \r\n\t ")]
-        assert list(tokenised_chunks(tokenised(empty), SCHEME)) == []
-        chunks = list(tokenised_chunks(tokenised([*empty, NOTES[0], *empty]), SCHEME))
-        assert [len(chunk.words) for chunk in chunks] == [len(tokenise(NOTES[0].text))]
-
-    def test_no_sentence_starts_inside(self) -> None:
-        text = "Seen by Anna.\nMaria today."
-        spans = (Annotation(8, 20, "DOCTOR"),)
-        chunk = next(tokenised_chunks(tokenised([Document("a", text, spans)]), SCHEME))
-        assert len(chunk.lengths) == 2
-        begins = np.cumsum(chunk.lengths) - chunk.lengths
-        assert [SCHEME.tags[tag] for tag in chunk.tags] == [
-            "O", "O", "B-DOCTOR", "I-DOCTOR", "B-DOCTOR", "O", "O",
-        ]  # fmt: skip
-        assert np.all(chunk.tags[begins] % 2 == chunk.tags[begins].astype(bool))
-
-    def test_a_label_that_the_scheme_does_not_know_is_an_error(self) -> None:
-        note = Document("n-1", "Hello Brunhilda", (Annotation(6, 15, "SPACESHIP"),))
-        with pytest.raises(LabelError, match=r"n-1, characters 6-15") as caught:
-            list(tokenised_chunks(tokenised([note]), SCHEME))
-        assert "Brunhilda" not in str(caught.value)
-
-    def test_no_repr_shows_a_word(self) -> None:
-        chunk = next(tokenised_chunks(tokenised(NOTES), SCHEME))
-        assert "Patient" not in repr(chunk)
 
 
 class TestEmbeddedCorpus:

@@ -10,7 +10,7 @@ from shared.errors import ConfigurationError, TrainingError
 from shared.models import lstm
 from shared.models.representer import Representer
 from shared.sentences.ragged import RaggedSentences
-from shared.training.dann import DannConfig, _Trainer, reversed_gradient, train_representer
+from shared.training.dann import DannConfig, _Trainer, reverse_gradient, train_representer
 from shared.training.representing import TrainingRecord
 from tests.shared.training.trained import BROKEN, NO_PHI, SHAPE, SOURCE, TABLE, weights
 
@@ -26,8 +26,8 @@ def test_the_reversal_changes_nothing_ahead_and_turns_the_gradient_round() -> No
         return (inputs**3).sum() + inputs[0] * inputs[1]
 
     inputs = torch.tensor([0.3, -1.2, 2.0], dtype=torch.float64, requires_grad=True)
-    height(reversed_gradient(inputs, 0.7)).backward()
-    assert torch.equal(reversed_gradient(inputs, 0.7), inputs)
+    height(reverse_gradient(inputs, 0.7)).backward()
+    assert torch.equal(reverse_gradient(inputs, 0.7), inputs)
     assert inputs.grad is not None
     for place, step in enumerate(torch.eye(3, dtype=torch.float64) * 1e-6):
         slope = float((height(inputs + step) - height(inputs - step)).detach()) / 2e-6

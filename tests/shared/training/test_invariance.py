@@ -12,6 +12,7 @@ from shared.models.divergence import Replacements, divergences
 from shared.models.representer import Representer, RepresenterConfig, bounded
 from shared.sentences.ragged import RaggedSentences
 from shared.training.invariance import InvarianceConfig, _Trainer, bayes_accuracy, divergence, train_representer
+from shared.training.loop import TrainingLoop
 from tests.shared.training.trained import BROKEN, NO_PHI, SHAPE, SOURCE, TABLE, weights
 
 RECIPE = InvarianceConfig(epochs=2)
@@ -31,9 +32,9 @@ def test_the_loss_is_the_task_and_the_logarithm_of_the_divergence(monkeypatch: p
     monkeypatch.setattr(
         _Trainer, "pair_divergences", lambda self, *pair: torch.tensor([0.0, math.e - 1, math.e**3 - 1])
     )
-    monkeypatch.setattr(_Trainer, "descend", lambda self, loss, *parts: seen.append(loss.item()))
+    monkeypatch.setattr(TrainingLoop, "descend", lambda self, loss, *descents: seen.append(loss.item()))
     trainer = _Trainer(SOURCE, TABLE, 3, SHAPE, InvarianceConfig(epochs=1, weight=3.0), lambda *step: None)
-    monkeypatch.setattr(trainer.schedule, "step", lambda: None)
+    monkeypatch.setattr(trainer.descent, "lower_rate", lambda: None)
     trainer.learn()
     assert seen == pytest.approx([1.5 + 3.0 * (0 + 1 + 3) / 3] * trainer.steps)
     assert trainer.record.task_loss == [1.5]

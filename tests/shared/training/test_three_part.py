@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from shared.embeddings.neighbours import Neighbours
 from shared.errors import ConfigurationError, TrainingError
 from shared.models.representer import Representer, RepresenterConfig
 from shared.sentences.ragged import RaggedSentences
+from shared.training.loop import Descent, TrainingLoop
 from shared.training.pairs import neighbour_table
 from shared.training.three_part import ThreePartConfig, TrainingRecord, _Trainer, train_representer
 from tests.shared.training.toy import VECTORS, WORDS, toy
@@ -51,6 +53,51 @@ def test_the_second_part_leaves_the_representer_alone() -> None:
     trainer.learn_attack()
     assert all(torch.equal(value, before[name]) for name, value in trainer.representer.state_dict().items())
     assert any(not torch.equal(value, attackers[name]) for name, value in trainer.adversaries.state_dict().items())
+
+
+def test_the_joint_loss_is_the_task_and_how_far_the_adversaries_are_from_chance(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[tuple[float, Descent]] = []
+    monkeypatch.setattr(_Trainer, "task_loss", lambda self, batch: torch.tensor(1.5))
+    # Right by 2 and by 1 about the first pair, wrong by 3 and by 1 about the second.
+    monkeypatch.setattr(_Trainer, "decide", lambda self, *views: (torch.tensor([2.0, -3.0]), torch.tensor([-1.0, 1.0])))
+    monkeypatch.setattr(TrainingLoop, "descend", lambda self, loss, side: seen.append((loss.item(), side)))
+    config = ThreePartConfig(joint_epochs=1, weight=4.0, adversary_hidden=6)
+    trainer = _Trainer(SOURCE, TABLE, 3, SHAPE, config, lambda *step: None)
+    monkeypatch.setattr(trainer.task, "lower_rate", lambda: None)
+    trainer.learn_jointly()
+
+    def loss(*wrong: float) -> float:
+        return sum(math.log(1 + math.exp(logit)) for logit in wrong) / 2
+
+    first, second = loss(-2, -1), loss(3, 1)
+    distance = (abs(first - math.log(2)) + abs(second - math.log(2))) / 2
+    assert [value for value, _ in seen] == pytest.approx([1.5 + 4 * distance, (first + second) / 2] * trainer.steps)
+    assert [side for _, side in seen] == [trainer.task, trainer.attack] * trainer.steps
+
+
+def test_the_representer_learns_from_its_adversaries(monkeypatch: pytest.MonkeyPatch) -> None:
+    trainer = _Trainer(SOURCE, TABLE, 3, SHAPE, RECIPE, lambda *step: None)
+    monkeypatch.setattr(trainer, "task_loss", lambda batch: torch.tensor(0.0))
+    _, loss = trainer.joint_loss(next(trainer.batches()), next(trainer.pair_batches()))
+    torch.autograd.backward(loss)
+    for weight in (trainer.representer.output.weight, trainer.representer.output_noise.raw):
+        assert weight.grad is not None
+        assert weight.grad.abs().max() > 0
+
+
+def test_the_adversaries_decide_by_word_vectors_and_by_both_looks() -> None:
+    trainer = _Trainer(SOURCE, TABLE, 3, SHAPE, RECIPE, lambda *step: None)
+    batch, twin = trainer.twins(next(trainer.pair_batches()))
+    with torch.no_grad():
+        shown, again = trainer.represent_pairs(batch, twin)
+        said = torch.cat(trainer.decide(batch, shown, again))
+        other_vectors = torch.cat(trainer.decide(replace(batch, inputs=batch.inputs.flip(2)), shown, again))
+        other_look = torch.cat(trainer.decide(batch, shown, again.flip(2)))
+        other_share = torch.cat(trainer.decide(batch, shown.flip(2), again))
+    for changed in (other_vectors, other_look, other_share):
+        assert (changed != said).all()
 
 
 def test_an_adversary_that_knows_nothing_loses_log_2() -> None:

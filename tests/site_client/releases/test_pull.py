@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from protocols.errors import BoundsError, DigestError, SchemaError, StorageError
+from foundation.errors import StorageError
+from foundation.reading import file_sha256
+from protocols.errors import BoundsError, DigestError, SchemaError
 from protocols.release.manifest import FileEntry
 from protocols.release.repository import LIFETIME, Reference
 from protocols.release.verification import verify_release
-from protocols.storage import file_sha256
 from shared.errors import ModelError
 from site_client import workspace
 from site_client.errors import SiteError
@@ -171,7 +172,7 @@ class Interrupted(BaseException):
         (ReleaseClient, "refresh"),
         (ReleaseClient, "read"),
         (ReleaseClient, "download"),
-        (module, "write_whole"),
+        (module, "write_bytes"),
         (module, "verify_release"),
         (module, "load_encoder"),
         (module, "flush"),

@@ -17,15 +17,8 @@ from tuf.api.metadata import Metadata, MetaFile, Root, TargetFile
 
 from aggregator.repository.tuf_keys import KeyFile, tuf_key
 from bench.exchange.certificates import make_certificates
-from protocols.errors import (
-    BoundsError,
-    DigestError,
-    ProtocolError,
-    SchemaError,
-    SignatureError,
-    StaleError,
-    StorageError,
-)
+from foundation.errors import StorageError
+from protocols.errors import BoundsError, DigestError, ProtocolError, SchemaError, SignatureError, StaleError
 from protocols.keys.signing import PrivateKey
 from protocols.release.repository import LATEST, RootFingerprint, latest_bytes
 from site_client import workspace

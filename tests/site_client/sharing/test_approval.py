@@ -137,12 +137,12 @@ def test_only_at_a_terminal_the_name_is_asked_for(
     path = share(workspace)
     shown: list[Path] = []
 
-    def lines(found: object) -> list[str]:
+    def lines(workspace: Workspace, path: Path) -> list[str]:
+        shown.append(path)
         return ["what leaves"]
 
     monkeypatch.setattr(commands_approval, "at_terminal", lambda: terminal)
-    monkeypatch.setattr(commands_approval, "inspection_of", lambda workspace, share: shown.append(share) or share)
-    monkeypatch.setattr(commands_approval, "inspection_lines", lines)
+    monkeypatch.setattr(commands_approval, "inspection_of", lines)
     result = CliRunner().invoke(submit, [str(path), *arguments], input=typed, obj=workspace)
     assert (result.exit_code == 0) == leaves
     assert bool(events(workspace)) == leaves
@@ -168,8 +168,7 @@ def test_attack_a_share_that_takes_the_place_of_the_one_that_was_shown(
         return "Dr Ünal"
 
     monkeypatch.setattr(commands_approval, "at_terminal", lambda: True)
-    monkeypatch.setattr(commands_approval, "inspection_of", lambda workspace, share: None)
-    monkeypatch.setattr(commands_approval, "inspection_lines", lambda inspection: [])
+    monkeypatch.setattr(commands_approval, "inspection_of", lambda workspace, share: [])
     monkeypatch.setattr(click, "prompt", answer)
     with pytest.raises(ApprovalError, match="taken its place"):
         commands_approval.approve(workspace, path, None)

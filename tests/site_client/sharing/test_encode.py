@@ -28,7 +28,8 @@ from shared.models.noise_source import PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
 from shared.pipeline.pipeline import Encoder
 from shared.privacy.enforcement import AdvantageBound
-from shared.sentences.encoding import embedded, represented, tokenised, tokenised_chunks
+from shared.sentences.encoding import embedded, represented
+from shared.sentences.tokenised import tokenised, tokenised_chunks
 from shared.text.tokens import tokenise
 from site_client.exchange.submit import submit_to_folder
 from site_client.keys import request_enrolment

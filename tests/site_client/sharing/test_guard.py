@@ -22,11 +22,12 @@ from shared.pipeline.pipeline import Encoder
 from shared.privacy.enforcement import AdvantageBound
 from shared.privacy.white_box import below
 from shared.privacy.word_pairs import WHILE_ENCODING
-from shared.sentences.encoding import TokenisedSentences, represented, tokenised, tokenised_chunks
 from shared.sentences.encoding import embedded as embed
+from shared.sentences.encoding import represented
+from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_chunks
 from site_client.sharing import guard as module
 from site_client.sharing.encode import encoded_blocks
-from site_client.sharing.guard import NEIGHBOURS, Guard, neighbours_of, without
+from site_client.sharing.guard import NEIGHBOURS, Guard, neighbours_of
 from tests.site_client.sites import SCHEME, clear, noisy, single_precision
 from tests.tiny_notes import tiny_notes
 
@@ -258,14 +259,6 @@ def test_the_value_bound_says_nothing_about_the_notes() -> None:
     before = guard.value_bound
     guard.passed(CHUNK)
     assert guard.value_bound == before == pytest.approx(1 + 8 * (encoder.representer.value_bound - 1))
-
-
-def test_sentences_are_left_out_whole() -> None:
-    chunk = TokenisedSentences(list("abcdef"), np.arange(6, dtype=np.uint8), np.array([2, 1, 3]))
-    left = without(chunk, np.array([False, True, False]))
-    assert left.words == list("abdef")
-    assert left.tags.tolist() == [0, 1, 3, 4, 5]
-    assert left.lengths.tolist() == [2, 3]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ _RULES: Rules = {
     "identity": (
         "{mr} [patient:last] is a [age]-year-old {man} with {condition} who presents with {symptom}, {onset}.",
         "[patient:full] is a [age] year old {male} [profession] with {condition} admitted for {symptom}.",
-        "This [age:words]-year-old {sir} from [city] presented on [admit] with {symptom}.", "{shared}",
+        "This [age:words]-year-old {sir} from [city] presented on [admit] with {symptom}.",
+        "{shared}",
     ),
     "note": ("{summary}", "{letter}", "{soap}", "{notes}"),
     "summary": (
@@ -38,19 +39,32 @@ _RULES: Rules = {
     ),
     "notes": ("{opening_line}\n{note_line*7-11;\n}\n{shared} [doctor:initials]",),
     "opening_line": (
-        "Progress note, [patient:first_l], room [room], [admit]", "[patient:short] | [age]{M} | [mrn] | [admit:full]",
+        "Progress note, [patient:first_l], room [room], [admit]",
+        "[patient:short] | [age]{M} | [mrn] | [admit:full]",
         "NURSING NOTE [admit:full] {clock} [department]: [patient:full.upper]",
     ),
     "note_line": (
-        "{clock} {terse}", "{exam}", (5, "{shared}"), (3, "{clock} {shared_terse}"), "{plan}", "{imaging}", "{labs}",
-        "* {history_line}", "- {medication}", "Insurance [healthplan], account [account], SSN [ssn].",
-        "{^his} {kin1} [relative1:first] called from [phone2].", "Pump [device] checked by [doctor2:full].",
+        "{clock} {terse}",
+        "{exam}",
+        (5, "{shared}"),
+        (3, "{clock} {shared_terse}"),
+        "{plan}",
+        "{imaging}",
+        "{labs}",
+        "* {history_line}",
+        "- {medication}",
+        "Insurance [healthplan], account [account], SSN [ssn].",
+        "{^his} {kin1} [relative1:first] called from [phone2].",
+        "Pump [device] checked by [doctor2:full].",
         "Arrived with {kin2} [relative2:full] in a car, plate [vehicle].",
-        "Portal: [url], from [ip]; sample [bioid], form [id].", (2, "Known as [other]."), "Message to [email].",
-        "Met by {kin1} [relative1:first] near [place].", "Works at [organization] as a [profession].",
+        "Portal: [url], from [ip]; sample [bioid], form [id].",
+        (2, "Known as [other]."),
+        "Message to [email].",
+        "Met by {kin1} [relative1:first] near [place].",
+        "Works at [organization] as a [profession].",
         "{code}: {condition}",
     ),
-}  # fmt: skip
+}
 
 PROFILE = SiteProfile(
     name="en_commons",
@@ -70,4 +84,4 @@ PROFILE = SiteProfile(
     doctors=((3, "en_US"), (1, "en_GB"), (1, "en_IN"), (1, "fr_FR")),
     staff=160,
     layout=Layout(typo_rate=0.004, glue_rate=0.02, name_upper_rate=0.06, name_lower_rate=0.04),
-)  # fmt: skip
+)

@@ -24,10 +24,12 @@ _RULES: Rules = {
     ),
     "diagnoses": (
         "PRINCIPAL DIAGNOSIS: {^diagnosis}.\nSECONDARY DIAGNOSES: {condition*2-4;; }.",
-        "ADMISSION DIAGNOSIS:\n{diagnosis}\n\nDISCHARGE DIAGNOSES:\n{numbered}", "DIAGNOSIS: {^diagnosis}.",
+        "ADMISSION DIAGNOSIS:\n{diagnosis}\n\nDISCHARGE DIAGNOSES:\n{numbered}",
+        "DIAGNOSIS: {^diagnosis}.",
     ),
     "numbered": (
-        "1. {history_line}.\n2. {history_line}.", "1. {history_line}.\n2. {history_line}.\n3. {history_line}.",
+        "1. {history_line}.\n2. {history_line}.",
+        "1. {history_line}.\n2. {history_line}.\n3. {history_line}.",
     ),
     "hpi": ("HISTORY OF PRESENT ILLNESS: {opening} {story*1-3; } {h_past} {story}{ {h_social}|}",),
     "opening": (
@@ -46,15 +48,18 @@ _RULES: Rules = {
         "{shared}",
     ),
     "h_past": (
-        (6, "{shared}"), "{^he} had been discharged from [hospital] on [recent:full] after {surgery}.",
+        (6, "{shared}"),
+        "{^he} had been discharged from [hospital] on [recent:full] after {surgery}.",
         "In [past*:month_year], {he} had a {surgery} at [hospital2] under Dr. [doctor2:last].",
         "Dr. [doctor2:last]'s note of [past*:full] mentions {condition}.",
         "A prior {modality} ([past*:full]) had shown {finding}.",
     ),
     "h_social": (
-        (4, "{shared}"), "{^he} lives in [city] with {his} {kin1}.",
+        (4, "{shared}"),
+        "{^he} lives in [city] with {his} {kin1}.",
         "{^his} {kin1}, [relative1:full], is the health care proxy ([phone2]).",
-        "{^he} is a [profession] at [organization].", "{^he} emigrated from [country] in [old*:year].",
+        "{^he} is a [profession] at [organization].",
+        "{^he} emigrated from [country] in [old*:year].",
     ),
     "middle": (
         (
@@ -84,7 +89,8 @@ _RULES: Rules = {
         "CONDITION ON DISCHARGE: {^state_now}.\nFOLLOW UP: {h_follow}\n\n{sign}",
     ),
     "h_follow": (
-        "{mr} [patient:last] will follow up with Dr. [doctor2:last] on [next:slash] at {clock}.", (2, "{shared}"),
+        "{mr} [patient:last] will follow up with Dr. [doctor2:last] on [next:slash] at {clock}.",
+        (2, "{shared}"),
         "Please call Dr. [doctor:last] at [phone] for {symptom}.",
     ),
     "sign": (
@@ -106,7 +112,7 @@ _RULES: Rules = {
     "@phone3": ("#%###",),
     "@city2": ("{town_head}{town_tail}",),
     "@department": ("{West|East} <5-9>", "Calder <3-9>", "ICU {A|B}", "Pavilion <2-6>"),
-}  # fmt: skip
+}
 
 PROFILE = SiteProfile(
     name="en_harbor",
@@ -127,4 +133,4 @@ PROFILE = SiteProfile(
     patients=((6, "en_US"), (1, "es_MX"), (1, "it_IT"), (1, "pt_PT")),
     doctors=((4, "en_US"), (1, "en_IN"), (1, "de_DE")),
     layout=Layout(wrap=76, typo_rate=0.004, glue_rate=0.03),
-)  # fmt: skip
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.generate.grammar import Rules
+from shared.generate.grammar import Rules, listed
 from shared.generate.profile import Layout, SiteProfile
 
 _RULES: Rules = {
@@ -27,17 +27,20 @@ _RULES: Rules = {
     ),
     "reference": (
         "Our ref: [doctor:initials]/[doctor4:initials]/[mrn]\nNHS No: [healthplan]",
-        "Ref [mrn]   NHS number [healthplan]\nDate dictated [admit:text]", "Hosp. No. [mrn]",
+        "Ref [mrn]   NHS number [healthplan]\nDate dictated [admit:text]",
+        "Hosp. No. [mrn]",
         "Dictated [admit:text]\n\nDr [doctor2:f_last]\n[center]\n[street2]\n[city2] [zip2]",
     ),
     "subject": (
-        (0.8, "{face_sheet}"), "Re: {mr_} [patient:full.upper]  DOB: [birth:slash]\n[street3], [city3], [zip3]",
+        (0.8, "{face_sheet}"),
+        "Re: {mr_} [patient:full.upper]  DOB: [birth:slash]\n[street3], [city3], [zip3]",
         "RE: [patient:full] (D.O.B. [birth:slash]), NHS [healthplan]",
         "Patient: {mr_} [patient:initials_dots] [patient:lasts.upper], [street3], [city3] [zip3]. Born [birth:text].",
         "re [patient:full], d.o.b. [birth:dots], hospital number [mrn]",
     ),
     "diag": (
-        "Diagnosis: {^diagnosis}.", "Diagnoses:\n{bullet_history*2-3;\n}",
+        "Diagnosis: {^diagnosis}.",
+        "Diagnoses:\n{bullet_history*2-3;\n}",
         "Problems: {condition*2-3;; }.\nCurrent treatment: {medication*2-3}.",
     ),
     "bullet_history": ("- {history_line}",),
@@ -53,8 +56,14 @@ _RULES: Rules = {
         "This [age]-year-old {man} was admitted via A&E on [admit] with {symptom}.",
     ),
     "b_sentence": (
-        (4, "{story}"), (1.5, "{course}"), (10, "{shared}"), (1.5, "{^shared_terse}."), "{imaging}", "{labs}",
-        "{heredity}", "{mr_} [patient:last] tells me that {symptom} has troubled {him} since [past*:month].",
+        (4, "{story}"),
+        (1.5, "{course}"),
+        (10, "{shared}"),
+        (1.5, "{^shared_terse}."),
+        "{imaging}",
+        "{labs}",
+        "{heredity}",
+        "{mr_} [patient:last] tells me that {symptom} has troubled {him} since [past*:month].",
         "You will recall that {he} had {surgery} at the [hospital2] in [old*:year].",
         "{^he} has also been under the care of Mr [doctor3:last] at the [hospital2].",
         "{^he} worked as a [profession] for [organization] until [old*:year].",
@@ -63,12 +72,15 @@ _RULES: Rules = {
         "{^he} was born in [country] and came to [city4] in [old*:year].",
         "{mr_} [patient:last] attended with {his} {kin1}, [relative1:full].",
         "{mr_} [patient:last] was last seen by Dr [doctor3:last] on [past*:slash].",
-        "{^he} spent the summer in [country2].", "{^he} walks the dog daily round [place].",
+        "{^he} spent the summer in [country2].",
+        "{^he} walks the dog daily round [place].",
         "{^his} {kin2} has retired to [city4].",
     ),
     "b_plan": (
-        (4, "{shared}"), "I have arranged {modality} and will see {mr_} [patient:last] again in [next:month].",
-        "I should be grateful if you would continue {drug} {dose} {often}.", "{^he} is due to attend on [next].",
+        (4, "{shared}"),
+        "I have arranged {modality} and will see {mr_} [patient:last] again in [next:month].",
+        "I should be grateful if you would continue {drug} {dose} {often}.",
+        "{^he} is due to attend on [next].",
         "I have asked Dr [doctor3:last] in {service} to see {him}.",
         "I have discharged {mr_} [patient:last] to your care.",
         "We have added {mr_} [patient:last] to the list for {surgery} under Mr [doctor3:last].",
@@ -87,49 +99,74 @@ _RULES: Rules = {
     ),
     "pt": ((5, "{mr_} [patient:last]"), (2, "this {sir}"), "[patient:full]", (2, "the patient"), "{he}"),
     "dr": (
-        (4, "Dr [doctor2:last]"), (2, "Mr [doctor3:last]"), "Dr [doctor3:full]", "Professor [doctor3:last]",
-        "my {registrar|colleague}", "the {service} team", "Sister [doctor4:last]",
+        (4, "Dr [doctor2:last]"),
+        (2, "Mr [doctor3:last]"),
+        "Dr [doctor3:full]",
+        "Professor [doctor3:last]",
+        "my {registrar|colleague}",
+        "the {service} team",
+        "Sister [doctor4:last]",
         "[doctor4:full], {physiotherapist|dietitian|specialist nurse}",
     ),
     "rel": (
-        "{his} {kin1}", "{his} {kin1}, {mr_kin} [relative1:last]", "{his} {kin1} [relative1:first]", "{his} carer",
+        "{his} {kin1}",
+        "{his} {kin1}, {mr_kin} [relative1:last]",
+        "{his} {kin1} [relative1:first]",
+        "{his} carer",
         "{his} {kin2}, [relative2:full],",
     ),
     "mr_kin": ("Mr", "Mrs", "Ms"),
     "when": (
-        "on [past*]", "on [past*:slash]", "in [past*:month]", "in [past*:month_year]", "in [old*:year]",
-        "a fortnight ago", "<2-9> {days|weeks|months} ago", "last week", "on [recent*:weekday]", "on [recent*:short]",
+        "on [past*]",
+        "on [past*:slash]",
+        "in [past*:month]",
+        "in [past*:month_year]",
+        "in [old*:year]",
+        "a fortnight ago",
+        "<2-9> {days|weeks|months} ago",
+        "last week",
+        "on [recent*:weekday]",
+        "on [recent*:short]",
         "last [past*:month]",
     ),
     "@hospital": ("Moorside District Hospital", (0.5, "Moorside Infirmary")),
     "@hospital2": (
-        "{moor_head}{moor_tail} {Royal Infirmary|General|Cottage Hospital}", "Queen {saint} Hospital",
+        "{moor_head}{moor_tail} {Royal Infirmary|General|Cottage Hospital}",
+        "Queen {saint} Hospital",
         "Royal {moor_head}{moor_tail}",
     ),
     "@center": (
-        "The {surname} Surgery", "{moor_head}{moor_tail} {Surgery|Health Centre|Medical Practice}",
+        "The {surname} Surgery",
+        "{moor_head}{moor_tail} {Surgery|Health Centre|Medical Practice}",
         "{Church|Station|Market|Abbey} {Road|Lane} {Surgery|Practice}",
     ),
-    "moor_head": (
-        "Hather", "Grass", "Otter", "Kirk", "Skel", "Ripp", "Thirl", "Wether", "Ambles", "Rawten", "Keigh", "Heb",
-        "Pately", "Hawk", "Swale", "Ulver", "Appler", "Barnolds", "Cleck", "Mith",
+    "moor_head": listed(
+        """
+        Hather | Grass | Otter | Kirk | Skel | Ripp | Thirl | Wether | Ambles | Rawten | Keigh | Heb | Pately
+        | Hawk | Swale | Ulver | Appler | Barnolds | Cleck | Mith
+        """
     ),
-    "moor_tail": (
-        "by", "thwaite", "don", "ley", "bridge", "wick", "stall", "den", "shaw", "mire", "holme", "dale", "beck",
-        "sett",
+    "moor_tail": listed(
+        """
+        by | thwaite | don | ley | bridge | wick | stall | den | shaw | mire | holme | dale | beck | sett
+        """
     ),
     "@city": (
-        (5, "{moor_head}{moor_tail}"), "{Great|Little|Upper|Nether} {moor_head}{moor_tail}",
+        (5, "{moor_head}{moor_tail}"),
+        "{Great|Little|Upper|Nether} {moor_head}{moor_tail}",
         "{moor_head}{moor_tail}-{under|on|in}-{Wolds|Moss|Swale|Lyme}",
     ),
     "@street": (
         "<1-199> {moor_street} {Road|Lane|Terrace|Close|Row|Gardens|Crescent}",
-        "Flat <1-20>, <1-99> {moor_street} {Street|Road}", "{Rose|Holly|Ivy|Heather|Rook} Cottage, {moor_street} Lane",
+        "Flat <1-20>, <1-99> {moor_street} {Street|Road}",
+        "{Rose|Holly|Ivy|Heather|Rook} Cottage, {moor_street} Lane",
         "{surname} House, {moor_street} {Street|Road}",
     ),
-    "moor_street": (
-        "Station", "Victoria", "Albert", "Church", "Mill", "Cross", "Balmoral", "Tenter", "Bobbin", "Weavers", "Chapel",
-        "Quarry", "Beech", "Hawthorn", "Gas", "Market", "Ginnel", "Dyehouse",
+    "moor_street": listed(
+        """
+        Station | Victoria | Albert | Church | Mill | Cross | Balmoral | Tenter | Bobbin | Weavers | Chapel |
+        Quarry | Beech | Hawthorn | Gas | Market | Ginnel | Dyehouse
+        """
     ),
     "@zip": ("{BD|HX|LS|HG|DL|LA|BB}%# %~~", "{BD|HX|LS|HG|DL|LA|BB}% %~~"),
     "@phone": ("01%## %#####", "01%## ######", "(01%##) ######"),
@@ -141,18 +178,23 @@ _RULES: Rules = {
     "@organization": (
         "{surname} & Sons",
         "the {moor_head}{moor_tail} {Building Society|Gazette|Brass Band|Mills|Colliery|Grammar School}",
-        "{surname}s of {moor_head}{moor_tail}", "{moor_head}{moor_tail} {Council|Rugby Club|Water}",
+        "{surname}s of {moor_head}{moor_tail}",
+        "{moor_head}{moor_tail} {Council|Rugby Club|Water}",
     ),
     "@place": (
-        "{moor_head}{moor_tail} {Tarn|Crag|Fell|Reservoir|Moor}", "the {moor_head}{moor_tail} Viaduct", "the M<2-66>",
+        "{moor_head}{moor_tail} {Tarn|Crag|Fell|Reservoir|Moor}",
+        "the {moor_head}{moor_tail} Viaduct",
+        "the M<2-66>",
     ),
-    "@profession": (
-        "retired mill worker", "joiner", "lorry driver", "dinner lady", "headmistress", "solicitor",
-        "retired policeman", "plasterer", "shopkeeper", "publican", "health visitor", "bus conductor", "civil servant",
-        "barrister", "weaver", "sheep farmer", "vicar", "postman", "coal miner", "fishmonger", "lollipop lady",
-        "estate agent", "retired engineer", "quantity surveyor", "chemist", "window cleaner", "wool merchant",
+    "@profession": listed(
+        """
+        retired mill worker | joiner | lorry driver | dinner lady | headmistress | solicitor | retired
+        policeman | plasterer | shopkeeper | publican | health visitor | bus conductor | civil servant |
+        barrister | weaver | sheep farmer | vicar | postman | coal miner | fishmonger | lollipop lady | estate
+        agent | retired engineer | quantity surveyor | chemist | window cleaner | wool merchant
+        """
     ),
-}  # fmt: skip
+}
 
 PROFILE = SiteProfile(
     name="en_moor",
@@ -173,4 +215,4 @@ PROFILE = SiteProfile(
     patients=((6, "en_GB"), (1, "en_PK"), (1, "pl_PL")),
     doctors=((4, "en_GB"), (2, "en_IN"), (1, "en_IE")),
     layout=Layout(typo_rate=0.003),
-)  # fmt: skip
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.generate.grammar import Rules
+from shared.generate.grammar import Rules, listed
 from shared.generate.profile import Layout, SiteProfile
 
 _RULES: Rules = {
@@ -29,7 +29,8 @@ _RULES: Rules = {
         ),
     ),
     "c_padecer": (
-        "PADECIMIENTO ACTUAL: {c_abre} {c_frase*3-5; }", "P.A. {c_abre} {c_frase*2-4; } {c_frase}",
+        "PADECIMIENTO ACTUAL: {c_abre} {c_frase*3-5; }",
+        "P.A. {c_abre} {c_frase*2-4; } {c_frase}",
         "RESUMEN CLÍNICO. {c_frase*4-6; }",
     ),
     "c_abre": (
@@ -39,14 +40,20 @@ _RULES: Rules = {
         "Derechohabiente conocid{o} con {enfermedad} desde [old:year], quien acude el [admit:text] por {sintoma}.",
     ),
     "c_frase": (
-        (4, "{relato}"), (5, "{comun}"), (1.5, "{^comun_breve}."), "{evolucion}",
-        "{^el} C. [patient:lasts] {hizo} {cuando}.", "[patient:first] refiere {sintoma}, {inicio}.",
+        (4, "{relato}"),
+        (5, "{comun}"),
+        (1.5, "{^comun_breve}."),
+        "{evolucion}",
+        "{^el} C. [patient:lasts] {hizo} {cuando}.",
+        "[patient:first] refiere {sintoma}, {inicio}.",
         "Se explica {al} {sr} [patient:lasts] su estado.",
         "Fue manejad{o} por {dr2} [doctor2:double] en [hospital2] durante [past*:month].",
         "Refiere cirugía ({cirugia}) en [old*:month_year], sin complicaciones.",
         "Habita casa propia en [city2] con su [kin1] [relative1:first] y sus [kins].",
-        "Labora como [profession2] en [organization].", "Su [kin1], C. [relative1:double], firma como responsable.",
-        "El [past*:text] se le tomó {prueba} con {hallazgo}.", "Radicó en [country] de [old*:year] a [past*:year].",
+        "Labora como [profession2] en [organization].",
+        "Su [kin1], C. [relative1:double], firma como responsable.",
+        "El [past*:text] se le tomó {prueba} con {hallazgo}.",
+        "Radicó en [country] de [old*:year] a [past*:year].",
         "Vigencia de derechos corroborada el [recent*:text].",
     ),
     "c_seccion": (
@@ -82,51 +89,94 @@ _RULES: Rules = {
         ),
     ),
     "pac": (
-        (1.5, "{el} paciente"), (2, "{el} C. [patient:double]"), "{el} derechohabiente", "[patient:first]",
+        (1.5, "{el} paciente"),
+        (2, "{el} C. [patient:double]"),
+        "{el} derechohabiente",
+        "[patient:first]",
         "{el} {sr} [patient:lasts]",
     ),
     "dr": (
-        (3, "{dr2} [doctor2:lasts]"), "{dr3} [doctor3:double]", "{eldr2} [doctor2:last]", "MIP [doctor4:last]",
-        "enf. [doctor4:first]", "R3 de {servicio}", "médico adscrito", "{eldr3} [doctor3:lasts]",
+        (3, "{dr2} [doctor2:lasts]"),
+        "{dr3} [doctor3:double]",
+        "{eldr2} [doctor2:last]",
+        "MIP [doctor4:last]",
+        "enf. [doctor4:first]",
+        "R3 de {servicio}",
+        "médico adscrito",
+        "{eldr3} [doctor3:lasts]",
     ),
     "fam": (
-        "su [kin1]", "su [kin1], C. [relative1:double],", "su [kin2] [relative2:first]", "familiar responsable",
-        "sus [kins]", "[relative1:short] ([kin1])",
+        "su [kin1]",
+        "su [kin1], C. [relative1:double],",
+        "su [kin2] [relative2:first]",
+        "familiar responsable",
+        "sus [kins]",
+        "[relative1:short] ([kin1])",
     ),
     "cuando": (
-        "el día [past*:text]", "el [past*:text]", "en [past*:month]", "en [past*:month_year]", "en [old*:year]",
-        "hace <2-9> {días|semanas|meses|años}", "el [recent*:full]", "el día de ayer", "el pasado [recent*:weekday]",
+        "el día [past*:text]",
+        "el [past*:text]",
+        "en [past*:month]",
+        "en [past*:month_year]",
+        "en [old*:year]",
+        "hace <2-9> {días|semanas|meses|años}",
+        "el [recent*:full]",
+        "el día de ayer",
+        "el pasado [recent*:weekday]",
         "durante el turno nocturno",
     ),
     "pronto": (
-        "el día [next*:text]", "el [next*:full]", "en <2-8> semanas", "en [next*:month]", "el próximo [next*:weekday]",
+        "el día [next*:text]",
+        "el [next*:full]",
+        "en <2-8> semanas",
+        "en [next*:month]",
+        "el próximo [next*:weekday]",
         "por la mañana",
     ),
     "donde": (
-        "en [hospital2]", "en su UMF", "en [center]", "en medio particular", "en [city2], [state]", "en urgencias",
-        "en [country2]", "en el [hospital3]",
+        "en [hospital2]",
+        "en su UMF",
+        "en [center]",
+        "en medio particular",
+        "en [city2], [state]",
+        "en urgencias",
+        "en [country2]",
+        "en el [hospital3]",
     ),
     "@hospital": ("Hospital General de Zona El Cenote", "HGZ El Cenote", "HGZ"),
     "@hospital2": (
-        "HGR <2-90>", "Hospital General de {maya}", "Sanatorio {surname}", "Hospital {santo}",
-        "Centro Médico {surname}", "UMAE {surname}",
+        "HGR <2-90>",
+        "Hospital General de {maya}",
+        "Sanatorio {surname}",
+        "Hospital {santo}",
+        "Centro Médico {surname}",
+        "UMAE {surname}",
     ),
     "@center": ("UMF <2-99>", "Centro de Salud de {maya}", "Clínica {surname}", "Guardería {surname}"),
     "maya": ("{maya_a}{maya_b}", "San {santo} {maya_a}{maya_b}", "{maya_a}{maya_b} de {surname}"),
-    "maya_a": (
-        "Ticul", "Chemu", "Oxku", "Tzuca", "Xoco", "Atla", "Tepe", "Coyo", "Hunuc", "Izta", "Maxca", "Nochi", "Pochu",
-        "Teco", "Zaca", "Yaxka", "Cuau", "Tlaxi",
+    "maya_a": listed(
+        """
+        Ticul | Chemu | Oxku | Tzuca | Xoco | Atla | Tepe | Coyo | Hunuc | Izta | Maxca | Nochi | Pochu | Teco
+        | Zaca | Yaxka | Cuau | Tlaxi
+        """
     ),
-    "maya_b": ("pan", "tepec", "cab", "tlán", "co", "cingo", "bal", "huac", "mul", "chén", "apa", "zalco"),
+    "maya_b": listed(
+        """
+        pan | tepec | cab | tlán | co | cingo | bal | huac | mul | chén | apa | zalco
+        """
+    ),
     "@city": ("{maya}",),
-    "@state": (
-        "Yucatán", "Campeche", "Oaxaca", "Tabasco", "Chiapas", "Veracruz", "Puebla", "Quintana Roo", "Hidalgo",
-        "Jalisco",
+    "@state": listed(
+        """
+        Yucatán | Campeche | Oaxaca | Tabasco | Chiapas | Veracruz | Puebla | Quintana Roo | Hidalgo | Jalisco
+        """
     ),
     "@country": ("México", "Estados Unidos", "Guatemala", "Honduras", "Belice", "El Salvador", "Cuba"),
     "@street": (
-        "Calle <1-99> No. <100-999> x <1-99> y <1-99>", "Av. {surname} No. <10-999> Col. {surname}",
-        "Priv. {surname} <1-60>, Fracc. Los {Pinos|Cedros|Almendros}", "Cerrada {surname} Mza. <1-30> Lote <1-40>",
+        "Calle <1-99> No. <100-999> x <1-99> y <1-99>",
+        "Av. {surname} No. <10-999> Col. {surname}",
+        "Priv. {surname} <1-60>, Fracc. Los {Pinos|Cedros|Almendros}",
+        "Cerrada {surname} Mza. <1-30> Lote <1-40>",
         "Domicilio conocido, Ejido {maya_a}{maya_b}",
     ),
     "@zip": ("97###", "%####"),
@@ -138,16 +188,24 @@ _RULES: Rules = {
     "@phone": ("(9##) ### ## ##", "9## ### ####", "55-####-####"),
     "@phone3": ("%## %## ## ##", "ext. %###"),
     "@organization": (
-        "Maquiladora {surname}", "Grupo {surname} S.A. de C.V.", "Hotel {maya_a}{maya_b}", "Ejido {maya_a}{maya_b}",
-        "Abarrotes {surname}", "Secundaria Técnica <2-80>", "Ayuntamiento de {maya_a}{maya_b}", "Cementos {surname}",
+        "Maquiladora {surname}",
+        "Grupo {surname} S.A. de C.V.",
+        "Hotel {maya_a}{maya_b}",
+        "Ejido {maya_a}{maya_b}",
+        "Abarrotes {surname}",
+        "Secundaria Técnica <2-80>",
+        "Ayuntamiento de {maya_a}{maya_b}",
+        "Cementos {surname}",
     ),
-    "@profession": (
-        "campesino", "ama de casa", "obrera de maquila", "albañil", "taquero", "chofer de ruta", "maestra de primaria",
-        "mesero", "milpero", "comerciante ambulante", "licenciado en derecho", "hojalatero", "camarista de hotel",
-        "velador", "bordadora", "herrero", "ingeniero civil", "electricista", "pescador", "secretaria", "tablajero",
-        "costurera", "apicultor", "policía municipal",
+    "@profession": listed(
+        """
+        campesino | ama de casa | obrera de maquila | albañil | taquero | chofer de ruta | maestra de primaria
+        | mesero | milpero | comerciante ambulante | licenciado en derecho | hojalatero | camarista de hotel |
+        velador | bordadora | herrero | ingeniero civil | electricista | pescador | secretaria | tablajero |
+        costurera | apicultor | policía municipal
+        """
     ),
-}  # fmt: skip
+}
 
 PROFILE = SiteProfile(
     name="es_cenote",
@@ -167,4 +225,4 @@ PROFILE = SiteProfile(
     doctors=((1, "es_MX"),),
     staff=32,
     layout=Layout(wrap=88, typo_rate=0.006, glue_rate=0.02),
-)  # fmt: skip
+)

@@ -33,22 +33,36 @@ _RULES: Rules = {
     ),
     "apuntes": ("{titulo}\n{apunte_linea*7-11;\n}\n{comun} [doctor:initials]",),
     "titulo": (
-        "Evolución, [patient:short], [admit]", "[patient:first_l] | [age] | [sex] | [mrn] | [admit:full]",
+        "Evolución, [patient:short], [admit]",
+        "[patient:first_l] | [age] | [sex] | [mrn] | [admit:full]",
         "NOTA DE ENFERMERÍA [admit:full] {hora}: [patient:full.upper]",
     ),
     "presenta": (
         "[sex:cap] de [age], [profession], que consulta el [admit] por {sintoma}, {inicio}.",
         "{^el} {sr} [patient:last], de [age:words], natural de [city2], ingresa por {sintoma}.",
-        "Paciente [sex] de [age] con {enfermedad} que acude con su [kin1] por {sintoma}.", "{comun}",
+        "Paciente [sex] de [age] con {enfermedad} que acude con su [kin1] por {sintoma}.",
+        "{comun}",
     ),
     "apunte_linea": (
-        (5, "{comun}"), (4, "{hora} {comun_breve}"), (2, "{hora} {breve}"), "{exploracion}", "{plan}", "{imagen}",
-        "{analitica}", "* {antecedente}", "- {medicacion}", "Póliza [healthplan], DNI [id], NASS [ssn].",
-        "Bomba [device] revisada por [doctor2:full].", "Llega con su [kin2] en un coche, matrícula [vehicle].",
-        "Acceso desde [ip]; muestra [bioid]; usuario [username].", (2, "Conocid{o} por ser [other]."),
-        "Escribir a [email] o ver [url].", "{herencia}", "{codigo}: {enfermedad}",
+        (5, "{comun}"),
+        (4, "{hora} {comun_breve}"),
+        (2, "{hora} {breve}"),
+        "{exploracion}",
+        "{plan}",
+        "{imagen}",
+        "{analitica}",
+        "* {antecedente}",
+        "- {medicacion}",
+        "Póliza [healthplan], DNI [id], NASS [ssn].",
+        "Bomba [device] revisada por [doctor2:full].",
+        "Llega con su [kin2] en un coche, matrícula [vehicle].",
+        "Acceso desde [ip]; muestra [bioid]; usuario [username].",
+        (2, "Conocid{o} por ser [other]."),
+        "Escribir a [email] o ver [url].",
+        "{herencia}",
+        "{codigo}: {enfermedad}",
     ),
-}  # fmt: skip
+}
 
 PROFILE = SiteProfile(
     name="es_comun",
@@ -68,4 +82,4 @@ PROFILE = SiteProfile(
     doctors=((3, "es_ES"), (1, "es_MX"), (1, "es_AR"), (1, "es_CO")),
     staff=160,
     layout=Layout(typo_rate=0.004, glue_rate=0.02, name_upper_rate=0.06, name_lower_rate=0.04),
-)  # fmt: skip
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.generate.grammar import Rules
+from shared.generate.grammar import Rules, listed
 from shared.generate.profile import Layout, SiteProfile
 
 _RULES: Rules = {
@@ -22,7 +22,11 @@ _RULES: Rules = {
     ),
     "caja": ("<1-24>", "{A|B|C}<1-9>"),
     "trae": (
-        "su [kin1]", "ambulancia [vehicle]", "[organization2]", "[relative1:first]", "medios propios",
+        "su [kin1]",
+        "ambulancia [vehicle]",
+        "[organization2]",
+        "[relative1:first]",
+        "medios propios",
         "SVB desde [city2]",
     ),
     "triaje": (
@@ -33,19 +37,32 @@ _RULES: Rules = {
     ),
     "registro": ("{fila*5-8;\n}",),
     "fila": (
-        (4, "{later} | {comun_breve} | {quien}"), (2, "{later} | {breve} | {quien}"),
-        (2, "{later} | [patient:last] {breve} | {quien}"), "{later} | [patient:first] a {prueba} | {quien}",
-        (3, "{later} {comun}"), "{later} | {farmaco} {dosis} | puesto | {quien}", "{later} | {constantes} | {quien}",
-        "{later} | {prueba}: {hallazgo} | {dr3} [doctor3:last]", "{later} | {analito}, {analito}, {analito} | lab",
-        "{later} | llama [kin1] [relative1:short] desde [phone2]", "{later} | IC {servicio}: {dr2} [doctor2:last]",
-        "{later} | {expl_breve}, {expl_breve} | {quien}", "{later} | bomba [device] a <10-90> ml/h",
-        "{later} | pasa a {prueba} con [doctor4:first]", "{later} | visita de [relative1:first]",
+        (4, "{later} | {comun_breve} | {quien}"),
+        (2, "{later} | {breve} | {quien}"),
+        (2, "{later} | [patient:last] {breve} | {quien}"),
+        "{later} | [patient:first] a {prueba} | {quien}",
+        (3, "{later} {comun}"),
+        "{later} | {farmaco} {dosis} | puesto | {quien}",
+        "{later} | {constantes} | {quien}",
+        "{later} | {prueba}: {hallazgo} | {dr3} [doctor3:last]",
+        "{later} | {analito}, {analito}, {analito} | lab",
+        "{later} | llama [kin1] [relative1:short] desde [phone2]",
+        "{later} | IC {servicio}: {dr2} [doctor2:last]",
+        "{later} | {expl_breve}, {expl_breve} | {quien}",
+        "{later} | bomba [device] a <10-90> ml/h",
+        "{later} | pasa a {prueba} con [doctor4:first]",
+        "{later} | visita de [relative1:first]",
         "{later} | pulsera [bioid] leída | PC [ip]",
     ),
     "quien": ("[doctor4:f_last]", "DUE [doctor4:last]", "[username]", "[doctor3:initials]", "enf.", "[doctor:last]"),
     "f_frase": (
-        (3, "{comun_breve}."), (2, "{comun}"), "Remite [center] ({dr3} [doctor3:last]).", "Última visita [past*:full].",
-        "Reside en [city].", "Crucero procedente de [country2].", "{^cirugia} en [old*:year] ([hospital2]).",
+        (3, "{comun_breve}."),
+        (2, "{comun}"),
+        "Remite [center] ({dr3} [doctor3:last]).",
+        "Última visita [past*:full].",
+        "Reside en [city].",
+        "Crucero procedente de [country2].",
+        "{^cirugia} en [old*:year] ([hospital2]).",
         "Ocupación: [profession].",
     ),
     "salida": (
@@ -59,45 +76,83 @@ _RULES: Rules = {
         "Traslado a [hospital2] en [vehicle]. Acepta {dr2} [doctor2:last]. {f_frase} Resp: [doctor:f_last]",
     ),
     "pac": (
-        (1.5, "pac"), (2, "[patient:last]"), "pac. [patient:first]", "[patient:last_first]", "{el} {sr} [patient:last]",
+        (1.5, "pac"),
+        (2, "[patient:last]"),
+        "pac. [patient:first]",
+        "[patient:last_first]",
+        "{el} {sr} [patient:last]",
         "{el} paciente",
     ),
     "dr": (
-        (3, "{dr2} [doctor2:last]"), "[doctor3:f_last]", "{dr3} [doctor3:last]", "DUE [doctor4:first]", "adjunto",
-        "residente", "[doctor2:initials]", "{servicio}",
+        (3, "{dr2} [doctor2:last]"),
+        "[doctor3:f_last]",
+        "{dr3} [doctor3:last]",
+        "DUE [doctor4:first]",
+        "adjunto",
+        "residente",
+        "[doctor2:initials]",
+        "{servicio}",
     ),
     "fam": (
-        "[kin1]", "su [kin1]", "[kin1] ([relative1:first])", "[relative1:short]", "acompañante",
-        "[kin2] [relative2:first]", "familia",
+        "[kin1]",
+        "su [kin1]",
+        "[kin1] ([relative1:first])",
+        "[relative1:short]",
+        "acompañante",
+        "[kin2] [relative2:first]",
+        "familia",
     ),
     "cuando": (
-        "[past*:full]", "el [past*:full]", "{later}", "a las {hora}", "ayer", "hace <2-9> {d|h|sem|meses}",
-        "[recent*:short]", "en [past*:month_year]", "en [old*:year]", "[recent*:weekday] noche",
+        "[past*:full]",
+        "el [past*:full]",
+        "{later}",
+        "a las {hora}",
+        "ayer",
+        "hace <2-9> {d|h|sem|meses}",
+        "[recent*:short]",
+        "en [past*:month_year]",
+        "en [old*:year]",
+        "[recent*:weekday] noche",
     ),
     "pronto": ("[next*:full]", "[next*:short]", "<24-72> h", "mañana", "el [next*:weekday]", "en [next*:month]"),
     "donde": (
-        "en [hospital2]", "en [center]", "en box {caja}", "en RX", "en [city2]", "en el hotel", "en [country2]",
-        "en [hospital]", "en el barco",
+        "en [hospital2]",
+        "en [center]",
+        "en box {caja}",
+        "en RX",
+        "en [city2]",
+        "en el hotel",
+        "en [country2]",
+        "en [hospital]",
+        "en el barco",
     ),
     "@hospital": ("Hospital Insular del Faro", "HIF"),
     "isla": (
         "{Puerto|Playa|Punta|Caleta|Roque|Costa} {del|de} {Faro|Gaviota|Sal|Marea|Alisio|Drago|Concha|Timón}",
         "{Icod|Tasa|Güi|Tego|Ara|Tene|Gara|Chi}{nara|mar|corte|guise|fía|chico|goro|fe}",
-        "{Puerto|Punta|Playa} {surname}", "Isla {surname}",
+        "{Puerto|Punta|Playa} {surname}",
+        "Isla {surname}",
     ),
     "@city": ("{isla}",),
-    "@state": (
-        "Tenerife", "Gran Canaria", "La Palma", "El Hierro", "Lanzarote", "Fuerteventura", "La Gomera", "Menorca",
+    "@state": listed(
+        """
+        Tenerife | Gran Canaria | La Palma | El Hierro | Lanzarote | Fuerteventura | La Gomera | Menorca
+        """
     ),
-    "@country": (
-        "Alemania", "Reino Unido", "Suecia", "Noruega", "Italia", "Francia", "Marruecos", "Venezuela", "Irlanda",
-        "Países Bajos", "Cuba",
+    "@country": listed(
+        """
+        Alemania | Reino Unido | Suecia | Noruega | Italia | Francia | Marruecos | Venezuela | Irlanda |
+        Países Bajos | Cuba
+        """
     ),
     "@hospital2": ("H. {San|Santa} {santo}", "Clínica {isla}", "H. Virgen {advocacion}", "Policlínica {surname}"),
     "@center": ("CS {isla}", "SUAP {isla}", "PAC {surname}"),
     "@street": (
-        "Hotel {surname}, hab. <100-999>", "Apto. <1-400>, {isla}", "C/ {nombre_via} <1-99>",
-        "Urb. {surname}, bloque <1-20>", "Pantalán <1-9>, atraque <1-90>",
+        "Hotel {surname}, hab. <100-999>",
+        "Apto. <1-400>, {isla}",
+        "C/ {nombre_via} <1-99>",
+        "Urb. {surname}, bloque <1-20>",
+        "Pantalán <1-9>, atraque <1-90>",
     ),
     "@id": ("%########", "%#########"),
     "@mrn": ("%####-%", "%######"),
@@ -108,15 +163,22 @@ _RULES: Rules = {
     "@phone": ("922 ## ## ##", "6##.###.###", "+%# %## ######"),
     "@fax": ("922 ######",),
     "@organization": (
-        "Naviera {surname}", "{Hotel|Apartamentos|Bar|Cofradía} {surname}", "Cofradía de {isla}", "Cabildo",
-        "Policía Local de {isla}", "Plátanos {surname}", "Buceo {isla}",
+        "Naviera {surname}",
+        "{Hotel|Apartamentos|Bar|Cofradía} {surname}",
+        "Cofradía de {isla}",
+        "Cabildo",
+        "Policía Local de {isla}",
+        "Plátanos {surname}",
+        "Buceo {isla}",
     ),
-    "@profession": (
-        "camarera de piso", "marinero", "pescador", "socorrista", "recepcionista", "cocinero", "patrón de barco",
-        "guía turístico", "estibador", "empaquetadora", "jubilado", "animador", "monitor de buceo", "taxista",
-        "limpiadora", "instaladora", "camarero", "mecánico naval", "azafata", "agricultor", "dependienta", "fontanero",
+    "@profession": listed(
+        """
+        camarera de piso | marinero | pescador | socorrista | recepcionista | cocinero | patrón de barco |
+        guía turístico | estibador | empaquetadora | jubilado | animador | monitor de buceo | taxista |
+        limpiadora | instaladora | camarero | mecánico naval | azafata | agricultor | dependienta | fontanero
+        """
     ),
-}  # fmt: skip
+}
 
 PROFILE = SiteProfile(
     name="es_faro",
@@ -136,4 +198,4 @@ PROFILE = SiteProfile(
     doctors=((4, "es_ES"), (1, "it_IT")),
     staff=26,
     layout=Layout(typo_rate=0.01, glue_rate=0.05, name_upper_rate=0.2),
-)  # fmt: skip
+)

@@ -1,0 +1,30 @@
+"""Options that several commands of the provider's program take, and the words that options choose among.
+
+The words stand here, and not only with what they name, because help has to say them without loading any of it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+PROCEDURES = ("surrogates", "k-anonymous", "k-anonymous-invariance", "three-part", "dann", "invariance")
+PRESETS = ("quick", "standard", "paper")
+"""Those of `aggregator.training.representer`."""
+AUDIT_PRESETS = ("quick", "full")
+"""Those of `shared.privacy.audit`."""
+SHARE_STATES = ("received", "quarantined", "accepted", "rejected", "withdrawn")
+"""Those of `aggregator.registry.tables`."""
+ROLES = ("root", "targets", "snapshot", "timestamp")
+HOLDERS = 3
+"""Those of `aggregator.repository.tuf_keys`."""
+LANGUAGES = ("en", "es")
+"""Those of `aggregator.demo.demonstration`."""
+
+folder_option = click.option(
+    "--workspace", "root", type=click.Path(path_type=Path), default=Path("."), envvar="DEID_COMMONS_AGGREGATOR",
+    help="Folder of the workspace (default: the current one).",
+)  # fmt: skip
+existing_path = click.Path(exists=True, path_type=Path)
+existing_file = click.Path(exists=True, path_type=Path, dir_okay=False)

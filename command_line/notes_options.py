@@ -1,0 +1,62 @@
+"""The options with which any command reads notes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from shared.labels import scheme_names
+
+
+@dataclass(frozen=True)
+class NotesOptions:
+    """How notes are read.
+
+    Args:
+        format: name of a format, or "auto".
+        text_column: where the text stands in a table.
+        quarantine: where bad documents go.
+        labels: name of a bundled scheme that the notes use, or a file that maps their labels.
+        official: read as the official evaluation scripts read.
+    """
+
+    format: str = "auto"
+    text_column: str = "text"
+    quarantine: Path | None = None
+    labels: str | None = None
+    official: bool = False
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> NotesOptions:
+        """From what `notes_options` hand to a command."""
+        return cls(given["format_"], given["text_column"], given["quarantine"], given["labels"])
+
+
+def notes_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of NotesOptions, for a command whose function takes them as keywords."""
+    for option in (
+        click.option(
+            "--labels",
+            metavar="SCHEME|FILE",
+            help=f"What the notes' labels are: {', '.join(scheme_names())}, or a .toml file with a table [map] from them to the release's.",
+        ),
+        click.option(
+            "--quarantine",
+            type=click.Path(path_type=Path, file_okay=False),
+            help="Set bad documents aside here and go on.",
+        ),
+        click.option("--text-column", default="text", show_default=True, help="Column of the text, in CSV and JSONL."),
+        click.option(
+            "--format",
+            "format_",
+            default="auto",
+            show_default=True,
+            help="Format of the notes; found by itself unless given.",
+        ),
+    ):
+        command = option(command)
+    return command

@@ -1,0 +1,40 @@
+"""What the operating system says about a file, as a `StorageError`."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from foundation.errors import StorageError
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+def storage_error(path: Path, error: OSError) -> StorageError:
+    """The `StorageError` that says what `error` means for `path`, and what to do.
+
+    It gives the last part of the path only: messages about shares are read outside the house as well.
+    """
+    # Its own text may hold whole paths, or what a library thinks of the file.
+    reason = os.strerror(error.errno) if error.errno else type(error).__name__
+    place = path.name or str(path)
+    if error.errno in _FULL:
+        return StorageError(
+            "room for the file", received=f"a full disk ({reason})", advice="free some space and repeat", place=place
+        )
+    return StorageError(
+        "a file or folder that can be read and written", received=reason, advice="check the path and its permissions",
+        place=place,
+    )  # fmt: skip
+
+
+@contextmanager
+def mapped(path: Path) -> Iterator[None]:
+    """Turns an OSError of the block into a `StorageError` about `path`."""
+    try:
+        yield
+    except OSError as error:
+        raise storage_error(path, error) from error

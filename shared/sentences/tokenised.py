@@ -1,0 +1,144 @@
+"""From documents to sentences of words, in a stream of bounded chunks; and what is done with sentences of words.
+
+Memory does not grow with the number or the length of the notes: a chunk holds about CHUNK_TOKENS tokens, and a document
+longer than that is handed on in several chunks, cut between sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.document import Document
+from shared.labels import LabelScheme, encode_tags, repair_tags
+from shared.sentences.layout import SentenceLayout
+from shared.text.tokens import Tokens, tokenise
+
+CHUNK_TOKENS = 1 << 16
+
+
+@dataclass(frozen=True, repr=False)
+class TokenisedSentences(SentenceLayout):
+    """Consecutive sentences of consecutive documents.
+
+    Args:
+        words: their tokens. These may be PHI: never log them.
+        tags: uint8 `[tokens]`; a sentence never starts with `I-`.
+        lengths: int64 `[sentences]`.
+    """
+
+    words: list[str]
+    tags: NDArray[np.uint8]
+    lengths: NDArray[np.int64]
+
+    def __repr__(self) -> str:
+        return f"TokenisedSentences({self.tokens} tokens, {self.sentences} sentences)"
+
+    @staticmethod
+    def single_words(words: Sequence[str]) -> TokenisedSentences:
+        """Each word a sentence of its own, none of them PHI."""
+        return TokenisedSentences(
+            list(words), np.zeros(len(words), dtype=np.uint8), np.ones(len(words), dtype=np.int64)
+        )
+
+    @staticmethod
+    def concatenate(chunks: Sequence[TokenisedSentences]) -> TokenisedSentences:
+        """Chunks in any number as one."""
+        return TokenisedSentences(
+            [word for chunk in chunks for word in chunk.words],
+            np.concatenate([np.zeros(0, dtype=np.uint8), *(chunk.tags for chunk in chunks)]),
+            np.concatenate([np.zeros(0, dtype=np.int64), *(chunk.lengths for chunk in chunks)]),
+        )
+
+    def select(self, rows: NDArray[np.int64]) -> TokenisedSentences:
+        """A copy of some sentences, in the order given."""
+        tokens = self.tokens_of(rows)
+        return TokenisedSentences(
+            [self.words[token] for token in tokens.tolist()], self.tags[tokens], self.lengths[rows]
+        )
+
+    def leave_out(self, left_out: NDArray[np.bool_]) -> TokenisedSentences:
+        """The other sentences, in their order.
+
+        Args:
+            left_out: bool `[sentences]`.
+        """
+        return self.select(np.flatnonzero(~left_out)) if left_out.any() else self
+
+    def with_words(self, words: list[str]) -> TokenisedSentences:
+        """Other words in the same sentences, with the same tags."""
+        return TokenisedSentences(words, self.tags, self.lengths)
+
+    def with_tags(self, tags: NDArray[np.uint8]) -> TokenisedSentences:
+        """The same sentences with other tags."""
+        return TokenisedSentences(self.words, tags, self.lengths)
+
+    def split(self) -> Iterator[tuple[tuple[str, ...], NDArray[np.uint8]]]:
+        """Words and tags of each sentence."""
+        for start, length in zip(self.starts.tolist(), self.lengths.tolist(), strict=True):
+            yield tuple(self.words[start : start + length]), self.tags[start : start + length]
+
+
+def tokenised(documents: Iterable[Document]) -> Iterator[tuple[Document, Tokens]]:
+    """Each document with its tokens."""
+    for document in documents:
+        yield document, tokenise(document.text)
+
+
+def tokenised_chunks(
+    documents: Iterable[tuple[Document, Tokens]], scheme: LabelScheme | None, chunk_tokens: int = CHUNK_TOKENS
+) -> Iterator[TokenisedSentences]:
+    """Cut documents into chunks of whole sentences.
+
+    Args:
+        documents: in any number, as `tokenised` yields them.
+        scheme: tags their annotations; None leaves every tag O.
+        chunk_tokens: a chunk ends with the first sentence that brings it here.
+
+    Raises:
+        LabelError: an annotation's category is not in the scheme.
+    """
+    words: list[str] = []
+    tags: list[NDArray[np.uint8]] = []
+    lengths: list[NDArray[np.int32]] = []
+    for document, tokens in documents:
+        if scheme is None:
+            marked = np.zeros(len(tokens), dtype=np.uint8)
+        else:
+            marked = _restarted(encode_tags(tokens.spans, document, scheme), tokens.sentence_starts)
+        first = 0
+        ends = tokens.sentence_ends()
+        while len(ends) and len(words) + int(ends[-1]) - first >= chunk_tokens:
+            last = int(np.searchsorted(ends, chunk_tokens - len(words) + first))
+            end = int(ends[last])
+            words += tokens.words[first:end]
+            tags.append(marked[first:end])
+            lengths.append(np.diff(ends[: last + 1], prepend=first))
+            yield TokenisedSentences(words, np.concatenate(tags), np.concatenate(lengths, dtype=np.int64))
+            words, tags, lengths = [], [], []
+            ends, first = ends[last + 1 :], end
+        words += tokens.words[first:]
+        tags.append(marked[first:])
+        lengths.append(np.diff(ends, prepend=first))
+    if words:
+        yield TokenisedSentences(words, np.concatenate(tags), np.concatenate(lengths, dtype=np.int64))
+
+
+def tokenised_corpus(documents: Iterable[Document], scheme: LabelScheme) -> TokenisedSentences:
+    """All labelled sentences of some documents at once.
+
+    Raises:
+        LabelError: an annotation's category is not in the scheme.
+    """
+    return TokenisedSentences.concatenate(list(tokenised_chunks(tokenised(documents), scheme)))
+
+
+def _restarted(tags: NDArray[np.uint8], starts: NDArray[np.int32]) -> NDArray[np.uint8]:
+    """The tags with `B-` at every sentence start where a span goes on from the sentence before."""
+    repaired = repair_tags(tags)
+    first = repaired[starts]
+    repaired[starts] = np.where((first > 0) & (first % 2 == 0), first - 1, first)
+    return repaired

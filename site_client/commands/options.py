@@ -1,0 +1,30 @@
+"""Options that several commands of the hospital's program take, and the words that options choose among.
+
+The words stand here, and not only with what they name, because help has to say them without loading any of it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+MODES = ("tag", "redact")
+"""Those of `site_client.deid.deidentify`."""
+OVERLAP_DAYS, MAX_OVERLAP_DAYS = 30, 90
+"""Those of `site_client.keys` and `protocols.keys.rotation`."""
+
+folder_option = click.option(
+    "--workspace", "root", type=click.Path(path_type=Path), default=Path("."), envvar="DEID_COMMONS_SITE",
+    help="Folder of the workspace (default: the current one).",
+)  # fmt: skip
+ca_option = click.option(
+    "--ca",
+    type=click.Path(exists=True, path_type=Path, dir_okay=False),
+    help="Certificates to trust, PEM (default: those of this machine).",
+)
+proxy_option = click.option(
+    "--proxy", metavar="URL", help="Such as http://proxy:3128 (default: what HTTPS_PROXY says)."
+)
+existing_path = click.Path(exists=True, path_type=Path)
+existing_file = click.Path(exists=True, path_type=Path, dir_okay=False)

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from foundation.errors import StorageError
+from foundation.locks import locked
+
+
+def test_a_locked_folder_is_changed_by_one_at_a_time(tmp_path: Path) -> None:
+    counter = tmp_path / "counter"
+    counter.write_text("0")
+
+    def count() -> None:
+        for _ in range(50):
+            with locked(tmp_path):
+                counter.write_text(str(int(counter.read_text()) + 1))
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert counter.read_text() == "200"
+
+
+def test_a_folder_that_is_not_there_is_not_locked(tmp_path: Path) -> None:
+    with pytest.raises(StorageError), locked(tmp_path / "none"):
+        pass
+
+
+def test_a_lock_does_not_outlive_its_block_whatever_the_closing_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(descriptor: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="Input/output"), locked(tmp_path):
+        patch.setattr(os, "close", failing)
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.close(descriptor)

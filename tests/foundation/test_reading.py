@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from foundation.errors import StorageError
+from foundation.reading import file_sha256, read_text, regular_size
+
+
+def test_text_that_is_absent_or_no_text_is_a_storage_error_that_names_the_file(tmp_path: Path) -> None:
+    (tmp_path / "bytes").write_bytes(b"\xff\xfe\xfd")
+    for name in ("absent", "bytes"):
+        with pytest.raises(StorageError, match=f"^{name}: "):
+            read_text(tmp_path / name)
+
+
+def test_text_is_read_as_utf_8(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"s\xc3\xa4c")
+    assert read_text(tmp_path / "a") == "säc"
+
+
+def test_only_regular_files_have_a_size(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "file").write_bytes(b"12345")
+    assert regular_size(tmp_path / "file") == 5
+    for path in (tmp_path, tmp_path / "pipe", tmp_path / "absent"):
+        with pytest.raises(StorageError):
+            regular_size(path)
+
+
+def test_digest_of_a_known_message(tmp_path: Path) -> None:
+    # FIPS 180-2, appendix B.1.
+    (tmp_path / "abc").write_bytes(b"abc")
+    expected = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    assert file_sha256(tmp_path / "abc") == expected
+    with pytest.raises(StorageError):
+        file_sha256(tmp_path / "absent")

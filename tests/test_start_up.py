@@ -1,0 +1,192 @@
+"""Help and small commands answer at once: what each command may load, held against a process that runs it.
+
+A command stands in SMALL, TORCHLESS or HEAVY; a new one that stands nowhere fails the first test.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+import torch
+
+import aggregator.commands.cli
+import site_client.commands.cli
+from aggregator.commands import options as provider_options
+from aggregator.demo import demonstration
+from aggregator.registry import tables
+from aggregator.repository import tuf_keys
+from aggregator.training import representer
+from command_line.commands import Computation
+from protocols.keys import rotation
+from shared.privacy import audit
+from site_client import keys
+from site_client.commands import options as site_options
+from site_client.deid import deidentify
+from tests.loop import Loop, done, hospital, provider, refused, share, values
+
+ROOT = Path(__file__).resolve().parents[1]
+PROGRAMS = {"aggregator": aggregator.commands.cli.main, "site-client": site_client.commands.cli.main}
+
+# What trains, measures and draws; no command that stands in SMALL or TORCHLESS needs any of it.
+COMPUTING = (
+    "dp_accounting",
+    "faker",
+    "gensim",
+    "matplotlib",
+    "mpmath",
+    "pandas",
+    "safetensors",
+    "scipy",
+    "sklearn",
+    "torch",
+)
+# What reads payloads, keeps a registry, verifies a repository, talks to others, or draws bars.
+WORKING = (
+    "alembic", "h5py", "httpx", "jinja2", "obstore", "pyarrow", "rich", "sqlalchemy", "starlette", "tuf", "uvicorn",
+)  # fmt: skip
+
+SMALL = {
+    "site-client init": "new --site st-anne",
+    "site-client enrol": "--out st-anne.request.json --workspace new",
+    "site-client keys show": "--workspace new",
+    "site-client ledger show": "--workspace new",
+    "site-client ledger verify": "--workspace new",
+}
+# In this order, on a copy of the loop.
+TORCHLESS = {
+    "aggregator init": "another",
+    "aggregator site list": "--workspace provider",
+    "aggregator site add": "newcomer.request.json --fingerprint FINGERPRINT --workspace provider",
+    "site-client keys rotate": "--out north.rotation.json --workspace north",
+    "aggregator site rotate": "north.rotation.json --workspace provider",
+    "site-client keys accept": "north.rotation.accepted.json --workspace north",
+    "site-client submit": "south.parquet --to-folder elsewhere --workspace south",
+    "site-client receipts": "stick --workspace north",
+    "site-client withdraw": "1 --to-folder elsewhere --workspace north",
+    "aggregator shares list": "--workspace provider",
+    "aggregator shares show": "DIGEST --workspace provider",
+    "aggregator shares accept": "DIGEST --name A --reason B --workspace provider",
+    "aggregator shares reject": "DIGEST --name A --reason B --workspace provider",
+    "aggregator shares withdraw": "DIGEST --name A --reason B --workspace provider",
+    "aggregator alarms list": "--workspace provider",
+    "aggregator alarms acknowledge": "1 --name A --workspace provider",
+    "aggregator audit-log verify": "--workspace provider",
+    "aggregator audit-log show": "--workspace provider",
+    "aggregator audit-log export": "log.jsonl --workspace provider",
+    "aggregator keys list": "--workspace provider",
+    "aggregator keys rotate": "--role timestamp --workspace provider",
+    "aggregator refresh": "--workspace provider",
+    "aggregator announce": "--workspace provider",
+    "aggregator keys export-offline": "away --workspace provider",
+    "aggregator site revoke": "south --reason lost --workspace provider",
+    "aggregator evaluate": "--gold notes/north --system notes/north",
+    "aggregator serve": "--certificate fingerprint --key fingerprint --workspace provider",
+}
+# These find nothing to do in the loop; they say so after they have loaded what they work with.
+IN_VAIN = {"aggregator shares reject", "aggregator alarms acknowledge", "aggregator serve"}
+HEAVY = {
+    "aggregator audit", "aggregator demo", "aggregator ingest", "aggregator publish", "aggregator release",
+    "aggregator train-embeddings", "aggregator train-head", "aggregator train-repr",
+    "site-client deid", "site-client encode", "site-client evaluate", "site-client inspect", "site-client pull",
+}  # fmt: skip
+
+RUN = """
+import json, sys
+from click.testing import CliRunner
+
+watched = set(json.loads(sys.argv[1]))
+for program, *arguments in json.loads(sys.argv[2]):
+    if program == "aggregator":
+        from aggregator.commands.cli import main
+    else:
+        from site_client.commands.cli import main
+    result = CliRunner().invoke(main, arguments)
+    loaded = sorted(watched & {name.partition(".")[0] for name in sys.modules})
+    print(json.dumps([result.exit_code, loaded, result.output]))
+"""
+
+
+def commands(group: click.Group, name: str) -> Iterator[tuple[str, click.Command]]:
+    """Every command below a group by what is typed for it."""
+    for word, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{name} {word}")
+        else:
+            yield f"{name} {word}", command
+
+
+COMMANDS = {name: command for word, group in PROGRAMS.items() for name, command in commands(group, word)}
+
+
+def run_all(lines: list[list[str]], watched: tuple[str, ...], folder: Path) -> list[tuple[int, list[str], str]]:
+    """Run command lines in one fresh process; of each the code, what of `watched` is loaded by then, and its output."""
+    ran = subprocess.run(
+        [sys.executable, "-c", RUN, json.dumps(watched), json.dumps(lines)],
+        capture_output=True, text=True, cwd=folder, check=True, env={"PYTHONPATH": str(ROOT), "PATH": ""},
+    )  # fmt: skip
+    return [tuple(json.loads(line)) for line in ran.stdout.splitlines()]
+
+
+def test_every_command_is_listed_and_those_that_compute_say_so() -> None:
+    assert not SMALL.keys() & TORCHLESS.keys()
+    assert COMMANDS.keys() == SMALL.keys() | TORCHLESS.keys() | HEAVY
+    assert {name for name, command in COMMANDS.items() if isinstance(command, Computation)} == HEAVY
+
+
+def test_help_and_small_commands_load_nothing_large(tmp_path: Path) -> None:
+    helps = [[*name.split(), "--help"] for name in (*PROGRAMS, *COMMANDS)]
+    small = [[*name.split(), *shlex.split(rest)] for name, rest in SMALL.items()]
+    ran = run_all(helps + small, COMPUTING + WORKING, tmp_path)
+    assert len(ran) == len(helps + small)
+    for line, (code, loaded, output) in zip(helps + small, ran, strict=True):
+        assert (code, loaded) == (0, []), (line, output)
+
+
+def test_other_commands_load_no_network(loop: Loop) -> None:
+    new = loop.root / "newcomer"
+    done(hospital("init", new, "--site", "newcomer"))
+    request = values(hospital("enrol", "--out", loop.root / "newcomer.request.json", "--workspace", new, "--json"))
+    share(loop, "south")
+    digest = values(provider("shares", "list", "--workspace", loop.provider, "--json"))["shares"][0]["digest"]
+    filled = {"FINGERPRINT": request["fingerprint"], "DIGEST": digest}
+    lines = [
+        [*name.split(), *(filled.get(word, word) for word in shlex.split(rest))] for name, rest in TORCHLESS.items()
+    ]
+    ran = run_all(lines, COMPUTING, loop.root)
+    for name, (code, loaded, output) in zip(TORCHLESS, ran, strict=True):
+        assert (code != 0, loaded) == (name in IN_VAIN, []), (name, output)
+
+
+def test_what_computes_runs_on_one_thread(tmp_path: Path) -> None:
+    torch.set_num_threads(2)
+    try:
+        refused(hospital("encode", tmp_path, "--out", tmp_path / "a.parquet", "--workspace", tmp_path), 30)
+        assert torch.get_num_threads() == 1
+    finally:
+        torch.set_num_threads(1)
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (provider_options.PROCEDURES, representer.PROCEDURES),
+        (provider_options.PRESETS, representer.PRESETS),
+        (provider_options.AUDIT_PRESETS, audit.PRESETS),
+        (provider_options.SHARE_STATES, tables.SHARE_STATES),
+        (provider_options.ROLES, tuf_keys.ROLES),
+        (range(provider_options.HOLDERS), range(tuf_keys.HOLDERS)),
+        (provider_options.LANGUAGES, demonstration.NOTES),
+        (site_options.MODES, deidentify.MODES),
+        (range(site_options.OVERLAP_DAYS), range(keys.OVERLAP_DAYS)),
+        (range(site_options.MAX_OVERLAP_DAYS), range(rotation.MAX_OVERLAP_DAYS)),
+    ],
+)
+def test_the_words_of_an_option_are_those_of_what_it_names(words: tuple[str, ...], named: tuple[str, ...]) -> None:
+    assert list(words) == list(named)
