@@ -20,8 +20,10 @@ from pathlib import Path
 
 from bench.mutants.breaks import Break
 from bench.mutants.copies import Copy, TestRun, copied_files
-from shared.errors import ConfigurationError, StorageError
-from shared.files import read_text, write_text
+from foundation.errors import StorageError
+from foundation.files import write_text
+from foundation.reading import read_text
+from shared.errors import ConfigurationError
 
 _UNBROKEN_LIMIT_S = 900.0
 # A break has so many times as long as the tests take without it, and a minute at least.
