@@ -264,6 +264,7 @@ PARTS = {"meddocan-raw": meddocan_raw, "meddocan-private": meddocan_private, "en
 
 
 def main() -> None:
+    """Measure the parts that the command line names, and record them."""
     torch.set_num_threads(1)
     for part in sys.argv[1:] or PARTS:
         PARTS[part]()

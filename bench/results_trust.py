@@ -56,6 +56,7 @@ PARTS = {"speed": speed, "load": upload_load, "listing": listing, "exchange": ex
 
 
 def main() -> None:
+    """Measure the parts that the command line names, and record them."""
     for part in sys.argv[1:] or PARTS:
         PARTS[part]()
 

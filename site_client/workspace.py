@@ -53,6 +53,7 @@ class SiteKey:
 
     @property
     def key_id(self) -> str:
+        """Of the public key."""
         return self.public_key.key_id
 
 
@@ -93,6 +94,7 @@ class Workspace:
 
     @property
     def releases(self) -> Path:
+        """Folder of the pulled releases."""
         return self.root / "releases"
 
     @property
@@ -123,6 +125,7 @@ class Workspace:
 
     @property
     def key_in_use(self) -> SiteKey:
+        """The key that signs today."""
         return next(key for key in self.keys if key.state == IN_USE)
 
     @property

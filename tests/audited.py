@@ -8,28 +8,28 @@ from pathlib import Path
 
 import pytest
 
-from shared.privacy.attacks.adversary import AdversarySettings
-from shared.privacy.attacks.inversion import InversionSettings
-from shared.privacy.attacks.linkage import LinkageSettings
-from shared.privacy.attacks.matching import MatchingSettings
-from shared.privacy.attacks.readability import ReadabilitySettings
-from shared.privacy.attacks.reassembly import ReassemblySettings
+from shared.privacy.attacks.adversary import FRESH_ADVERSARIES, AdversarySettings, FreshAdversarySettings
+from shared.privacy.attacks.inversion import TOKEN_INVERSION, InversionSettings
+from shared.privacy.attacks.linkage import LINKAGE, LinkageSettings
+from shared.privacy.attacks.matching import MATCH, MatchingSettings
+from shared.privacy.attacks.readability import READABILITY, ReadabilitySettings
+from shared.privacy.attacks.reassembly import REASSEMBLY, ReassemblySettings
+from shared.privacy.attacks.white_box import WHITE_BOX
 from shared.privacy.audit import PRESETS, AuditSettings
 from shared.privacy.inversion.model import GuesserSettings
 from shared.privacy.word_pairs import WhiteBoxSettings
 
-TINY = AuditSettings(
-    WhiteBoxSettings(draws=1),
-    AdversarySettings(epochs=1, pairs=20, judged=40, hidden=8),
-    InversionSettings(GuesserSettings(epochs=1, hidden=8, vocabulary=100), judged=60, resamples=100),
-    (MatchingSettings(targets=25, draws=4, shares=(1, 100)),),
-    LinkageSettings(targets=4, names=200, shortlist=20, draws=2),
-    ReassemblySettings(notes=4, resamples=20),
-    ReadabilitySettings(GuesserSettings(epochs=1, hidden=8, vocabulary=100), judged=40),
-    None,
-    neighbours=20,
-    adversary_sentences=1,
-    control_epochs=1,
+_GUESSER = GuesserSettings(epochs=1, hidden=8, vocabulary=100)
+_ADVERSARY = AdversarySettings(epochs=1, pairs=20, judged=40, hidden=8)
+TINY = (
+    AuditSettings(neighbours=20)
+    .with_rounds(WHITE_BOX, WhiteBoxSettings(draws=1))
+    .with_rounds(MATCH, MatchingSettings(targets=25, draws=4, shares=(1, 100)))
+    .with_rounds(LINKAGE, LinkageSettings(targets=4, names=200, shortlist=20, draws=2))
+    .with_rounds(REASSEMBLY, ReassemblySettings(notes=4, resamples=20))
+    .with_rounds(READABILITY, ReadabilitySettings(_GUESSER, judged=40))
+    .with_rounds(TOKEN_INVERSION, InversionSettings(_GUESSER, judged=60, resamples=100))
+    .with_rounds(FRESH_ADVERSARIES, FreshAdversarySettings(_ADVERSARY, sentences=1, control_epochs=1))
 )
 
 POLICY = """

@@ -151,7 +151,7 @@ def fault(*arguments: object, **options: object) -> None:
 FAULTS: dict[str, tuple[object, str, Callable[..., object]]] = {
     "tokens": (shared.sentences.tokenised, "tokenise", fault),
     "casing": (shared.sentences.encoding, "casing_classes", fault),
-    "representation": (shared.pipeline.pipeline, "represented", fault),
+    "representation": (shared.pipeline.pipeline, "represent_noise_free", fault),
     "decoding": (shared.pipeline.pipeline, "decode_tags", fault),
     "encoding": (site_client.sharing.encode, "block_of", fault),
 }

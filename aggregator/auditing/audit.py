@@ -11,7 +11,6 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib.metadata import version
-from typing import Any
 
 from aggregator.auditing.page import write_page
 from aggregator.auditing.result import AuditResult, Inputs
@@ -33,7 +32,8 @@ from shared.embeddings.vectors import WordVectors
 from shared.errors import ConfigurationError
 from shared.labels import load_mapping
 from shared.pipeline.pipeline import load_encoder
-from shared.privacy.audit import PRESETS, AuditMaterial, AuditSettings, run_audit
+from shared.privacy.attacks.scene import AuditMaterial
+from shared.privacy.audit import PRESETS, run_audit
 from shared.privacy.policy import Policy, judge
 from shared.progress import Progress, silent
 
@@ -82,7 +82,7 @@ def audit(
     material = AuditMaterial(
         vectors, known, target, names, [name for name, meaning in mapping.items() if meaning == "NAME"]
     )
-    settings = _seeded(PRESETS[preset], seed)
+    settings = PRESETS[preset].with_seed(seed)
     found = run_audit(encoder, material, settings, progress)
     if representer_digest(workspace) != digest:
         raise AuditError("the representer was replaced while it was attacked; run `aggregator audit` again")
@@ -121,19 +121,6 @@ def require_passed(workspace: Workspace) -> list[str]:
 def _attacked(note: Document) -> bool:
     """By the text, so that two copies of a note are on one side."""
     return int(note.digest[:2], 16) < 256 * _ATTACKED
-
-
-def _seeded(settings: AuditSettings, seed: int) -> AuditSettings:
-    """The same settings, every attack with the seed."""
-    changes: dict[str, Any] = {"seed": seed}
-    changes["matching"] = tuple(replace(one, seed=seed) for one in settings.matching)
-    for name in ("white_box", "adversary", "linkage", "reassembly", "membership"):
-        part = getattr(settings, name)
-        changes[name] = None if part is None else replace(part, seed=seed)
-    for name in ("inversion", "readability"):
-        part = getattr(settings, name)
-        changes[name] = None if part is None else replace(part, guesser=replace(part.guesser, seed=seed))
-    return replace(settings, **changes)
 
 
 def _has_mapping(workspace: Workspace) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 from aggregator.publishing.audit_gate import FORMAT
 from shared.privacy.accounting import GaussianGuarantee
-from shared.privacy.audit import Audit, AuditSettings, settings_as_json
+from shared.privacy.audit import Audit, AuditSettings
 from shared.privacy.policy import Policy, Verdict
 from shared.privacy.statistics.finding import Finding
 
@@ -139,7 +139,7 @@ class AuditResult:
             "left_out": list(self.audit.left_out),
             "own_set": self.audit.own_set,
             "findings": [asdict(finding) for finding in self.audit.findings],
-            "settings": settings_as_json(self.settings),
+            "settings": self.settings.as_json(),
         }  # fmt: skip
 
 

@@ -49,6 +49,7 @@ class SiteKey:
 
     @property
     def key_id(self) -> str:
+        """Of the public key."""
         return self.public_key.key_id
 
     def counts_on(self, day: datetime.date) -> bool:

@@ -134,6 +134,7 @@ class Connection(H11Protocol):
     _last: object = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """A new connection; see asyncio.Protocol."""
         super().connection_made(transport)
         self.loop.call_later(SILENCE_S, self._look)
 

@@ -37,8 +37,9 @@ from shared.models.representer import Representer, RepresenterConfig
 from shared.models.token_local import TokenLocal, token_local
 from shared.pipeline.pipeline import Encoder, save_encoder
 from shared.progress import Progress, silent
-from shared.sentences.encoding import indexed, represented
+from shared.sentences.encoding import indexed
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_chunks
 from shared.training import procedures
 from shared.training.pairs import neighbour_table
@@ -180,7 +181,7 @@ def train(
     with new_folder(workspace.representer) as folder:
         save_encoder(encoder, folder)
         write_text(folder / "training.json", json.dumps(summary, indent=1), private=False)
-        write_public_share(source, encoder.representer, folder / "public.parquet")
+        write_public_share(source, encoder, folder / "public.parquet")
     return summary
 
 
@@ -259,18 +260,18 @@ def hidden_names(lists: tuple[tuple[str, ...], ...], vectors: GeneralisedVectors
     return tuple(words for words in kept if words)
 
 
-def write_public_share(source: RaggedSentences, representer: Representer | TokenLocal, path: Path) -> None:
+def write_public_share(source: RaggedSentences, encoder: Encoder, path: Path) -> None:
     """The provider's own notes, encoded like a hospital's, so that they can join the pool.
 
     They are public, but the head must see one kind of input: noisy representations, from every source.
     """
     noise = PrivateNoise()
-    with ShuffledWriter(path, dim=representer.config.dim) as writer:
+    with ShuffledWriter(path, dim=encoder.dim) as writer:
         for begin in range(0, source.sentences, _SENTENCES):
             piece = source.select(np.arange(begin, min(begin + _SENTENCES, source.sentences)))
-            shown = represented(piece, representer, noise)
-            writer.append(
-                SentenceBlock(
-                    shown.values.astype("<f2", copy=False), shown.tags, shown.casing, shown.lengths.astype("<i4")
-                )
-            )
+            writer.append(_block_of(encoder.shared_as_they_are(piece, noise)))
+
+
+def _block_of(shown: SharedSentences) -> SentenceBlock:
+    """What may leave, in the layout of a payload."""
+    return SentenceBlock(shown.values.astype("<f2", copy=False), shown.tags, shown.casing, shown.lengths.astype("<i4"))

@@ -79,6 +79,7 @@ class Tally:
     peak_bytes: int = 0
 
     def add(self, other: Tally) -> None:
+        """Count what a child counted."""
         for name in ("tried", "accepted", "no_memory", "outside", "escaped", "died"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.peak_bytes = max(self.peak_bytes, other.peak_bytes)

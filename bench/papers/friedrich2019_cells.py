@@ -147,7 +147,7 @@ def measure(cell: Cell, budget: Budget, seed: int) -> dict[str, object]:
     encoder: Encoder | RawEncoder = RawEncoder(words, scheme())
     if cell.dim:
         encoder, record = _represented(cell, budget, seed, train)
-        shown = encoder.shared(train, torch.Generator().manual_seed(seed))
+        shown = encoder.rehearsed(train, torch.Generator().manual_seed(seed))
         settings = replace(budget.adversaries, neighbours=audited(cell), seed=seed)
         found = fresh_adversaries(
             encoder, words, train, sentences(dev), settings, clear=False, cache=RUNS / "neighbours"
@@ -263,7 +263,7 @@ class _Inputs(Protocol):
     @property
     def scheme(self) -> LabelScheme: ...
 
-    def inputs(self, chunk: TokenisedSentences) -> RaggedSentences: ...
+    def noise_free(self, chunk: TokenisedSentences) -> RaggedSentences: ...
 
 
 @dataclass(frozen=True)
@@ -280,8 +280,8 @@ class _Caseless:
     def scheme(self) -> LabelScheme:
         return self.encoder.scheme
 
-    def inputs(self, chunk: TokenisedSentences) -> RaggedSentences:
-        return _caseless(self.encoder.inputs(chunk))
+    def noise_free(self, chunk: TokenisedSentences) -> RaggedSentences:
+        return _caseless(self.encoder.noise_free(chunk))
 
 
 def _caseless(shown: RaggedSentences) -> RaggedSentences:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +33,12 @@ from shared.labels import load_scheme
 from shared.models.noise_source import PrivateNoise
 from shared.models.representer import Representer
 from shared.pipeline.pipeline import Encoder, load_encoder
-from shared.privacy.attacks.adversary import AdversarySettings, fresh_adversaries
-from shared.privacy.attacks.matching import MatchingSettings
-from shared.privacy.attacks.membership import encoded_notes, membership
-from shared.privacy.audit import FULL, AuditMaterial, run_audit
+from shared.privacy.attacks.adversary import FRESH_ADVERSARIES, AdversarySettings, fresh_adversaries
+from shared.privacy.attacks.matching import MATCH, MatchingSettings
+from shared.privacy.attacks.membership import MEMBERSHIP, encode_notes, membership
+from shared.privacy.attacks.scene import AuditMaterial
+from shared.privacy.attacks.white_box import WHITE_BOX
+from shared.privacy.audit import FULL, run_audit
 from shared.privacy.policy import load_policy
 from shared.privacy.white_box import white_box
 from shared.privacy.word_pairs import WHILE_ENCODING, WhiteBoxSettings
@@ -139,12 +141,9 @@ def strong() -> None:
             spanish(), corpora.meddocan("train")[100:400], corpora.meddocan("dev"), full_names("meddocan", 12_000, 0),
             ["NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO", "FAMILIARES_SUJETO_ASISTENCIA"],
         )  # fmt: skip
-        settings = replace(
-            FULL,
-            adversary=None,
-            membership=None,
-            matching=(MatchingSettings(targets=4000), FULL.matching[1]),
-        )  # fmt: skip
+        settings = FULL.without(FRESH_ADVERSARIES, MEMBERSHIP).with_rounds(
+            MATCH, MatchingSettings(targets=4000), FULL.of(MATCH)[1]
+        )
         began = time.monotonic()
 
         def told(name: str, done: int, total: int) -> None:
@@ -157,7 +156,8 @@ def strong() -> None:
     def measure_hidden() -> dict[str, object]:
         target = [_sentences(corpora.meddocan("dev"))]
         hidden = _encoder(RepresenterOptions(hide_casing=True))
-        found = white_box(hidden, target, Pseudonymiser(Neighbours(spanish()), FULL.neighbours), FULL.white_box)
+        (settings,) = FULL.of(WHITE_BOX)
+        found = white_box(hidden, target, Pseudonymiser(Neighbours(spanish()), FULL.neighbours), settings)
         return {"findings": [asdict(one) for one in found.findings()]}
 
     run, hidden = kept("privacy-strong", measure), kept("privacy-white-box-hidden", measure_hidden)
@@ -234,9 +234,9 @@ def memberships() -> None:
 
     def measure() -> dict[str, object]:
         encoder, notes = _encoder(), corpora.meddocan("train")[PROVIDER_NOTES:] + corpora.meddocan("dev")
-        assert FULL.membership is not None
-        pool, asked = (encoded_notes(encoder, notes, draw) for draw in (0, 1))
-        found = membership(pool, asked, len(encoder.scheme.tags), FULL.membership)
+        (settings,) = FULL.of(MEMBERSHIP)
+        pool, asked = (encode_notes(encoder, notes, draw) for draw in (0, 1))
+        found = membership(pool, asked, len(encoder.scheme.tags), settings)
         return {"findings": [asdict(one) for one in found]}
 
     run = kept("privacy-membership", measure)

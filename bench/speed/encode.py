@@ -153,7 +153,7 @@ def _encoder(site: Workspace, source: Path, out: Path, clocks: list[_Clock]) -> 
             patches: list[tuple[object, str, str]] = [
                 (Guard, "passed", "bound"),
                 (pipeline, "embedded", "embed"),
-                (pipeline, "represented", "represent"),
+                (pipeline, "represent", "represent"),
                 (encoding, "load_encoder", "load"),
                 (encoding, "seal_share", "seal"),
                 (ShuffledWriter, "append", "append"),

@@ -37,7 +37,7 @@ class Redrawing:
         self._bank = encoder.surrogates
         marks = [word for word in encoder.vectors.words if is_punctuation(word)]
         shown = (
-            encoder.inputs(TokenisedSentences.single_words(marks)).values
+            encoder.noise_free(TokenisedSentences.single_words(marks)).values
             if marks
             else np.zeros((0, encoder.dim), dtype=np.float16)
         )
@@ -62,7 +62,7 @@ class Redrawing:
         tags = np.where(chosen, sentences.tags, 0).astype(np.uint8)
         noise = torch.Generator().manual_seed(int(generator.integers(2**62)))
         drawn = self._bank.replaced(TokenisedSentences(words.tolist(), tags, sentences.lengths), noise).words
-        new = self._encoder.inputs(TokenisedSentences.single_words([drawn[place] for place in places.tolist()]))
+        new = self._encoder.noise_free(TokenisedSentences.single_words([drawn[place] for place in places.tolist()]))
         values, casing = sentences.values.copy(), sentences.casing.copy()
         values[places], casing[places] = new.values, new.casing
         return RaggedSentences(values, casing, sentences.tags, sentences.lengths)

@@ -62,4 +62,3 @@ def bootstrap_f1(
         values.append(2 * tp / np.maximum(2 * tp + fp + fn, 1))
     low, high = np.quantile(np.concatenate(values), [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
-

@@ -59,7 +59,7 @@ def divergences(
     vectors: NDArray[np.float32],
     lengths: NDArray[np.int64],
     replaced: Replacements,
-    generator: NoiseSource | None,
+    source: NoiseSource,
 ) -> NDArray[np.float64]:
     """Delta of every replacement, for one draw of the input noise.
 
@@ -68,13 +68,13 @@ def divergences(
         vectors: word vectors of sentences laid end to end, float32 `[tokens, inputs]`.
         lengths: of the sentences, int64 `[sentences]`.
         replaced: each is a sentence of its own, compared with the unchanged one.
-        generator: of the input noise; None for no input noise.
+        source: of the input noise.
 
     Returns:
         float64 `[pairs]`.
     """
     clean = torch.from_numpy(vectors)
-    noisy = clean if generator is None else representer.input_noise(clean, generator)
+    noisy = representer.input_noise(clean, source)
     sentences = _Sentences(representer, noisy, noisy - clean, lengths)
     out = np.empty(len(replaced.tokens))
     _, firsts, counts = np.unique(replaced.tokens, return_index=True, return_counts=True)

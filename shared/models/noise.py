@@ -6,20 +6,43 @@ and one such dimension gives every word away. Here it is positive by constructio
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
 from shared.models.noise_source import MemoisedNoise, PrivateNoise, SentenceNoise
 
-NoiseSource: TypeAlias = torch.Generator | PrivateNoise | SentenceNoise
-"""Where noise is drawn from: a torch.Generator in training; for whatever leaves a hospital a PrivateNoise, or the
-SentenceNoise of the very sentences that are represented."""
+PrivateSource: TypeAlias = PrivateNoise | SentenceNoise
+"""Where the noise of whatever leaves a hospital is drawn from: the SentenceNoise is that of the very sentences that are
+represented. A torch.Generator is none: all of its seeds can be tried."""
 
-SharingNoise: TypeAlias = NoiseSource | MemoisedNoise
-"""What an encoder takes for a share: it makes the SentenceNoise of a MemoisedNoise itself, see `noise_for`."""
+SharingNoise: TypeAlias = PrivateNoise | MemoisedNoise
+"""The same ahead of the words: the SentenceNoise of a MemoisedNoise is made once they are known, see `noise_for`."""
+
+
+@runtime_checkable
+class Draws(Protocol):
+    """What numbers can be drawn from, private or not."""
+
+    def standard_normal(self, shape: tuple[int, ...]) -> NDArray[np.float32]:
+        """Normal numbers, float32 of `shape`."""
+        ...
+
+    def random(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        """Numbers uniform in [0, 1), float64 of `shape`."""
+        ...
+
+
+NoiseSource: TypeAlias = torch.Generator | Draws
+"""Any source: training, attacks and measurements draw from one that can be drawn from again. Nothing that comes of it can
+be shared, see `shared.sentences.sharing`."""
+
+RehearsalNoise: TypeAlias = NoiseSource | MemoisedNoise
+"""The same ahead of the words."""
 
 
 class GaussianNoise(nn.Module):
@@ -42,22 +65,27 @@ class GaussianNoise(nn.Module):
         """Standard deviation of each dimension, `[dim]`, in units of the vectors."""
         return self.floor + functional.softplus(self.raw)
 
-    def forward(self, vectors: Tensor, generator: NoiseSource | None = None, factor: Tensor | float = 1.0) -> Tensor:
+    def forward(self, vectors: Tensor, source: NoiseSource, factor: Tensor | float = 1.0) -> Tensor:
         """The vectors with fresh noise.
 
         Args:
             vectors: float32 `[batch, steps, dim]`.
-            generator: source of the noise; None is torch's global one, for training.
+            source: of the noise. There is no default: what is forgotten would be a noise that somebody else can draw, or none.
             factor: how many times its scale the noise has; of a shape that goes with `vectors`.
                 A SentenceNoise takes it as `[tokens, 1]`, see `raised_normal`.
+
+        Raises:
+            TypeError: the source is none.
         """
-        if isinstance(generator, SentenceNoise) and isinstance(factor, Tensor):
-            raised = generator.raised_normal(tuple(vectors.shape), factor[:, 0].numpy())
+        if isinstance(source, SentenceNoise) and isinstance(factor, Tensor):
+            raised = source.raised_normal(tuple(vectors.shape), factor[:, 0].numpy())
             return vectors + torch.from_numpy(raised) * self.scale
-        if isinstance(generator, PrivateNoise | SentenceNoise):
-            noise = torch.from_numpy(generator.standard_normal(tuple(vectors.shape)))
+        if isinstance(source, torch.Generator):
+            noise = torch.empty_like(vectors).normal_(generator=source)
+        elif isinstance(source, Draws):
+            noise = torch.from_numpy(source.standard_normal(tuple(vectors.shape)))
         else:
-            noise = torch.empty_like(vectors).normal_(generator=generator)
+            raise TypeError(f"expected a source of noise, got {type(source).__name__}; give one")
         if torch.is_grad_enabled():
             return vectors + noise * (self.scale * factor)
         return noise.mul_(self.scale * factor).add_(vectors)

@@ -10,6 +10,8 @@ value that lies so far from what an input gives would rule this input out: then 
 sentence, ever: whoever gets the same sentence n times with fresh noise has sqrt(n) times less of it after averaging,
 also where a note was copied forward and its sentences come back in other notes. A sentence whose noise is raised gets the
 same noise and more on top, so that both shares together tell what the one with less noise tells alone.
+
+The classes are final: what has their type is a private source, and whatever takes that type can't be given another.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ import math
 import secrets
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Final
+from typing import Final, final
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher
@@ -52,6 +54,7 @@ _Further = Callable[[int, NDArray[np.int64], NDArray[np.int64]], NDArray[np.uint
 """Of each number in some rows and columns 32 further bits: the first, second, ... of them."""
 
 
+@final
 class PrivateNoise:
     """A source of random numbers under a key of its own."""
 
@@ -82,6 +85,7 @@ class PrivateNoise:
         raise TypeError("a source of private noise is never stored")
 
 
+@final
 class MemoisedNoise:
     """Noise that is drawn once for a sentence, however often and in whatever company it is encoded.
 
@@ -142,6 +146,7 @@ class MemoisedNoise:
         raise TypeError("a source of private noise is never stored")
 
 
+@final
 class SentenceNoise:
     """Noise of given sentences. A sentence's numbers depend on nothing but it and on what was drawn for it before.
 

@@ -18,7 +18,8 @@ from torch.nn import functional
 
 from shared.errors import ConfigurationError
 from shared.models.lstm import BiLSTM, lstm_precision
-from shared.models.noise import GaussianNoise, NoiseSource
+from shared.models.noise import GaussianNoise, NoiseSource, PrivateSource
+from shared.models.noise_source import PrivateNoise, SentenceNoise
 from shared.models.shapes import rounded_steps
 
 
@@ -70,56 +71,69 @@ class Representer(nn.Module):
         self.output = nn.Linear(2 * config.hidden, config.dim)
         self.output_noise = GaussianNoise(config.dim, initial=config.output_noise, floor=config.noise_floor)
 
-    def mean(self, vectors: Tensor, lengths: Tensor, generator: NoiseSource | None = None) -> Tensor:
+    def mean(self, vectors: Tensor, lengths: Tensor, source: NoiseSource) -> Tensor:
         """The representation ahead of its output noise, each token in the unit ball, `[batch, steps, dim]`."""
-        hidden = self.encoder(self.input_noise(vectors, generator), lengths)
+        hidden = self.encoder(self.input_noise(vectors, source), lengths)
         return bounded(self.output(hidden))
 
-    def forward(self, vectors: Tensor, lengths: Tensor, generator: NoiseSource | None = None) -> Tensor:
-        """A fresh noisy representation.
+    def forward(self, vectors: Tensor, lengths: Tensor, source: NoiseSource) -> Tensor:
+        """A fresh noisy representation, for training.
 
         Args:
             vectors: word vectors of length 1, float32 `[batch, steps, inputs]`.
             lengths: int64 `[batch]`.
-            generator: source of all noise, as in `GaussianNoise`.
+            source: of all noise, as in `GaussianNoise`.
 
         Returns:
             float32 `[batch, steps, dim]`.
         """
-        noisy: Tensor = self.output_noise(self.mean(vectors, lengths, generator), generator)
+        noisy: Tensor = self.output_noise(self.mean(vectors, lengths, source), source)
         return noisy
 
     def noise_free(self, vectors: Tensor, lengths: Tensor) -> Tensor:
         """The representation without any noise, for inference inside one house. It must never leave it."""
         return bounded(self.output(self.encoder(vectors, lengths)))
 
-    @torch.no_grad()
     def end_to_end(
-        self, vectors: Tensor, lengths: Tensor, generator: NoiseSource | None, factors: Tensor | None = None
+        self, vectors: Tensor, lengths: Tensor, source: PrivateSource, factors: Tensor | None = None
     ) -> Tensor:
-        """The representation of sentences laid end to end, at the speed that inference needs.
+        """The representation of sentences laid end to end, as it may leave, at the speed that inference needs.
 
         Args:
             vectors: word vectors of length 1, float32 `[tokens, inputs]`.
             lengths: int64 `[batch]`, falling, their sum the number of tokens.
-            generator: source of all noise; None for no noise at all, as in `noise_free`.
+            source: of all noise; what others could draw again could be subtracted.
             factors: how many times its scale the output noise of each token has, `[tokens]`; None for once.
 
         Returns:
             float32 `[tokens, dim]`.
+
+        Raises:
+            TypeError: the source is not private.
         """
-        noisy = vectors if generator is None else self.input_noise(vectors, generator)
+        if not isinstance(source, PrivateNoise | SentenceNoise):
+            raise TypeError(f"expected a private source of noise, got {type(source).__name__}; see `PrivateSource`")
+        return self.end_to_end_rehearsed(vectors, lengths, source, factors)
+
+    @torch.no_grad()
+    def end_to_end_rehearsed(
+        self, vectors: Tensor, lengths: Tensor, source: NoiseSource, factors: Tensor | None = None
+    ) -> Tensor:
+        """The same under noise of any source, for attacks and measurements: it is not to leave."""
+        mean = self.end_to_end_noise_free(self.input_noise(vectors, source), lengths)
+        shown: Tensor = self.output_noise(mean, source, 1.0 if factors is None else factors[:, None])
+        return shown
+
+    @torch.no_grad()
+    def end_to_end_noise_free(self, vectors: Tensor, lengths: Tensor) -> Tensor:
+        """The same without any noise, for inference inside one house, as in `noise_free`. It must never leave it."""
         with lstm_precision():
-            hidden = self.encoder.end_to_end(noisy, lengths)
+            hidden = self.encoder.end_to_end(vectors, lengths)
             # No two batches have as many tokens, and each number of them would be compiled for.
             more = rounded_steps(len(hidden)) - len(hidden)
             parts = self.output(functional.pad(hidden, (0, 0, 0, more)))[: len(hidden)]
         # Bounded in float32, so that the bound holds exactly where the noise needs it.
-        mean = bounded(parts.float())
-        if generator is None:
-            return mean
-        shown: Tensor = self.output_noise(mean, generator, 1.0 if factors is None else factors[:, None])
-        return shown
+        return bounded(parts.float())
 
     @property
     def value_bound(self) -> float:

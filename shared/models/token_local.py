@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 
 from shared.errors import ConfigurationError
-from shared.models.noise import NoiseSource
 from shared.models.representer import bounded
 
 
@@ -43,24 +42,18 @@ class TokenLocal(nn.Module):
         self.config = config
         self.projection = nn.Parameter(torch.eye(config.inputs, config.dim), requires_grad=False)
 
-    def forward(self, vectors: Tensor, lengths: Tensor, generator: NoiseSource | None = None) -> Tensor:
-        """The representation.
+    @torch.no_grad()
+    def end_to_end_noise_free(self, vectors: Tensor, lengths: Tensor) -> Tensor:
+        """The representation of sentences laid end to end. There is no other: it has no noise.
 
         Args:
-            vectors: float32 `[batch, steps, inputs]`.
+            vectors: float32 `[tokens, inputs]`.
             lengths: not used.
-            generator: not used: there is no noise.
 
         Returns:
-            float32 `[batch, steps, dim]`.
+            float32 `[tokens, dim]`.
         """
         return bounded(vectors @ self.projection)
-
-    @torch.no_grad()
-    def end_to_end(self, vectors: Tensor, lengths: Tensor, generator: NoiseSource | None) -> Tensor:
-        """The same for sentences laid end to end, `[tokens, inputs]` to `[tokens, dim]`."""
-        made: Tensor = self(vectors, lengths, generator)
-        return made
 
     @property
     def value_bound(self) -> float:

@@ -26,14 +26,15 @@ from shared.embeddings.artefact import load_vectors, save_vectors
 from shared.embeddings.vectors import WordVectors
 from shared.errors import ConfigurationError, ModelError
 from shared.labels import LabelScheme, decode_tags
-from shared.models.noise import SharingNoise
+from shared.models.noise import PrivateSource, RehearsalNoise, SharingNoise
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer
 from shared.models.storage import load_head, load_representer, save_representer
 from shared.models.tagger import Tagger
 from shared.models.token_local import TokenLocal
-from shared.sentences.encoding import embedded, noise_for, represented
+from shared.sentences.encoding import embedded, noise_for, rehearse, represent, represent_noise_free
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import CHUNK_TOKENS, TokenisedSentences, tokenised, tokenised_chunks
 from shared.text.tokens import Tokens
 from shared.training.tagging import predict
@@ -66,25 +67,61 @@ class Encoder:
 
     def shared(
         self, chunk: TokenisedSentences, noise: SharingNoise, factors: NDArray[np.float64] | None = None
-    ) -> RaggedSentences:
+    ) -> SharedSentences:
         """What a share holds of these sentences, in their order: the only thing that is ever shown to others.
 
         Args:
             chunk: labelled sentences.
-            noise: a MemoisedNoise, or a PrivateNoise, for whatever may leave.
+            noise: of the share.
             factors: how many times its scale the output noise of each sentence has, `[sentences]`; None for once.
+
+        Raises:
+            TypeError: the noise is not private.
         """
-        if self.surrogates is not None:
-            # Draws that were the same for equal sentences would tell which of them are equal.
-            chunk = self.surrogates.replaced(chunk, PrivateNoise() if isinstance(noise, MemoisedNoise) else noise)
+        if not isinstance(noise, PrivateNoise | MemoisedNoise):
+            raise TypeError(f"expected a private source of noise, got {type(noise).__name__}; see `rehearsed`")
+        chunk = self._replaced(chunk, noise)
         sentences = embedded(chunk, self.vectors)
         if isinstance(self.representer, TokenLocal):
-            return represented(sentences, self.representer, None)
-        return represented(sentences, self.representer, noise_for(chunk, noise), factors)
+            return _without_noise(sentences, self.representer, noise)
+        return represent(sentences, self.representer, noise_for(chunk, noise), factors)
 
-    def inputs(self, chunk: TokenisedSentences) -> RaggedSentences:
-        """What the head gets in-house: the representation without noise."""
-        return represented(embedded(chunk, self.vectors), self.representer, None)
+    def shared_as_they_are(self, sentences: RaggedSentences, noise: PrivateSource) -> SharedSentences:
+        """What a share holds of sentences whose words are public, so that none of them has to be replaced.
+
+        Args:
+            sentences: word vectors of public notes.
+            noise: of the share.
+        """
+        if isinstance(self.representer, TokenLocal):
+            return _without_noise(sentences, self.representer, noise)
+        return represent(sentences, self.representer, noise)
+
+    def rehearsed(
+        self, chunk: TokenisedSentences, noise: RehearsalNoise, factors: NDArray[np.float64] | None = None
+    ) -> RaggedSentences:
+        """What `shared` would give under this noise, for attacks, audits and measurements, which draw the same again.
+
+        Args:
+            chunk: labelled sentences.
+            noise: of any source.
+            factors: as in `shared`.
+        """
+        chunk = self._replaced(chunk, noise)
+        sentences = embedded(chunk, self.vectors)
+        if isinstance(self.representer, TokenLocal):
+            return represent_noise_free(sentences, self.representer)
+        return rehearse(sentences, self.representer, noise_for(chunk, noise), factors)
+
+    def noise_free(self, chunk: TokenisedSentences) -> RaggedSentences:
+        """What the head gets in-house: the representation without noise. It must never leave the house."""
+        return represent_noise_free(embedded(chunk, self.vectors), self.representer)
+
+    def _replaced(self, chunk: TokenisedSentences, noise: RehearsalNoise) -> TokenisedSentences:
+        if self.surrogates is None:
+            return chunk
+        # Draws that were the same for equal sentences would tell which of them are equal.
+        return self.surrogates.replaced(chunk, PrivateNoise() if isinstance(noise, MemoisedNoise) else noise)
 
     def __post_init__(self) -> None:
         if self.vectors.dim != self.representer.config.inputs:
@@ -111,9 +148,17 @@ class RawEncoder:
         """Size of what the head gets for a token."""
         return self.vectors.dim
 
-    def inputs(self, chunk: TokenisedSentences) -> RaggedSentences:
+    def noise_free(self, chunk: TokenisedSentences) -> RaggedSentences:
         """What the head gets: the word vectors."""
         return embedded(chunk, self.vectors)
+
+
+def _without_noise(
+    sentences: RaggedSentences, representer: TokenLocal, noise: PrivateSource | MemoisedNoise
+) -> SharedSentences:
+    """What a share holds of sentences whose protection is not noise; `noise` is what their surrogates were drawn from."""
+    shown = represent_noise_free(sentences, representer)
+    return SharedSentences(shown.values, shown.casing, shown.tags, shown.lengths, under=noise)
 
 
 def save_scheme(scheme: LabelScheme, folder: Path) -> None:
@@ -181,7 +226,7 @@ class Pipeline:
     def tags(self, documents: Iterable[tuple[Document, Tokens]]) -> Iterator[NDArray[np.uint8]]:
         """Predicted tags chunk by chunk, in the order of the tokens; documents as `tokenised` yields them."""
         for chunk in tokenised_chunks(documents, None):
-            shown = self.encoder.inputs(chunk)
+            shown = self.encoder.noise_free(chunk)
             lines: list[NDArray[np.uint8]] = [np.zeros(0, dtype=np.uint8)] * shown.sentences
             for rows, predicted in predict(self.head, shown):
                 for row, line in zip(rows.tolist(), predicted, strict=True):

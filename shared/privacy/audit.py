@@ -7,9 +7,9 @@ only the parts that are proved (see `Accounting`) hold against any.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import partial
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from shared.augment.pseudonyms import Pseudonymiser, is_punctuation
 from shared.document import Document
 from shared.embeddings.generalised import PUBLIC, GeneralisedVectors
 from shared.embeddings.neighbours import Neighbours
-from shared.embeddings.vectors import WordVectors
 from shared.errors import ConfigurationError, EvaluationError, TrainingError
 from shared.models.representer import Representer
 from shared.pipeline.pipeline import Encoder
@@ -30,96 +29,77 @@ from shared.privacy.accounting import (
     no_accounting,
     noise_accounting,
 )
-from shared.privacy.attacks.adversary import AdversarySettings, fresh_adversaries
-from shared.privacy.attacks.inversion import InversionSettings, token_inversion
-from shared.privacy.attacks.linkage import LinkageSettings, linkage
-from shared.privacy.attacks.matching import MatchingSettings, OwnSet, cased_like, matching
-from shared.privacy.attacks.membership import MembershipSettings, encoded_notes, membership
-from shared.privacy.attacks.readability import ReadabilitySettings, readability
-from shared.privacy.attacks.reassembly import ReassemblySettings, reassembly
-from shared.privacy.attacks.task_only import task_only
-from shared.privacy.inversion.model import GuesserSettings
+from shared.privacy.attacks.attack import Attack, S
+from shared.privacy.attacks.registry import ATTACKS
+from shared.privacy.attacks.scene import AuditMaterial, OwnSet, Scene
 from shared.privacy.statistics.finding import Finding
-from shared.privacy.white_box import white_box
-from shared.privacy.word_pairs import WhiteBoxSettings
 from shared.progress import Progress, silent
 from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_corpus
-from shared.text.casing import casing_class
-from shared.training.tagging import TaggingConfig
+from shared.text.casing import cased_like, casing_class
 
-_Attack = tuple[str, Callable[[], list[Finding]]]
 # A number stands among so many others at the most.
 _NUMBERS = 1000
+# The order of format 2 of an audit's record; what later attacks add comes after it.
+_RECORDED = (
+    "white_box", "adversary", "inversion", "matching", "linkage", "reassembly", "readability", "membership", "neighbours",
+    "adversary_sentences", "control_epochs", "seed",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class AuditSettings:
-    """How hard every attack tries; None leaves an attack out.
+    """How hard every attack tries.
 
     Args:
+        rounds: of each attack by its name, each with settings of its own; an attack without any is left out.
         neighbours: N, candidates for every PHI word.
-        adversary_sentences: with PHI, from which adversaries learn; from fewer they break nothing, so they prove nothing.
-        control_epochs: of the training of a representer for the task alone, which the same adversaries must break.
-        longest_note: tokens of the longest note that the accounting covers.
         seed: of all attacks.
+
+    Raises:
+        ConfigurationError: there is no such attack, or several rounds of one that can be run only once.
     """
 
-    white_box: WhiteBoxSettings
-    adversary: AdversarySettings | None
-    inversion: InversionSettings | None
-    matching: tuple[MatchingSettings, ...]
-    linkage: LinkageSettings | None
-    reassembly: ReassemblySettings | None
-    readability: ReadabilitySettings | None
-    membership: MembershipSettings | None
+    rounds: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     neighbours: int = 1000
-    adversary_sentences: int = 2000
-    control_epochs: int = 4
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        names = [attack.name for attack in ATTACKS]
+        for unknown in sorted(self.rounds.keys() - set(names)):
+            raise ConfigurationError(f"audit: expected attacks among {', '.join(names)}, got {unknown!r}")
+        for attack in ATTACKS:
+            if len(self.of(attack)) > 1 and not attack.repeatable:
+                raise ConfigurationError(f"audit: expected at most one round of {attack.name}")
 
-QUICK = AuditSettings(
-    WhiteBoxSettings(draws=2, sentences=0.2),
-    # On few notes adversaries do not even break clear vectors within minutes, and then prove nothing.
-    None,
-    InversionSettings(GuesserSettings(epochs=3, sentences=2000, hidden=64), judged=1500, resamples=1000),
-    (MatchingSettings(targets=200, draws=6, shares=(1, 100)),),
-    LinkageSettings(targets=50, shortlist=100, draws=6),
-    ReassemblySettings(notes=12, resamples=100),
-    ReadabilitySettings(GuesserSettings(epochs=2, sentences=2000, vocabulary=4000, hidden=64), judged=500),
-    None,
-)
-FULL = AuditSettings(
-    WhiteBoxSettings(),
-    # Half the units of the paper, and half the pairs of our default, so that all of it ends within the hour on two cores.
-    AdversarySettings(pairs=1000, hidden=150),
-    InversionSettings(),
-    (MatchingSettings(targets=500), MatchingSettings(targets=60, candidates=10_000, draws=8, shares=(1,), longest=30)),
-    LinkageSettings(),
-    ReassemblySettings(),
-    ReadabilitySettings(),
-    MembershipSettings(recipe=TaggingConfig(epochs=6)),
-)
+    def of(self, attack: Attack[S]) -> tuple[S, ...]:
+        """The rounds of an attack."""
+        return self.rounds.get(attack.name, ())
+
+    def with_rounds(self, attack: Attack[S], *rounds: S) -> AuditSettings:
+        """The same settings with other rounds of an attack."""
+        return replace(self, rounds={**self.rounds, attack.name: rounds})
+
+    def without(self, *attacks: Attack[Any]) -> AuditSettings:
+        """The same settings with some attacks left out."""
+        names = {attack.name for attack in attacks}
+        return replace(self, rounds={name: rounds for name, rounds in self.rounds.items() if name not in names})
+
+    def with_seed(self, seed: int) -> AuditSettings:
+        """The same settings, every attack with the seed."""
+        rounds = {attack.name: tuple(attack.with_seed(one, seed) for one in self.of(attack)) for attack in ATTACKS}
+        return replace(self, rounds=rounds, seed=seed)
+
+    def as_json(self) -> dict[str, object]:
+        """The settings, for the record."""
+        parts: dict[str, object] = {"neighbours": self.neighbours, "seed": self.seed}
+        for attack in ATTACKS:
+            parts |= attack.as_json(self.of(attack))
+        return {key: parts.pop(key) for key in _RECORDED} | parts
+
+
+QUICK = AuditSettings({attack.name: attack.quick for attack in ATTACKS})
+FULL = AuditSettings({attack.name: attack.full for attack in ATTACKS})
 PRESETS: Mapping[str, AuditSettings] = {"quick": QUICK, "full": FULL}
-
-
-@dataclass(frozen=True)
-class AuditMaterial:
-    """What the attacker has, and what it is judged on.
-
-    Args:
-        vectors: public word vectors as they are, from which neighbours come.
-        known: the attacker's labelled public notes.
-        target: labelled notes that are attacked; none of them known.
-        names: public full names for the linkage attack; without enough of them it is left out.
-        name_categories: PHI categories that hold names of people.
-    """
-
-    vectors: WordVectors
-    known: Sequence[Document]
-    target: Sequence[Document]
-    names: Sequence[tuple[str, ...]] = ()
-    name_categories: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -159,96 +139,39 @@ def run_audit(encoder: Encoder, material: AuditMaterial, settings: AuditSettings
     known, target = (_sentences(notes, encoder) for notes in (material.known, material.target))
     if not (known.tags > 0).any() or not (target.tags > 0).any():
         raise ConfigurationError("audit: expected labelled PHI in the notes on either side, got none; label some")
-    planned, left_out = _planned(_Scene(encoder, material, known, target), settings, progress)
+    pseudonyms = Pseudonymiser(Neighbours(material.vectors), min(settings.neighbours, len(material.vectors)))
+    own = own_set(encoder)
+    scene = Scene(encoder, material, known, target, pseudonyms, own, progress)
+    planned, left_out = _planned(scene, settings)
     findings: list[Finding] = []
-    for done, (name, attack) in enumerate(planned):
-        progress(name, done, len(planned))
+    for done, (attack, one) in enumerate(planned):
+        progress(attack.name, done, len(planned))
         try:
-            findings += attack()
+            findings += attack.run(scene, one)
         except (ConfigurationError, TrainingError, EvaluationError) as error:
-            left_out.append(f"{name}: {error}")
+            left_out.append(f"{attack.name}: {error}")
     proved = accounted(encoder, target, material.target)
-    return Audit(tuple(findings), proved, tuple(left_out), own_set(encoder) is not None)
+    return Audit(tuple(findings), proved, tuple(left_out), own is not None)
 
 
-@dataclass(frozen=True, repr=False)
-class _Scene:
-    """What all attacks share."""
-
-    encoder: Encoder
-    material: AuditMaterial
-    known: TokenisedSentences
-    target: TokenisedSentences
-
-
-def _planned(scene: _Scene, settings: AuditSettings, progress: Progress) -> tuple[list[_Attack], list[str]]:
-    """The attacks of the settings, and those that are left out from the start."""
-    encoder, material, known, target = scene.encoder, scene.material, scene.known, scene.target
-    vectors = material.vectors
-    neighbours = Neighbours(vectors)
-    pseudonyms = Pseudonymiser(neighbours, min(settings.neighbours, len(vectors)))
-    planned: list[_Attack] = [
-        ("white box", lambda: white_box(encoder, [target], pseudonyms, settings.white_box).findings()),
-        *(("match", partial(_matched, scene, neighbours, one)) for one in settings.matching),
-    ]
+def _planned(scene: Scene, settings: AuditSettings) -> tuple[list[tuple[Attack[Any], Any]], list[str]]:
+    """The rounds of the settings, and what is left out from the start."""
+    planned: list[tuple[Attack[Any], Any]] = []
     left_out: list[str] = []
-    longest = max(one.candidates for one in FULL.matching)
-    if not any(one.candidates == longest for one in settings.matching):
-        left_out.append(f"match among {longest:,} candidates: part of the full audit only")
-    if (linked := settings.linkage) is not None:
-        if material.name_categories:
-            names, kinds = material.names, material.name_categories
-            planned.append(("linkage", lambda: linkage(encoder, material.target, names, kinds, linked)))
-        else:
-            left_out.append("linkage: the label scheme has no category that is known to hold names of people")
-    if (paired := settings.reassembly) is not None:
-        planned.append(("reassembly", lambda: reassembly(encoder, material.known, material.target, paired)))
-    if (read := settings.readability) is not None:
-        planned.append(("readability", lambda: readability(encoder, vectors, known, target, read, progress=progress)))
-    if (inverted := settings.inversion) is not None:
-        planned.append(
-            ("token inversion", lambda: token_inversion(encoder, vectors, known, target, inverted, progress=progress))
-        )
-    if settings.adversary is None:
-        left_out.append("fresh adversaries: part of the full audit only")
-    else:
-        fresh, marked = replace(settings.adversary, neighbours=pseudonyms.n), len(known.rows_with_phi())
-        if marked < settings.adversary_sentences:
-            left_out.append(
-                f"fresh adversaries: {marked} sentences with PHI to learn from; from fewer than {settings.adversary_sentences} "
-                "they do not even break clear word vectors"
-            )
-        else:
-            planned.append(
-                ("fresh adversaries", partial(_adversaries, scene, fresh, settings.control_epochs, progress))
-            )
-    if (asked := settings.membership) is not None:
-        planned.append(("membership", lambda: _membership(encoder, material.target, asked)))
-    else:
-        left_out.append("membership: part of the full audit only")
+    for attack in ATTACKS:
+        rounds = settings.of(attack)
+        left_out += attack.gaps(rounds)
+        for one in rounds:
+            obstacle = attack.obstacle(scene, one)
+            if obstacle is None:
+                planned.append((attack, one))
+            else:
+                left_out.append(f"{attack.name}: {obstacle}")
     return planned, left_out
-
-
-def _matched(scene: _Scene, neighbours: Neighbours, settings: MatchingSettings) -> list[Finding]:
-    return matching(scene.encoder, scene.material.target, neighbours, settings, own_set(scene.encoder))
-
-
-def _adversaries(scene: _Scene, settings: AdversarySettings, epochs: int, progress: Progress) -> list[Finding]:
-    vectors, known = scene.material.vectors, scene.known
-    control = task_only(vectors, known, scene.encoder.scheme, epochs, settings.seed, progress)
-    controls = {"task only": control}
-    return fresh_adversaries(
-        scene.encoder, vectors, known, scene.target, settings, controls=controls, progress=progress
-    )
 
 
 def _sentences(notes: Sequence[Document], encoder: Encoder) -> TokenisedSentences:
     return tokenised_corpus(notes, encoder.scheme)
-
-
-def _membership(encoder: Encoder, notes: Sequence[Document], settings: MembershipSettings) -> list[Finding]:
-    pool, asked = (encoded_notes(encoder, notes, settings.seed + draw) for draw in (0, 1))
-    return membership(pool, asked, len(encoder.scheme.tags), settings)
 
 
 def own_set(encoder: Encoder) -> OwnSet | None:
@@ -307,8 +230,3 @@ def accounted(encoder: Encoder, target: TokenisedSentences, notes: Sequence[Docu
     if isinstance(vectors, GeneralisedVectors):
         return anonymity_accounting(Anonymity(vectors.k, vectors.k_in_casing, vectors.largest_share), noise)
     return noise or no_accounting()
-
-
-def settings_as_json(settings: AuditSettings) -> dict[str, object]:
-    """The settings, for the record."""
-    return asdict(settings)

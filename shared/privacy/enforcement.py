@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shared.errors import ConfigurationError
-from shared.models.noise import SharingNoise
+from shared.models.noise import RehearsalNoise
 from shared.models.noise_source import RUNGS_PER_DOUBLING
 from shared.models.representer import Representer
 from shared.models.token_local import TokenLocal
@@ -85,7 +85,7 @@ def raised_value_bound(representer: Representer | TokenLocal, factor: float) -> 
 
 
 def enforce(
-    encoder: Encoder, chunk: TokenisedSentences, bound: AdvantageBound, pairs: WordPairs, noise: SharingNoise
+    encoder: Encoder, chunk: TokenisedSentences, bound: AdvantageBound, pairs: WordPairs, noise: RehearsalNoise
 ) -> Enforced:
     """The least noise, on the ladder, under which every sentence of a chunk keeps the bound.
 

@@ -195,7 +195,7 @@ def lowest(finding: Finding, looks: int) -> float:
     return clopper_pearson(hits, finding.trials, level=1 - 0.05 / looks)[0]
 
 
-def pooled(findings: Sequence[Finding]) -> Finding | None:
+def pool_findings(findings: Sequence[Finding]) -> Finding | None:
     """All hits among all trials, and what an attacker without the share reaches on average; None if one is no count."""
     counted = [hits for one in findings if (hits := _hits(one)) is not None]
     if not findings or len(counted) < len(findings):
@@ -254,7 +254,7 @@ def _judged(limit: Limit, findings: tuple[Finding, ...], full: bool, own_set: bo
         return Verdict(limit, findings, few, reason)
     broken = [one for one in findings if not limit.allows(one, len(findings))]
     if limit.pooled and len(findings) > 1:
-        together = pooled(findings)
+        together = pool_findings(findings)
         if together is None:
             return Verdict(limit, findings, reason="figures that are no counts can't be pooled; change the policy")
         findings = (*findings, together)

@@ -32,16 +32,15 @@ from shared.augment.pseudonyms import Pseudonymiser, is_punctuation
 from shared.embeddings.generalised import FoldedVectors
 from shared.errors import ConfigurationError
 from shared.models.divergence import Replacements, divergences
-from shared.models.noise import SharingNoise
+from shared.models.noise import RehearsalNoise
 from shared.models.representer import Representer
 from shared.pipeline.pipeline import Encoder
-from shared.privacy.attacks.matching import cased_like
 from shared.privacy.statistics.accuracies import AccuracyCounts, Spread
 from shared.privacy.statistics.finding import Finding
 from shared.privacy.word_pairs import WhiteBoxSettings, WordPairs
 from shared.sentences.encoding import noise_for
 from shared.sentences.tokenised import TokenisedSentences
-from shared.text.casing import casing_class, casing_classes
+from shared.text.casing import cased_like, casing_class, casing_classes
 
 KNOWLEDGE: Final = (
     "all weights, noise scales and code; the input noise drawn; the sentence but for one PHI word; "
@@ -203,7 +202,7 @@ def construction(encoder: Encoder) -> str:
 
 
 def pair_accuracies(
-    encoder: Encoder, chunk: TokenisedSentences, pairs: WordPairs, noise: SharingNoise
+    encoder: Encoder, chunk: TokenisedSentences, pairs: WordPairs, noise: RehearsalNoise
 ) -> PairAccuracies:
     """The accuracy for every pair of one chunk.
 
@@ -233,13 +232,13 @@ def pair_accuracies(
     elif kind == "noise":
         divergence = _noisy(encoder, chunk, Replacements(tokens, places, encoder.vectors.rows(words)), pairs, noise)
     else:
-        classes = _classes(encoder, [*words, *(chunk.words[token] for token in attacked.tolist())], noise)
+        classes = _classes(encoder, [*words, *(chunk.words[token] for token in attacked.tolist())])
         divergence = np.where(classes[places] == classes[len(words) + line], 0.0, np.inf)[None]
     return PairAccuracies(tokens, below(divergence / 2).mean(0), differs, divergence)
 
 
 def _noisy(
-    encoder: Encoder, chunk: TokenisedSentences, replaced: Replacements, pairs: WordPairs, noise: SharingNoise
+    encoder: Encoder, chunk: TokenisedSentences, replaced: Replacements, pairs: WordPairs, noise: RehearsalNoise
 ) -> NDArray[np.float64]:
     """Delta for every draw; only the sentences with pairs are run."""
     assert isinstance(encoder.representer, Representer)
@@ -272,18 +271,19 @@ def _look_otherwise(
         if hidden or (casing_class(other) == casing_class(twin[token]) and not is_punctuation(other)):
             twin[token] = other
     true, false = (
-        encoder.shared(sentences, torch.Generator().manual_seed(seed)) for sentences in (chunk, chunk.with_words(twin))
+        encoder.rehearsed(sentences, torch.Generator().manual_seed(seed))
+        for sentences in (chunk, chunk.with_words(twin))
     )
     otherwise: NDArray[np.bool_] = (true.values != false.values).any(1) | (true.casing != false.casing)
     return otherwise
 
 
-def _classes(encoder: Encoder, words: Sequence[str], noise: SharingNoise) -> NDArray[np.int64]:
+def _classes(encoder: Encoder, words: Sequence[str]) -> NDArray[np.int64]:
     """A number for each word, the same for words that are shown in the same way."""
     distinct = {word: place for place, word in enumerate(dict.fromkeys(words))}
     alone = TokenisedSentences.single_words(list(distinct))
     seen: dict[bytes, int] = {}
-    shown = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in encoder.shared(alone, noise).values])
+    shown = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in encoder.noise_free(alone).values])
     return shown[[distinct[word] for word in words]]
 
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import overload
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from shared.document import Document
 from shared.embeddings.vectors import WordVectors
 from shared.labels import LabelScheme
-from shared.models.noise import NoiseSource, SharingNoise
+from shared.models.noise import NoiseSource, PrivateSource, RehearsalNoise, SharingNoise
 from shared.models.noise_source import MemoisedNoise, SentenceNoise
 from shared.models.representer import Representer
 from shared.models.shapes import cheapest_cuts
 from shared.models.token_local import TokenLocal
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_chunks
 from shared.text.casing import casing_classes
 
@@ -68,42 +71,88 @@ def indexed(chunks: Iterable[TokenisedSentences], vectors: WordVectors) -> tuple
     return sentences, (*vectors.words, *extra)
 
 
-def noise_for(chunk: TokenisedSentences, noise: SharingNoise) -> NoiseSource:
+@overload
+def noise_for(chunk: TokenisedSentences, noise: SharingNoise) -> PrivateSource: ...
+@overload
+def noise_for(chunk: TokenisedSentences, noise: RehearsalNoise) -> NoiseSource: ...
+def noise_for(chunk: TokenisedSentences, noise: RehearsalNoise) -> NoiseSource:
     """The source of noise for a chunk, once its words are those that will be represented: behind any surrogates."""
     return noise.for_sentences(chunk.words, chunk.lengths) if isinstance(noise, MemoisedNoise) else noise
 
 
-@torch.no_grad()
-def represented(
+def represent(
     sentences: RaggedSentences,
-    representer: Representer | TokenLocal,
-    generator: NoiseSource | None,
+    representer: Representer,
+    source: PrivateSource,
     factors: NDArray[np.float64] | None = None,
-) -> RaggedSentences:
-    """The representation of word vectors.
+) -> SharedSentences:
+    """The representation of word vectors, as it may leave.
 
     Args:
         sentences: word vectors.
         representer: the frozen representer.
-        generator: source of the noise: for whatever may leave a PrivateNoise, or the SentenceNoise of these
-            sentences; None for no noise at all, which is for inference in-house only.
+        source: of the noise: a PrivateNoise, or the SentenceNoise of these sentences.
         factors: how many times its scale the output noise of each sentence has, `[sentences]`; None for once.
 
     Returns:
         the same sentences in the same order, values float16 `[tokens, dim]`. Rounding comes after the noise.
+
+    Raises:
+        TypeError: the source is not private.
     """
-    out = np.empty((sentences.tokens, representer.config.dim), dtype=np.float16)
+
+    def run(vectors: Tensor, lengths: Tensor, rows: NDArray[np.int64]) -> Tensor:
+        own = source.of(rows) if isinstance(source, SentenceNoise) else source
+        return representer.end_to_end(vectors, lengths, own, _of_tokens(factors, rows, sentences.lengths))
+
+    values = _batch_by_batch(sentences, representer.config.dim, run)
+    return SharedSentences(values, sentences.casing, sentences.tags, sentences.lengths, under=source)
+
+
+def rehearse(
+    sentences: RaggedSentences,
+    representer: Representer,
+    source: NoiseSource,
+    factors: NDArray[np.float64] | None = None,
+) -> RaggedSentences:
+    """The same under noise of any source, for attacks, audits and measurements. It can't be shared."""
+
+    def run(vectors: Tensor, lengths: Tensor, rows: NDArray[np.int64]) -> Tensor:
+        own = source.of(rows) if isinstance(source, SentenceNoise) else source
+        return representer.end_to_end_rehearsed(vectors, lengths, own, _of_tokens(factors, rows, sentences.lengths))
+
+    values = _batch_by_batch(sentences, representer.config.dim, run)
+    return RaggedSentences(values, sentences.casing, sentences.tags, sentences.lengths)
+
+
+def represent_noise_free(sentences: RaggedSentences, representer: Representer | TokenLocal) -> RaggedSentences:
+    """The same without any noise, for inference inside one house. It can't be shared."""
+
+    def run(vectors: Tensor, lengths: Tensor, rows: NDArray[np.int64]) -> Tensor:
+        return representer.end_to_end_noise_free(vectors, lengths)
+
+    values = _batch_by_batch(sentences, representer.config.dim, run)
+    return RaggedSentences(values, sentences.casing, sentences.tags, sentences.lengths)
+
+
+@torch.no_grad()
+def _batch_by_batch(
+    sentences: RaggedSentences, dim: int, run: Callable[[Tensor, Tensor, NDArray[np.int64]], Tensor]
+) -> NDArray[np.float16]:
+    """What `run` makes of the sentences, float16 `[tokens, dim]`; it is given vectors, lengths and rows of a batch."""
+    out = np.empty((sentences.tokens, dim), dtype=np.float16)
     for rows in token_batches(sentences.lengths):
         tokens = sentences.tokens_of(rows)
         vectors, lengths = torch.from_numpy(sentences.vectors(tokens)), torch.from_numpy(sentences.lengths[rows])
-        source = generator.of(rows) if isinstance(generator, SentenceNoise) else generator
-        if factors is None or isinstance(representer, TokenLocal):
-            shown = representer.end_to_end(vectors, lengths, source)
-        else:
-            raised = torch.from_numpy(np.repeat(factors[rows], sentences.lengths[rows]).astype(np.float32))
-            shown = representer.end_to_end(vectors, lengths, source, raised)
-        out[tokens] = shown.half().numpy()
-    return RaggedSentences(out, sentences.casing, sentences.tags, sentences.lengths)
+        out[tokens] = run(vectors, lengths, rows).half().numpy()
+    return out
+
+
+def _of_tokens(
+    factors: NDArray[np.float64] | None, rows: NDArray[np.int64], lengths: NDArray[np.int64]
+) -> Tensor | None:
+    """The factor of each token of some sentences."""
+    return None if factors is None else torch.from_numpy(np.repeat(factors[rows], lengths[rows]).astype(np.float32))
 
 
 def token_batches(lengths: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:

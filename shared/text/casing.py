@@ -56,6 +56,17 @@ def _capital(character: str) -> str:
     return upper if len(upper) == 1 else character
 
 
+def cased_like(word: str, model: str) -> str:
+    """The word in the casing class of another, where it can take it; the class of "A" is all upper."""
+    if model.islower():
+        return word.lower()
+    if model.isupper():
+        return word.upper()
+    if model[0].isupper():
+        return word[:1].upper() + word[1:].lower()
+    return word
+
+
 class _Memory(dict[str, int]):
     """Classes of words seen before; emptied when full, since a text may be all different words."""
 

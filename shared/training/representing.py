@@ -33,13 +33,16 @@ class Recipe(Protocol):
     """The settings that every procedure has: sentences a step, bound on a gradient's norm, seed."""
 
     @property
-    def batch(self) -> int: ...
+    def batch(self) -> int:
+        """Sentences in a batch."""
 
     @property
-    def clip(self) -> float: ...
+    def clip(self) -> float:
+        """L2 norm that gradients are clipped to."""
 
     @property
-    def seed(self) -> int: ...
+    def seed(self) -> int:
+        """Of all chance in the training."""
 
 
 @dataclass

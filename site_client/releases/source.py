@@ -108,6 +108,7 @@ class FolderSource(ReleaseSource):
         self._root = root
 
     def chunks(self, name: str, max_bytes: int) -> Iterator[bytes]:
+        """The content of a file, piece by piece."""
         path = self._root / name
         try:
             # Neither a link out of the folder nor a pipe that never ends its wait.
@@ -133,6 +134,7 @@ class ServerSource(ReleaseSource):
         self._base, self._transport = base.rstrip("/"), network.transport(base)
 
     def chunks(self, name: str, max_bytes: int) -> Iterator[bytes]:
+        """The content of a file, piece by piece."""
         try:
             yield from self._transport.fetch(f"{self._base}/{name}", max_bytes)
         except RefusedError as error:
@@ -141,6 +143,7 @@ class ServerSource(ReleaseSource):
             raise
 
     def close(self) -> None:
+        """Let go of connections."""
         self._transport.__exit__(None, None, None)
 
 

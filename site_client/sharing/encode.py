@@ -26,7 +26,7 @@ from shared.models.representer import Representer
 from shared.pipeline.pipeline import Encoder, load_encoder
 from shared.privacy.enforcement import AdvantageBound
 from shared.progress import Progress, silent
-from shared.sentences.ragged import RaggedSentences
+from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import tokenised, tokenised_chunks
 from site_client.ledger import record
 from site_client.noise_secret import make_noise_secret
@@ -75,8 +75,14 @@ def encoded_blocks(
         progress("tokens", done, 0)
 
 
-def block_of(sentences: RaggedSentences) -> SentenceBlock:
-    """Represented sentences in the layout of a payload."""
+def block_of(sentences: SharedSentences) -> SentenceBlock:
+    """What may leave, in the layout of a payload.
+
+    Raises:
+        TypeError: these sentences may not leave.
+    """
+    if not isinstance(sentences, SharedSentences):
+        raise TypeError(f"expected what a share holds, got {type(sentences).__name__}; see `Encoder.shared`")
     return SentenceBlock(
         sentences.values.astype("<f2", copy=False), sentences.tags, sentences.casing, sentences.lengths.astype("<i4")
     )

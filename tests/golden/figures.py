@@ -12,8 +12,8 @@ from protocols.payload.base import PayloadReader
 from shared.document import Document
 from shared.models.noise_source import MemoisedNoise
 from shared.pipeline.pipeline import Encoder, Pipeline
-from shared.sentences.encoding import TokenisedSentences, tokenised, tokenised_chunks
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_chunks
 
 SENTENCE = "Mrs Quillfeather, 47, was seen by Dr Ünal on 03/04/2019 with a dry cough."
 # Of the noise that a representer adds: fixed here, since that of a real share hangs on the digests of its release.

@@ -10,12 +10,12 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
+from shared.privacy.attacks.task_only import task_only
 
 from shared.privacy.attacks.adversary import AdversarySettings, fresh_adversaries
 from shared.privacy.attacks.inversion import InversionSettings, token_inversion
 from shared.privacy.attacks.membership import MembershipSettings, membership
 from shared.privacy.attacks.readability import ReadabilitySettings, readability
-from shared.privacy.attacks.task_only import task_only
 from shared.privacy.inversion.model import GuesserSettings
 from shared.sentences.tokenised import tokenised_corpus
 from shared.training.procedures import PROCEDURES

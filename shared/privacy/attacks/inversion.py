@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
@@ -36,6 +36,8 @@ from shared.augment.pseudonyms import is_punctuation
 from shared.embeddings.vectors import WordVectors
 from shared.errors import ConfigurationError, EvaluationError, TrainingError
 from shared.labels import MAX_CATEGORIES
+from shared.privacy.attacks.attack import Attack
+from shared.privacy.attacks.scene import Scene
 from shared.privacy.inversion.model import Candidates, GuesserSettings, Sight, WordGuesser
 from shared.privacy.inversion.ranking import Ranks, likelihoods, ranks
 from shared.privacy.inversion.training import fit
@@ -367,3 +369,25 @@ def _difference(
         _KNOWLEDGE,
         settings.guesser.seed,
     )
+
+
+class TokenInversion(Attack[InversionSettings]):
+    """Which PHI words can be read."""
+
+    name = ATTACK
+    key = "inversion"
+    quick = (InversionSettings(GuesserSettings(epochs=3, sentences=2000, hidden=64), judged=1500, resamples=1000),)
+    full = (InversionSettings(),)
+    finds = (ATTACK,)
+
+    def run(self, scene: Scene, settings: InversionSettings) -> list[Finding]:
+        """See `token_inversion`."""
+        vectors, progress = scene.material.vectors, scene.progress
+        return token_inversion(scene.encoder, vectors, scene.known, scene.target, settings, progress=progress)
+
+    def with_seed(self, settings: InversionSettings, seed: int) -> InversionSettings:
+        """The seed is that of the network."""
+        return replace(settings, guesser=replace(settings.guesser, seed=seed))
+
+
+TOKEN_INVERSION = TokenInversion()

@@ -16,12 +16,15 @@ from numpy.typing import NDArray
 from shared.document import Document
 from shared.errors import ConfigurationError
 from shared.labels import LabelScheme
-from shared.privacy.attacks.matching import cased_like, true_rank
+from shared.privacy.attacks.attack import Attack
+from shared.privacy.attacks.matching import true_rank
+from shared.privacy.attacks.scene import Scene
 from shared.privacy.material.release_model import Candidates, Floats, ReleaseModel
 from shared.privacy.material.sharing import SharingEncoder
 from shared.privacy.statistics.finding import Finding, proportion
 from shared.privacy.statistics.resampling import mean_interval
 from shared.sentences.tokenised import tokenised, tokenised_chunks
+from shared.text.casing import cased_like
 
 Name = tuple[str, ...]
 """The tokens of a full name, such as a given name and a surname."""
@@ -223,3 +226,27 @@ def _findings(ranks: NDArray[np.int64], model: ReleaseModel, settings: LinkageSe
     mean = float(behind.mean()) if len(ranks) else 0.0
     measure = f"false names behind the true one {name}"
     return [*found, Finding("linkage", measure, mean, 0.5, interval, len(ranks), knowledge, settings.seed)]
+
+
+class Linkage(Attack[LinkageSettings]):
+    """Which of many people of a list is named in a sentence."""
+
+    name = "linkage"
+    key = "linkage"
+    quick = (LinkageSettings(targets=50, shortlist=100, draws=6),)
+    full = (LinkageSettings(),)
+    finds = ("linkage",)
+
+    def obstacle(self, scene: Scene, settings: LinkageSettings) -> str | None:
+        """It needs to know where names of people stand."""
+        if scene.material.name_categories:
+            return None
+        return "the label scheme has no category that is known to hold names of people"
+
+    def run(self, scene: Scene, settings: LinkageSettings) -> list[Finding]:
+        """See `linkage`."""
+        material = scene.material
+        return linkage(scene.encoder, material.target, material.names, material.name_categories, settings)
+
+
+LINKAGE = Linkage()

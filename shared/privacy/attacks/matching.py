@@ -10,7 +10,7 @@ One target a sentence, so that targets are nearly independent. Punctuation insid
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +20,14 @@ from shared.document import Document
 from shared.embeddings.neighbours import Neighbours
 from shared.errors import ConfigurationError
 from shared.labels import LabelScheme, tag_categories
+from shared.privacy.attacks.attack import Attack
+from shared.privacy.attacks.scene import OwnSet, Scene
 from shared.privacy.material.release_model import Candidates, Floats, ReleaseModel
 from shared.privacy.material.sharing import SharingEncoder
 from shared.privacy.statistics.finding import Finding, proportion
 from shared.privacy.statistics.resampling import mean_interval
 from shared.sentences.tokenised import tokenised, tokenised_chunks
-from shared.text.casing import casing_class
-
-OwnSet = Callable[[str], Iterable[str]]
-"""The words that a construction claims can't be told from a word, always in the same order, the word itself among them or not."""
+from shared.text.casing import cased_like, casing_class
 
 # Two candidates whose log-likelihoods differ by less are tied.
 _TIE = 1e-6
@@ -138,17 +137,6 @@ def phi_targets(
                 found.append(Target(words, tags, place, scheme.categories[tag_categories(tags)[place]]))
     chosen = generator.permutation(len(found))[: settings.targets]
     return [found[index] for index in chosen.tolist()]
-
-
-def cased_like(word: str, model: str) -> str:
-    """The word in the casing class of another, where it can take it; the class of "A" is all upper."""
-    if model.islower():
-        return word.lower()
-    if model.isupper():
-        return word.upper()
-    if model[0].isupper():
-        return word[:1].upper() + word[1:].lower()
-    return word
 
 
 def true_rank(scores: Floats, truth: int, generator: np.random.Generator) -> int:
@@ -292,3 +280,35 @@ def _attacked(
         np.array(alone, dtype=np.str_),
         f"release, the sentence but for one word, a list that holds it, casing; {means}",
     )
+
+
+class Match(Attack[MatchingSettings]):
+    """Which of a list of words is the one that is not known of a sentence."""
+
+    name = "match"
+    key = "matching"
+    quick = (MatchingSettings(targets=200, draws=6, shares=(1, 100)),)
+    full = (
+        MatchingSettings(targets=500),
+        MatchingSettings(targets=60, candidates=10_000, draws=8, shares=(1,), longest=30),
+    )
+    finds = ("match",)
+    repeatable = True
+
+    def run(self, scene: Scene, settings: MatchingSettings) -> list[Finding]:
+        """See `matching`."""
+        return matching(scene.encoder, scene.material.target, scene.pseudonyms.neighbours, settings, scene.own_set)
+
+    def gaps(self, rounds: tuple[MatchingSettings, ...]) -> list[str]:
+        """The longest list of a full audit, where no round is among as many."""
+        longest = max(one.candidates for one in self.full)
+        if any(one.candidates == longest for one in rounds):
+            return []
+        return [f"match among {longest:,} candidates: part of the full audit only"]
+
+    def as_json(self, rounds: tuple[MatchingSettings, ...]) -> dict[str, object]:
+        """A list, one entry a round."""
+        return {self.key: [asdict(one) for one in rounds]}
+
+
+MATCH = Match()

@@ -21,6 +21,8 @@ from numpy.typing import NDArray
 from shared.document import Document
 from shared.errors import ConfigurationError
 from shared.models.tagger import Tagger, TaggerConfig
+from shared.privacy.attacks.attack import Attack
+from shared.privacy.attacks.scene import Scene
 from shared.privacy.material.sharing import SharingEncoder, draw_share
 from shared.privacy.statistics.finding import Finding, proportion
 from shared.privacy.statistics.resampling import auc_interval
@@ -31,6 +33,7 @@ from shared.training.tagging import TaggingConfig, train_tagger
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
+_FINDS = "membership of a note"
 # Below it, scores of a note hardly differ between heads, and their Gaussian would be a spike.
 _LEAST_DEVIATION = 1e-3
 
@@ -84,7 +87,7 @@ def membership(
     """Attack a head, note by note.
 
     Args:
-        pool: each note as hospitals share it, see `encoded_notes`.
+        pool: each note as hospitals share it, see `encode_notes`.
         asked: the same notes in the attacker's own encoding, which for a noisy release is another draw.
         tags: number of tags of the label scheme.
         settings: of shadows and recipe.
@@ -120,7 +123,7 @@ def membership(
     return _findings(ratios, released.inside, attacked, settings)
 
 
-def encoded_notes(encoder: SharingEncoder, documents: Iterable[Document], seed: int) -> list[RaggedSentences]:
+def encode_notes(encoder: SharingEncoder, documents: Iterable[Document], seed: int) -> list[RaggedSentences]:
     """One draw of each note as a share holds it."""
     noise = torch.Generator().manual_seed(seed)
     notes = []
@@ -187,7 +190,7 @@ def _findings(ratios: Floats, inside: Bools, attacked: str, settings: Membership
     knowledge = f"representer, {attacked}, the note and its labels, notes like it, {settings.shadows} shadow heads"
     area, interval = auc_interval(ratios, inside, np.random.default_rng((settings.seed, 1)))
     found = [
-        Finding("membership of a note", "ROC AUC", area, 0.5, interval, len(inside), knowledge, settings.seed)
+        Finding(_FINDS, "ROC AUC", area, 0.5, interval, len(inside), knowledge, settings.seed)
     ]  # fmt: skip
     members, others = ratios[inside], np.sort(ratios[~inside])[::-1]
     for rate in settings.false_positive_rates:
@@ -202,6 +205,25 @@ def _findings(ratios: Floats, inside: Bools, attacked: str, settings: Membership
         else:
             measure += f": not resolvable with {len(others)} notes outside"
         found.append(
-            proportion("membership of a note", measure, hits, trials, chance, knowledge, settings.seed)
+            proportion(_FINDS, measure, hits, trials, chance, knowledge, settings.seed)
         )  # fmt: skip
     return found
+
+
+class Membership(Attack[MembershipSettings]):
+    """Which notes trained a head."""
+
+    name = "membership"
+    key = "membership"
+    full = (MembershipSettings(recipe=TaggingConfig(epochs=6)),)
+    finds = (_FINDS,)
+    unlimited = "an audit comes before any pool, so it judges a recipe and not the head that is released"
+
+    def run(self, scene: Scene, settings: MembershipSettings) -> list[Finding]:
+        """A head of the attacked notes; see `membership`."""
+        encoder, notes = scene.encoder, scene.material.target
+        pool, asked = (encode_notes(encoder, notes, settings.seed + draw) for draw in (0, 1))
+        return membership(pool, asked, len(encoder.scheme.tags), settings)
+
+
+MEMBERSHIP = Membership()

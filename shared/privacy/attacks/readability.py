@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -27,6 +27,8 @@ from numpy.typing import NDArray
 from shared.augment.pseudonyms import is_punctuation
 from shared.embeddings.vectors import WordVectors
 from shared.errors import ConfigurationError, EvaluationError, TrainingError
+from shared.privacy.attacks.attack import Attack
+from shared.privacy.attacks.scene import Scene
 from shared.privacy.inversion.model import Candidates, GuesserSettings, Sight
 from shared.privacy.inversion.ranking import ranks
 from shared.privacy.inversion.training import fit
@@ -241,3 +243,26 @@ def _single(reader: _Reader, judged: TokenisedSentences, seed: int) -> list[Find
     alone = (np.bincount(reader.groups) == 1)[np.maximum(named, 0)] & (named >= 0)
     measure = "tokens whose row belongs to a single public word"
     return [proportion(ATTACK, measure, int(alone.sum()), len(alone), 0.0, _KNOWLEDGE, seed)]
+
+
+class Readability(Attack[ReadabilitySettings]):
+    """Which words that are not PHI can be read."""
+
+    name = ATTACK
+    key = "readability"
+    quick = (ReadabilitySettings(GuesserSettings(epochs=2, sentences=2000, vocabulary=4000, hidden=64), judged=500),)
+    full = (ReadabilitySettings(),)
+    finds = (ATTACK,)
+    unlimited = "words that are not PHI are shown on purpose, so that a tagger can learn from them"
+
+    def run(self, scene: Scene, settings: ReadabilitySettings) -> list[Finding]:
+        """See `readability`."""
+        vectors, progress = scene.material.vectors, scene.progress
+        return readability(scene.encoder, vectors, scene.known, scene.target, settings, progress=progress)
+
+    def with_seed(self, settings: ReadabilitySettings, seed: int) -> ReadabilitySettings:
+        """The seed is that of the network."""
+        return replace(settings, guesser=replace(settings.guesser, seed=seed))
+
+
+READABILITY = Readability()

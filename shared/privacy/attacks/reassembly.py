@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from shared.document import Document
 from shared.errors import ConfigurationError
+from shared.privacy.attacks.attack import Attack
+from shared.privacy.attacks.scene import Scene
 from shared.privacy.material.pair_features import Floats, PairFeatures, pair_features
 from shared.privacy.material.sharing import SharingEncoder, draw_share
 from shared.privacy.statistics.finding import Finding
@@ -182,3 +184,21 @@ def _findings(
 def _bounds(values: list[float]) -> tuple[float, float]:
     low, high = np.quantile(values, [0.025, 0.975])
     return float(low), float(high)
+
+
+class Reassembly(Attack[ReassemblySettings]):
+    """Which sentences of a share come from one note."""
+
+    name = "reassembly"
+    key = "reassembly"
+    quick = (ReassemblySettings(notes=12, resamples=100),)
+    full = (ReassemblySettings(),)
+    finds = ("reassembly",)
+    unlimited = "sentences of a note share a subject, and a share shows it"
+
+    def run(self, scene: Scene, settings: ReassemblySettings) -> list[Finding]:
+        """See `reassembly`."""
+        return reassembly(scene.encoder, scene.material.known, scene.material.target, settings)
+
+
+REASSEMBLY = Reassembly()

@@ -1,7 +1,7 @@
 """How likely a release makes an observed share, for each of many sentences that may be behind it.
 
 This is what an attacker builds who holds a release: sentences of his own choice go in, and what comes out tells the
-distribution of a share of each. Everything goes through `shared`, so that it works for every construction; where the
+distribution of a share of each. Everything goes through `rehearsed`, so that it works for every construction; where the
 representer adds Gaussian noise of published scale, a noise source of the attacker's own takes the noise out, which leaves
 exact means, and gives every candidate the same input noise, so that no chance of the attacker's own hides a difference.
 
@@ -19,7 +19,6 @@ import torch
 from numpy.typing import NDArray
 
 from shared.errors import ModelError
-from shared.models.noise_source import PrivateNoise
 from shared.privacy.material.sharing import SharingEncoder, draw_share
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences
@@ -88,14 +87,13 @@ class Shown:
         )
 
 
-class _CommonNoise(PrivateNoise):
+class _CommonNoise:
     """No output noise, and the same input noise for every sentence.
 
     A representer draws its input noise, then its output noise, for one batch of sentences after the other.
     """
 
     def __init__(self, inputs: NDArray[np.float32], dim: int, generator: np.random.Generator) -> None:
-        super().__init__()
         self._inputs = inputs
         self._dim = dim
         self._generator = generator
@@ -170,7 +168,7 @@ class ReleaseModel:
         draws = []
         for child in generator.spawn(count):
             inputs = child.standard_normal(shape, dtype=np.float32)
-            draws.append(Shown.of(self.encoder.shared(chunk, _CommonNoise(inputs, len(self._scale), child))))
+            draws.append(Shown.of(self.encoder.rehearsed(chunk, _CommonNoise(inputs, len(self._scale), child))))
         return draws
 
 

@@ -1,7 +1,7 @@
 """What every attack takes for granted: the release, which turns sentences into what a share would show of them.
 
 An attack never looks inside. Whoever holds the release may encode sentences of their own choice, as often as they
-like; so an attack that works through `shared` alone holds for every construction, those to come included.
+like; so an attack that works through `rehearsed` alone holds for every construction, those to come included.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ class SharingEncoder(Protocol):
     """An encoder as an attacker sees it."""
 
     @property
-    def scheme(self) -> LabelScheme: ...
+    def scheme(self) -> LabelScheme:
+        """Labels of what is shared."""
 
-    def shared(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
-        """What a share shows of these sentences, in their order."""
+    def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
+        """What a share would show of these sentences, in their order, under noise of the attacker's own."""
         ...
 
 
@@ -46,7 +47,7 @@ class ClearEncoder:
     vectors: WordVectors
     scheme: LabelScheme
 
-    def shared(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
+    def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         """The word vectors, float16 as in a share; the noise is not used."""
         plain = embedded(chunk, self.vectors)
         return RaggedSentences(plain.values.astype(np.float16), plain.casing, plain.tags, plain.lengths)
@@ -58,7 +59,7 @@ def draw_share(encoder: SharingEncoder, chunk: TokenisedSentences, noise: torch.
     Raises:
         EvaluationError: the share has other sentence lengths than the sentences, which no attack here can follow.
     """
-    share = encoder.shared(chunk, noise)
+    share = encoder.rehearsed(chunk, noise)
     if not np.array_equal(share.lengths, chunk.lengths):
         raise EvaluationError(
             f"expected a share of the same sentence lengths, got {share.sentences} sentences of {share.tokens} tokens "

@@ -137,7 +137,7 @@ def test_surrogates_hide_casing_on_request_and_nothing_else_can(tmp_path: Path) 
     (chunk,) = tokenised_chunks(tokenised(NOTES), encoder.scheme)
     shouted = [word.upper() if tag else word for word, tag in zip(chunk.words, chunk.tags.tolist(), strict=True)]
     shown, other = (
-        encoder.shared(TokenisedSentences(words, chunk.tags, chunk.lengths), torch.Generator().manual_seed(0))
+        encoder.rehearsed(TokenisedSentences(words, chunk.tags, chunk.lengths), torch.Generator().manual_seed(0))
         for words in (list(chunk.words), shouted)
     )
     assert shouted != chunk.words

@@ -31,12 +31,12 @@ TAGS = np.array([0, 1, 0, 1, 3, 4, 4], dtype=np.uint8)
 def share(sentences: int) -> RaggedSentences:
     """A share that says the same again and again."""
     words, tags = list(SHARED) * sentences, np.tile(TAGS, sentences)
-    return ENCODER.inputs(TokenisedSentences(words, tags, np.full(sentences, len(SHARED))))
+    return ENCODER.noise_free(TokenisedSentences(words, tags, np.full(sentences, len(SHARED))))
 
 
 def read(sentences: RaggedSentences) -> list[tuple[str, ...]]:
     """The words of each sentence, by their representations."""
-    shown = ENCODER.inputs(
+    shown = ENCODER.noise_free(
         TokenisedSentences(list(WORDS), np.zeros(len(WORDS), np.uint8), np.ones(len(WORDS), np.int64))
     )
     known = {row.tobytes(): word for row, word in zip(shown.values, WORDS, strict=True)}
@@ -79,7 +79,7 @@ def test_every_pass_draws_anew_and_a_seed_the_same() -> None:
 
 
 def test_sentences_without_labels_are_handed_on() -> None:
-    plain = ENCODER.inputs(TokenisedSentences(["saw", "Ada"], np.zeros(2, np.uint8), np.array([2])))
+    plain = ENCODER.noise_free(TokenisedSentences(["saw", "Ada"], np.zeros(2, np.uint8), np.array([2])))
     assert redrawn(plain) is plain
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from shared.models import divergence, lstm
 from shared.models.divergence import Replacements, divergences
 from shared.models.representer import Representer, RepresenterConfig
+from tests.shared.models.no_noise import NoNoise
 
 INPUTS = 6
 
@@ -81,7 +82,7 @@ def test_it_is_the_distance_of_two_whole_forward_passes(lengths: list[int], pair
 def test_the_best_attacker_is_right_as_often_as_it_says() -> None:
     model = representer()
     vectors, lengths, replaced = case([5, 6, 7], 6, 3)
-    delta = divergences(model, vectors, lengths, replaced, None)
+    delta = divergences(model, vectors, lengths, replaced, NoNoise())
     scale, generator, draws = model.output_noise.scale.double().numpy(), np.random.default_rng(0), 40_000
     ends = np.cumsum(lengths)
     for token, row, found in zip(replaced.tokens.tolist(), replaced.ids.tolist(), delta.tolist(), strict=True):
@@ -112,14 +113,14 @@ def test_a_word_replaced_by_its_like_changes_exactly_nothing(narrow: bool, monke
 def test_the_precision_of_an_encoding_is_close_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors, lengths, replaced = case([4, 9, 1, 30], 60, 0)
     model = representer()
-    wide = divergences(model, vectors, lengths, replaced, None)
+    wide = divergences(model, vectors, lengths, replaced, NoNoise())
     monkeypatch.setattr(lstm, "_fast_bfloat16", lambda: True)
-    np.testing.assert_allclose(divergences(model, vectors, lengths, replaced, None), wide, atol=0.1)
+    np.testing.assert_allclose(divergences(model, vectors, lengths, replaced, NoNoise()), wide, atol=0.1)
 
 
 def test_twice_the_noise_is_half_the_divergence() -> None:
     vectors, lengths, replaced = case([4, 9, 1, 30], 60, 0)
     model = representer()
-    before = divergences(model, vectors, lengths, replaced, None)
+    before = divergences(model, vectors, lengths, replaced, NoNoise())
     model.output_noise.raw.copy_(torch.log(torch.expm1(2 * model.output_noise.scale - model.output_noise.floor)))
-    np.testing.assert_allclose(divergences(model, vectors, lengths, replaced, None), before / 2, rtol=1e-4)
+    np.testing.assert_allclose(divergences(model, vectors, lengths, replaced, NoNoise()), before / 2, rtol=1e-4)

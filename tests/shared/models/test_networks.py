@@ -135,7 +135,7 @@ class TestNoise:
             noise.raw.fill_(raw)
         assert torch.all(noise.scale >= 0.01)
 
-    @pytest.mark.parametrize("source", [PrivateNoise(), torch.Generator().manual_seed(0), None])
+    @pytest.mark.parametrize("source", [PrivateNoise(), torch.Generator().manual_seed(0), torch.default_generator])
     def test_it_has_the_scale_that_it_states(self, source: object) -> None:
         torch.manual_seed(0)
         noise = GaussianNoise(2, initial=0.3, floor=0.01)
@@ -148,9 +148,9 @@ class TestNoise:
         assert drawn.dtype == torch.float32
 
     def test_it_is_drawn_in_training_and_at_inference(self) -> None:
-        noise = GaussianNoise(4, initial=0.3, floor=0.01).eval()
+        noise, source = GaussianNoise(4, initial=0.3, floor=0.01).eval(), PrivateNoise()
         zeros = torch.zeros(2, 3, 4)
-        assert not torch.equal(noise(zeros), noise(zeros))
+        assert not torch.equal(noise(zeros, source), noise(zeros, source))
 
 
 class TestRepresenter:
@@ -164,7 +164,7 @@ class TestRepresenter:
         with torch.no_grad():
             representer.output.weight.mul_(scale)
             inputs = scale * padded(5, 0.0)
-            for shown in (representer.mean(inputs, LENGTHS), representer.noise_free(inputs, LENGTHS)):
+            for shown in (representer.mean(inputs, LENGTHS, PrivateNoise()), representer.noise_free(inputs, LENGTHS)):
                 assert shown.shape == (4, 6, 4)
                 assert shown.norm(dim=-1).max() <= 1 + 1e-6
 
@@ -220,7 +220,8 @@ class TestRepresenter:
         representer, inputs = Representer(self.CONFIG).eval(), padded(5, 0.0)
         inside = torch.arange(6)[None, :] < LENGTHS[:, None]
         mean = representer.noise_free(inputs, LENGTHS)[inside]
-        torch.testing.assert_close(representer.end_to_end(inputs[inside], LENGTHS, None), mean, atol=2e-2, rtol=0)
+        clean = representer.end_to_end_noise_free(inputs[inside], LENGTHS)
+        torch.testing.assert_close(clean, mean, atol=2e-2, rtol=0)
         source = PrivateNoise()
         away = torch.stack([representer.end_to_end(inputs[inside], LENGTHS, source) - mean for _ in range(1000)])
         torch.testing.assert_close(away.std(0), torch.full_like(mean, 0.5), rtol=0.2, atol=0)

@@ -15,7 +15,7 @@ from shared.errors import ConfigurationError
 from shared.models import noise_source
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
-from shared.sentences.encoding import embedded, noise_for, represented
+from shared.sentences.encoding import embedded, noise_for, represent
 from shared.sentences.tokenised import TokenisedSentences
 from tests.shared.embeddings.made import table
 
@@ -274,12 +274,12 @@ class TestMemoisedNoise:
 
         def shown(words: list[str], lengths: list[int]) -> np.ndarray:
             chunk = TokenisedSentences(words, np.zeros(len(words), dtype=np.uint8), np.array(lengths))
-            return represented(embedded(chunk, vectors), model, noise_for(chunk, noise)).values.astype(np.float32)
+            return represent(embedded(chunk, vectors), model, noise_for(chunk, noise)).values.astype(np.float32)
 
         whole, alone = shown(WORDS, [5, 5, 2, 1]), shown(["She", "left"], [2])
         np.testing.assert_allclose(whole[10:12], alone, atol=0.01)
         assert np.abs(whole[:5] - whole[5:10]).max() < 0.01
-        fresh = represented(
+        fresh = represent(
             embedded(TokenisedSentences(WORDS, np.zeros(13, dtype=np.uint8), LENGTHS), vectors), model, PrivateNoise()
         )
         assert np.abs(whole - fresh.values).max() > 0.05

@@ -51,7 +51,7 @@ class Blind:
 
     scheme: LabelScheme = SCHEME
 
-    def shared(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
+    def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         tokens = len(chunk.words)
         return RaggedSentences(
             np.ones((tokens, 4), dtype=np.float16), np.zeros(tokens, dtype=np.uint8), chunk.tags, chunk.lengths
@@ -66,7 +66,7 @@ class Mapped:
     vectors: WordVectors = VECTORS
     scheme: LabelScheme = SCHEME
 
-    def shared(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
+    def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         words = [self.mapping.get(word, word) for word in chunk.words]
         return shown_as(self.vectors, words, chunk)
 
@@ -79,7 +79,7 @@ class Surrogates:
     vectors: WordVectors = VECTORS
     scheme: LabelScheme = SCHEME
 
-    def shared(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
+    def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         assert isinstance(noise, torch.Generator)
         chances = torch.rand((len(chunk.words), 2), generator=noise).tolist()
         words = [
@@ -100,7 +100,7 @@ class Noisy:
             output_noise=GaussianNoise(vectors.dim, initial=output, floor=0.001),
         )
 
-    def shared(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
+    def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         with torch.no_grad():
             rows = self.representer.input_noise(torch.from_numpy(self.vectors.rows(chunk.words)), noise)
             rows = self.representer.output_noise(rows, noise).half().numpy()

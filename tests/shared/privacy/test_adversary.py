@@ -8,8 +8,15 @@ import torch
 
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.errors import ConfigurationError, EvaluationError, TrainingError
-from shared.privacy.attacks.adversary import AdversarySettings, Name, _Attack, _logits, broken, fresh_adversaries
-from shared.privacy.attacks.near_duplicates import Material
+from shared.privacy.adversaries.near_duplicates import Material
+from shared.privacy.attacks.adversary import (
+    AdversarySettings,
+    Name,
+    _Attack,
+    _logits,
+    fresh_adversaries,
+    is_broken,
+)
 from shared.privacy.material.sharing import SharingEncoder, draw_share
 from shared.progress import silent
 from shared.sentences.ragged import RaggedSentences
@@ -37,10 +44,10 @@ def test_clear_vectors_are_broken_and_a_blind_share_is_not() -> None:
     assert all(finding.trials == 120 and finding.baseline == 0.5 for finding in findings)
     for finding in blind:
         assert finding.interval[0] <= 0.5 <= finding.interval[1]
-        assert not broken(finding)
+        assert not is_broken(finding)
     # T2 compares like with like; T1 must first learn how, which takes longer than a test may.
-    assert broken(controls[1])
-    assert broken(controls[3])
+    assert is_broken(controls[1])
+    assert is_broken(controls[3])
 
 
 def test_what_shows_the_same_for_both_gets_each_sentence_right_exactly_once() -> None:
@@ -126,10 +133,10 @@ class _Recorded:
     def __init__(self) -> None:
         self.draws: list[float] = []
 
-    def shared(self, chunk: TokenisedSentences, noise: object) -> RaggedSentences:
+    def rehearsed(self, chunk: TokenisedSentences, noise: object) -> RaggedSentences:
         assert isinstance(noise, torch.Generator)
         self.draws.append(float(torch.rand(1, generator=noise)))
-        return Blind().shared(chunk, noise)
+        return Blind().rehearsed(chunk, noise)
 
 
 def test_every_look_is_a_fresh_share() -> None:
@@ -156,7 +163,7 @@ def test_no_phi_is_an_error(encoder: SharingEncoder) -> None:
 class _Longer:
     scheme = SCHEME
 
-    def shared(self, chunk: TokenisedSentences, noise: object) -> RaggedSentences:
+    def rehearsed(self, chunk: TokenisedSentences, noise: object) -> RaggedSentences:
         return RaggedSentences(np.zeros((1, 2)), chunk.tags[:1], chunk.tags[:1], np.ones(1, dtype=np.int64))
 
 

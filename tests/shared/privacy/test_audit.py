@@ -18,16 +18,21 @@ from shared.errors import ConfigurationError
 from shared.labels import load_scheme
 from shared.models.token_local import token_local
 from shared.pipeline.pipeline import Encoder
-from shared.privacy.attacks.matching import matching
+from shared.privacy.attacks.adversary import FRESH_ADVERSARIES
+from shared.privacy.attacks.inversion import TOKEN_INVERSION
+from shared.privacy.attacks.linkage import LINKAGE
+from shared.privacy.attacks.matching import MATCH, matching
+from shared.privacy.attacks.readability import READABILITY
+from shared.privacy.attacks.registry import ATTACKS
+from shared.privacy.attacks.scene import AuditMaterial
+from shared.privacy.attacks.white_box import WHITE_BOX
 from shared.privacy.audit import (
     FULL,
     QUICK,
     Audit,
-    AuditMaterial,
     AuditSettings,
     own_set,
     run_audit,
-    settings_as_json,
 )
 from shared.privacy.policy import Limit, judge, load_policy
 from shared.privacy.statistics.finding import Finding
@@ -49,7 +54,7 @@ FULL_NAMES = list(product(NAMES[:30], NAMES[30:60]))
 LIMITS = [
     replace(one, trials=1) for one in load_policy().limits if one.least is None and one.attack != "token inversion"
 ]  # fmt: skip
-NOTHING = replace(TINY, adversary=None, inversion=None, matching=(), linkage=None, reassembly=None, readability=None)
+ONLY_WHITE_BOX = TINY.without(*(attack for attack in ATTACKS if attack is not WHITE_BOX))
 
 
 def transparent() -> Encoder:
@@ -117,7 +122,7 @@ def test_all_attacks_are_tried_or_named() -> None:
 
 
 def test_an_attack_that_can_not_be_run_is_left_out_and_its_limit_fails() -> None:
-    settings = replace(TINY, inversion=None, readability=None, adversary=None, matching=(), reassembly=None)
+    settings = ONLY_WHITE_BOX.with_rounds(LINKAGE, *TINY.of(LINKAGE))
     few = run_audit(surrogates(), material(FULL_NAMES[:50]), settings)
     assert any(reason.startswith("linkage: ") and "names" in reason for reason in few.left_out)
     assert "linkage" in broken(few)
@@ -127,7 +132,8 @@ def test_an_attack_that_can_not_be_run_is_left_out_and_its_limit_fails() -> None
 
 
 def test_adversaries_that_could_learn_nothing_are_left_out() -> None:
-    settings = replace(TINY, inversion=None, readability=None, reassembly=None, linkage=None, adversary_sentences=1000)
+    (hungry,) = TINY.of(FRESH_ADVERSARIES)
+    settings = ONLY_WHITE_BOX.with_rounds(FRESH_ADVERSARIES, replace(hungry, sentences=1000))
     audit = run_audit(surrogates(), material(), settings)
     assert any(reason.startswith("fresh adversaries: ") for reason in audit.left_out)
     skipped = {one.limit.attack for one in judge(load_policy().limits, audit.findings, full=False) if one.skipped}
@@ -152,7 +158,7 @@ def test_notes_on_which_nothing_can_be_shown_are_refused(few: list[Document]) ->
 
 
 def test_the_same_seed_finds_the_same() -> None:
-    settings = replace(TINY, readability=None, inversion=None, adversary=None)
+    settings = TINY.without(READABILITY, TOKEN_INVERSION, FRESH_ADVERSARIES)
     assert run_audit(surrogates(), material(), settings) == run_audit(surrogates(), material(), settings)
 
 
@@ -187,17 +193,17 @@ class TestOwnSet:
 
 
 @pytest.mark.parametrize("settings", [QUICK, FULL, TINY])
-def test_settings_are_told_in_json(settings: object) -> None:
-    json.dumps(settings_as_json(settings), allow_nan=False)  # type: ignore[arg-type]
+def test_settings_are_told_in_json(settings: AuditSettings) -> None:
+    json.dumps(settings.as_json(), allow_nan=False)
 
 
 def test_ours_ask_for_no_more_trials_than_there_are() -> None:
-    assert QUICK.linkage is not None
+    (linked,) = QUICK.of(LINKAGE)
     for limit in load_policy().limits:
         if limit.attack == "linkage":
-            assert limit.trials <= QUICK.linkage.targets
+            assert limit.trials <= linked.targets
     for full, presets in ((False, QUICK), (True, FULL)):
-        for one in presets.matching:
+        for one in presets.of(MATCH):
             named = [limit for limit in match_limits() if limit.measure.startswith(f"top-1 of {one.candidates},")]
             assert max(limit.trials for limit in named if full or not limit.full_only) <= one.targets
 
@@ -210,9 +216,9 @@ def match_limits() -> list[Limit]:
 @pytest.mark.parametrize("kind", ["transparent", "surrogates"])
 @pytest.mark.parametrize(("settings", "full"), [(QUICK, False), (FULL, True)], ids=["quick", "full"])
 def test_every_list_and_number_of_shares_has_a_limit_of_its_own(kind: str, settings: AuditSettings, full: bool) -> None:
-    few = tuple(replace(one, targets=2, draws=1, longest=100) for one in settings.matching)
+    few = tuple(replace(one, targets=2, draws=1, longest=100) for one in settings.of(MATCH))
     encoder = {"transparent": transparent, "surrogates": surrogates}[kind]()
-    audit = run_audit(encoder, material(), replace(NOTHING, matching=few))
+    audit = run_audit(encoder, material(), ONLY_WHITE_BOX.with_rounds(MATCH, *few))
     assert audit.own_set == (kind == "surrogates")
     tried = {one.measure for one in audit.findings if one.measure.startswith("top-1 of") and not one.category}
     needed = [one for one in match_limits() if full or not one.full_only]
@@ -221,20 +227,20 @@ def test_every_list_and_number_of_shares_has_a_limit_of_its_own(kind: str, setti
 
 
 def test_a_quick_audit_may_lack_only_what_it_does_not_try() -> None:
-    assert QUICK.adversary is None
+    assert not QUICK.of(FRESH_ADVERSARIES)
     adversaries = {limit.attack.split(",")[0] for limit in load_policy().limits if limit.full_only}
     assert adversaries == {"match", "fresh adversary T1", "fresh adversary T2"}
 
 
 def test_a_list_that_can_not_be_tried_breaks_the_limits_of_a_full_audit(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*arguments: object) -> list[Finding]:
-        if FULL.matching[1].candidates in [getattr(one, "candidates", 0) for one in arguments]:
+        if FULL.of(MATCH)[1].candidates in [getattr(one, "candidates", 0) for one in arguments]:
             raise ConfigurationError("matching: no")
         return matching(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("shared.privacy.audit.matching", failing)
-    few = tuple(replace(one, targets=2, draws=1, longest=100) for one in FULL.matching)
-    audit = run_audit(surrogates(), material(), replace(NOTHING, matching=few))
+    monkeypatch.setattr("shared.privacy.attacks.matching.matching", failing)
+    few = tuple(replace(one, targets=2, draws=1, longest=100) for one in FULL.of(MATCH))
+    audit = run_audit(surrogates(), material(), ONLY_WHITE_BOX.with_rounds(MATCH, *few))
     assert "match: matching: no" in audit.left_out
     failed = [
         one.limit.measure for one in judge(match_limits(), audit.findings, full=True) if one.reason == "not tried"
@@ -244,8 +250,8 @@ def test_a_list_that_can_not_be_tried_breaks_the_limits_of_a_full_audit(monkeypa
 
 @pytest.mark.parametrize("lacking", ["of 10000, nearest neighbours", "of 10000, own set", "10 shares", "100 shares"])
 def test_a_full_audit_lacks_nothing(lacking: str) -> None:
-    few = tuple(replace(one, targets=2, draws=1, longest=100) for one in FULL.matching)
-    audit = run_audit(surrogates(), material(), replace(NOTHING, matching=few))
+    few = tuple(replace(one, targets=2, draws=1, longest=100) for one in FULL.of(MATCH))
+    audit = run_audit(surrogates(), material(), ONLY_WHITE_BOX.with_rounds(MATCH, *few))
     limits = [replace(one, trials=1) for one in load_policy().limits if one.attack == "match"]
     assert all(one.passed or one.broken for one in judge(limits, audit.findings, full=True))
     rest = [one for one in audit.findings if f" {lacking}" not in one.measure]

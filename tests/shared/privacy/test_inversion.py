@@ -70,7 +70,7 @@ class _Smuggler:
 
     scheme: LabelScheme = SCHEME
 
-    def shared(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
+    def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         values = VECTORS.rows(chunk.words)
         values[chunk.tags > 0] = 0
         before = np.flatnonzero((chunk.tags[:-1] > 0) & (chunk.tags[1:] == 0))
@@ -134,7 +134,7 @@ class _CasingOnly:
 
     scheme: LabelScheme = SCHEME
 
-    def shared(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
+    def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         values = np.ones((len(chunk.words), 4), dtype=np.float16)
         return RaggedSentences(values, casing_classes(chunk.words), chunk.tags, chunk.lengths)
 

@@ -9,7 +9,7 @@ from shared.errors import ConfigurationError, ModelError
 from shared.models.noise import NoiseSource
 from shared.models.representer import Representer, RepresenterConfig
 from shared.pipeline.pipeline import Encoder
-from shared.privacy.attacks.matching import MatchingSettings, cased_like, matching, phi_targets, true_rank
+from shared.privacy.attacks.matching import MatchingSettings, matching, phi_targets, true_rank
 from shared.privacy.material.release_model import Candidates, ReleaseModel, _CommonNoise
 from shared.privacy.material.sharing import SharingEncoder
 from shared.privacy.statistics.finding import Finding
@@ -172,8 +172,8 @@ def test_noise_in_an_order_that_is_not_understood_is_refused() -> None:
 class CasingOnly(Blind):
     """Shows nothing but whether a word is a number."""
 
-    def shared(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
-        shown = super().shared(chunk, noise)
+    def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
+        shown = super().rehearsed(chunk, noise)
         shown.casing[:] = [0 if word.isdecimal() else 2 for word in chunk.words]
         return shown
 
@@ -185,17 +185,6 @@ def test_casing_excludes_what_it_can() -> None:
     assert likely[0] == pytest.approx(likely[2])
     assert likely[1] == pytest.approx(likely[3])
     assert likely[1] < likely[0] - 10
-
-
-@pytest.mark.parametrize(
-    ("word", "model", "expected"),
-    [
-        ("maria", "Juan", "Maria"), ("maria", "JUAN", "MARIA"), ("María", "juan", "maría"), ("de", "A", "DE"),
-        ("12", "Juan", "12"), ("maria", "3", "maria"),
-    ],
-)  # fmt: skip
-def test_a_candidate_takes_the_casing_of_the_true_word(word: str, model: str, expected: str) -> None:
-    assert cased_like(word, model) == expected
 
 
 def test_ties_are_broken_by_chance() -> None:

@@ -10,7 +10,7 @@ from shared.privacy.attacks.membership import (
     ReleasedHead,
     _findings,
     balanced_halves,
-    encoded_notes,
+    encode_notes,
     likelihood_ratios,
     membership,
     note_scores,
@@ -112,7 +112,7 @@ def test_it_says_whose_head_was_attacked() -> None:
 
 
 def test_notes_are_encoded_one_by_one() -> None:
-    found = encoded_notes(clear(), notes(5), seed=0)
+    found = encode_notes(clear(), notes(5), seed=0)
     assert [note.sentences for note in found] == [2] * 5
 
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from foundation.errors import StorageError
 from shared.errors import ConfigurationError
 from shared.evaluation.intervals import clopper_pearson
-from shared.privacy.attacks.matching import MatchingSettings
+from shared.privacy.attacks.matching import MATCH, MatchingSettings
 from shared.privacy.audit import FULL, QUICK
-from shared.privacy.policy import Limit, judge, load_policy, lowest, pooled
+from shared.privacy.policy import Limit, judge, load_policy, lowest, pool_findings
 from shared.privacy.statistics.finding import Finding, proportion
 
 
@@ -162,7 +162,7 @@ class TestPooled:
     ONE = Limit("match", "top-1 of", "why", times_baseline=1.5, pooled=True)
 
     def test_hits_and_trials_are_summed(self) -> None:
-        both = pooled([found(3, 100), found(5, 300, 0.0001)])
+        both = pool_findings([found(3, 100), found(5, 300, 0.0001)])
         assert both is not None
         assert both == replace(found(8, 400, (1 + 0.03) / 400), measure="2 figures together")
 
@@ -170,7 +170,7 @@ class TestPooled:
         many = [found(6, 200) for _ in range(6)]
         (verdict,) = judge([self.ONE], many, full=True)
         assert not verdict.passed
-        assert verdict.shown == pooled(many)
+        assert verdict.shown == pool_findings(many)
         assert judge([replace(self.ONE, pooled=False)], many, full=True)[0].passed
 
     def test_a_leak_in_one_list_is_found_too(self) -> None:
@@ -226,11 +226,11 @@ class TestPower:
     @pytest.mark.parametrize(
         ("settings", "rate", "passes"),
         [
-            (FULL.matching, 0.0, (0.99, 1.0)),
-            (QUICK.matching, 0.0, (0.99, 1.0)),
+            (FULL.of(MATCH), 0.0, (0.99, 1.0)),
+            (QUICK.of(MATCH), 0.0, (0.99, 1.0)),
             # 3 of 100 instead of 1.
-            (FULL.matching, 0.02, (0.0, 0.05)),
-            (QUICK.matching, 0.04, (0.0, 0.05)),
+            (FULL.of(MATCH), 0.02, (0.0, 0.05)),
+            (QUICK.of(MATCH), 0.04, (0.0, 0.05)),
         ],
     )
     def test_match(

@@ -6,8 +6,8 @@ import pytest
 
 from shared.errors import TrainingError
 from shared.models.representer import Representer
+from shared.privacy.adversaries.task_only import task_only
 from shared.privacy.attacks.matching import MatchingSettings, matching
-from shared.privacy.attacks.task_only import task_only
 from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
 from tests.shared.privacy.attacked import NEIGHBOURS, SCHEME, VECTORS, notes
 from tests.tiny_notes import note

@@ -11,7 +11,7 @@ from shared.labels import LabelScheme
 from shared.models.noise_source import PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
 from shared.sentences import encoding
-from shared.sentences.encoding import embedded, embedded_corpus, represented
+from shared.sentences.encoding import embedded, embedded_corpus, represent, represent_noise_free
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import tokenised, tokenised_chunks
 from shared.text.casing import casing_classes
@@ -58,7 +58,7 @@ class TestRepresented:
 
     def test_without_noise_it_is_the_noise_free_representation_of_each_sentence(self) -> None:
         sentences, model = self.sentences(), representer()
-        shown = represented(sentences, model, None)
+        shown = represent_noise_free(sentences, model)
         assert shown.values.dtype == np.float16
         for row in range(sentences.sentences):
             batch = sentences.batch(np.array([row]), sentences.starts)
@@ -70,8 +70,8 @@ class TestRepresented:
 
     def test_with_noise_it_is_that_up_to_the_noise(self) -> None:
         sentences, model = self.sentences(), representer(noise=0.05)
-        clean = represented(sentences, model, None).values.astype(np.float64)
-        away = represented(sentences, model, PrivateNoise()).values - clean
+        clean = represent_noise_free(sentences, model).values.astype(np.float64)
+        away = represent(sentences, model, PrivateNoise()).values - clean
         # The output noise alone has 0.05; the input noise passes through the network and adds a little.
         assert 0.045 < away.std() < 0.08
         assert abs(away.mean()) < 0.005
@@ -82,21 +82,21 @@ class TestRepresented:
         sentences, model = self.sentences(), representer()
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(encoding, "_BATCH_CELLS", size)
-            other = represented(sentences, model, None).values
-        np.testing.assert_allclose(other, represented(sentences, model, None).values, atol=2e-2)
+            other = represent_noise_free(sentences, model).values
+        np.testing.assert_allclose(other, represent_noise_free(sentences, model).values, atol=2e-2)
 
     def test_noise_is_fresh_for_every_token_and_every_call(self) -> None:
         sentences, model = self.sentences(), representer()
-        clean = represented(sentences, model, None).values.astype(np.float32)
-        first, second = (represented(sentences, model, PrivateNoise()).values - clean for _ in range(2))
+        clean = represent_noise_free(sentences, model).values.astype(np.float32)
+        first, second = (represent(sentences, model, PrivateNoise()).values - clean for _ in range(2))
         assert abs(np.corrcoef(first.ravel(), second.ravel())[0, 1]) < 0.12
         assert len(np.unique(first, axis=0)) == len(first)
 
     def test_a_factor_raises_the_output_noise_of_its_sentence_alone(self) -> None:
         sentences, model = self.sentences(), representer(noise=0.05)
         factors = np.where(np.arange(sentences.sentences) % 2, 4.0, 1.0)
-        clean = represented(sentences, model, None).values.astype(np.float64)
-        away = represented(sentences, model, PrivateNoise(), factors).values - clean
+        clean = represent_noise_free(sentences, model).values.astype(np.float64)
+        away = represent(sentences, model, PrivateNoise(), factors).values - clean
         raised = np.repeat(factors, sentences.lengths) > 1
         assert 0.045 < away[~raised].std() < 0.08
         # Bounds far from what chance alone makes of so few numbers: the noise has no seed.

@@ -1,4 +1,4 @@
-"""The casing classes in which a word can be written, against all spellings of it."""
+"""The casing classes in which a word can be written, against all spellings of it; a word in the casing of another."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.text.casing import CASING_CLASSES, casing_class, writable_classes
+from shared.text.casing import CASING_CLASSES, cased_like, casing_class, writable_classes
 
 
 def spellings(word: str) -> list[str]:
@@ -36,3 +36,14 @@ def test_classes_are_those_of_all_spellings(word: str) -> None:
 )
 def test_letters_are_free_and_digits_are_not(word: str, classes: set[str]) -> None:
     assert {CASING_CLASSES[one] for one in writable_classes(word)} == classes
+
+
+@pytest.mark.parametrize(
+    ("word", "model", "expected"),
+    [
+        ("maria", "Juan", "Maria"), ("maria", "JUAN", "MARIA"), ("María", "juan", "maría"), ("de", "A", "DE"),
+        ("12", "Juan", "12"), ("maria", "3", "maria"),
+    ],
+)  # fmt: skip
+def test_a_word_takes_the_casing_of_another_where_it_can(word: str, model: str, expected: str) -> None:
+    assert cased_like(word, model) == expected

@@ -13,6 +13,7 @@ from shared.models.representer import Representer, RepresenterConfig, bounded
 from shared.sentences.ragged import RaggedSentences
 from shared.training.invariance import InvarianceConfig, _Trainer, bayes_accuracy, divergence, train_representer
 from shared.training.loop import TrainingLoop
+from tests.shared.models.no_noise import NoNoise
 from tests.shared.training.trained import BROKEN, NO_PHI, SHAPE, SOURCE, TABLE, weights
 
 RECIPE = InvarianceConfig(epochs=2)
@@ -62,7 +63,7 @@ def test_a_pair_is_as_far_apart_as_the_white_box_attacker_finds(monkeypatch: pyt
             np.array([places[index]]), np.zeros(1, dtype=np.int64), twin[index, places[index]].numpy()[None]
         )
         lengths = SOURCE.lengths[[row]]
-        delta = divergences(trainer.representer, SOURCE.vectors(tokens), lengths, replaced, None)
+        delta = divergences(trainer.representer, SOURCE.vectors(tokens), lengths, replaced, NoNoise())
         assert found[index].item() == pytest.approx(float(delta[0]) ** 2 / 2, rel=2e-3)
 
 

@@ -28,7 +28,7 @@ from shared.models.noise_source import PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
 from shared.pipeline.pipeline import Encoder
 from shared.privacy.enforcement import AdvantageBound
-from shared.sentences.encoding import embedded, represented
+from shared.sentences.encoding import embedded, represent_noise_free
 from shared.sentences.tokenised import tokenised, tokenised_chunks
 from shared.text.tokens import tokenise
 from site_client.exchange.submit import submit_to_folder
@@ -66,9 +66,7 @@ def test_the_pool_holds_what_the_notes_give(suffix: str, encoder: Encoder, tmp_p
     with ShuffledWriter(tmp_path / f"a.{suffix}", dim=6) as writer:
         for block in blocks(encoder):
             writer.append(block)
-    direct = represented(
-        embedded(next(tokenised_chunks(tokenised(NOTES), SCHEME)), encoder.vectors), encoder.representer, None
-    )
+    direct = encoder.noise_free(next(tokenised_chunks(tokenised(NOTES), SCHEME)))
     expected: dict[tuple[bytes, bytes], list[np.ndarray]] = {}
     for start, length in zip(direct.starts.tolist(), direct.lengths.tolist(), strict=True):
         tokens = slice(start, start + length)
@@ -153,7 +151,7 @@ def test_the_same_weights_at_another_scale_draw_anew(tmp_path: Path) -> None:
         encode(site, [only], site.root / "a.parquet")
         with open_payload(site.root / "a.parquet") as reader:
             (block,) = reader
-        clean = represented(embedded(chunk, encoder.vectors), changed, None).values
+        clean = represent_noise_free(embedded(chunk, encoder.vectors), changed).values
         draws.append((block.values - clean) / np.array(changed.noise_scales()["output"]))
     assert len(chunk.lengths) == 1
     assert abs(np.corrcoef(draws[0].ravel(), draws[1].ravel())[0, 1]) < 0.3

@@ -22,8 +22,6 @@ from shared.pipeline.pipeline import Encoder
 from shared.privacy.enforcement import AdvantageBound
 from shared.privacy.white_box import below
 from shared.privacy.word_pairs import WHILE_ENCODING
-from shared.sentences.encoding import embedded as embed
-from shared.sentences.encoding import represented
 from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_chunks
 from site_client.sharing import guard as module
 from site_client.sharing.encode import encoded_blocks
@@ -163,7 +161,7 @@ def test_the_noise_of_a_share_is_raised_as_much_and_nothing_else_changes() -> No
     expected = np.sqrt(np.repeat(factors, passed.lengths) ** 2 - 1)
     assert abs(np.mean(added[~same] ** 2 / expected[~same, None] ** 2) - 1) < 0.1
     # Fresh noise, many times over, has the scale that was asked for.
-    clean = represented(embed(passed, encoder.vectors), encoder.representer, None).values.astype(np.float32)
+    clean = encoder.noise_free(passed).values.astype(np.float32)
     fresh = np.stack([encoder.shared(passed, PrivateNoise(), factors).values for _ in range(40)]).astype(np.float32)
     spread = (fresh - clean).std((0, 2)) / float(encoder.representer.output_noise.scale.mean())
     # The input noise comes on top of it where nothing was raised.

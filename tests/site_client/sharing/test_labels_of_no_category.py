@@ -13,7 +13,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocols.payload.opening import open_payload
-from protocols.payload.sentence_block import SentenceBlock
 from shared.anonymity.surrogates import SurrogateBank
 from shared.document import Document
 from shared.embeddings.generalised import folded, generalise
@@ -22,7 +21,8 @@ from shared.models.noise_source import MemoisedNoise
 from shared.models.token_local import TokenLocal, TokenLocalConfig
 from shared.pipeline.pipeline import Encoder
 from shared.privacy.enforcement import AdvantageBound
-from site_client.sharing.encode import encoded_blocks
+from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import tokenised, tokenised_chunks
 from site_client.sharing.guard import Guard, Guarded
 from tests.loop import done, hospital, refused, snapshot, values
 from tests.site_client import sites
@@ -52,12 +52,15 @@ ENCODERS = {
 word = st.sampled_from([*FIRST, *LAST])
 
 
-def shared(
+def rehearsed(
     encoder: Encoder, documents: Sequence[Document], bound: AdvantageBound | None
-) -> tuple[list[SentenceBlock], Guarded]:
+) -> tuple[list[RaggedSentences], Guarded]:
+    """What a share would hold, under a draw that can be repeated."""
     guard = Guard(encoder, 5, bound, MemoisedNoise(bytes(32), b"bound"))
     mapped = (map_document(document, MAPPING, to_share=True) for document in documents)
-    blocks = list(encoded_blocks(encoder, mapped, guard, torch.Generator().manual_seed(0)))
+    passed = (guard.passed(chunk) for chunk in tokenised_chunks(tokenised(mapped), encoder.scheme))
+    noise = torch.Generator().manual_seed(0)
+    blocks = [encoder.rehearsed(chunk, noise, factors) for chunk, factors in passed]
     return blocks, guard.result()
 
 
@@ -81,7 +84,7 @@ def test_noninterference(name: str, bound: AdvantageBound | None, data: st.DataO
             )
         ]
 
-    (one, found), (other, _) = (shared(ENCODERS[name], notes(data.draw(word)), bound) for _ in range(2))
+    (one, found), (other, _) = (rehearsed(ENCODERS[name], notes(data.draw(word)), bound) for _ in range(2))
     assert len(one) == len(other) == 1
     for column in ("values", "tags", "casing", "lengths"):
         np.testing.assert_array_equal(getattr(one[0], column), getattr(other[0], column))

@@ -12,11 +12,10 @@ from torch import Tensor
 
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.embeddings.vectors import WordVectors
-from shared.privacy.attacks.matching import cased_like
 from shared.sentences.encoding import indexed
 from shared.sentences.ragged import RaggedSentences, batch_rows
 from shared.sentences.tokenised import TokenisedSentences
-from shared.text.casing import casing_classes
+from shared.text.casing import cased_like, casing_classes
 from shared.training.pairs import NeighbourTable, false_twins, neighbour_table, sentences_with_phi
 
 # So often a neighbour is drawn again that can't be written in the casing class of the word.
@@ -47,6 +46,7 @@ class Material:
         generator: np.random.Generator,
         cache: Path | None,
     ) -> Material:
+        """The material of labelled sentences."""
         source, words = indexed([chunk], vectors)
         table = neighbour_table(source, words, pseudonyms, generator, cache=cache)
         return cls(chunk, source, words, table, sentences_with_phi(source, table))

@@ -1,0 +1,31 @@
+"""Sentences that may leave a hospital: a type of its own, which is made under a private source of noise only.
+
+What lays sentences into the payload of a share takes no other. So neither what was represented without noise nor what an
+attack or a test drew from a seed that can be tried gets there by mistake.
+"""
+
+from __future__ import annotations
+
+from dataclasses import InitVar, dataclass, field
+
+from shared.models.noise import PrivateSource
+from shared.models.noise_source import MemoisedNoise, PrivateNoise, SentenceNoise
+from shared.sentences.ragged import RaggedSentences
+
+
+@dataclass(frozen=True)
+class SharedSentences(RaggedSentences):
+    """What a share holds of some sentences.
+
+    Args:
+        under: the private source that whatever is random in them was drawn from; it is not kept.
+
+    Raises:
+        TypeError: the source is not private.
+    """
+
+    under: InitVar[PrivateSource | MemoisedNoise] = field(kw_only=True)
+
+    def __post_init__(self, under: PrivateSource | MemoisedNoise) -> None:
+        if not isinstance(under, PrivateNoise | SentenceNoise | MemoisedNoise):
+            raise TypeError(f"expected a private source of noise, got {type(under).__name__}; only that may leave")
