@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -18,10 +20,11 @@ from pathlib import Path
 from bench.mutants.breaks import Break
 
 _LEFT_OUT = re.compile(r"\..*|__pycache__|.*\.egg-info")
-_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
+_FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 _PASSED = re.compile(r"\b[1-9][0-9]* passed\b")
 # Plugins of other packages that no test of ours uses, and that take seconds to import.
 _PLUGINS = ("-p", "no:cacheprovider", "-p", "no:faker", "-p", "no:anyio", "-p", "no:xdist")
+_WARM = Path(__file__).with_name("warm.py")
 # pytest's exit codes for the two ends that say something about the tests.
 _ALL_PASSED, _SOME_FAILED = 0, 1
 
@@ -71,11 +74,14 @@ class Copy:
     Args:
         root: the checkout.
         folder: gets the copy, and beside it what its tests leave.
+        modules: of other packages, imported before any test runs: what takes seconds is done once.
     """
 
-    def __init__(self, root: Path, folder: Path) -> None:
+    def __init__(self, root: Path, folder: Path, modules: Sequence[str] = ()) -> None:
         # Short names: the path of a socket, which some tests make, has 107 characters at most.
-        self._root, self._scratch = folder / "c", folder / "t"
+        self._root, self._scratch, self._said = folder / "c", folder / "t", folder / "said"
+        self._modules = modules
+        self._warm: subprocess.Popen[bytes] | None = None
         for name in copied_files(root):
             (self._root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(root / name, self._root / name)
@@ -96,33 +102,49 @@ class Copy:
             _write(path, whole)
 
     def run(self, tests: Sequence[str], limit_s: float) -> TestRun:
-        """Runs tests in the copy until the first failure; whatever they have started is killed afterwards.
+        """Runs tests in the copy until the first failure; whatever they have started is ended afterwards.
 
         Args:
             tests: files and node ids.
-            limit_s: after which they are killed.
+            limit_s: after which they are ended.
         """
+        if self._warm is None:
+            self._warm = self._start()
+        asked, answers = self._warm.stdin, self._warm.stdout
+        assert asked is not None
+        assert answers is not None
         self._scratch.mkdir()
-        environment = {
-            **os.environ, "PYTHONPATH": str(self._root), "OMP_NUM_THREADS": "1", "TMPDIR": str(self._scratch),
-        }  # fmt: skip
         began = time.monotonic()
-        child = subprocess.Popen(
-            [sys.executable, "-m", "pytest", "-x", *_PLUGINS, *tests], cwd=self._root, text=True,
-            env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-        )  # fmt: skip
-        code, said = None, ""
+        asked.write(json.dumps([str(self._said), ["-x", *_PLUGINS, *tests]]).encode() + b"\n")
+        fork = int(answers.readline())
         try:
-            said, _ = child.communicate(timeout=limit_s)
-            code = child.returncode
-        except subprocess.TimeoutExpired:
-            pass
+            ended = bool(select.select([answers], [], [], limit_s)[0])
         finally:
             with suppress(ProcessLookupError):
-                os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
+                os.killpg(fork, signal.SIGKILL)
+            code = int(answers.readline())
             shutil.rmtree(self._scratch, ignore_errors=True)
-        return TestRun(code, time.monotonic() - began, said)
+        said = self._said.read_text(encoding="utf-8", errors="replace")
+        return TestRun(code if ended else None, time.monotonic() - began, said)
+
+    def close(self) -> None:
+        """Ends the process that tests are forked from; another is started when it is needed."""
+        if self._warm is not None:
+            self._warm.communicate()
+            self._warm = None
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        environment = {
+            **os.environ, "PYTHONPATH": str(self._root), "OMP_NUM_THREADS": "1", "TMPDIR": str(self._scratch),
+            # What was compiled is kept, whatever is usual here: in the copy hardly anything changes.
+            "PYTHONDONTWRITEBYTECODE": "",
+        }  # fmt: skip
+        # Not the folder of the program is where modules are looked for, but that of the copy. Nothing is buffered: an
+        # answer that had been read ahead would be waited for.
+        return subprocess.Popen(
+            [sys.executable, "-P", str(_WARM), *self._modules], cwd=self._root, env=environment, bufsize=0,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
 
 
 def copied_files(root: Path) -> Iterator[Path]:

@@ -22,6 +22,12 @@ from shared.errors import ConfigurationError
 
 COMMAND = "make mutants"
 _MEMORY = ROOT / "bench" / ".runs" / "mutants.json"
+# What our code and tests import that takes long. Not Hypothesis: pytest has to be there first.
+_SLOW_MODULES = (
+    "numpy", "scipy.stats", "torch", "safetensors.torch", "dp_accounting", "h5py", "pyarrow.parquet", "tuf.ngclient",
+    "cryptography.hazmat.primitives.ciphers.aead", "sqlalchemy.orm", "alembic.command", "psycopg", "obstore",
+    "starlette.applications", "uvicorn", "httpx", "prometheus_client", "click", "jinja2", "rich.console",
+)  # fmt: skip
 _LEAST_KILLED, _LEAST_BREAKS = 0.95, 120
 
 
@@ -31,7 +37,7 @@ def main(arguments: list[str]) -> int:
     try:
         breaks = choose(read_breaks(), asked.only)
         with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-            outcomes = Trials(ROOT, Path(folder), _MEMORY, asked.workers).outcomes(breaks, _say)
+            outcomes = Trials(ROOT, Path(folder), _MEMORY, asked.workers, _SLOW_MODULES).outcomes(breaks, _say)
     except ConfigurationError as error:
         print(error, file=sys.stderr)
         return 2

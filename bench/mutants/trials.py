@@ -67,15 +67,17 @@ class Trials:
         folder: for the copies, one a worker.
         memory: file of what was found before; made where there is none.
         workers: breaks that are tried at once.
+        modules: of other packages, imported once for all tests.
     """
 
-    def __init__(self, root: Path, folder: Path, memory: Path, workers: int = 1) -> None:
-        self._root, self._memory, self._workers = root, memory, workers
+    def __init__(self, root: Path, folder: Path, memory: Path, workers: int = 1, modules: Sequence[str] = ()) -> None:
+        self._root, self._memory = root, memory
         # Once, and now: the checkout may change while its copies are at work.
         self._digests = {path: hashlib.sha256((root / path).read_bytes()).hexdigest() for path in copied_files(root)}
-        self._copies: queue.SimpleQueue[Copy] = queue.SimpleQueue()
-        for number in range(workers):
-            self._copies.put(Copy(root, folder / str(number)))
+        self._copies = [Copy(root, folder / str(number), modules) for number in range(workers)]
+        self._idle: queue.SimpleQueue[Copy] = queue.SimpleQueue()
+        for copy in self._copies:
+            self._idle.put(copy)
         self._lock = threading.Lock()
         self._unbroken_runs: dict[tuple[str, ...], TestRun] = {}
         self._running: dict[tuple[str, ...], threading.Lock] = {}
@@ -88,12 +90,14 @@ class Trials:
             breaks: what to try.
             say: is told of each, from any thread.
         """
-        pool = ThreadPoolExecutor(self._workers)
+        pool = ThreadPoolExecutor(len(self._copies))
         try:
             return list(pool.map(partial(self._outcome, say=say), breaks))
         finally:
             # Who interrupts waits for the breaks that are being tried, and for no others.
             pool.shutdown(cancel_futures=True)
+            for copy in self._copies:
+                copy.close()
 
     def _outcome(self, one: Break, say: Callable[[Break, Outcome], None]) -> Outcome:
         key = self._key(one)
@@ -134,11 +138,11 @@ class Trials:
 
     @contextmanager
     def _copy(self) -> Iterator[Copy]:
-        copy = self._copies.get()
+        copy = self._idle.get()
         try:
             yield copy
         finally:
-            self._copies.put(copy)
+            self._idle.put(copy)
 
     def _key(self, one: Break) -> str:
         own = {Path(test.partition("::")[0]) for test in one.tests}
