@@ -8,6 +8,7 @@
 # make bench  speeds as ratios against peers, in one run
 # make faults kills, full disks, cuts and flipped bytes at every point of the exchange; prints what was lost
 # make fuzz   a hundred thousand mutated headers, manifests and payloads; prints what got through (installs atheris)
+# make mutants puts named mistakes into a copy of the code, one after another; prints those that no test notices
 # make results-loop, make results-privacy, make results-trust, make frontier  measure every figure of docs/results again (need the corpora; hours)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -17,7 +18,7 @@ BIN := $(VENV)/bin
 ATHERIS := atheris==3.0.0
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test check lint types contracts format architecture coverage bench faults fuzz results-loop results-privacy results-trust frontier clean
+.PHONY: demo test check lint types contracts format architecture coverage bench faults fuzz mutants results-loop results-privacy results-trust frontier clean
 
 demo: $(INSTALLED)
 	$(BIN)/aggregator demo demo
@@ -59,6 +60,9 @@ faults: $(INSTALLED)
 fuzz: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps "$(ATHERIS)"
 	$(BIN)/python -m bench.fuzz --record
+
+mutants: $(INSTALLED)
+	$(BIN)/python -m bench.mutants --record
 
 results-loop: $(INSTALLED)
 	$(BIN)/python -m bench.results_loop

@@ -167,6 +167,16 @@ class TestRepresenter:
                 assert shown.shape == (4, 6, 4)
                 assert shown.norm(dim=-1).max() <= 1 + 1e-6
 
+    @torch.no_grad()
+    def test_its_mean_is_that_of_noisy_word_vectors(self) -> None:
+        representer, inputs = Representer(RepresenterConfig(5, dim=4, hidden=6, input_noise=0.3)).eval(), padded(5, 0.0)
+        drawn = torch.empty_like(inputs).normal_(generator=torch.Generator().manual_seed(3))
+        shown = representer.mean(inputs, LENGTHS, torch.Generator().manual_seed(3))
+        noisy = representer.noise_free(inputs + 0.3 * drawn, LENGTHS)
+        inside = torch.arange(6)[None, :] < LENGTHS[:, None]
+        torch.testing.assert_close(shown[inside], noisy[inside], atol=1e-2, rtol=0)
+        assert (shown - representer.noise_free(inputs, LENGTHS))[inside].abs().max() > 0.05
+
     def test_what_lies_inside_the_ball_stays(self) -> None:
         vectors = torch.tensor([[0.3, 0.4], [3.0, 4.0], [0.0, 0.0]])
         torch.testing.assert_close(clip_to_ball(vectors), torch.tensor([[0.3, 0.4], [0.6, 0.8], [0.0, 0.0]]))
