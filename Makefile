@@ -1,9 +1,14 @@
 # make demo   installs everything and runs the whole loop on generated notes; ends with a report page
 # make test   installs everything and runs the tests
 # make check  format, lint, types, import contracts, tests: what CI runs
+# make lint, make types, make contracts   one of these alone
+# make format writes the files as make lint wants them
+# make architecture  draws docs/architecture.svg anew, from the code
+# make coverage  the tests once more, counting the lines that they reach; fails below the floor in pyproject.toml
 # make bench  speeds as ratios against peers, in one run
 # make faults kills, full disks, cuts and flipped bytes at every point of the exchange; prints what was lost
 # make fuzz   a hundred thousand mutated headers, manifests and payloads; prints what got through (installs atheris)
+# make mutants puts named mistakes into a copy of the code, one after another; prints those that no test notices
 # make results-loop, make results-privacy, make results-trust, make frontier  measure every figure of docs/results again (need the corpora; hours)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -13,7 +18,7 @@ BIN := $(VENV)/bin
 ATHERIS := atheris==3.0.0
 INSTALLED := $(VENV)/.installed
 
-.PHONY: demo test check format bench faults fuzz results-loop results-privacy results-trust frontier clean
+.PHONY: demo test check lint types contracts format architecture coverage bench faults fuzz mutants results-loop results-privacy results-trust frontier clean
 
 demo: $(INSTALLED)
 	$(BIN)/aggregator demo demo
@@ -21,16 +26,30 @@ demo: $(INSTALLED)
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -n 2
 
-check: $(INSTALLED)
+check: lint types contracts test
+
+lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+types: $(INSTALLED)
 	$(BIN)/mypy
+
+contracts: $(INSTALLED)
 	$(BIN)/lint-imports
-	$(MAKE) test
 
 format: $(INSTALLED)
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+architecture: $(INSTALLED)
+	$(BIN)/python -m bench.architecture
+
+coverage: $(INSTALLED)
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -n 2
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
 
 bench: $(INSTALLED)
 	$(BIN)/python -m bench
@@ -41,6 +60,9 @@ faults: $(INSTALLED)
 fuzz: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps "$(ATHERIS)"
 	$(BIN)/python -m bench.fuzz --record
+
+mutants: $(INSTALLED)
+	$(BIN)/python -m bench.mutants --record
 
 results-loop: $(INSTALLED)
 	$(BIN)/python -m bench.results_loop

@@ -19,35 +19,47 @@ from foundation.errors import DeidError, StorageError
 
 
 class AggregatorError(DeidError):
+    """Root of the provider's errors."""
+
     exit_code = 20
 
 
 class WorkspaceError(AggregatorError):
+    """The workspace is missing, or lacks what an earlier command makes."""
+
     exit_code = 20
 
 
 class RegistryError(AggregatorError):
+    """A site or share that is unknown, revoked or there already; an audit log with a broken link."""
+
     exit_code = 21
 
 
 class AuditError(AggregatorError):
+    """The representer has not passed an audit."""
+
     exit_code = 22
 
 
 class SandboxError(AggregatorError):
+    """A payload led its check astray."""
+
     exit_code = 23
 
 
 class UnconfinedError(SandboxError):
-    pass
+    """No check can be started and confined on this machine."""
 
 
 class RefusedError(AggregatorError):
+    """A share was refused."""
+
     exit_code = 24
 
 
 class DatabaseError(StorageError):
-    pass
+    """The registry's database is gone, locked, damaged or full."""
 
 
 class RequestError(AggregatorError):

@@ -87,22 +87,27 @@ class Workspace:
 
     @property
     def embeddings(self) -> Path:
+        """Folder of the word vectors."""
         return self.root / "embeddings"
 
     @property
     def representer(self) -> Path:
+        """Folder of the representer."""
         return self.root / "representer"
 
     @property
     def public_share(self) -> Path:
+        """The provider's own notes, encoded."""
         return self.representer / "public.parquet"
 
     @property
     def head(self) -> Path:
+        """Folder of the head."""
         return self.root / "head"
 
     @property
     def releases(self) -> Path:
+        """Folder of the release repository."""
         return self.root / "releases"
 
     @property
@@ -120,6 +125,7 @@ class Workspace:
 
     @property
     def private_key(self) -> Path:
+        """File of the signing key."""
         return self.root / "keys" / "provider.pem"
 
     def recipient(self) -> RecipientPrivateKey:

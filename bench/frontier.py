@@ -274,6 +274,7 @@ def _cell(entry: Entry | None) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure the parts that the command line names, and record them."""
     parser = argparse.ArgumentParser(prog="python -m bench.frontier", description=__doc__.splitlines()[0])
     families = [RAW, ALONE, *dict.fromkeys(family for family, _ in POINTS)]
     parser.add_argument("families", nargs="*", metavar="FAMILY", help=f"among {', '.join(families)}; all by default")

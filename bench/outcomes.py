@@ -49,14 +49,17 @@ class Outcome:
 
     @property
     def token_f1(self) -> float:
+        """Token-binary F1."""
         return f1(self.tokens)
 
     @property
     def entity_f1(self) -> float:
+        """Strict entity F1."""
         return f1(self.entities)
 
 
 def f1(counts: Sequence[Sequence[int]]) -> float:
+    """F1 of these counts."""
     hits, extra, missed = np.sum(counts, axis=0).tolist()
     return float(2 * hits / (2 * hits + extra + missed))
 

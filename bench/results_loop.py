@@ -19,9 +19,9 @@ import torch
 
 from aggregator import workspace
 from aggregator.enrolled import sites
-from aggregator.enrolled.shares import ACCEPTED
 from aggregator.ingestion.ingest import ingest
 from aggregator.publishing import releases
+from aggregator.registry.states import ShareState
 from aggregator.training import head as train_head
 from aggregator.training import representer as train_repr
 from bench import corpora
@@ -32,7 +32,7 @@ from foundation.folders import new_folder
 from protocols.keys.enrolment import write_request
 from protocols.share.bundle import seal_bundle
 from shared.document import Document
-from shared.embeddings.artefact import load_vectors, save_vectors
+from shared.embeddings.files.artefact import load_vectors, save_vectors
 from shared.embeddings.training import FastTextSettings, train_fasttext
 from shared.embeddings.vectors import WordVectors
 from shared.labels import load_scheme
@@ -95,7 +95,7 @@ def private_pipeline(
             encode(client, notes, payload)
             seal_bundle(payload, bundle, key=client.key(), recipient=client.pinned_provider().recipient)
             decision = ingest(provider, bundle)
-            if decision.state != ACCEPTED:
+            if decision.state != ShareState.ACCEPTED:
                 raise RuntimeError(
                     f"{site}: expected a share that is accepted, it is {decision.state}: {decision.reason}"
                 )
@@ -264,6 +264,7 @@ PARTS = {"meddocan-raw": meddocan_raw, "meddocan-private": meddocan_private, "en
 
 
 def main() -> None:
+    """Measure the parts that the command line names, and record them."""
     torch.set_num_threads(1)
     for part in sys.argv[1:] or PARTS:
         PARTS[part]()

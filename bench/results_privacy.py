@@ -298,6 +298,7 @@ PARTS = {
 
 
 def main() -> None:
+    """Measure the parts that the command line names, and record them."""
     torch.set_num_threads(1)
     for part in sys.argv[1:] or (name for name in PARTS if not name.endswith("-table")):
         PARTS[part]()

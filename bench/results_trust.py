@@ -39,7 +39,7 @@ def exchange() -> None:
         report = Path(folder) / "report.xml"
         command = [sys.executable, "-m", "pytest", "-q", "tests/e2e/test_exchange.py", f"--junitxml={report}"]
         subprocess.run(command, cwd=ROOT, check=False)
-        cases = list(ElementTree.parse(report).iter("testcase"))
+        cases = list(ElementTree.parse(report).iter("testcase"))  # noqa: S314 - pytest wrote it
     passed = [str(case.get("name")) for case in cases if not list(case)]
     record(
         "trust",
@@ -56,6 +56,7 @@ PARTS = {"speed": speed, "load": upload_load, "listing": listing, "exchange": ex
 
 
 def main() -> None:
+    """Measure the parts that the command line names, and record them."""
     for part in sys.argv[1:] or PARTS:
         PARTS[part]()
 

@@ -1,1 +1,1 @@
-"""What the two programs' command lines have in common; see docs/adr/0003-command-line.md."""
+"""What the two programs' command lines have in common; see docs/adr/0001-layout.md."""

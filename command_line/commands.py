@@ -30,12 +30,14 @@ class Program(click.Group):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
+        """Parse, with a wrong use told in one line."""
         try:
             return super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
             return self._misused(error)
 
     def invoke(self, context: click.Context) -> Any:
+        """Run, with every error told in one line and its exit code."""
         try:
             return super().invoke(context)
         except DeidError as error:
@@ -78,6 +80,7 @@ class Computation(click.Command):
     """A command that trains, attacks, encodes or de-identifies: the only ones that load torch."""
 
     def invoke(self, context: click.Context) -> Any:
+        """Run, with every error told in one line and its exit code."""
         import torch
 
         # Two threads that share a busy core run several times slower than one.

@@ -65,6 +65,7 @@ class Notes:
 
     @property
     def quarantined(self) -> int:
+        """Documents that were set aside."""
         return self.corpus.report.quarantined
 
     def lines(self) -> list[str]:

@@ -23,6 +23,7 @@ class ProgressBar:
         self._task = None if progress is None else progress.add_task("", total=None, visible=False)
 
     def __call__(self, stage: str, done: int, total: int) -> None:
+        """Show that so many are done; without a total it is not known."""
         if self._progress is None or self._task is None:
             return
         visible = time.monotonic() - self._began > _PATIENCE_S

@@ -1,0 +1,1 @@
+"""All that crosses the trust boundary: shares, releases, keys, messages, each versioned and within limits."""

@@ -39,64 +39,78 @@ class ProtocolError(ExpectationError):
 
 
 class SchemaError(ProtocolError):
+    """Not the layout that this version reads."""
+
     exit_code = 10
 
 
 class VersionError(SchemaError):
-    pass
+    """A format version that this program does not know."""
 
 
 class MismatchError(SchemaError):
-    pass
+    """Sound, but made for something else."""
 
 
 class OtherReleaseError(MismatchError):
-    pass
+    """Made with another release than the one expected."""
 
 
 class OtherRecipientError(MismatchError):
-    pass
+    """Made for another provider."""
 
 
 class BoundsError(ProtocolError):
+    """A number outside its limits: too large, too many, out of range."""
+
     exit_code = 11
 
 
 class NonFiniteError(BoundsError):
-    pass
+    """NaN or infinity in a tensor."""
 
 
 class SignatureError(ProtocolError):
+    """The signature is not that of these bytes by this key."""
+
     exit_code = 12
 
 
 class UnsignedError(SignatureError):
-    pass
+    """No signature where one is needed."""
 
 
 class UnknownSignerError(SignatureError):
-    pass
+    """Signed by nobody we know."""
 
 
 class StaleError(SignatureError):
-    pass
+    """Signed too long ago, or by a clock that is off."""
 
 
 class DigestError(ProtocolError):
+    """The bytes are not the ones that were signed for."""
+
     exit_code = 13
 
 
 class TruncatedError(DigestError):
-    pass
+    """Fewer bytes than were signed for."""
 
 
 class DuplicateError(ProtocolError):
+    """Accepted before: a replay."""
+
     exit_code = 14
 
 
 class EncryptionError(ProtocolError):
+    """Not encrypted for this key, or not these bytes."""
+
     exit_code = 15
 
 
 class ConflictError(ProtocolError):
+    """Another share has this number already."""
+
     exit_code = 16

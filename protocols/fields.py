@@ -83,6 +83,7 @@ class Fields:
         return check_version(self._value[key], known, self.place)
 
     def wrong(self, key: str, expected: str) -> SchemaError:
+        """The error for a field that is not as expected."""
         return SchemaError(expected, received="something else", advice=_ADVICE, place=f"{self.place}, {key}")
 
 

@@ -1,0 +1,1 @@
+"""The science that both sides run: text, labels, models, training, privacy."""

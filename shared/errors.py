@@ -25,6 +25,8 @@ from foundation.errors import DeidError
 
 
 class ConfigurationError(DeidError):
+    """A setting that cannot work."""
+
     exit_code = 2
 
 
@@ -48,28 +50,36 @@ class CorpusError(DeidError):
 
 
 class FormatError(CorpusError):
-    pass
+    """A file is not in the format it claims, or in none we know."""
 
 
 class AnnotationError(CorpusError):
-    pass
+    """A span that does not fit its text or another span; none where there must be labels."""
 
 
 class LabelError(CorpusError):
-    pass
+    """A label that the scheme in use does not know."""
 
 
 class EmbeddingError(DeidError):
+    """Word vectors that are damaged or do not fit."""
+
     exit_code = 4
 
 
 class ModelError(DeidError):
+    """Weights that do not fit the model that should load them."""
+
     exit_code = 5
 
 
 class TrainingError(DeidError):
+    """A training that can't start or has diverged."""
+
     exit_code = 6
 
 
 class EvaluationError(DeidError):
+    """Gold and system that can't be compared."""
+
     exit_code = 7

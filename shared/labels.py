@@ -62,11 +62,12 @@ class LabelScheme:
 
     @cached_property
     def tags(self) -> tuple[str, ...]:
-        """ "O", then "B-X" and "I-X" of each category: the tag of index 2c+1 begins category c, 2c+2 continues it."""
+        """First "O", then "B-X" and "I-X" of each category: the tag of index 2c+1 begins category c, 2c+2 continues it."""
         return ("O", *(f"{prefix}-{category}" for category in self.categories for prefix in "BI"))
 
     @cached_property
     def category_index(self) -> dict[str, int]:
+        """Number of each category."""
         return {category: index for index, category in enumerate(self.categories)}
 
 

@@ -17,26 +17,38 @@ from foundation.errors import DeidError
 
 
 class SiteError(DeidError):
+    """Root of the hospital's errors."""
+
     exit_code = 30
 
 
 class WorkspaceError(SiteError):
+    """The workspace is missing, or lacks what an earlier command makes."""
+
     exit_code = 30
 
 
 class LedgerError(SiteError):
+    """The log of what left was changed."""
+
     exit_code = 31
 
 
 class ApprovalError(SiteError):
+    """Nobody has approved that this share leaves."""
+
     exit_code = 32
 
 
 class RejectedError(SiteError):
+    """The provider's receipt says that it does not take the share."""
+
     exit_code = 34
 
 
 class TransportError(SiteError):
+    """The exchange with the provider's server failed."""
+
     exit_code = 33
 
 

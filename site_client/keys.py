@@ -15,8 +15,9 @@ from protocols.keys.rotation import Acceptance, Rotation, read_acceptance
 from protocols.keys.signing import PrivateKey
 from site_client import ledger
 from site_client.errors import SiteError
+from site_client.ledger import Event
 from site_client.trust import Trust
-from site_client.workspace import IN_USE, RETIRED, VALID_DAYS, WAITING, SiteKey, Workspace
+from site_client.workspace import VALID_DAYS, KeyState, SiteKey, Workspace
 
 OVERLAP_DAYS = 30
 WARNING_DAYS = 30
@@ -34,7 +35,7 @@ def request_enrolment(workspace: Workspace, out: Path, contact: str, day: dateti
     key = workspace.key_in_use
     if key.valid_until <= day:
         raise SiteError(f"expected a key that is still valid, found one until {key.valid_until}; make a new workspace")
-    ledger.record(workspace, "enrolment requested", {"contact": contact, "key": key.key_id})
+    ledger.record(workspace, Event.ENROLMENT_REQUESTED, {"contact": contact, "key": key.key_id})
     return write_request(
         out, workspace.key(), site=workspace.site, contact=contact, created=day, valid_until=key.valid_until
     )
@@ -52,21 +53,21 @@ def rotation(workspace: Workspace, day: datetime.date, overlap_days: int = OVERL
         the workspace with the key, saved; the bytes to send.
     """
     workspace = workspace.updated(lambda now: _with_waiting_key(now, day))
-    waiting = next(key for key in workspace.keys if key.state == WAITING)
+    waiting = next(key for key in workspace.keys if key.state == KeyState.WAITING)
     old, new = workspace.key(), PrivateKey.load(workspace.private_key(waiting.key_id))
     asked = Rotation(workspace.site, old.public_key, new.public_key, day, waiting.valid_until, overlap_days)
     data = asked.to_bytes(old, new)
-    ledger.record(workspace, "rotation requested", {"key": waiting.key_id, "old": old.public_key.key_id})
+    ledger.record(workspace, Event.ROTATION_REQUESTED, {"key": waiting.key_id, "old": old.public_key.key_id})
     return workspace, data
 
 
 def _with_waiting_key(workspace: Workspace, day: datetime.date) -> Workspace:
-    if any(key.state == WAITING and key.valid_until > day for key in workspace.keys):
+    if any(key.state == KeyState.WAITING and key.valid_until > day for key in workspace.keys):
         return workspace
     made = PrivateKey.generate()
     made.save(workspace.private_key(made.public_key.key_id))
-    waiting = SiteKey(made.public_key, day + datetime.timedelta(days=VALID_DAYS), WAITING)
-    return replace(workspace, keys=(*(key for key in workspace.keys if key.state != WAITING), waiting))
+    waiting = SiteKey(made.public_key, day + datetime.timedelta(days=VALID_DAYS), KeyState.WAITING)
+    return replace(workspace, keys=(*(key for key in workspace.keys if key.state != KeyState.WAITING), waiting))
 
 
 def take_into_use(workspace: Workspace, acceptance: bytes) -> tuple[Workspace, Acceptance]:
@@ -82,20 +83,20 @@ def take_into_use(workspace: Workspace, acceptance: bytes) -> tuple[Workspace, A
 
 def _with_key_in_use(workspace: Workspace, accepted: Acceptance) -> Workspace:
     found = {key.key_id: key for key in workspace.keys}.get(accepted.new_key.key_id)
-    if accepted.site != workspace.site or found is None or found.state == RETIRED:
+    if accepted.site != workspace.site or found is None or found.state == KeyState.RETIRED:
         raise SiteError("expected the acceptance of a key that waits here, got another; run `site-client keys show`")
-    if found.state == IN_USE:
+    if found.state == KeyState.IN_USE:
         return workspace
     # Recorded by the old key: it vouches for the new one in the ledger too.
-    ledger.record(workspace, "rotation accepted", {"key": found.key_id, "old": workspace.key_in_use.key_id})
+    ledger.record(workspace, Event.ROTATION_ACCEPTED, {"key": found.key_id, "old": workspace.key_in_use.key_id})
     return replace(workspace, keys=tuple(_after(key, accepted) for key in workspace.keys))
 
 
 def _after(key: SiteKey, accepted: Acceptance) -> SiteKey:
     if key.public_key == accepted.new_key:
-        return replace(key, state=IN_USE, valid_until=accepted.valid_until)
-    if key.state == IN_USE:
-        return replace(key, state=RETIRED, valid_until=accepted.old_key_until)
+        return replace(key, state=KeyState.IN_USE, valid_until=accepted.valid_until)
+    if key.state == KeyState.IN_USE:
+        return replace(key, state=KeyState.RETIRED, valid_until=accepted.old_key_until)
     return key
 
 

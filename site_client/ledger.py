@@ -18,6 +18,7 @@ import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import BinaryIO
 
@@ -37,6 +38,20 @@ _KEYS = frozenset({"at", "details", "event", "number", "previous", "site"})
 _MAX_DETAILS = 64
 
 
+class Event(StrEnum):
+    """What this program writes down. A ledger may tell of more: a later version may have written into it."""
+
+    ENROLMENT_REQUESTED = "enrolment requested"
+    ROTATION_REQUESTED = "rotation requested"
+    ROTATION_ACCEPTED = "rotation accepted"
+    NOISE_SECRET_MADE_ANEW = "noise secret made anew"
+    APPROVED = "approved"
+    APPROVAL_WAIVED = "approval not required"
+    SUBMITTED = "submitted"
+    RECEIPT = "receipt"
+    WITHDRAWAL_REQUESTED = "withdrawal asked for"
+
+
 @dataclass(frozen=True)
 class Entry:
     """One thing that happened.
@@ -44,7 +59,7 @@ class Entry:
     Args:
         number: from 1.
         at: UTC time, YYYY-MM-DDTHH:MM:SSZ.
-        event: such as "approved", "submitted", "withdrawn".
+        event: what, an `Event` or a word of a later version.
         details: by name; no text of a note.
         key_id: of the key that signed it.
         digest: SHA-256 of its line.
@@ -68,7 +83,7 @@ def record(workspace: Workspace, event: str, details: Mapping[str, Json]) -> Ent
 
     Args:
         workspace: of the site; its key in use signs.
-        event: a word or two.
+        event: an `Event`.
         details: what it was about; canonical JSON.
 
     Raises:

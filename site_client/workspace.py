@@ -15,6 +15,7 @@ import datetime
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 
 from foundation.files import write_text
@@ -32,9 +33,16 @@ from site_client.noise_secret import make_noise_secret, noise_secret
 
 FORMAT = 2
 VALID_DAYS = 730
-WAITING, IN_USE, RETIRED = "waiting", "in use", "retired"
 _SETTINGS = "site.json"
 _POLICIES = {"required": True, "not required": False}
+
+
+class KeyState(StrEnum):
+    """Of a key: it waits until the provider has accepted it, and is retired once the provider has accepted another."""
+
+    WAITING = "waiting"
+    IN_USE = "in use"
+    RETIRED = "retired"
 
 
 @dataclass(frozen=True)
@@ -44,15 +52,16 @@ class SiteKey:
     Args:
         public_key: its public half.
         valid_until: its last day.
-        state: "in use" for one; "waiting" until the provider has accepted it; "retired" since another one was.
+        state: one key signs; those before it are retired, one may wait.
     """
 
     public_key: PublicKey
     valid_until: datetime.date
-    state: str
+    state: KeyState
 
     @property
     def key_id(self) -> str:
+        """Of the public key."""
         return self.public_key.key_id
 
 
@@ -93,6 +102,7 @@ class Workspace:
 
     @property
     def releases(self) -> Path:
+        """Folder of the pulled releases."""
         return self.root / "releases"
 
     @property
@@ -123,7 +133,8 @@ class Workspace:
 
     @property
     def key_in_use(self) -> SiteKey:
-        return next(key for key in self.keys if key.state == IN_USE)
+        """The key that signs today."""
+        return next(key for key in self.keys if key.state == KeyState.IN_USE)
 
     @property
     def public_keys(self) -> tuple[PublicKey, ...]:
@@ -221,7 +232,9 @@ def create(root: Path, site: str, *, approval_required: bool = True) -> Workspac
         )
     key = PrivateKey.generate()
     until = datetime.date.today() + datetime.timedelta(days=VALID_DAYS)
-    workspace = Workspace(root, site, 0, (SiteKey(key.public_key, until, IN_USE),), approval_required=approval_required)
+    workspace = Workspace(
+        root, site, 0, (SiteKey(key.public_key, until, KeyState.IN_USE),), approval_required=approval_required
+    )
     with new_tree(root, ("keys", "releases")):
         (root / "keys").chmod(0o700)
         key.save(workspace.private_key(key.public_key.key_id))
@@ -268,9 +281,9 @@ def _current(stated: dict[str, str]) -> CurrentRelease:
 
 def _keys(stated: list[dict[str, str]]) -> tuple[SiteKey, ...]:
     keys = tuple(
-        SiteKey(PublicKey.from_hex(one["public_key"]), read_date(one["valid_until"], _SETTINGS), one["state"])
+        SiteKey(PublicKey.from_hex(one["public_key"]), read_date(one["valid_until"], _SETTINGS), KeyState(one["state"]))
         for one in stated
     )
-    if [key.state for key in keys].count(IN_USE) != 1 or not {key.state for key in keys} <= {WAITING, IN_USE, RETIRED}:
+    if [key.state for key in keys].count(KeyState.IN_USE) != 1:
         raise ValueError("exactly one key is in use")
     return keys

@@ -1,0 +1,1 @@
+"""What holds the rest: a folder for each package, and what goes through all of them."""

@@ -24,7 +24,7 @@ _ADVERSARY = AdversarySettings(epochs=1, pairs=20, judged=40, hidden=8)
 TINY = (
     AuditSettings(neighbours=20)
     .with_rounds(WHITE_BOX, WhiteBoxSettings(draws=1))
-    .with_rounds(MATCH, MatchingSettings(targets=25, draws=4, shares=(1, 100)))
+    .with_rounds(MATCH, MatchingSettings(targets=12, draws=2, shares=(1, 100)))
     .with_rounds(LINKAGE, LinkageSettings(targets=4, names=200, shortlist=20, draws=2))
     .with_rounds(REASSEMBLY, ReassemblySettings(notes=4, resamples=20))
     .with_rounds(READABILITY, ReadabilitySettings(_GUESSER, judged=40))
@@ -51,9 +51,10 @@ why = "a word in a list"
 
 @contextmanager
 def quick_takes_seconds() -> Iterator[None]:
-    """Let `--preset quick` mean TINY."""
+    """Let `--preset quick` mean TINY, and few names be enough for it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(PRESETS, "quick", TINY)
+        patch.setattr("aggregator.auditing.audit._FULL_NAMES", 1000)
         yield
 
 

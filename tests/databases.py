@@ -19,6 +19,8 @@ import psycopg
 import pytest
 from sqlalchemy import Engine, create_engine, text
 
+from tests.expected import do_without
+
 _PATIENCE_S = 60
 
 
@@ -119,7 +121,7 @@ def postgres() -> Iterator[Postgres]:
     """A running server; a test that stops it must start it again."""
     found = importlib.util.find_spec("pgserver")
     if found is None or found.origin is None:
-        pytest.skip("no PostgreSQL: the package pgserver is not installed")
+        do_without("postgresql", "the package pgserver is not installed")
     package = Path(found.origin).parent
     folder = Path(tempfile.mkdtemp(prefix="postgres-"))
     server = Postgres(folder, package / "pginstall" / "bin", None)
@@ -131,7 +133,7 @@ def postgres() -> Iterator[Postgres]:
     except (OSError, subprocess.SubprocessError, psycopg.OperationalError, KeyError) as error:
         server.stop()
         shutil.rmtree(folder, ignore_errors=True)
-        pytest.skip(f"no PostgreSQL: the one of the package pgserver does not start here ({type(error).__name__})")
+        do_without("postgresql", f"the one of the package pgserver does not start here ({type(error).__name__})")
     yield server
     server.stop()
     shutil.rmtree(folder)

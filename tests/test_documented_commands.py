@@ -18,7 +18,7 @@ PROGRAMS: dict[str, click.Group] = {
     "aggregator": aggregator.commands.cli.main,
     "site-client": site_client.commands.cli.main,
 }
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def shown(path: Path) -> list[str]:

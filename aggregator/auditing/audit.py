@@ -15,9 +15,8 @@ from importlib.metadata import version
 from aggregator.auditing.page import write_page
 from aggregator.auditing.result import AuditResult, Inputs
 from aggregator.errors import AuditError
-from aggregator.publishing.audit_gate import PAGE, RECORD, passed_record
-from aggregator.publishing.model_card import RECORD as TRAINING
-from aggregator.publishing.model_card import audited_under
+from aggregator.publishing.audit_gate import PAGE, RECORD, load_passed_audit
+from aggregator.publishing.head_record import RECORD as TRAINING
 from aggregator.publishing.releases import representer_digest
 from aggregator.registry import audit_log
 from aggregator.workspace import Workspace, require
@@ -111,11 +110,11 @@ def require_passed(workspace: Workspace) -> list[str]:
         under which preset and policy, and what a reader of the verdict must know.
 
     Raises:
-        AuditError: as for `passed_record`.
+        AuditError: as for `load_passed_audit`.
         WorkspaceError: no representer is trained yet.
     """
-    record = passed_record(workspace.root / "audit", representer_digest(workspace))
-    return [audited_under(record), *map(str, record["caveats"])]
+    passed = load_passed_audit(workspace.root / "audit", representer_digest(workspace))
+    return [passed.description, *passed.caveats]
 
 
 def _attacked(note: Document) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from aggregator.auditing.result import NOT_SHOWN, AuditResult, said
+from aggregator.auditing.result import NOT_SHOWN, AuditResult, format_value
 from foundation.files import write_text
 from shared.privacy.statistics.finding import Finding
 from shared.report import plots
@@ -36,7 +36,9 @@ def write_page(result: AuditResult, path: Path) -> Path:
         groups.setdefault((finding.attack, finding.knowledge), []).append(finding)
     drawn = {name: Markup(svg) for name, svg in _plots(result.audit.findings).items()}
     write_text(
-        path, template.render(result=result, groups=groups, plots=drawn, said=said, not_shown=NOT_SHOWN), private=False
+        path,
+        template.render(result=result, groups=groups, plots=drawn, format_value=format_value, not_shown=NOT_SHOWN),
+        private=False,
     )
     return path
 

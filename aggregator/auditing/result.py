@@ -147,10 +147,11 @@ def summary_lines(result: AuditResult) -> list[str]:
     """The audit for a terminal."""
     lines = [result.audit.accounting.statement, *map(_guaranteed, result.audit.accounting.guarantees)]
     for verdict in result.verdicts:
-        state = "skipped" if verdict.skipped else "pass" if verdict.passed else "FAIL"
         shown = verdict.shown
-        parts = [] if shown is None else [f"{shown.measure}: {said(shown, shown.value)} {shown.unit}".rstrip()]
-        lines.append(f"{state:7} {verdict.limit.attack}: " + "; ".join([*parts, *filter(None, [verdict.reason])]))
+        parts = [] if shown is None else [f"{shown.measure}: {format_value(shown, shown.value)} {shown.unit}".rstrip()]
+        lines.append(
+            f"{verdict.outcome:7} {verdict.limit.attack}: " + "; ".join([*parts, *filter(None, [verdict.reason])])
+        )
         if shown is not None:
             lines.append(f"        ({_rests_on(shown)}; passes: {verdict.limit.bound})")
     lines += [f"left out: {reason}" for reason in result.audit.left_out]
@@ -158,7 +159,7 @@ def summary_lines(result: AuditResult) -> list[str]:
     return [*lines, *(f"- {line}" for line in NOT_SHOWN)]
 
 
-def said(finding: Finding, value: float) -> str:
+def format_value(finding: Finding, value: float) -> str:
     """A value of a finding in words: a share in percent, anything else as it is."""
     if finding.unit:
         return f"{value:g}"
@@ -173,8 +174,10 @@ def _guaranteed(one: GaussianGuarantee) -> str:
 
 
 def _rests_on(finding: Finding) -> str:
-    without = [] if finding.baseline is None else [f"without the share {said(finding, finding.baseline)}"]
-    interval = [] if finding.unit else [f"interval {' to '.join(said(finding, end) for end in finding.interval)}"]
+    without = [] if finding.baseline is None else [f"without the share {format_value(finding, finding.baseline)}"]
+    interval = (
+        [] if finding.unit else [f"interval {' to '.join(format_value(finding, end) for end in finding.interval)}"]
+    )
     return ", ".join([*without, *interval, f"{finding.trials} trials"])
 
 

@@ -15,7 +15,7 @@ PRESETS = ("quick", "standard", "paper")
 AUDIT_PRESETS = ("quick", "full")
 """Those of `shared.privacy.audit`."""
 SHARE_STATES = ("received", "quarantined", "accepted", "rejected", "withdrawn")
-"""Those of `aggregator.registry.tables`."""
+"""Those of `aggregator.registry.states`."""
 ROLES = ("root", "targets", "snapshot", "timestamp")
 HOLDERS = 3
 """Those of `aggregator.repository.tuf_keys`."""

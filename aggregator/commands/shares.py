@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from shared.errors import ConfigurationError
 if TYPE_CHECKING:
     from aggregator.enrolled.shares import Share
     from aggregator.ingestion.ingest import Decision
+    from aggregator.registry.states import ShareState
     from aggregator.workspace import Workspace
 
 _BUNDLE, _WITHDRAWAL, _RECEIPT = ".share", ".withdrawal.json", ".receipt.json"
@@ -37,36 +39,36 @@ def ingest(paths: tuple[Path, ...], finish: bool, root: Path, as_json: bool) -> 
     share was refused; the others are taken in all the same.
     """
     from aggregator import workspace
-    from aggregator.enrolled.shares import REJECTED
     from aggregator.ingestion.ingest import resume
+    from aggregator.registry.states import ShareState
 
     if bool(paths) == finish:
         raise ConfigurationError("ingest: expected files or folders, or else --resume; see --help")
     target = workspace.open_workspace(root)
     if finish:
-        rows = [_decision_row(decision) for decision in resume(target)]
-        report({"shares": rows}, [_decision_line(row) for row in rows] or ["nothing was interrupted"], as_json=as_json)
+        finished = [_Outcome(decision=decision) for decision in resume(target)]
+        _report(finished, [one.line for one in finished] or ["nothing was interrupted"], as_json=as_json)
         return
-    rows, failed = [], []
+    outcomes, failed = [], []
     files = [file for given in paths for file in _files(given)]
     for path in files:
         try:
-            row = _take(target, path) | {"file": str(path)}
+            outcome = _take(target, path)
         except (ProtocolError, RegistryError) as error:
             failed.append(error)
-            row = {"file": str(path), "error": str(error)}
-        rows.append(row)
+            outcome = _Outcome(path, error=str(error))
+        outcomes.append(outcome)
         # A single error is told at the end.
-        if not as_json and ("error" not in row or len(files) > 1):
-            click.echo(_decision_line(row))
+        if not as_json and (not outcome.error or len(files) > 1):
+            click.echo(outcome.line)
     if as_json or not files:
-        report({"shares": rows}, ["nothing to take in"], as_json=as_json)
-    refused = [row for row in rows if row.get("state") == REJECTED]
+        _report(outcomes, ["nothing to take in"], as_json=as_json)
+    refused = [one for one in outcomes if one.state == ShareState.REJECTED]
     if failed:
         raise failed[0]
     if refused:
         raise RefusedError(
-            f"expected shares that can be accepted, refused {len(refused)} of {len(rows)}; send the receipts back to their sites"
+            f"expected shares that can be accepted, refused {len(refused)} of {len(outcomes)}; send the receipts back to their sites"
         )
 
 
@@ -83,8 +85,9 @@ def shares_list(states: tuple[str, ...], root: Path, as_json: bool) -> None:
     """All shares, by site and number."""
     from aggregator import workspace
     from aggregator.enrolled import shares
+    from aggregator.registry.states import ShareState
 
-    found = shares.shares(workspace.open_workspace(root), states)
+    found = shares.list_shares(workspace.open_workspace(root), [ShareState(state) for state in states])
     report({"shares": [vars(one) for one in found]}, [_line(one) for one in found] or ["no shares"], as_json=as_json)
 
 
@@ -121,11 +124,12 @@ def shares_accept(digest: str, name: str, reason: str, root: Path, as_json: bool
     """Let a share in quarantine count."""
     from aggregator import workspace
     from aggregator.enrolled import shares
+    from aggregator.registry.states import ShareState
 
     target = workspace.open_workspace(root)
     found = shares.find_share(target, digest)
     shares.accept(target, found, name, reason)
-    report(_decided(found, shares.ACCEPTED), [f"share {found.sequence} of {found.site} accepted"], as_json=as_json)
+    report(_row(found, ShareState.ACCEPTED), [f"share {found.sequence} of {found.site} accepted"], as_json=as_json)
 
 
 @shares_group.command("reject", epilog=examples('aggregator shares reject 3fa9 --name "A. Weiss" --reason "no labels"'))
@@ -138,12 +142,13 @@ def shares_reject(digest: str, name: str, reason: str, root: Path, as_json: bool
     """Refuse a share in quarantine and delete it."""
     from aggregator import workspace
     from aggregator.enrolled import shares
+    from aggregator.registry.states import ShareState
 
     target = workspace.open_workspace(root)
     found = shares.find_share(target, digest)
     shares.reject(target, found, name, reason)
     report(
-        _decided(found, shares.REJECTED),
+        _row(found, ShareState.REJECTED),
         [f"share {found.sequence} of {found.site} refused and deleted"],
         as_json=as_json,
     )
@@ -161,6 +166,7 @@ def shares_withdraw(digest: str, name: str, reason: str, root: Path, as_json: bo
     """Take a share out and delete it, for a site that can't ask by itself; the next head is trained without it."""
     from aggregator import workspace
     from aggregator.enrolled import shares
+    from aggregator.registry.states import ShareState
 
     target = workspace.open_workspace(root)
     found = shares.find_share(target, digest)
@@ -168,7 +174,7 @@ def shares_withdraw(digest: str, name: str, reason: str, root: Path, as_json: bo
     trained = [release for _, release in shares.releases_with(target, found)]
     lines = [f"share {found.sequence} of {found.site} withdrawn and deleted"]
     lines += [f"release {release} was trained with it" for release in trained]
-    report(_decided(found, shares.WITHDRAWN) | {"releases": trained}, lines, as_json=as_json)
+    report(_row(found, ShareState.WITHDRAWN) | {"releases": trained}, lines, as_json=as_json)
 
 
 @click.group("alarms")
@@ -185,7 +191,7 @@ def alarms_list(everything: bool, root: Path, as_json: bool) -> None:
     from aggregator import workspace
     from aggregator.enrolled import alarms
 
-    found = alarms.alarms(workspace.open_workspace(root), acknowledged=everything)
+    found = alarms.list_alarms(workspace.open_workspace(root), acknowledged=everything)
     lines = [f"{one.id:6} {one.at}  {one.site:20} {one.kind}: {one.detail}" for one in found]
     report({"alarms": [vars(one) for one in found]}, lines or ["no alarms"], as_json=as_json)
 
@@ -215,7 +221,54 @@ def _files(path: Path) -> Iterator[Path]:
         )
 
 
-def _take(target: Workspace, path: Path) -> dict[str, object]:
+@dataclass(frozen=True)
+class _Outcome:
+    """What became of a file, or of a share that waited: a decision about a share, an error, or else a withdrawal.
+
+    Args:
+        file: that was taken in; None for a share that waited.
+        decision: about the share in it.
+        receipt: where that of the share lies.
+        error: why nothing was decided.
+    """
+
+    file: Path | None = None
+    decision: Decision | None = None
+    receipt: Path | None = None
+    error: str = ""
+
+    @property
+    def state(self) -> ShareState | None:
+        """Of the share; withdrawn where that was asked for, None where nothing was decided."""
+        from aggregator.registry.states import ShareState
+
+        if self.decision is not None:
+            return self.decision.state
+        return None if self.error else ShareState.WITHDRAWN
+
+    @property
+    def line(self) -> str:
+        """For people."""
+        if self.decision is None:
+            what, who = self.error or str(self.state), f"{self.file.name if self.file else ''}: "
+        else:
+            what = " ".join(filter(None, (self.decision.state, self.decision.reason)))
+            who = f"{self.decision.site} share {self.decision.sequence}: "
+        return what if what.startswith(who) else f"{who}{what}"
+
+    def as_json(self) -> dict[str, object]:
+        """For programs: what there is."""
+        decided: dict[str, object] = {"state": self.state} if self.decision is None else self.decision.as_json()
+        told = {"file": self.file, "receipt": self.receipt}
+        values: dict[str, object] = {"error": self.error} if self.error else decided
+        return values | {name: str(path) for name, path in told.items() if path is not None}
+
+
+def _report(outcomes: list[_Outcome], lines: list[str], *, as_json: bool) -> None:
+    report({"shares": [one.as_json() for one in outcomes]}, lines, as_json=as_json)
+
+
+def _take(target: Workspace, path: Path) -> _Outcome:
     """What became of one file; its receipt lies beside it."""
     from aggregator.enrolled import shares
     from aggregator.ingestion import ingest
@@ -226,28 +279,19 @@ def _take(target: Workspace, path: Path) -> dict[str, object]:
     if path.name.endswith(_WITHDRAWAL):
         receipt = shares.carry_out(target, read_bounded(path, MAX_MESSAGE_BYTES))
         write_bytes(_receipt_path(path, _WITHDRAWAL), receipt)
-        return {"state": shares.WITHDRAWN}
+        return _Outcome(path)
     decision = ingest.ingest(target, path)
-    write_bytes(_receipt_path(path, _BUNDLE), decision.receipt)
-    return _decision_row(decision) | {"receipt": str(_receipt_path(path, _BUNDLE))}
+    beside = _receipt_path(path, _BUNDLE)
+    write_bytes(beside, decision.receipt)
+    return _Outcome(path, decision, beside)
 
 
 def _receipt_path(path: Path, suffix: str) -> Path:
     return path.with_name(path.name.removesuffix(suffix) + _RECEIPT)
 
 
-def _decision_row(decision: Decision) -> dict[str, object]:
-    return {name: value for name, value in vars(decision).items() if name != "receipt"}
-
-
-def _decided(one: Share, state: str) -> dict[str, object]:
+def _row(one: Share, state: ShareState) -> dict[str, object]:
     return {"site": one.site, "sequence": one.sequence, "bundle": one.bundle, "state": state}
-
-
-def _decision_line(row: dict[str, object]) -> str:
-    what = str(row.get("error") or " ".join(str(row[part]) for part in ("state", "reason") if row.get(part)))
-    who = f"{row['site']} share {row['sequence']}: " if "site" in row else f"{Path(str(row['file'])).name}: "
-    return what if what.startswith(who) else f"{who}{what}"
 
 
 def _line(one: Share) -> str:

@@ -45,7 +45,7 @@ def site_list(root: Path, as_json: bool) -> None:
     from aggregator import workspace
     from aggregator.enrolled import sites
 
-    found, day = sites.enrolled(workspace.open_workspace(root)), sites.today()
+    found, day = sites.list_sites(workspace.open_workspace(root)), sites.today()
     lines = [line for one in found for line in _lines(one)]
     for one in found:
         if (last := one.expires(day)) is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from command_line.progress import progress_bar
 
 if TYPE_CHECKING:
     from aggregator.auditing.result import AuditResult
+    from aggregator.training.head import SiteScore
     from aggregator.workspace import Workspace
 
 policy_option = click.option(
@@ -54,8 +56,8 @@ def train_embeddings(
     from aggregator import workspace
     from command_line.notes import Notes, texts
     from foundation.folders import new_folder
-    from shared.embeddings.artefact import save_vectors
-    from shared.embeddings.fasttext_format import save_bin
+    from shared.embeddings.files.artefact import save_vectors
+    from shared.embeddings.files.fasttext_format import save_bin
     from shared.embeddings.training import FastTextSettings, train_fasttext
 
     target = workspace.open_workspace(root)
@@ -184,7 +186,7 @@ def train_representer(
     from aggregator.training import representer as train_repr
     from command_line.notes import Notes, texts
     from shared.anonymity.names import default_names, read_names
-    from shared.embeddings.read import read_vectors
+    from shared.embeddings.files.read import read_vectors
     from shared.privacy.policy import load_policy
 
     target = workspace.open_workspace(root)
@@ -272,7 +274,7 @@ def audit(
     from aggregator import workspace
     from aggregator.auditing import audit as audits
     from command_line.notes import Notes
-    from shared.embeddings.read import read_vectors
+    from shared.embeddings.files.read import read_vectors
     from shared.privacy.policy import load_policy
 
     target = workspace.open_workspace(root)
@@ -318,7 +320,7 @@ def train_pool_head(
     target = workspace.open_workspace(root)
     chosen = frozenset(only) if only else None
     with progress_bar(quiet=as_json) as bar:
-        summary = train_head.train(
+        trained = train_head.train(
             target,
             TaggingConfig(epochs=epochs, seed=seed),
             with_public=public,
@@ -326,28 +328,26 @@ def train_pool_head(
             sites=chosen,
             progress=bar,
         )
-    scores = summary["sites"]
-    assert isinstance(scores, list)
     lines = [
-        f"{summary['sentences']} sentences, {summary['tokens']} tokens in the pool"
-        + (f"; {summary['left_out']} accepted shares of another representer left out" if summary["left_out"] else ""),
+        f"{trained.sentences} sentences, {trained.tokens} tokens in the pool"
+        + (f"; {trained.left_out} accepted shares of another representer left out" if trained.left_out else ""),
         "held-out tenth of each site, token-binary; in brackets what the provider's own notes alone reach:",
         *(
-            f"  {row['site']:20} precision {row['precision']:.3f}  recall {row['recall']:.3f}  F1 {row['f1']:.3f}"
-            + ("" if row["alone_f1"] is None else f"  ({row['alone_f1']:.3f})")
-            for row in scores
+            f"  {score.site:20} precision {score.precision:.3f}  recall {score.recall:.3f}  F1 {score.f1:.3f}"
+            + ("" if score.alone_f1 is None else f"  ({score.alone_f1:.3f})")
+            for score in trained.scores
         ),
-        *_worth_lines(scores),
+        *_worth_lines(trained.scores),
         f"head in {target.head}; next: aggregator release",
     ]
-    report(summary, lines, as_json=as_json)
+    report(trained.as_json(), lines, as_json=as_json)
 
 
-def _worth_lines(scores: list[dict[str, Any]]) -> list[str]:
+def _worth_lines(scores: Sequence[SiteScore]) -> list[str]:
     """What sharing is worth at the sites, as far as anybody can know who has not their notes."""
     from aggregator.training.head import PUBLIC
 
-    gains = [row["f1"] - row["alone_f1"] for row in scores if row["site"] != PUBLIC and row["alone_f1"] is not None]
+    gains = [score.f1 - score.alone_f1 for score in scores if score.site != PUBLIC and score.alone_f1 is not None]
     if not gains:
         return []
     return [

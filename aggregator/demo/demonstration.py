@@ -30,7 +30,7 @@ from foundation.files import write_text
 from shared.constructions.registry import load_construction
 from shared.corpus import read_corpus, write_corpus
 from shared.document import Document
-from shared.embeddings.artefact import load_vectors
+from shared.embeddings.files.artefact import load_vectors
 from shared.evaluation import binary_token_scores, evaluate_hospital, match_corpora, strict_entity
 from shared.generate import generate_notes, public_site
 from shared.labels import load_scheme

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from aggregator.errors import RegistryError
 from aggregator.registry import audit_log
+from aggregator.registry.states import AlarmKind
 from aggregator.registry.tables import AlarmRow
 from aggregator.registry.times import now
 from aggregator.workspace import Workspace
@@ -22,7 +23,7 @@ class Alarm:
         id: its number.
         at: when it was raised first.
         site: which site it is about.
-        kind: such as "conflict".
+        kind: of what happened.
         detail: in words; no text of a note.
         acknowledged_at: when somebody had looked at it.
     """
@@ -30,12 +31,12 @@ class Alarm:
     id: int
     at: str
     site: str
-    kind: str
+    kind: AlarmKind
     detail: str
     acknowledged_at: str | None
 
 
-def alarm(session: Session, site: str, kind: str, detail: str) -> None:
+def raise_alarm(session: Session, site: str, kind: AlarmKind, detail: str) -> None:
     """Raises an alarm in the caller's transaction; one that stands already is not raised a second time."""
     same = (AlarmRow.site == site, AlarmRow.kind == kind, AlarmRow.detail == detail)
     if session.scalar(select(AlarmRow.id).where(*same, AlarmRow.acknowledged_at.is_(None))) is None:
@@ -43,7 +44,7 @@ def alarm(session: Session, site: str, kind: str, detail: str) -> None:
         audit_log.append(session, "server", f"alarm-{kind}", {"site": site, "detail": detail})
 
 
-def alarms(workspace: Workspace, *, acknowledged: bool = False) -> list[Alarm]:
+def list_alarms(workspace: Workspace, *, acknowledged: bool = False) -> list[Alarm]:
     """All alarms that nobody has acknowledged, oldest first; on request the others too."""
     with workspace.registry().reading() as session:
         rows = session.scalars(select(AlarmRow).order_by(AlarmRow.id))

@@ -21,6 +21,7 @@ from sqlalchemy.orm import Session
 from aggregator.enrolled.sites import keys_in, today
 from aggregator.errors import RegistryError
 from aggregator.registry import audit_log
+from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow
 from aggregator.registry.times import as_moment, now
 from aggregator.workspace import Workspace
@@ -29,12 +30,11 @@ from protocols.errors import UnknownSignerError
 from protocols.fields import LINE, check_text
 from protocols.share.manifest import ShareManifest
 from protocols.share.manifest_envelope import parse_manifest
-from protocols.share.receipt import Receipt
+from protocols.share.receipt import Receipt, ReceiptState
 from protocols.share.withdrawal import read_withdrawal, withdrawal_sender
 
-RECEIVED, QUARANTINED, ACCEPTED, REJECTED, WITHDRAWN = "received", "quarantined", "accepted", "rejected", "withdrawn"
 # States in which the payload is kept.
-KEPT = (ACCEPTED, QUARANTINED)
+KEPT = (ShareState.ACCEPTED, ShareState.QUARANTINED)
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Share:
     id: int
     site: str
     sequence: int
-    state: str
+    state: ShareState
     reason_code: str
     reason: str
     bundle: str
@@ -74,6 +74,21 @@ class Share:
     decided_at: str | None
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """What is decided about a share.
+
+    Args:
+        state: that it gets.
+        code: why, in a word for programs; "" for an accepted one.
+        reason: why, in words.
+    """
+
+    state: ShareState
+    code: str = ""
+    reason: str = ""
+
+
 # In the order of Share's fields.
 _COLUMNS: tuple[Any, ...] = (
     ShareRow.id, ShareRow.site, ShareRow.sequence, ShareRow.state, func.coalesce(ShareRow.reason_code, ""),
@@ -82,7 +97,7 @@ _COLUMNS: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-def shares(workspace: Workspace, states: Sequence[str] = ()) -> list[Share]:
+def list_shares(workspace: Workspace, states: Sequence[ShareState] = ()) -> list[Share]:
     """All shares, or those in some states, by site and sequence number, then as they came."""
     query = select(*_COLUMNS).order_by(ShareRow.site, ShareRow.sequence, ShareRow.id)
     with workspace.registry().reading() as session:
@@ -91,7 +106,7 @@ def shares(workspace: Workspace, states: Sequence[str] = ()) -> list[Share]:
 
 def accepted_shares(workspace: Workspace) -> list[Share]:
     """The shares that count, by site and sequence number."""
-    return shares(workspace, (ACCEPTED,))
+    return list_shares(workspace, (ShareState.ACCEPTED,))
 
 
 def find_share(workspace: Workspace, name: str) -> Share:
@@ -139,33 +154,29 @@ def releases_with(workspace: Workspace, share: Share) -> list[tuple[int, str]]:
         return [(row.sequence, row.name) for row in rows]
 
 
-def settle(
-    session: Session, workspace: Workspace, row: ShareRow, state: str, code: str, reason: str, actor: str
-) -> None:
+def settle(session: Session, workspace: Workspace, row: ShareRow, verdict: Verdict, actor: str) -> None:
     """Gives a share its state, with the event and the receipt, in the caller's transaction.
 
     Args:
         session: of the transaction.
         workspace: whose key signs the receipt.
         row: the share.
-        state: the new one.
-        code: why, in a word.
-        reason: why, in words.
+        verdict: the new state, and why.
         actor: who decided.
     """
-    row.state, row.reason_code, row.reason, row.decided_at = state, code, reason, now()
+    row.state, row.reason_code, row.reason, row.decided_at = verdict.state, verdict.code, verdict.reason, now()
     details: dict[str, Json] = {
         "site": row.site, "sequence": row.sequence, "bundle": row.bundle_sha256, "manifest": row.manifest_sha256,
-        "reason_code": code, "reason": reason,
+        "reason_code": verdict.code, "reason": verdict.reason,
     }  # fmt: skip
-    head = audit_log.append(session, actor, f"share-{state}", details)
+    head = audit_log.append(session, actor, f"share-{verdict.state}", details)
     receipt = Receipt(
         site=row.site,
         sequence=row.sequence,
         bundle_sha256=row.bundle_sha256,
         manifest_sha256=row.manifest_sha256 or "",
-        state=state,
-        reason_code=code,
+        state=ReceiptState(verdict.state),
+        reason_code=verdict.code,
         day=today(),
         log_head=head,
     )
@@ -186,18 +197,18 @@ def accept(workspace: Workspace, share: Share, name: str, reason: str) -> None:
         RegistryError: it is not in quarantine.
         SchemaError: a name or reason that is no line of text.
     """
-    _decided(workspace, share, name, reason, (QUARANTINED,), ACCEPTED, "")
+    _decide(workspace, share, name, (ShareState.QUARANTINED,), Verdict(ShareState.ACCEPTED, "", reason))
 
 
 def reject(workspace: Workspace, share: Share, name: str, reason: str) -> None:
     """Refuses a quarantined share; the site may use its number again. Arguments and errors as of `accept`."""
-    _decided(workspace, share, name, reason, (QUARANTINED,), REJECTED, "person")
+    _decide(workspace, share, name, (ShareState.QUARANTINED,), Verdict(ShareState.REJECTED, "person", reason))
     forget(workspace, share.digest)
 
 
 def withdraw(workspace: Workspace, share: Share, name: str, reason: str) -> bytes:
     """Takes a share out, in place of its site; returns the receipt. Arguments and errors as of `accept`."""
-    return _withdrawn(workspace, share, name, reason, "provider")
+    return _withdraw(workspace, share, name, reason, "provider")
 
 
 def carry_out(workspace: Workspace, data: bytes) -> bytes:
@@ -233,7 +244,7 @@ def carry_out(workspace: Workspace, data: bytes) -> bytes:
             f"share {asked.sequence} of {asked.site}: expected one with the manifest {asked.manifest_sha256[:12]}, found none; "
             "check number and digest, or bring the share in first"
         )
-    return _withdrawn(workspace, found[0], asked.site, asked.reason, "site")
+    return _withdraw(workspace, found[0], asked.site, asked.reason, "site")
 
 
 def forget(workspace: Workspace, digest: str | None) -> None:
@@ -244,7 +255,7 @@ def forget(workspace: Workspace, digest: str | None) -> None:
     if digest is None:
         return
     needed = select(ShareRow.id).where(
-        ((ShareRow.bundle_sha256 == digest) & (ShareRow.state == RECEIVED))
+        ((ShareRow.bundle_sha256 == digest) & (ShareRow.state == ShareState.RECEIVED))
         | ((ShareRow.payload_sha256 == digest) & ShareRow.state.in_(KEPT))
     )
     with workspace.registry().transaction() as session:
@@ -252,28 +263,26 @@ def forget(workspace: Workspace, digest: str | None) -> None:
             workspace.objects().delete(digest)
 
 
-def received_on(row: ShareRow) -> datetime.date:
+def arrival_day(row: ShareRow) -> datetime.date:
     """The day on which a share came: the keys of that day count for it."""
     return as_moment(row.received_at).date()
 
 
-def _withdrawn(workspace: Workspace, share: Share, actor: str, reason: str, who: str) -> bytes:
-    receipt = _decided(workspace, share, actor, reason, KEPT, WITHDRAWN, f"withdrawn-by-{who}")
+def _withdraw(workspace: Workspace, share: Share, actor: str, reason: str, who: str) -> bytes:
+    receipt = _decide(workspace, share, actor, KEPT, Verdict(ShareState.WITHDRAWN, f"withdrawn-by-{who}", reason))
     forget(workspace, share.digest)
     return receipt
 
 
-def _decided(
-    workspace: Workspace, share: Share, actor: str, reason: str, before: tuple[str, ...], state: str, code: str
-) -> bytes:
+def _decide(workspace: Workspace, share: Share, actor: str, before: tuple[ShareState, ...], verdict: Verdict) -> bytes:
     """Settles a share that is in one of the states `before`; one that is there already stays as it is."""
     check_text(actor, LINE, "name")
-    check_text(reason, LINE, "reason")
+    check_text(verdict.reason, LINE, "reason")
     with workspace.registry().transaction() as session:
         row = session.get_one(ShareRow, share.id)
         if row.state in before:
-            settle(session, workspace, row, state, code, reason, actor)
-        elif row.state != state:
+            settle(session, workspace, row, verdict, actor)
+        elif row.state != verdict.state:
             raise RegistryError(
                 f"share {row.sequence} of {row.site}: expected one that is {' or '.join(before)}, it is {row.state}; "
                 "see `aggregator shares show`"

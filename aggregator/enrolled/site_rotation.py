@@ -5,9 +5,7 @@ from __future__ import annotations
 import datetime
 
 from aggregator.enrolled.sites import (
-    ACTIVE,
     OPERATOR,
-    RETIRED,
     add_key,
     as_day,
     keys_in,
@@ -17,6 +15,7 @@ from aggregator.enrolled.sites import (
     vouching_key,
 )
 from aggregator.errors import RegistryError
+from aggregator.registry.states import KeyState
 from aggregator.registry.tables import SiteKeyRow
 from aggregator.workspace import Workspace
 from protocols.keys.rotation import Acceptance, Rotation, parse_rotation
@@ -45,14 +44,14 @@ def rotate(workspace: Workspace, data: bytes, *, actor: str = OPERATOR) -> bytes
         counting = {key.hex for key in keys_in(session, day).get(rotation.site, ())}
         if old is not None and new is not None and new.public_key in counting and vouching_key(new) == old.key_id:
             return _acceptance(workspace, new, old)
-        if old is None or old.state != ACTIVE or old.public_key not in counting:
+        if old is None or old.state != KeyState.ACTIVE or old.public_key not in counting:
             raise RegistryError(
                 f"{rotation.site}: expected a rotation signed by the key that the site signs with now, got another, "
                 "expired or revoked; let the site enrol again, with its fingerprint compared"
             )
         new = add_key(session, rotation.site, rotation.new_key, data, (day, rotation.valid_until))
         until = _overlap_end(rotation, old, day)
-        old.state, old.valid_until = RETIRED, last_second(until)
+        old.state, old.valid_until = KeyState.RETIRED, last_second(until)
         record_event(
             session, "key-rotated", rotation.site, actor=actor, old=old.key_id, key=new.key_id,
             old_until=until.isoformat(), until=rotation.valid_until.isoformat(),

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from aggregator.errors import RegistryError
 from aggregator.registry import audit_log
+from aggregator.registry.states import KeyState, SiteState
 from aggregator.registry.tables import SiteKeyRow, SiteRow
 from aggregator.registry.times import now
 from aggregator.workspace import Workspace
@@ -25,8 +26,6 @@ from protocols.keys.enrolment import MAX_REQUEST_BYTES, MAX_VALID_DAYS, SiteRequ
 from protocols.keys.rotation import MAX_ROTATION_BYTES, parse_rotation
 from protocols.keys.signing import PublicKey
 
-ENROLLED, REVOKED = "enrolled", "revoked"
-ACTIVE, RETIRED = "active", "retired"
 WARNING_DAYS = 30
 OPERATOR = "operator"
 
@@ -39,21 +38,22 @@ class SiteKey:
         public_key: checks its signatures.
         valid_from: first day.
         valid_until: last day.
-        state: "active", "retired" (another has followed it) or "revoked".
+        state: whether it signs now, another has followed it, or it is revoked.
     """
 
     public_key: PublicKey
     valid_from: datetime.date
     valid_until: datetime.date
-    state: str
+    state: KeyState
 
     @property
     def key_id(self) -> str:
+        """Of the public key."""
         return self.public_key.key_id
 
     def counts_on(self, day: datetime.date) -> bool:
         """Whether signatures that arrive on a day are taken."""
-        return self.state != REVOKED and self.valid_from <= day <= self.valid_until
+        return self.state != KeyState.REVOKED and self.valid_from <= day <= self.valid_until
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Site:
         return last if last is not None and (last - day).days <= WARNING_DAYS else None
 
 
-def enrolled(workspace: Workspace) -> list[Site]:
+def list_sites(workspace: Workspace) -> list[Site]:
     """All sites, by name."""
     with workspace.registry().reading() as session:
         return _sites(session)
@@ -130,7 +130,8 @@ def enrol(workspace: Workspace, path: Path, fingerprint: str) -> SiteRequest:
         if row is None:
             row = SiteRow(name=request.site)
             session.add(row)
-        row.state, row.contact, row.enrolled_at, row.revoked_reason = ENROLLED, request.contact or None, now(), None
+        row.state, row.revoked_reason = SiteState.ENROLLED, None
+        row.contact, row.enrolled_at = request.contact or None, now()
         session.flush()
         add_key(session, request.site, request.public_key, data, (day, request.valid_until))
         record_event(
@@ -160,7 +161,7 @@ def revoke(workspace: Workspace, name: str, reason: str, key_id: str | None = No
         keys = list(session.scalars(select(SiteKeyRow).where(SiteKeyRow.site == name)))
         if key_id is None:
             # Its keys too: a site that comes back brings another.
-            row.state, row.revoked_reason, gone = REVOKED, reason, keys
+            row.state, row.revoked_reason, gone = SiteState.REVOKED, reason, keys
             record_event(session, "site-revoked", name, reason=reason)
         else:
             gone = _vouched_for(key_id, keys)
@@ -169,12 +170,12 @@ def revoke(workspace: Workspace, name: str, reason: str, key_id: str | None = No
             for key in gone:
                 record_event(session, "key-revoked", name, key=key.key_id, reason=reason)
         for key in gone:
-            key.state = REVOKED
+            key.state = KeyState.REVOKED
 
 
-def expiring(workspace: Workspace, on: datetime.date) -> list[tuple[str, datetime.date]]:
+def list_expiring_sites(workspace: Workspace, on: datetime.date) -> list[tuple[str, datetime.date]]:
     """Sites that can't send any more after the day given, which is near."""
-    return [(site.name, last) for site in enrolled(workspace) if (last := site.expires(on)) is not None]
+    return [(site.name, last) for site in list_sites(workspace) if (last := site.expires(on)) is not None]
 
 
 def today() -> datetime.date:
@@ -186,14 +187,14 @@ def _sites(session: Session) -> list[Site]:
     keys: dict[str, list[SiteKey]] = {}
     rows = session.scalars(select(SiteKeyRow))
     # Of two keys of one day the one that still signs is the newer.
-    for row in sorted(rows, key=lambda row: (row.valid_from, row.state == ACTIVE, row.key_id)):
+    for row in sorted(rows, key=lambda row: (row.valid_from, row.state == KeyState.ACTIVE, row.key_id)):
         key = SiteKey(PublicKey.from_hex(row.public_key), as_day(row.valid_from), as_day(row.valid_until), row.state)
         keys.setdefault(row.site, []).append(key)
     return [
         Site(
             row.name,
             row.contact or "",
-            row.revoked_reason if row.state == REVOKED else None,
+            row.revoked_reason if row.state == SiteState.REVOKED else None,
             tuple(keys.get(row.name, ())),
         )
         for row in session.scalars(select(SiteRow).order_by(SiteRow.name))
@@ -241,7 +242,7 @@ def add_key(
             "check its clock and make another"
         )
     row = SiteKeyRow(
-        key_id=key.key_id, site=site, public_key=key.hex, request=request, state=ACTIVE,
+        key_id=key.key_id, site=site, public_key=key.hex, request=request, state=KeyState.ACTIVE,
         valid_from=f"{days[0]}T00:00:00Z", valid_until=last_second(days[1]),
     )  # fmt: skip
     session.add(row)

@@ -26,8 +26,8 @@ from pathlib import Path
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from aggregator.enrolled.alarms import alarm
-from aggregator.enrolled.shares import KEPT, RECEIVED, REJECTED, forget, received_on
+from aggregator.enrolled.alarms import raise_alarm
+from aggregator.enrolled.shares import KEPT, arrival_day, forget
 from aggregator.enrolled.sites import keys_in, site_keys, today
 from aggregator.errors import DatabaseError
 from aggregator.ingestion.opening import LIMITS, open_received
@@ -35,6 +35,7 @@ from aggregator.ingestion.share_terms import share_terms
 from aggregator.ingestion.verdict import check_signer, decide
 from aggregator.objects.staging import opening_folder, sweep
 from aggregator.registry import audit_log
+from aggregator.registry.states import AlarmKind, ShareState
 from aggregator.registry.tables import ShareRow
 from aggregator.registry.times import now
 from aggregator.workspace import Workspace
@@ -61,7 +62,7 @@ class Decision:
         share: its number in the registry.
         site: whose it is.
         sequence: its number at the site.
-        state: "accepted", "quarantined", "rejected" or "withdrawn".
+        state: any but "received".
         reason_code: why, in a word; "" for an accepted share.
         reason: why, in words.
         receipt: signed, for the site.
@@ -70,10 +71,14 @@ class Decision:
     share: int
     site: str
     sequence: int
-    state: str
+    state: ShareState
     reason_code: str
     reason: str
     receipt: bytes
+
+    def as_json(self) -> dict[str, object]:
+        """All but the receipt, which is a file of its own."""
+        return {name: value for name, value in vars(self).items() if name != "receipt"}
 
 
 def ingest(workspace: Workspace, path: Path) -> Decision:
@@ -93,9 +98,13 @@ def resume(workspace: Workspace) -> list[Decision]:
     Raises:
         StorageError, DatabaseError, UnconfinedError: of the first share that could not be processed, after all others were.
     """
-    decided = select(ShareRow.bundle_sha256, ShareRow.payload_sha256, ShareRow.state).where(ShareRow.state != RECEIVED)
+    decided = select(ShareRow.bundle_sha256, ShareRow.payload_sha256, ShareRow.state).where(
+        ShareRow.state != ShareState.RECEIVED
+    )
     with workspace.registry().reading() as session:
-        waiting = session.scalars(select(ShareRow.id).where(ShareRow.state == RECEIVED).order_by(ShareRow.id)).all()
+        waiting = session.scalars(
+            select(ShareRow.id).where(ShareRow.state == ShareState.RECEIVED).order_by(ShareRow.id)
+        ).all()
         last = session.execute(decided.order_by(ShareRow.decided_at.desc()).limit(_DECIDED_LAST)).all()
     decisions, failed = [], []
     for share in waiting:
@@ -112,6 +121,7 @@ def resume(workspace: Workspace) -> list[Decision]:
             if workspace.objects().exists(digest):
                 forget(workspace, digest)
     except DatabaseError:
+        # It says more than what went wrong with one share before it.
         raise
     except StorageError as error:
         failed.append(error)
@@ -140,7 +150,7 @@ def receive(workspace: Workspace, path: Path) -> int:
     digest = file_sha256(path)
     with workspace.registry().reading() as session:
         known = _of_bundle(session, digest)
-    if known is not None and known.state != RECEIVED:
+    if known is not None and known.state != ShareState.RECEIVED:
         return known.id
     with _own_fault():
         recipient = workspace.recipient()
@@ -151,7 +161,7 @@ def receive(workspace: Workspace, path: Path) -> int:
         # Also if it came before: whatever has happened to the object since, now it is right.
         workspace.objects().put(path, bundle.sha256)
         row = _enter(workspace, bundle)
-        if row.state != RECEIVED or row.bundle_sha256 != bundle.sha256:
+        if row.state != ShareState.RECEIVED or row.bundle_sha256 != bundle.sha256:
             forget(workspace, bundle.sha256)
         if row.bundle_sha256 == bundle.sha256:
             return row.id
@@ -170,17 +180,18 @@ def process(workspace: Workspace, share: int) -> Decision:
     """
     with workspace.registry().reading() as session:
         row = session.get_one(ShareRow, share)
-        keys = keys_in(session, received_on(row))
-    if row.state == RECEIVED:
+        keys = keys_in(session, arrival_day(row))
+    if row.state == ShareState.RECEIVED:
         try:
             row = _processed(workspace, row, keys)
         except DatabaseError:
+            # Whose word on the share would be needed next.
             raise
         except StorageError:
             # Another process may have decided about it, and the bundle is gone for that reason.
             with workspace.registry().reading() as session:
                 row = session.get_one(ShareRow, share)
-            if row.state == RECEIVED:
+            if row.state == ShareState.RECEIVED:
                 raise
     return Decision(
         row.id, row.site, row.sequence, row.state, row.reason_code or "", row.reason or "", row.receipt or b""
@@ -197,7 +208,7 @@ def _processed(workspace: Workspace, row: ShareRow, keys: Mapping[str, Sequence[
             workspace.objects().put(opened.payload, parse_manifest(opened.envelope).payload_sha256)
         with _own_fault(), workspace.registry().transaction() as session:
             row = session.get_one(ShareRow, row.id)
-            if row.state == RECEIVED:
+            if row.state == ShareState.RECEIVED:
                 decide(session, workspace, row, opened)
     # It is decided, whether this succeeds or not; `resume` tries again.
     with suppress(StorageError):
@@ -231,7 +242,7 @@ def _taken(session: Session, bundle: VerifiedBundle) -> ShareRow | None:
     header = bundle.header
     return session.scalar(
         select(ShareRow).where(
-            ShareRow.site == header.site, ShareRow.sequence == header.sequence, ShareRow.state != REJECTED,
+            ShareRow.site == header.site, ShareRow.sequence == header.sequence, ShareRow.state != ShareState.REJECTED,
             ShareRow.bundle_sha256 != bundle.sha256,
         )
     )  # fmt: skip
@@ -248,14 +259,14 @@ def _enter(workspace: Workspace, bundle: VerifiedBundle) -> ShareRow:
             check_signer(session, header.site, bundle.key, today())
             row = ShareRow(
                 site=header.site, sequence=header.sequence, bundle_sha256=bundle.sha256,
-                bundle_bytes=regular_size(bundle.path), state=RECEIVED, received_at=now(),
+                bundle_bytes=regular_size(bundle.path), state=ShareState.RECEIVED, received_at=now(),
             )  # fmt: skip
             session.add(row)
             audit_log.append(
                 session, header.site, "share-received", {"sequence": header.sequence, "bundle": bundle.sha256}
             )
         # Somebody may have refused and forgotten the same bytes since they were put.
-        if row.state == RECEIVED and not workspace.objects().exists(bundle.sha256):
+        if row.state == ShareState.RECEIVED and not workspace.objects().exists(bundle.sha256):
             workspace.objects().put(bundle.path, bundle.sha256)
         return row
 
@@ -277,10 +288,10 @@ def _same_share(workspace: Workspace, bundle: VerifiedBundle, recipient: Recipie
         row = session.get_one(ShareRow, other)
         if digest is not None and row.manifest_sha256 == digest:
             return row.id
-        if row.state == REJECTED:
+        if row.state == ShareState.REJECTED:
             return None
         detail = f"share {header.sequence}: bundle {bundle.sha256[:16]} came after {row.bundle_sha256[:16]}"
-        alarm(session, header.site, "conflict", detail)
+        raise_alarm(session, header.site, AlarmKind.CONFLICT, detail)
     raise ConflictError(
         f"a new share, or share {header.sequence} of {header.site} as it came first", received="another with its number",
         advice="ask the site whether it sealed both, or somebody else has its key", place=bundle.path.name,

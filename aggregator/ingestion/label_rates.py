@@ -39,7 +39,7 @@ class Reference:
     factor: float
 
 
-def standing_out(tag_counts: Sequence[int], reference: Reference, categories: Sequence[str]) -> str | None:
+def describe_outliers(tag_counts: Sequence[int], reference: Reference, categories: Sequence[str]) -> str | None:
     """What of a share's labels stands out, in words; None if nothing does.
 
     Args:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aggregator.errors import SandboxError, UnconfinedError
-from aggregator.ingestion.payload_check import arguments, check_payload
+from aggregator.ingestion.payload_check import PayloadQuestion, check_payload, stated_counts
 from aggregator.ingestion.share_terms import ShareTerms
 from aggregator.sandbox import parent as sandbox
 from foundation.errors import StorageError
@@ -84,21 +84,19 @@ def _check_payload(payload: Path, bundle: VerifiedBundle, terms: ShareTerms) -> 
     limits = sandbox.SandboxLimits(cpu_s=seconds, wall_s=5 * seconds)
     manifest = parse_manifest(read_envelope(payload))
     try:
-        values = arguments(payload, bundle.header.site, bundle.key, terms.expected, LIMITS)
-        found = _answer(payload, values, limits)
+        found = _answer(PayloadQuestion(payload, bundle.header.site, bundle.key, terms.expected, LIMITS), limits)
     except StorageError as error:
         # The bytes were written here a moment ago: that they can't be read, twice, says something about them.
         raise SandboxError(f"the check of the payload: {error}") from error
-    if found != {
-        "sentences": manifest.sentences, "tokens": manifest.tokens, "tag_counts": list(manifest.tag_counts)
-    }:  # fmt: skip
+    if found != stated_counts(manifest):
         raise SandboxError(
             "the check of the payload: expected the counts of the manifest, got others; refuse the share"
         )
 
 
-def _answer(payload: Path, values: dict[str, Json], limits: sandbox.SandboxLimits) -> Json:
+def _answer(question: PayloadQuestion, limits: sandbox.SandboxLimits) -> Json:
     """What the child found; asked once more if it died or could not read, which a machine in trouble does to it too."""
+    values, readable = question.to_json(), [question.payload.parent]
     with suppress(StorageError, SandboxError):
-        return sandbox.run(check_payload, values, limits, [payload.parent]).result
-    return sandbox.run(check_payload, values, limits, [payload.parent]).result
+        return sandbox.run(check_payload, values, limits, readable).result
+    return sandbox.run(check_payload, values, limits, readable).result

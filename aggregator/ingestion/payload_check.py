@@ -8,20 +8,20 @@ Imports no more than a reader of payloads needs, for the child starts anew with 
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from protocols.canonical import Json
 from protocols.errors import SchemaError
 from protocols.keys.signing import PublicKey
 from protocols.payload.opening import PayloadLimits
+from protocols.share.manifest import ShareManifest
 from protocols.share.sealing import ShareExpectation, open_share
 
 
-def arguments(
-    payload: Path, site: str, key: PublicKey, expected: ShareExpectation, limits: PayloadLimits
-) -> dict[str, Json]:
-    """What `check_payload` takes.
+@dataclass(frozen=True)
+class PayloadQuestion:
+    """What the child is asked to check.
 
     Args:
         payload: the decrypted payload, its signed manifest beside it; the child works in another folder.
@@ -30,16 +30,49 @@ def arguments(
         expected: what the share must fit.
         limits: what to accept at most.
     """
-    return {
-        "payload": str(payload.absolute()), "site": site, "key": key.hex, "expected": asdict(expected), "limits": asdict(limits)
-    }  # fmt: skip
+
+    payload: Path
+    site: str
+    key: PublicKey
+    expected: ShareExpectation
+    limits: PayloadLimits
+
+    def to_json(self) -> dict[str, Json]:
+        """For the way to the child."""
+        return {
+            "payload": str(self.payload.absolute()), "site": self.site, "key": self.key.hex,
+            "expected": asdict(self.expected), "limits": asdict(self.limits),
+        }  # fmt: skip
+
+    @classmethod
+    def from_json(cls, values: dict[str, Json]) -> PayloadQuestion:
+        """What `to_json` gave.
+
+        Raises:
+            SchemaError: something else.
+        """
+        expected, limits = values["expected"], values["limits"]
+        if not isinstance(expected, dict) or not isinstance(limits, dict):
+            raise SchemaError("the arguments of the check", received="others", place="payload check")
+        return cls(
+            Path(str(values["payload"])),
+            str(values["site"]),
+            PublicKey.from_hex(str(values["key"])),
+            ShareExpectation(**expected),  # type: ignore[arg-type]
+            PayloadLimits(**limits),  # type: ignore[arg-type]
+        )
+
+
+def stated_counts(manifest: ShareManifest) -> Json:
+    """The counts of a manifest, as `check_payload` gives those that it found."""
+    return {"sentences": manifest.sentences, "tokens": manifest.tokens, "tag_counts": list(manifest.tag_counts)}
 
 
 def check_payload(values: dict[str, Json]) -> Json:
     """Verifies a share.
 
     Args:
-        values: made by `arguments`.
+        values: a `PayloadQuestion`.
 
     Returns:
         the counts that were found: sentences, tokens, and tokens of each tag.
@@ -47,13 +80,8 @@ def check_payload(values: dict[str, Json]) -> Json:
     Raises:
         ProtocolError: anything of it is not as stated, or beyond the limits.
     """
-    expected, limits = values["expected"], values["limits"]
-    if not isinstance(expected, dict) or not isinstance(limits, dict):
-        raise SchemaError("the arguments of the check", received="others", place="payload check")
-    manifest = open_share(
-        Path(str(values["payload"])),
-        public_keys={str(values["site"]): [PublicKey.from_hex(str(values["key"]))]},
-        limits=PayloadLimits(**limits),  # type: ignore[arg-type]
-        expected=ShareExpectation(**expected),  # type: ignore[arg-type]
-    ).manifest
-    return {"sentences": manifest.sentences, "tokens": manifest.tokens, "tag_counts": list(manifest.tag_counts)}
+    asked = PayloadQuestion.from_json(values)
+    share = open_share(
+        asked.payload, public_keys={asked.site: [asked.key]}, limits=asked.limits, expected=asked.expected
+    )
+    return stated_counts(share.manifest)

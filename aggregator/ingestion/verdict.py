@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from aggregator.enrolled.shares import ACCEPTED, KEPT, QUARANTINED, REJECTED, received_on, settle
+from aggregator.enrolled.shares import KEPT, Verdict, arrival_day, settle
 from aggregator.enrolled.sites import keys_in
-from aggregator.ingestion.label_rates import HISTORY_FACTOR, POOL_FACTOR, Reference, standing_out
+from aggregator.ingestion.label_rates import HISTORY_FACTOR, POOL_FACTOR, Reference, describe_outliers
 from aggregator.ingestion.opening import OpenedShare
+from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ShareRow
 from aggregator.workspace import Workspace
 from protocols.errors import DuplicateError, ProtocolError, UnknownSignerError
@@ -35,17 +36,18 @@ def decide(session: Session, workspace: Workspace, row: ShareRow, opened: Opened
         same = (ShareRow.site == row.site, ShareRow.manifest_sha256 == row.manifest_sha256, ShareRow.id != row.id)
         if (known := session.scalar(select(ShareRow).where(*same).order_by(ShareRow.id))) is not None:
             # Refused before, else it would have kept its number: sealed anew it is the same share, with the same receipt.
-            settle(session, workspace, row, REJECTED, known.reason_code or "", known.reason or "", _ACTOR)
+            again = Verdict(ShareState.REJECTED, known.reason_code or "", known.reason or "")
+            settle(session, workspace, row, again, _ACTOR)
             row.receipt = known.receipt
             return
     try:
         if error is None:
-            check_signer(session, row.site, opened.key, received_on(row))
+            check_signer(session, row.site, opened.key, arrival_day(row))
             _check_new(session, row)
     except ProtocolError as late:
         error = late
     if error is not None:
-        settle(session, workspace, row, REJECTED, _code(error), str(error), _ACTOR)
+        settle(session, workspace, row, Verdict(ShareState.REJECTED, _code(error), str(error)), _ACTOR)
         return
     assert opened.payload is not None
     assert row.payload_sha256 is not None
@@ -53,10 +55,8 @@ def decide(session: Session, workspace: Workspace, row: ShareRow, opened: Opened
     if not workspace.objects().exists(row.payload_sha256):
         workspace.objects().put(opened.payload, row.payload_sha256)
     reason = _label_rates(session, workspace, row)
-    if reason is None:
-        settle(session, workspace, row, ACCEPTED, "", "", _ACTOR)
-    else:
-        settle(session, workspace, row, QUARANTINED, "label-rates", reason, _ACTOR)
+    verdict = Verdict(ShareState.ACCEPTED) if reason is None else Verdict(ShareState.QUARANTINED, "label-rates", reason)
+    settle(session, workspace, row, verdict, _ACTOR)
 
 
 def check_signer(session: Session, site: str, key: PublicKey | None, day: datetime.date) -> None:
@@ -85,7 +85,7 @@ def _label_rates(session: Session, workspace: Workspace, row: ShareRow) -> str |
     before, for a thousand small shares can do what one large one may not. And all that the site has shared is compared
     with what all others have.
     """
-    accepted = select(ShareRow.tag_counts).where(ShareRow.state == ACCEPTED).order_by(ShareRow.id.desc())
+    accepted = select(ShareRow.tag_counts).where(ShareRow.state == ShareState.ACCEPTED).order_by(ShareRow.id.desc())
     own = [_counts(row.tag_counts), *map(_counts, session.scalars(accepted.where(ShareRow.site == row.site)))]
     pool = _summed([_counts(text) for text in session.scalars(accepted.where(ShareRow.site != row.site))])
     comparisons = [(own, Reference("those of all other sites", pool, POOL_FACTOR))]
@@ -93,7 +93,9 @@ def _label_rates(session: Session, workspace: Workspace, row: ShareRow) -> str |
         reference = Reference(f"earlier ones of {row.site}", _summed(own[latest:]), HISTORY_FACTOR)
         comparisons.append((own[:latest], reference))
     for shares, reference in comparisons:
-        if reference.tag_counts and (reason := standing_out(_summed(shares), reference, workspace.scheme.categories)):
+        if reference.tag_counts and (
+            reason := describe_outliers(_summed(shares), reference, workspace.scheme.categories)
+        ):
             return reason if len(shares) == 1 else f"together with the {len(shares) - 1} before it: {reason}"
     return None
 

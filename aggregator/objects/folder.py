@@ -26,6 +26,7 @@ class FolderStore:
         self._root = root
 
     def put(self, path: Path, sha256: str) -> None:
+        """Keeps the bytes of a file; see ObjectStore."""
         target = self._root / object_name(sha256)
         with mapped(path), path.open("rb") as source:
             with mapped(target):
@@ -37,6 +38,7 @@ class FolderStore:
                 copy.writelines(verified(file_chunks(source, path), sha256))
 
     def open(self, sha256: str) -> BinaryIO:
+        """The verified object, open for reading; see ObjectStore."""
         path = self._root / object_name(sha256)
         with mapped(path):
             try:
@@ -54,15 +56,18 @@ class FolderStore:
 
     @contextmanager
     def local(self, sha256: str) -> Iterator[Path]:
+        """The verified object as a file; see ObjectStore."""
         self.open(sha256).close()
         yield self._root / object_name(sha256)
 
     def exists(self, sha256: str) -> bool:
+        """Whether it is there."""
         path = self._root / object_name(sha256)
         with mapped(path):
             return path.is_file()
 
     def delete(self, sha256: str) -> None:
+        """Removes it; one that is not there stays so."""
         path = self._root / object_name(sha256)
         with mapped(path):
             if path.exists():
@@ -70,6 +75,7 @@ class FolderStore:
                 flush(path.parent)
 
     def tidy(self) -> int:
+        """Removes what an interrupted writing left; see ObjectStore."""
         removed = 0
         with mapped(self._root):
             for path in self._root.glob("??/.*.partial"):

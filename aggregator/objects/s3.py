@@ -61,6 +61,7 @@ class S3Store:
         )
 
     def put(self, path: Path, sha256: str) -> None:
+        """Keeps the bytes of a file; see ObjectStore."""
         name = object_name(sha256)
         with mapped(path), path.open("rb") as source:
             chunks = verified(file_chunks(source, path), sha256)
@@ -69,6 +70,7 @@ class S3Store:
                 obstore.put(self._bucket, name, chunks, max_concurrency=_CHUNKS_IN_MEMORY)
 
     def open(self, sha256: str) -> BinaryIO:
+        """The verified object, open for reading; see ObjectStore."""
         file = tempfile.TemporaryFile()  # noqa: SIM115
         try:
             self._fetch(sha256, file)
@@ -79,6 +81,7 @@ class S3Store:
 
     @contextmanager
     def local(self, sha256: str) -> Iterator[Path]:
+        """The verified object as a file; see ObjectStore."""
         with opening_folder(self._scratch) as folder:
             path = folder / "object"
             with mapped(path), path.open("xb") as file:
@@ -86,6 +89,7 @@ class S3Store:
             yield path
 
     def exists(self, sha256: str) -> bool:
+        """Whether it is there."""
         name = object_name(sha256)
         with _answered(sha256):
             try:
@@ -95,10 +99,12 @@ class S3Store:
         return True
 
     def delete(self, sha256: str) -> None:
+        """Removes it; one that is not there stays so."""
         with _answered(sha256):
             obstore.delete(self._bucket, object_name(sha256))
 
     def tidy(self) -> int:
+        """Removes what an interrupted writing left; see ObjectStore."""
         # Parts of uploads that were cut are removed by a lifecycle rule of the bucket: docs/operation.md.
         return 0
 

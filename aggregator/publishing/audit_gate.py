@@ -6,6 +6,8 @@ It looks twice: before anything is done, so that a refusal costs nothing, and at
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +18,24 @@ from foundation.reading import read_text
 FORMAT = 2
 RECORD = "audit.json"
 PAGE = "audit.html"
+_UNKNOWN = "not recorded"
 
 
-def passed_record(folder: Path, representer: str) -> dict[str, Any]:
-    """The record of an audit that this representer has passed.
+@dataclass(frozen=True)
+class PassedAudit:
+    """An audit that a representer has passed, for who decides about it.
+
+    Args:
+        description: under which preset, seed and policy, in words.
+        caveats: what a reader of the verdict must know.
+    """
+
+    description: str
+    caveats: tuple[str, ...]
+
+
+def load_passed_audit(folder: Path, representer: str) -> PassedAudit:
+    """The audit that this representer has passed, by its record.
 
     Args:
         folder: holds record and page.
@@ -37,7 +53,8 @@ def passed_record(folder: Path, representer: str) -> dict[str, Any]:
         attacked = str(record["representer"])
         failed = [str(one["attack"]) for one in record["verdicts"] if one["passed"] is not True]
         passed = record["passed"] is True and not failed
-    except (ValueError, KeyError, TypeError, RecursionError, StorageError) as error:
+        found = PassedAudit(describe_audit(record), tuple(map(str, record["caveats"])))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, StorageError) as error:
         raise AuditError("audit.json: expected the record of an audit; run `aggregator audit` again") from error
     if attacked != representer:
         raise AuditError("the audit is of another representer than the one here; run `aggregator audit` again")
@@ -46,4 +63,14 @@ def passed_record(folder: Path, representer: str) -> dict[str, Any]:
             f"the representer did not pass its audit ({', '.join(dict.fromkeys(failed))}); see audit/{PAGE}, and change "
             "the representer, not the policy"
         )
-    return record
+    return found
+
+
+def describe_audit(record: Mapping[str, Any]) -> str:
+    """Preset, seed and policy of the record of an audit, in words."""
+    policy = record.get("policy", {})
+    whose = "the project's own" if policy.get("ours") is True else "NOT the project's own"
+    return (
+        f"preset {record.get('preset', _UNKNOWN)}, seed {record.get('seed', _UNKNOWN)}, policy "
+        f"{policy.get('name', _UNKNOWN)} ({whose}, SHA-256 {str(policy.get('digest', _UNKNOWN))[:16]})"
+    )

@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from aggregator.errors import WorkspaceError
+from aggregator.publishing.audit_gate import describe_audit
+from aggregator.publishing.head_record import RECORD
 from foundation.reading import read_text
 from protocols.release.manifest import ReleaseFields
 
-RECORD = "training.json"
 _UNKNOWN = "not recorded"
 
 
@@ -108,23 +109,13 @@ def _audit(verdict: Mapping[str, Any]) -> str:
     lines = [
         f"{'Passed' if verdict.get('passed') else 'NOT passed'}: {kept} of {len(limits)} limits hold"
         + (f", {skipped} were skipped" if skipped else "")
-        + f". Made with {audited_under(verdict)}. All figures are in audit.html.",
+        + f". Made with {describe_audit(verdict)}. All figures are in audit.html.",
         "",
         *(f"- {caveat}" for caveat in verdict.get("caveats", [])),
         "",
         str(verdict.get("accounting", {}).get("statement", "")),
     ]
     return "\n".join(lines).strip()
-
-
-def audited_under(verdict: Mapping[str, Any]) -> str:
-    """Preset, seed and policy of the record of an audit, in words."""
-    policy = verdict.get("policy", {})
-    whose = "the project's own" if policy.get("ours") is True else "NOT the project's own"
-    return (
-        f"preset {verdict.get('preset', _UNKNOWN)}, seed {verdict.get('seed', _UNKNOWN)}, policy "
-        f"{policy.get('name', _UNKNOWN)} ({whose}, SHA-256 {str(policy.get('digest', _UNKNOWN))[:16]})"
-    )
 
 
 def _limits(kind: str) -> str:

@@ -11,22 +11,22 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import json
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from aggregator.errors import WorkspaceError
 from aggregator.publishing import audit_gate
-from aggregator.publishing.model_card import RECORD, model_card
+from aggregator.publishing.head_record import RECORD, read_origin
+from aggregator.publishing.model_card import model_card
 from aggregator.registry import audit_log
+from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow
 from aggregator.registry.times import now
 from aggregator.repository.tuf_repository import NewRelease, Repository
@@ -34,7 +34,7 @@ from aggregator.workspace import Workspace, require
 from foundation.files import write_bytes, write_text
 from foundation.locks import locked
 from foundation.os_errors import storage_error
-from foundation.reading import file_sha256, read_text, regular_size
+from foundation.reading import file_sha256, regular_size
 from protocols.canonical import Json
 from protocols.release.manifest import MAX_RELEASE_BYTES, FileEntry
 from protocols.release.provider_record import MAX_RECORD_BYTES, ProviderRecord
@@ -100,7 +100,7 @@ def publish_representer(workspace: Workspace, how: Publishing = Publishing()) ->
 
     Raises:
         WorkspaceError: none is trained yet, or too few keys are here.
-        AuditError: as for `passed_record`.
+        AuditError: as for `load_passed_audit`.
     """
     require(workspace.representer, "aggregator train-repr")
     return _publish(workspace, "representer", how)
@@ -112,11 +112,10 @@ def publish_pipeline(workspace: Workspace, how: Publishing = Publishing()) -> Re
     Raises:
         WorkspaceError: no head is trained yet, it does not fit the representer, a share that trained it was withdrawn, or
             too few keys are here.
-        AuditError: as for `passed_record`.
+        AuditError: as for `load_passed_audit`.
     """
     require(workspace.head, "aggregator train-head")
-    trained_on = _head_record(workspace).get("representer")
-    if trained_on != representer_digest(workspace):
+    if read_origin(workspace.head).representer != representer_digest(workspace):
         raise WorkspaceError(
             "the head was trained on another representer than the one here; run `aggregator train-head` on shares of this one first"
         )
@@ -267,7 +266,7 @@ def _fill(workspace: Workspace, folder: Path, fields: ReleaseFields, how: Publis
     if audit.exists() or how.audited:
         # Of the files as they will be signed: a training may have put others in their place since the command looked.
         _copy(audit, folder, [name for name in _AUDIT_FILES if (audit / name).exists()])
-        audit_gate.passed_record(
+        audit_gate.load_passed_audit(
             folder, _digest_of([file_sha256(folder / name) for name in _construction_files(folder)])
         )
     head = workspace.head if fields.kind == "pipeline" else None
@@ -315,34 +314,20 @@ def _register(workspace: Workspace, release: Release) -> None:
 def _trained_on(workspace: Workspace, session: Session) -> list[int]:
     """Ids of the shares in the head's record; all must still be accepted."""
     found = []
-    for one in _head_record(workspace).get("shares", []):
+    for one in read_origin(workspace.head).shares:
         share = session.scalar(
             select(ShareRow.id).where(
-                ShareRow.site == one["site"], ShareRow.sequence == one["sequence"],
-                ShareRow.payload_sha256 == one["payload"], ShareRow.state == "accepted",
+                ShareRow.site == one.site, ShareRow.sequence == one.sequence,
+                ShareRow.payload_sha256 == one.payload, ShareRow.state == ShareState.ACCEPTED,
             )
         )  # fmt: skip
         if share is None:
             raise WorkspaceError(
-                f"head: expected accepted shares only, found share {one['sequence']} of {one['site']}, which was withdrawn "
+                f"head: expected accepted shares only, found share {one.sequence} of {one.site}, which was withdrawn "
                 "since; run `aggregator train-head` again"
             )
         found.append(share)
     return found
-
-
-def _head_record(workspace: Workspace) -> dict[str, Any]:
-    try:
-        record = json.loads(read_text(workspace.head / RECORD))
-        if isinstance(record, dict) and "representer" in record:
-            return record
-    except ValueError as error:
-        raise _no_record() from error
-    raise _no_record()
-
-
-def _no_record() -> WorkspaceError:
-    return WorkspaceError(f"head/{RECORD}: expected the record of a training; run `aggregator train-head` again")
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """The registry's tables, for SQLite and PostgreSQL alike.
 
 Times are UTC text of second precision (see `aggregator.registry.times`), digests lower-case hexadecimal text; states are
-words that the database itself holds to the lists below. What may be unknown yet is NULL, never an empty text.
+words that the database itself holds to those of `aggregator.registry.states`. What may be unknown yet is NULL, never an empty text.
 
 The schema of a database is made and changed by the migrations only; `tests/aggregator/registry` holds the two against
 each other.
@@ -9,16 +9,21 @@ each other.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Integer, LargeBinary, MetaData, Text, text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.types import TypeEngine
 
-SITE_STATES = ("enrolled", "revoked")
-KEY_STATES = ("active", "retired", "revoked")
-SHARE_STATES = ("received", "quarantined", "accepted", "rejected", "withdrawn")
-UPLOAD_STATES = ("open", "finished", "aborted")
+from aggregator.registry.states import AlarmKind, KeyState, ShareState, SiteState, StoredWord, UploadState
 
 # SQLite numbers rows by itself only where the type is exactly INTEGER; PostgreSQL's INTEGER ends at 2 thousand million.
 _NUMBER = BigInteger().with_variant(Integer(), "sqlite")
+_COLUMN_TYPES: dict[type, TypeEngine[Any]] = {
+    str: Text(), bytes: LargeBinary(), int: _NUMBER,
+    **{words: StoredWord(words) for words in (SiteState, KeyState, ShareState, UploadState, AlarmKind)},
+}  # fmt: skip
 
 
 class Table(DeclarativeBase):
@@ -33,10 +38,10 @@ class Table(DeclarativeBase):
             "ix": "ix_%(table_name)s_%(column_0_name)s",
         }
     )
-    type_annotation_map = {str: Text(), bytes: LargeBinary(), int: _NUMBER}  # noqa: RUF012
+    type_annotation_map = _COLUMN_TYPES
 
 
-def one_of(column: str, words: tuple[str, ...]) -> CheckConstraint:
+def one_of(column: str, words: Iterable[str]) -> CheckConstraint:
     """The constraint that a column holds one of the words."""
     listed = ", ".join(f"'{word}'" for word in words)
     return CheckConstraint(f"{column} IN ({listed})", name=column)
@@ -46,10 +51,10 @@ class SiteRow(Table):
     """An enrolled hospital."""
 
     __tablename__ = "sites"
-    __table_args__ = (one_of("state", SITE_STATES),)
+    __table_args__ = (one_of("state", SiteState),)
 
     name: Mapped[str] = mapped_column(primary_key=True)
-    state: Mapped[str]
+    state: Mapped[SiteState]
     contact: Mapped[str | None]
     enrolled_at: Mapped[str]
     revoked_reason: Mapped[str | None]
@@ -59,7 +64,7 @@ class SiteKeyRow(Table):
     """One of a site's signing keys; several over time."""
 
     __tablename__ = "site_keys"
-    __table_args__ = (one_of("state", KEY_STATES),)
+    __table_args__ = (one_of("state", KeyState),)
 
     key_id: Mapped[str] = mapped_column(primary_key=True)
     site: Mapped[str] = mapped_column(ForeignKey("sites.name"), index=True)
@@ -67,7 +72,7 @@ class SiteKeyRow(Table):
     request: Mapped[bytes]
     valid_from: Mapped[str]
     valid_until: Mapped[str]
-    state: Mapped[str]
+    state: Mapped[KeyState]
 
 
 class ShareRow(Table):
@@ -75,7 +80,7 @@ class ShareRow(Table):
 
     __tablename__ = "shares"
     __table_args__ = (
-        one_of("state", SHARE_STATES),
+        one_of("state", ShareState),
         # A rejected share does not use up its number.
         Index(
             "uq_shares_site_sequence",
@@ -100,7 +105,7 @@ class ShareRow(Table):
     sentences: Mapped[int | None]
     tokens: Mapped[int | None]
     tag_counts: Mapped[str | None]
-    state: Mapped[str] = mapped_column(index=True)
+    state: Mapped[ShareState] = mapped_column(index=True)
     reason_code: Mapped[str | None]
     reason: Mapped[str | None]
     received_at: Mapped[str]
@@ -112,14 +117,14 @@ class UploadRow(Table):
     """A bundle that comes in pieces."""
 
     __tablename__ = "uploads"
-    __table_args__ = (one_of("state", UPLOAD_STATES),)
+    __table_args__ = (one_of("state", UploadState),)
 
     id: Mapped[str] = mapped_column(primary_key=True)
     site: Mapped[str] = mapped_column(ForeignKey("sites.name"), index=True)
     bundle_sha256: Mapped[str]
     bundle_bytes: Mapped[int]
     offset: Mapped[int]
-    state: Mapped[str]
+    state: Mapped[UploadState]
     created_at: Mapped[str]
     expires_at: Mapped[str]
 
@@ -178,6 +183,6 @@ class AlarmRow(Table):
     id: Mapped[int] = mapped_column(primary_key=True)
     at: Mapped[str]
     site: Mapped[str]
-    kind: Mapped[str]
+    kind: Mapped[AlarmKind]
     detail: Mapped[str]
     acknowledged_at: Mapped[str | None]

@@ -146,7 +146,7 @@ class Repository:
             DigestError: its bytes are not those that were signed.
         """
         state = read_state(self.folder)
-        folder = target.split("/")[0]
+        folder = target.split("/", maxsplit=1)[0]
         role = read_release(self.folder, state, folder) if folder in delegated_roles(state.targets) else state.targets
         info = role.targets.get(target)
         if info is None:

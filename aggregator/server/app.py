@@ -33,11 +33,11 @@ from aggregator.errors import RequestError
 from aggregator.registry import Registry
 from aggregator.registry.tables import UploadRow
 from aggregator.server.authentication import Authenticator, Caller
-from aggregator.server.data_rate import Patience
+from aggregator.server.data_rate import MinimumDataRate
 from aggregator.server.intake import WAIT_S, Intake, TakeIn
 from aggregator.server.limits import Limits, Running, TokenBuckets
 from aggregator.server.metrics import CONTENT_TYPE, Metrics
-from aggregator.server.middleware import LOG, SITE, Front
+from aggregator.server.middleware import LOG, SITE, Middleware
 from aggregator.server.release_files import release_file
 from aggregator.server.uploads import Uploads
 from protocols.fields import SHA256
@@ -96,7 +96,7 @@ def create_app(setup: Setup, work: Work) -> ASGIApp:
     uploads = Uploads(setup.registry, setup.uploads, setup.limits, setup.clock)
     interface = _Interface(setup, work, metrics, uploads)
     router = Router(interface.routes(), default=_nothing, lifespan=interface.lifespan)
-    return Front(router, metrics, setup.limits)
+    return Middleware(router, metrics, setup.limits)
 
 
 class _Interface:
@@ -217,17 +217,17 @@ class _Interface:
         return body
 
     async def _pieces(self, request: Request, max_bytes: int) -> AsyncIterator[bytes]:
-        stream, patience, left = request.stream(), Patience(self._setup.limits), max_bytes
+        stream, rate, left = request.stream(), MinimumDataRate(self._setup.limits), max_bytes
         while True:
             try:
-                piece = await patience.wait(anext(stream))
+                piece = await rate.wait(anext(stream))
             except StopAsyncIteration:
                 return
             except TimeoutError as error:
                 raise RequestError(
                     "expected the body, got silence or a trickle; send it again", status=408, code="slow"
                 ) from error
-            patience.earn(len(piece))
+            rate.earn(len(piece))
             left -= len(piece)
             if left < 0:
                 raise RequestError(

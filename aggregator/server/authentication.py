@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from sqlalchemy import delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from aggregator.enrolled.sites import ENROLLED, REVOKED
 from aggregator.errors import RequestError
 from aggregator.registry import Registry
+from aggregator.registry.states import KeyState, SiteState
 from aggregator.registry.tables import NonceRow, SiteKeyRow, SiteRow
 from aggregator.registry.times import as_text
 from protocols.errors import ProtocolError, StaleError, UnsignedError
@@ -126,7 +126,7 @@ class Authenticator:
             raise RequestError(
                 "expected a key of an enrolled site, got another; enrol the site first", status=401, code="unknown-key"
             )
-        if row.site_state != ENROLLED or row.key_state == REVOKED:
+        if row.site_state != SiteState.ENROLLED or row.key_state == KeyState.REVOKED:
             raise RequestError(
                 "expected a site in good standing, got one that was revoked; ask the provider",
                 status=403,

@@ -11,7 +11,7 @@ from aggregator.server.limits import Limits
 _Result = TypeVar("_Result")
 
 
-class Patience:
+class MinimumDataRate:
     """Some seconds that waiting uses up and bytes earn back, never more than at first.
 
     So one silence has its limit, and so has a peer that sends or takes a byte a minute to hold its connection for ever.
@@ -29,7 +29,7 @@ class Patience:
         """The outcome of a step that depends on the peer.
 
         Raises:
-            TimeoutError: the patience is at its end.
+            TimeoutError: the seconds are used up.
         """
         clock = asyncio.get_running_loop().time
         began = clock()

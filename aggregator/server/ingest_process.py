@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TextIO
 
 from aggregator.errors import AggregatorError, RequestError
+from aggregator.registry.states import ShareState
 from aggregator.server.intake import refusal
 from foundation.errors import DeidError
 from protocols.errors import ProtocolError
@@ -28,11 +29,11 @@ class Taken:
     """What became of a share.
 
     Args:
-        state: such as "accepted".
+        state: what was decided.
         receipt: signed.
     """
 
-    state: str
+    state: ShareState
     receipt: bytes
 
 
@@ -58,7 +59,7 @@ class IngestProcess:
             AggregatorError: it can't be done now; repeat it.
         """
         answer = self._ask({"bundle": str(path)})
-        return Taken(answer["state"], answer["receipt"].encode())
+        return Taken(ShareState(answer["state"]), answer["receipt"].encode())
 
     def resume(self) -> None:
         """Finishes what an earlier run left.

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Protocol
 
 from aggregator.errors import RequestError
-from aggregator.server.uploads import ABORTED, FINISHED, OPEN, Upload, Uploads
+from aggregator.registry.states import ShareState, UploadState
+from aggregator.server.uploads import Upload, Uploads
 from foundation.reading import file_sha256
 from protocols.errors import ConflictError, ProtocolError
 from protocols.share.bundle_header import read_header
 
-# Longer than most shares take, shorter than a proxy's patience.
+# Longer than most shares take, shorter than a proxy waits.
 WAIT_S = 20
 # One is hashed while another is taken in.
 _WORKERS = 2
@@ -24,8 +25,8 @@ class Taken(Protocol):
     """What became of a share."""
 
     @property
-    def state(self) -> str:
-        """Such as "accepted"."""
+    def state(self) -> ShareState:
+        """What was decided."""
 
     @property
     def receipt(self) -> bytes:
@@ -46,7 +47,7 @@ class Intake:
     """
 
     def __init__(
-        self, uploads: Uploads, take_in: TakeIn, decided: Callable[[str], None], wait_s: float = WAIT_S
+        self, uploads: Uploads, take_in: TakeIn, decided: Callable[[ShareState], None], wait_s: float = WAIT_S
     ) -> None:
         self._uploads = uploads
         self._take_in = take_in
@@ -61,7 +62,7 @@ class Intake:
         Raises:
             RequestError: bytes are missing, or it is not a bundle of this site.
         """
-        if upload.state == OPEN and upload.offset != upload.bundle_bytes:
+        if upload.state == UploadState.OPEN and upload.offset != upload.bundle_bytes:
             raise RequestError(
                 f"expected all {upload.bundle_bytes} bytes first, got {upload.offset}; send the rest",
                 status=409,
@@ -88,7 +89,7 @@ class Intake:
     def _receipt(self, upload: Upload) -> bytes:
         # The site may have waited behind a request that finished it.
         upload = self._uploads.find(upload.site, upload.id)
-        if upload.state == FINISHED:
+        if upload.state == UploadState.FINISHED:
             known = self._uploads.receipt(upload.site, upload.bundle_sha256)
             if known is None:
                 raise RequestError(
@@ -98,9 +99,9 @@ class Intake:
         try:
             taken = self._decide(upload)
         except RequestError:
-            self._uploads.end(upload, ABORTED)
+            self._uploads.end(upload, UploadState.ABORTED)
             raise
-        self._uploads.end(upload, FINISHED)
+        self._uploads.end(upload, UploadState.FINISHED)
         self._decided(taken.state)
         return taken.receipt
 

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from aggregator.errors import RequestError
-from aggregator.server.data_rate import Patience
+from aggregator.server.data_rate import MinimumDataRate
 from aggregator.server.limits import Limits
 from aggregator.server.metrics import Metrics
 from foundation.errors import DeidError
@@ -29,8 +29,8 @@ _UNPRINTABLE = re.compile(r"[^!-~]")
 _DRAIN_S = 10
 
 
-class Front:
-    """The application around all others.
+class Middleware:
+    """The middleware around the application.
 
     Args:
         app: answers.
@@ -44,10 +44,11 @@ class Front:
         self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; see ASGI."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        began, exchange = time.monotonic(), _Exchange(receive, send, Patience(self._limits))
+        began, exchange = time.monotonic(), _Exchange(receive, send, MinimumDataRate(self._limits))
         self._metrics.running.inc()
         try:
             await self._answer(scope, exchange)
@@ -82,12 +83,12 @@ class Front:
 class _Exchange:
     """Watches how far an answer and a body have got."""
 
-    def __init__(self, receive: Receive, send: Send, patience: Patience) -> None:
+    def __init__(self, receive: Receive, send: Send, rate: MinimumDataRate) -> None:
         self.status = 0
         self.sent = 0
         self._receive = receive
         self._send = send
-        self._patience = patience
+        self._rate = rate
         self._more = True
 
     async def receive(self) -> Message:
@@ -101,11 +102,11 @@ class _Exchange:
         body_bytes = len(message.get("body", b""))
         self.sent += body_bytes
         try:
-            await self._patience.wait(self._send(message))
+            await self._rate.wait(self._send(message))
         except TimeoutError as error:
             # Who does not take the answer is as good as gone; the server closes a connection whose answer is not whole.
             raise ClientDisconnect from error
-        self._patience.earn(body_bytes)
+        self._rate.earn(body_bytes)
 
     async def drain(self) -> None:
         """Reads what is left of a body, within limits: who is cut off while sending does not see why."""

@@ -134,6 +134,7 @@ class Connection(H11Protocol):
     _last: object = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """A new connection; see asyncio.Protocol."""
         super().connection_made(transport)
         self.loop.call_later(SILENCE_S, self._look)
 
@@ -209,14 +210,14 @@ def _listening(options: ServeOptions) -> Iterator[socket.socket]:
 def _address(options: ServeOptions, port: int) -> str:
     if options.address is not None:
         return server_address(options.address)
-    if options.host in ("", "0.0.0.0", "::"):
+    if options.host in ("", "0.0.0.0", "::"):  # noqa: S104 - the question, not a binding
         raise ConfigurationError("--address: expected the address that sites use, since --host names none; give it")
     return server_address(f"https://{options.host}:{port}")
 
 
 @contextmanager
 def _quiet_signals() -> Iterator[None]:
-    """uvicorn raises a signal once more after it has obeyed it; that one is not to end the process in disorder."""
+    """Uvicorn raises a signal once more after it has obeyed it; that one is not to end the process in disorder."""
     if not LOG.handlers:
         handler = logging.StreamHandler()
         handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))

@@ -33,6 +33,7 @@ from sqlalchemy.orm import Session
 
 from aggregator.errors import RequestError
 from aggregator.registry import Registry
+from aggregator.registry.states import UploadState
 from aggregator.registry.tables import ShareRow, UploadRow
 from aggregator.registry.times import as_text
 from aggregator.server.authentication import Caller
@@ -41,7 +42,6 @@ from foundation.files import flush
 from foundation.os_errors import mapped
 from protocols.http.messages import MAX_CHUNK_BYTES, UploadRequest
 
-OPEN, FINISHED, ABORTED = "open", "finished", "aborted"
 _DAY = datetime.timedelta(days=1)
 # A disk that is filled to the brim stops everything else too.
 _SPARE_BYTES = 256 << 20
@@ -60,7 +60,7 @@ class Upload:
         bundle_sha256: digest of the whole.
         bundle_bytes: size of the whole.
         offset: bytes that are on the disk.
-        state: "open", "finished" or "aborted".
+        state: whether it goes on.
     """
 
     id: str
@@ -68,7 +68,7 @@ class Upload:
     bundle_sha256: str
     bundle_bytes: int
     offset: int
-    state: str
+    state: UploadState
 
 
 class Uploads:
@@ -115,7 +115,7 @@ class Uploads:
             until = now + datetime.timedelta(hours=self._limits.upload_hours)
             row = UploadRow(
                 id=name, site=site, bundle_sha256=request.bundle_sha256, bundle_bytes=request.bundle_bytes, offset=0,
-                state=OPEN, created_at=as_text(now), expires_at=as_text(until),
+                state=UploadState.OPEN, created_at=as_text(now), expires_at=as_text(until),
             )  # fmt: skip
             upload = _upload(row)
             path = self.path(upload)
@@ -136,7 +136,9 @@ class Uploads:
             # Another site's upload is as good as none: nothing is to be learnt about it.
             if row is None or row.site != site:
                 raise RequestError("expected an upload of this site, got none; begin it", status=404, code="not-found")
-            if row.state == ABORTED or (row.state == OPEN and row.expires_at <= as_text(self._now())):
+            if row.state == UploadState.ABORTED or (
+                row.state == UploadState.OPEN and row.expires_at <= as_text(self._now())
+            ):
                 raise RequestError(
                     "expected an upload that is open, got one that has ended; begin it anew", status=410, code="gone"
                 )
@@ -171,7 +173,7 @@ class Uploads:
             await asyncio.to_thread(self._advance, upload, end, arrived)
         return end
 
-    def end(self, upload: Upload, state: str) -> None:
+    def end(self, upload: Upload, state: UploadState) -> None:
         """Marks an upload as finished or aborted, and removes its file."""
         with self._registry.transaction() as session:
             session.execute(update(UploadRow).where(UploadRow.id == upload.id).values(state=state))
@@ -183,11 +185,13 @@ class Uploads:
         now = self._now()
         with self._registry.transaction() as session:
             over = UploadRow.expires_at <= as_text(now)
-            session.execute(update(UploadRow).where(UploadRow.state == OPEN, over).values(state=ABORTED))
+            session.execute(
+                update(UploadRow).where(UploadRow.state == UploadState.OPEN, over).values(state=UploadState.ABORTED)
+            )
             # Those of the last day count for what a site may send in one.
             long_over = UploadRow.expires_at <= as_text(now - _DAY)
-            session.execute(delete(UploadRow).where(UploadRow.state != OPEN, long_over))
-            kept = set(session.scalars(select(UploadRow.id).where(UploadRow.state == OPEN)))
+            session.execute(delete(UploadRow).where(UploadRow.state != UploadState.OPEN, long_over))
+            kept = set(session.scalars(select(UploadRow.id).where(UploadRow.state == UploadState.OPEN)))
             # Inside the transaction, since an upload that begins meanwhile has its file before its row.
             for path in self._folder.glob("*.part"):
                 if path.stem not in kept:
@@ -216,7 +220,7 @@ class Uploads:
 
     def _move(self, upload: Upload, end: int) -> None:
         with self._registry.transaction() as session:
-            here = (UploadRow.id == upload.id, UploadRow.state == OPEN, UploadRow.offset == upload.offset)
+            here = (UploadRow.id == upload.id, UploadRow.state == UploadState.OPEN, UploadRow.offset == upload.offset)
             if session.scalar(update(UploadRow).where(*here).values(offset=end).returning(UploadRow.id)) is None:
                 raise RequestError(
                     "expected an upload that stays, got one that ended; ask how far it got", status=409, code="offset"
@@ -245,7 +249,7 @@ class Uploads:
             )  # fmt: skip
         # What others have announced is as good as there: together they could fill the disk otherwise.
         promised = session.scalar(
-            select(func.sum(UploadRow.bundle_bytes - UploadRow.offset)).where(UploadRow.state == OPEN)
+            select(func.sum(UploadRow.bundle_bytes - UploadRow.offset)).where(UploadRow.state == UploadState.OPEN)
         )
         self._check_room(int(promised or 0) + _COPIES * size)
 
@@ -258,7 +262,7 @@ class Uploads:
     @staticmethod
     def _open(session: Session, site: str, now: datetime.datetime) -> list[UploadRow]:
         open_ones = select(UploadRow).where(
-            UploadRow.site == site, UploadRow.state == OPEN, UploadRow.expires_at > as_text(now)
+            UploadRow.site == site, UploadRow.state == UploadState.OPEN, UploadRow.expires_at > as_text(now)
         )
         return list(session.scalars(open_ones))
 
@@ -277,7 +281,7 @@ def _upload(row: UploadRow) -> Upload:
 
 
 def _check_place(upload: Upload, offset: int | None) -> None:
-    if upload.state != OPEN or offset != upload.offset:
+    if upload.state != UploadState.OPEN or offset != upload.offset:
         raise RequestError(
             f"expected bytes from {upload.offset} on, got others; go on from there", status=409, code="offset"
         )

@@ -8,24 +8,22 @@ that a head trained on the provider's own notes alone reaches on the same senten
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-import torch
-
 from aggregator.enrolled.shares import Share, accepted_shares
 from aggregator.errors import RegistryError
+from aggregator.publishing.head_record import RECORD, HeadOrigin, PooledShare
 from aggregator.publishing.releases import release_representer, releases, representer_digest
 from aggregator.training.pool import Change, Pool
 from aggregator.workspace import Workspace
 from foundation.files import write_text
 from foundation.folders import new_folder
 from shared.constructions.registry import load_construction
-from shared.models.storage import save_head
-from shared.models.tagger import Tagger
 from shared.progress import Progress, silent
+from shared.taggers.registry import save_head
+from shared.taggers.tagger import Tagger
 from shared.training.tagging import TaggingConfig, train_tagger
 
 PUBLIC = "(public notes)"
@@ -55,8 +53,52 @@ class SiteScore:
 
     @property
     def f1(self) -> float:
+        """Of precision and recall; 0 of nothing."""
         total = self.precision + self.recall
         return 2 * self.precision * self.recall / total if total else 0.0
+
+    def as_json(self) -> dict[str, object]:
+        """All figures, for the record."""
+        return asdict(self) | {"f1": self.f1}
+
+
+@dataclass(frozen=True)
+class HeadTraining:
+    """What a head was trained on and what it is worth; its record lies beside the weights.
+
+    Args:
+        recipe: of the training.
+        sentences: that it saw.
+        tokens: of them.
+        origin: representer and shares.
+        left_out: accepted shares of another representer.
+        public: whether the provider's own notes were in the pool.
+        redrawn: whether surrogates were drawn anew in each pass.
+        scores: of each site; empty where nothing was held out.
+    """
+
+    recipe: TaggingConfig
+    sentences: int
+    tokens: int
+    origin: HeadOrigin
+    left_out: int
+    public: bool
+    redrawn: bool
+    scores: tuple[SiteScore, ...] = ()
+
+    def as_json(self) -> dict[str, object]:
+        """The record."""
+        return {
+            "recipe": asdict(self.recipe),
+            "sentences": self.sentences,
+            "tokens": self.tokens,
+            "shares": [asdict(share) for share in self.origin.shares],
+            "left_out": self.left_out,
+            "public": self.public,
+            "redrawn": self.redrawn,
+            "representer": self.origin.representer,
+            "sites": [score.as_json() for score in self.scores],
+        }
 
 
 def train(
@@ -67,7 +109,7 @@ def train(
     hold_out: bool = True,
     sites: frozenset[str] | None = None,
     progress: Progress = silent,
-) -> dict[str, object]:
+) -> HeadTraining:
     """Train a head on the accepted shares and put it into the workspace.
 
     Args:
@@ -98,31 +140,29 @@ def train(
             [path for paths in payloads.values() for path in paths], held_out=False if hold_out else None, change=change
         ) as pool:
             head = train_tagger(pool, len(workspace.scheme.tags), config, progress=progress)
-            summary: dict[str, object] = {
-                "recipe": asdict(config),
-                "sentences": pool.sentences,
-                "tokens": pool.tokens,
-                "shares": [_record(share) for share in shares],
-                "left_out": left_out,
-                "public": PUBLIC in payloads,
-                "redrawn": change is not None,
-                "representer": representer_digest(workspace),
-            }
+            trained = HeadTraining(
+                config,
+                pool.sentences,
+                pool.tokens,
+                HeadOrigin(representer_digest(workspace), tuple(map(_pooled, shares))),
+                left_out,
+                public=PUBLIC in payloads,
+                redrawn=change is not None,
+            )
         scores: list[SiteScore] = []
         if hold_out:
             budget = min(config.epochs * (pool.sentences // config.batch), _ALONE_STEPS)
             alone = _alone(payloads, len(workspace.scheme.tags), replace(config, least_steps=budget), change, progress)
             scores = [score_site(head, site, paths, alone) for site, paths in sorted(payloads.items())]
-    summary["sites"] = [asdict(score) | {"f1": score.f1} for score in scores]
+    trained = replace(trained, scores=tuple(scores))
     with new_folder(workspace.head) as folder:
         save_head(head, folder)
-        write_text(folder / "training.json", json.dumps(summary, indent=1), private=False)
-    return summary
+        write_text(folder / RECORD, json.dumps(trained.as_json(), indent=1), private=False)
+    return trained
 
 
-def _record(share: Share) -> dict[str, object]:
-    """A share in the record of the head, from which the release learns what has trained it."""
-    return {"site": share.site, "sequence": share.sequence, "payload": share.digest, "manifest": share.manifest}
+def _pooled(share: Share) -> PooledShare:
+    return PooledShare(share.site, share.sequence, share.digest, share.manifest)
 
 
 def _usable_shares(workspace: Workspace, sites: frozenset[str] | None) -> tuple[list[Share], int]:
@@ -167,15 +207,15 @@ def score_site(head: Tagger, site: str, paths: list[Path], alone: Tagger | None 
 
 
 def _score(head: Tagger, site: str, pool: Pool) -> SiteScore:
-    hits, found, true, tokens = _counts(head.predict, pool)
+    hits, found, true, tokens = _counts(head, pool)
     return SiteScore(site, tokens, true, hits / found if found else 0.0, hits / true if true else 0.0)
 
 
-def _counts(predict: Callable[..., torch.Tensor], pool: Pool) -> tuple[int, int, int, int]:
+def _counts(head: Tagger, pool: Pool) -> tuple[int, int, int, int]:
     """Tokens that both call PHI, that the head does, that are, and all."""
     hits = found = true = tokens = 0
     for batch in pool.batches(256):
-        said = predict(batch.inputs, batch.casing, batch.lengths) > 0
+        said = head.decode(batch) > 0
         gold = batch.tags > 0
         hits += int((said & gold).sum())
         found += int(said.sum())

@@ -27,9 +27,11 @@ class ConnectProxy:
 
     @property
     def url(self) -> str:
+        """Where it listens."""
         return f"http://127.0.0.1:{self._listener.getsockname()[1]}"
 
     def serve(self) -> None:
+        """Forward connections until it is closed."""
         while True:
             try:
                 client, _ = self._listener.accept()
@@ -39,6 +41,7 @@ class ConnectProxy:
             thread.start()
 
     def close(self) -> None:
+        """Stop, and cut what is open."""
         # Closing alone does not wake up who waits in accept().
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)

@@ -37,7 +37,7 @@ from shared.constructions.procedures.recurrent import NoisyRecurrent
 from shared.embeddings.vectors import WordVectors
 from shared.labels import load_scheme
 from shared.models.representer import Representer, RepresenterConfig
-from site_client.exchange.transport import Connection, Patience, Transport
+from site_client.exchange.transport import Connection, RetryPolicy, Transport
 from site_client.exchange.upload import upload
 
 SITES, BUNDLE_BYTES = 50, 20_000_000
@@ -46,7 +46,7 @@ _BLOCK_SENTENCES = 2000
 # Ten tokens a sentence; 16 bits a number, tag and casing of a byte each, and the length.
 _SENTENCE_BYTES = 10 * (2 * _DIM + 2) + 12
 _CUT = 0.6
-_PATIENCE = Patience(attempts=60, first_s=0.2, most_s=5, answer_s=300)
+_RETRY_POLICY = RetryPolicy(attempts=60, first_s=0.2, most_s=5, answer_s=300)
 _SAMPLE_S = 0.5
 _MEGABYTE = 1_000_000
 
@@ -119,7 +119,7 @@ def run(folder: Path, sites: int, bundle_bytes: int) -> Loaded:
             jobs = [
                 pool.submit(
                     _send,
-                    Connection(address, certificates.authority, patience=_PATIENCE),
+                    Connection(address, certificates.authority, retry_policy=_RETRY_POLICY),
                     key,
                     bundles[site],
                     number,
@@ -130,7 +130,7 @@ def run(folder: Path, sites: int, bundle_bytes: int) -> Loaded:
             answers = [job.result() for job in jobs]
         seconds = time.monotonic() - began
         server_bytes = _peak(process.pid)
-    states = Counter(read_receipt(receipt, provider).state for receipt, _ in answers)
+    states = Counter(read_receipt(receipt, provider).state.value for receipt, _ in answers)
     return Loaded(
         len(answers), dict(states), sum(tunnels for _, tunnels in answers), seconds, server_bytes, max(memory)
     )

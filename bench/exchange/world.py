@@ -57,6 +57,7 @@ class Sentences:
     dim: int = DIM
 
     def block(self, index: int) -> SentenceBlock:
+        """The sentences as a block of a payload."""
         random = np.random.default_rng((self.seed, index))
         tokens = 10 * self.sentences
         values = random.standard_normal((tokens, self.dim))
@@ -83,6 +84,7 @@ class World:
 
     @property
     def provider(self) -> Path:
+        """The provider's workspace."""
         return self.root / "provider"
 
     def workspace(self) -> Workspace:

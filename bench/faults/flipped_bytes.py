@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from aggregator.enrolled import shares
-from aggregator.enrolled.shares import ACCEPTED, QUARANTINED, RECEIVED, REJECTED
 from aggregator.ingestion import ingest as intake
+from aggregator.registry.states import ShareState
 from bench.exchange.world import Sentences, World
 from bench.faults.intake import Damage
 from foundation.errors import StorageError
@@ -45,10 +45,10 @@ class Provider:
         try:
             state = intake.ingest(self._workspace, path).state
         except (ProtocolError, StorageError):
-            state = REJECTED
-        counting = shares.shares(self._workspace, (ACCEPTED, QUARANTINED))
-        waiting = shares.shares(self._workspace, (RECEIVED,))
-        return Damage(unverified=len(counting) + (state != REJECTED), stuck=len(waiting))
+            state = ShareState.REJECTED
+        counting = shares.list_shares(self._workspace, (ShareState.ACCEPTED, ShareState.QUARANTINED))
+        waiting = shares.list_shares(self._workspace, (ShareState.RECEIVED,))
+        return Damage(unverified=len(counting) + (state != ShareState.REJECTED), stuck=len(waiting))
 
 
 def cuts(world: World) -> Iterator[Damage]:

@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from aggregator.enrolled import shares, sites
-from aggregator.enrolled.shares import ACCEPTED, QUARANTINED, RECEIVED, REJECTED, WITHDRAWN
 from aggregator.ingestion import ingest as intake
 from aggregator.registry import audit_log
+from aggregator.registry.states import ShareState
 from aggregator.workspace import Workspace
 from bench.exchange.world import RELEASE, Sentences, World, build, invented_terms
 from bench.faults.interruptions import Outcome, undisturbed
@@ -54,7 +54,7 @@ class Scenario:
     name: str
     prepare: Callable[[World], object]
     work: Callable[[World], bytes]
-    state: str
+    state: ShareState
 
 
 @dataclass(frozen=True)
@@ -150,14 +150,14 @@ def _accepted(world: World) -> None:
 
 
 SCENARIOS = (
-    Scenario("accepted", _ready, take_in, ACCEPTED),
-    Scenario("accepted-hdf5", lambda world: _ready(world, suffix=".h5"), take_in, ACCEPTED),
-    Scenario("set-aside", _set_aside, take_in, QUARANTINED),
-    Scenario("refused", _refused, take_in, REJECTED),
-    Scenario("sealed-anew", _known, take_in, ACCEPTED),
-    Scenario("conflict", _conflict, take_in, ACCEPTED),
-    Scenario("resumed", _waiting, resume, ACCEPTED),
-    Scenario("withdrawn", _accepted, withdraw, WITHDRAWN),
+    Scenario("accepted", _ready, take_in, ShareState.ACCEPTED),
+    Scenario("accepted-hdf5", lambda world: _ready(world, suffix=".h5"), take_in, ShareState.ACCEPTED),
+    Scenario("set-aside", _set_aside, take_in, ShareState.QUARANTINED),
+    Scenario("refused", _refused, take_in, ShareState.REJECTED),
+    Scenario("sealed-anew", _known, take_in, ShareState.ACCEPTED),
+    Scenario("conflict", _conflict, take_in, ShareState.ACCEPTED),
+    Scenario("resumed", _waiting, resume, ShareState.ACCEPTED),
+    Scenario("withdrawn", _accepted, withdraw, ShareState.WITHDRAWN),
 )
 
 
@@ -209,7 +209,7 @@ def _unverified(scenario: Scenario, world: World, workspace: Workspace) -> int:
     wrong = 0
     made = {file_sha256(path) for path in world.root.glob("*-[0-9]*.*") if path.suffix in (".parquet", ".h5")}
     for share in shares.accepted_shares(workspace):
-        allowed = share.site == "south" or scenario.state in (ACCEPTED, WITHDRAWN)
+        allowed = share.site == "south" or scenario.state in (ShareState.ACCEPTED, ShareState.WITHDRAWN)
         try:
             with workspace.objects().local(str(share.digest)) as path:
                 wrong += not allowed or file_sha256(path) not in made
@@ -220,7 +220,7 @@ def _unverified(scenario: Scenario, world: World, workspace: Workspace) -> int:
 
 def _at_rest(scenario: Scenario, workspace: Workspace) -> bool:
     """Whether everything is decided, the log is sound, and nothing lies about."""
-    found = shares.shares(workspace)
+    found = shares.list_shares(workspace)
     with workspace.registry().reading() as session:
         audit_log.verify(session)
     kept = {share.digest for share in found if share.state in shares.KEPT}
@@ -228,7 +228,7 @@ def _at_rest(scenario: Scenario, workspace: Workspace) -> bool:
     staging = workspace.root / "staging"
     return (
         [share.state for share in found if share.site == "north"] == [scenario.state]
-        and all(share.state != RECEIVED for share in found)
+        and all(share.state != ShareState.RECEIVED for share in found)
         and objects == kept
         and not (staging.exists() and any(staging.iterdir()))
     )

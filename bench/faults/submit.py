@@ -35,7 +35,7 @@ from shared.labels import load_scheme
 from shared.models.representer import Representer, RepresenterConfig
 from site_client import ledger
 from site_client import workspace as hospital
-from site_client.exchange.receipts import SUBMITTED
+from site_client.exchange.departures import departures
 from site_client.exchange.submit import submit_to_folder
 from site_client.releases.pull import pull
 
@@ -119,7 +119,7 @@ def _examined(root: Path, acknowledged: bytes | None) -> Damage:
 def _unverified(site: hospital.Workspace, stick: Path) -> int:
     """Files on the stick that are no bundles, or left without a word."""
     files = list(stick.glob("*.share")) if stick.exists() else []
-    told = {entry.details.get("bundle_sha256") for entry in ledger.entries(site) if entry.event == SUBMITTED}
+    told = {departure.bundle_sha256 for departure in departures(site)}
     good = [digest for digest in _bundles(site, stick) if digest.decode() in told]
     return len(files) - len(good)
 

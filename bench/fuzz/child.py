@@ -51,6 +51,7 @@ class Counts:
             self._memory = mmap.mmap(file.fileno(), _FIELDS.size)
 
     def add(self, accepted: bool, no_memory: bool, outside: int) -> None:
+        """Count one file that was tried."""
         tried, taken, failed, _, _ = _FIELDS.unpack(self._memory)
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
         self._memory[:] = _FIELDS.pack(tried + 1, taken + accepted, failed + no_memory, outside, peak)

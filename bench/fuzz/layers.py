@@ -20,7 +20,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from bench.fuzz.targets import load, prepare
+from bench.fuzz.seeds import prepare
+from bench.fuzz.targets import load
 from bench.results import Entry, record
 from foundation.errors import StorageError
 from protocols.errors import ProtocolError

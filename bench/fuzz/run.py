@@ -19,12 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aggregator.enrolled import shares
-from aggregator.enrolled.shares import RECEIVED, REJECTED
 from aggregator.ingestion import ingest as intake
+from aggregator.registry.states import ShareState
 from aggregator.sandbox.parent import SandboxLimits
 from bench.exchange.world import Sentences, World, build, invented_terms
 from bench.fuzz import child as fuzz_child
-from bench.fuzz.targets import CANARY, TARGETS, prepare
+from bench.fuzz.seeds import prepare
+from bench.fuzz.targets import CANARY, TARGETS
 from bench.results import Entry, record
 from foundation.errors import StorageError
 from foundation.reading import file_sha256
@@ -79,6 +80,7 @@ class Tally:
     peak_bytes: int = 0
 
     def add(self, other: Tally) -> None:
+        """Count what a child counted."""
         for name in ("tried", "accepted", "no_memory", "outside", "escaped", "died"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.peak_bytes = max(self.peak_bytes, other.peak_bytes)
@@ -152,22 +154,22 @@ def _provider(world: World, folder: Path, sealed: int, crashed: list[Path]) -> T
             _state_anew(world, payload)
             _reset_canary(folder)
             try:
-                state = intake.ingest(workspace, world.seal(payload, "north")).state
+                state: ShareState | None = intake.ingest(workspace, world.seal(payload, "north")).state
             except (ProtocolError, StorageError):
-                state = REJECTED
+                state = ShareState.REJECTED
             except Exception:
                 tally.escaped += 1
-                state = ""
+                state = None
             tally.tried += 1
-            tally.accepted += state not in (REJECTED, "")
+            tally.accepted += state not in (ShareState.REJECTED, None)
             tally.outside += _canary_was_read(folder)
             for path in (payload, manifest_path(payload), payload.with_suffix(".share")):
                 path.unlink(missing_ok=True)
-            if state not in (REJECTED, ""):
+            if state not in (ShareState.REJECTED, None):
                 # Its number is taken: the next needs a world without it.
                 world = build(folder / f"provider-{number}")
                 workspace = world.workspace()
-        tally.escaped += len(shares.shares(workspace, (RECEIVED,)))
+        tally.escaped += len(shares.list_shares(workspace, (ShareState.RECEIVED,)))
     return tally
 
 

@@ -113,6 +113,7 @@ def _share(text: str) -> tuple[int, int]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure the parts that the command line names, and record them."""
     parser = argparse.ArgumentParser(prog="python -m bench.papers.friedrich2019", description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"among {', '.join(PARTS)}; all by default")
     parser.add_argument("--budget", choices=list(BUDGETS), default="standard")

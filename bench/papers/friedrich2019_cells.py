@@ -20,8 +20,8 @@ from bench.results_loop import SPANISH, vectors
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.constructions.procedures.recurrent import NoisyRecurrent
 from shared.document import Document
+from shared.embeddings.files.read import read_vectors
 from shared.embeddings.neighbours import Neighbours
-from shared.embeddings.read import read_vectors
 from shared.embeddings.vectors import WordVectors
 from shared.labels import LabelScheme, load_scheme
 from shared.models.representer import RepresenterConfig
@@ -139,7 +139,6 @@ def measure(cell: Cell, budget: Budget, seed: int) -> dict[str, object]:
         counts by document as in `Outcome`; besides, where they apply: "findings" of the fresh adversaries (without their
         `control`), "record" of the training, "changed": share of the PHI tokens that a pseudonym changes.
     """
-    torch.manual_seed(seed)
     words = inputs(cell.inputs)
     train = sentences(notes("train", budget.notes))
     dev = notes("dev", budget.judged)

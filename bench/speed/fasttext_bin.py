@@ -29,7 +29,7 @@ _NOTE = "the published models have 2 million words and as many buckets of 300 di
 
 
 def _ours(path: Path) -> int:
-    from shared.embeddings.fasttext_format import read_bin
+    from shared.embeddings.files.fasttext_format import read_bin
 
     return len(read_bin(path))
 
@@ -45,7 +45,7 @@ READERS: dict[str, Callable[[Path], int]] = {"ours": _ours, "gensim": _gensim}
 
 def write_model(path: Path, words: int = WORDS, buckets: int = BUCKETS) -> None:
     """A model of random vectors."""
-    from shared.embeddings.fasttext_format import save_bin
+    from shared.embeddings.files.fasttext_format import save_bin
     from shared.embeddings.subwords import Subwords
     from shared.embeddings.vectors import WordVectors, unit_rows
 

@@ -11,9 +11,10 @@ from bench.results import Entry
 from bench.speed.material import DATA
 from bench.speed.ratio import ratio, seconds_by_turns
 from shared.labels import load_scheme
-from shared.models.tagger import Tagger, TaggerConfig
 from shared.sentences.ragged import Batch, RaggedSentences
+from shared.taggers.bilstm_crf import BiLSTMCRF, BiLSTMCRFConfig
 from shared.text.casing import CASING_CLASSES
+from shared.training.loop import Descent, TrainingLoop
 from shared.training.tagging import TaggingConfig
 
 SCHEME = "i2b2_2014"
@@ -25,20 +26,17 @@ def measure(sentences: RaggedSentences, command: str) -> list[Entry]:
     """Time of our step over that of the bare LSTM."""
     torch.manual_seed(0)
     recipe = TaggingConfig()
-    tagger = Tagger(TaggerConfig(sentences.dim, len(load_scheme(SCHEME).tags))).train()
-    optimizer = torch.optim.NAdam(tagger.parameters(), lr=recipe.learning_rate)
+    tagger = BiLSTMCRF(BiLSTMCRFConfig(sentences.dim, len(load_scheme(SCHEME).tags))).train()
+    descent = Descent.nadam(tagger.parameters(), recipe.learning_rate, recipe.clip)
     bare = nn.LSTM(
         sentences.dim + len(CASING_CLASSES), tagger.config.hidden, num_layers=2, bidirectional=True, batch_first=True
     )
+    loop = TrainingLoop("tagger", TURNS * _BATCHES)
     batches = list(sentences.batches(recipe.batch, np.random.default_rng(0)))[:_BATCHES]
 
     def our_steps() -> None:
         for batch in batches:
-            loss = tagger.loss(batch.inputs, batch.casing, batch.tags, batch.lengths).mean()
-            optimizer.zero_grad(set_to_none=True)
-            loss.backward()  # type: ignore[no-untyped-call]
-            nn.utils.clip_grad_norm_(tagger.parameters(), recipe.clip)
-            optimizer.step()
+            loop.descend(tagger.loss(batch).mean(), descent)
 
     def bare_passes() -> None:
         for batch in batches:

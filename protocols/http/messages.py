@@ -43,6 +43,7 @@ class UploadRequest:
     bundle_bytes: int
 
     def to_bytes(self) -> bytes:
+        """The message as it travels, canonical JSON."""
         return canonical_bytes({"bundle_sha256": self.bundle_sha256, "bytes": self.bundle_bytes})
 
     @classmethod
@@ -68,6 +69,7 @@ class ServerTime:
     seconds: int
 
     def to_bytes(self) -> bytes:
+        """The message as it travels, canonical JSON."""
         return canonical_bytes({"time": self.seconds})
 
     @classmethod
@@ -106,6 +108,7 @@ class Problem:
         return cls(code, line if len(line) <= _LONGEST_LINE else line[: _LONGEST_LINE - 3] + "...")
 
     def to_bytes(self) -> bytes:
+        """The message as it travels, canonical JSON."""
         return canonical_bytes({"code": self.code, "message": self.message})
 
     @classmethod

@@ -60,6 +60,7 @@ class SiteRequest:
         return self.public_key.spoken
 
     def to_json(self) -> dict[str, Json]:
+        """The request as JSON, without its signature."""
         return {
             "contact": self.contact,
             "created": self.created.isoformat(),

@@ -72,6 +72,7 @@ class RecipientPublicKey:
 
     @property
     def hex(self) -> str:
+        """The key in lower-case hexadecimal."""
         return self.raw.hex()
 
     @property

@@ -57,6 +57,7 @@ class Rotation:
             raise SchemaError("a new key", received="the old one", advice="make a new key", place="new_key")
 
     def to_json(self) -> dict[str, Json]:
+        """The rotation as JSON, without its signatures."""
         return {
             "created": self.created.isoformat(),
             "format_version": FORMAT_VERSION,

@@ -64,6 +64,7 @@ class PublicKey:
 
     @property
     def hex(self) -> str:
+        """The key in lower-case hexadecimal."""
         return self.raw.hex()
 
     @property
@@ -183,6 +184,7 @@ class Signature:
     value: bytes
 
     def to_json(self) -> dict[str, Json]:
+        """The signature as JSON, with its context and the fingerprint of its key."""
         return {"algorithm": ALGORITHM, "context": self.context, "key": self.key_id, "value": self.value.hex()}
 
     @classmethod

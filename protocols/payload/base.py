@@ -203,6 +203,11 @@ class PayloadReader(ABC):
         return SchemaError(expected, received=received, advice="refuse the file", place=self.path.name)
 
     def check_index(self, index: int) -> None:
+        """Returns if there is a block of this number.
+
+        Raises:
+            IndexError: there is none.
+        """
         if not 0 <= index < self.blocks:
             raise IndexError(f"block {index} of {self.blocks}")
 

@@ -26,6 +26,7 @@ class ForgivingFile:
         self.error: OSError | None = None
 
     def write(self, buffer: memoryview | bytes) -> int:
+        """Write a buffer, or drop what is left of it after the first error; returns its size either way."""
         data = memoryview(buffer).cast("B")
         size = len(data)
         done = 0
@@ -41,6 +42,7 @@ class ForgivingFile:
         return self._file.read(size) or b""
 
     def readinto(self, buffer: memoryview) -> int:
+        """Read into a buffer; returns the bytes read, none after the first error."""
         size = len(buffer)
         done = 0
         while self.error is None and done < size:
@@ -55,12 +57,15 @@ class ForgivingFile:
         return size
 
     def seek(self, offset: int, whence: int = 0) -> int:
+        """Move to an offset; returns the new one."""
         return self._file.seek(offset, whence)
 
     def tell(self) -> int:
+        """The offset at which it stands."""
         return self._file.tell()
 
     def truncate(self, size: int | None = None) -> int:
+        """Cut the file; an error is remembered, not raised."""
         try:
             return self._file.truncate(size)
         except OSError as error:
@@ -69,6 +74,7 @@ class ForgivingFile:
 
     @property
     def closed(self) -> bool:
+        """Whether it is closed."""
         return self._file.closed
 
     def close(self) -> None:

@@ -243,6 +243,7 @@ class Hdf5PayloadReader(PayloadReader):
         return offsets
 
     def read_block(self, index: int) -> SentenceBlock:
+        """The sentences of one block; see PayloadReader."""
         self.check_index(index)
         with self._mapped():
             offsets = self._offsets(index)
@@ -262,6 +263,7 @@ class Hdf5PayloadReader(PayloadReader):
             raise self.wrong("a sound HDF5 file", type(error).__name__) from error
 
     def close(self) -> None:
+        """Let go of the file."""
         self._file.close()
 
 

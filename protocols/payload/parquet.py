@@ -155,6 +155,7 @@ class ParquetPayloadReader(PayloadReader):
         return self.limits.max_tokens_per_sentence
 
     def read_block(self, index: int) -> SentenceBlock:
+        """The sentences of one block; see PayloadReader."""
         self.check_index(index)
         with self._mapped():
             table = self._file.read_row_group(index, use_threads=False)
@@ -188,6 +189,7 @@ class ParquetPayloadReader(PayloadReader):
             raise self.wrong("a sound Parquet file", "a damaged one") from error
 
     def close(self) -> None:
+        """Let go of the file."""
         self._file.close()
         self._handle.close()
 

@@ -65,14 +65,17 @@ class SentenceBlock:
 
     @property
     def dim(self) -> int:
+        """Numbers of a token's representation."""
         return int(self.values.shape[1]) if self.values.ndim == 2 else 0
 
     @property
     def tokens(self) -> int:
+        """Tokens of all sentences."""
         return len(self.values)
 
     @property
     def sentences(self) -> int:
+        """How many sentences."""
         return len(self.lengths)
 
     @cached_property
@@ -121,6 +124,7 @@ class CheckedValues:
 
     @property
     def tag_counts(self) -> tuple[int, ...]:
+        """How often each tag was seen, in the order of the tags."""
         return tuple(self._counts.tolist())
 
 

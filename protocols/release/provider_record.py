@@ -46,6 +46,7 @@ class ProviderRecord:
             raise SchemaError("an address in its one spelling", received="another", advice="correct it", place="server")
 
     def to_json(self) -> dict[str, Json]:
+        """The record as JSON."""
         return {
             "format_version": FORMAT_VERSION,
             "name": self.name,

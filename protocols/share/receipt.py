@@ -10,6 +10,7 @@ import dataclasses
 import datetime
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 
 from protocols.canonical import Json
 from protocols.errors import SchemaError
@@ -18,11 +19,21 @@ from protocols.keys.signed_message import open_message, seal_message
 from protocols.keys.signing import RECEIPT_CONTEXT, PrivateKey, PublicKey
 
 FORMAT_VERSION = 1
-STATES = ("quarantined", "accepted", "rejected", "withdrawn")
-_STATE = re.compile("|".join(STATES))
 _REASON_CODE = re.compile(r"([a-z][a-z0-9-]{0,63})?")
 # Empty where the share was refused before its manifest could be read.
 _MANIFEST = re.compile(r"([0-9a-f]{64})?")
+
+
+class ReceiptState(StrEnum):
+    """What became of a share."""
+
+    QUARANTINED = "quarantined"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    WITHDRAWN = "withdrawn"
+
+
+_STATE = re.compile("|".join(ReceiptState))
 
 
 @dataclass(frozen=True)
@@ -34,7 +45,7 @@ class Receipt:
         sequence: its number at the site.
         bundle_sha256: digest of the bundle, as it came.
         manifest_sha256: digest of its manifest, as the site signed it; "" if it was refused before it could be read.
-        state: one of STATES.
+        state: what was decided.
         reason_code: why, in a word for programs; "" for an accepted share.
         day: of the decision.
         log_head: hash of the entry in the audit log.
@@ -44,7 +55,7 @@ class Receipt:
     sequence: int
     bundle_sha256: str
     manifest_sha256: str
-    state: str
+    state: ReceiptState
     reason_code: str
     day: datetime.date
     log_head: str
@@ -57,7 +68,7 @@ class Receipt:
         check_text(self.state, _STATE, "state")
         check_text(self.reason_code, _REASON_CODE, "reason_code")
         check_text(self.log_head, SHA256, "log_head")
-        if self.state != "rejected" and not self.manifest_sha256:
+        if self.state != ReceiptState.REJECTED and not self.manifest_sha256:
             raise SchemaError("the manifest's digest", received="none", advice="state it", place="manifest_sha256")
 
     def to_bytes(self, key: PrivateKey) -> bytes:
@@ -82,7 +93,7 @@ def read_receipt(data: bytes, public_key: PublicKey) -> Receipt:
         sequence=fields.integer("sequence"),
         bundle_sha256=fields.text("bundle_sha256", SHA256),
         manifest_sha256=fields.text("manifest_sha256", _MANIFEST),
-        state=fields.text("state", _STATE),
+        state=ReceiptState(fields.text("state", _STATE)),
         reason_code=fields.text("reason_code", _REASON_CODE),
         day=fields.date("day"),
         log_head=fields.text("log_head", SHA256),

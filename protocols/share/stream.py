@@ -28,13 +28,15 @@ KEY_BYTES = 32
 class Source(Protocol):
     """What is read from: at most `size` bytes, none at the end."""
 
-    def read(self, size: int, /) -> bytes: ...
+    def read(self, size: int, /) -> bytes:
+        """At most `size` bytes; none at the end."""
 
 
 class Sink(Protocol):
     """What is written to."""
 
-    def write(self, data: bytes, /) -> object: ...
+    def write(self, data: bytes, /) -> object:
+        """Take all of `data`."""
 
 
 def ciphertext_size(plaintext_bytes: int) -> int:

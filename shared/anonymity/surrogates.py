@@ -9,7 +9,7 @@ PHI. With `hides_casing` spans are drawn by their category and length alone and 
 independent of casing and punctuation of labelled PHI too. The mutual information is zero, so the best attacker is no better than one without the share, whatever it knows and
 however many shares it averages. The guarantee does not cover PHI that nobody labelled, which is shown as any other word.
 
-The idea of replacing PHI by automatic pseudonyms before training is that of Friedrich et al. 2019 (section 4.1), who
+The idea of replacing PHI by automatic pseudonyms before training is that of Friedrich et al. 2019 (section 4), who
 draw them among the neighbours of the true word, so that they tell about it.
 """
 

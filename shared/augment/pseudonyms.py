@@ -1,4 +1,4 @@
-"""Automatic pseudonymisation by nearest neighbours (Friedrich et al. 2019, section 4.1).
+"""Automatic pseudonymisation by nearest neighbours (Friedrich et al. 2019, section 4).
 
 A word is replaced by a uniform choice among its N nearest neighbours, itself included, so it stays with probability 1/N
 if the vocabulary has it and never if not. What the paper and its reference exempt, and what is done here:

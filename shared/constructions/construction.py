@@ -23,7 +23,7 @@ from shared.anonymity.redrawing import Redrawing
 from shared.anonymity.surrogates import SurrogateBank
 from shared.constructions.accounting import Accounting
 from shared.constructions.rows import ShareRows
-from shared.embeddings.artefact import save_vectors
+from shared.embeddings.files.artefact import save_vectors
 from shared.embeddings.vectors import WordVectors
 from shared.errors import ModelError
 from shared.labels import LabelScheme, save_scheme

@@ -18,7 +18,7 @@ from shared.constructions.procedures.k_anonymous_invariance import K_ANONYMOUS_I
 from shared.constructions.procedures.surrogates import SURROGATES
 from shared.constructions.procedures.three_part import THREE_PART
 from shared.constructions.training import Procedure
-from shared.embeddings.artefact import load_vectors
+from shared.embeddings.files.artefact import load_vectors
 from shared.errors import ConfigurationError, ModelError
 from shared.labels import load_scheme_file
 from shared.models.storage import load_representer

@@ -32,6 +32,7 @@ class Rate:
 
     @property
     def value(self) -> float:
+        """The share, in [0, 1]; 0 of nothing."""
         return ratio(self.hits, self.total)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:

@@ -78,6 +78,7 @@ class Labels:
         self._known: dict[tuple[str, str], Label] = {}
 
     def __call__(self, span: Annotation) -> Label:
+        """The i2b2 label of a span."""
         key = (element_of(span) if self._slips else "", span.category)
         if key not in self._known:
             self._known[key] = self._make(*key)

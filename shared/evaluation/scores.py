@@ -23,7 +23,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def ratio(part: float, whole: float) -> float:
-    """part / whole, 0.0 where the whole is 0."""
+    """Part / whole, 0.0 where the whole is 0."""
     return part / whole if whole else 0.0
 
 
@@ -55,18 +55,22 @@ class Scores:
 
     @property
     def precision(self) -> float:
+        """Micro precision, in [0, 1]."""
         return ratio(self.tp, self.tp + self.fp)
 
     @property
     def recall(self) -> float:
+        """Micro recall, in [0, 1]."""
         return ratio(self.tp, self.tp + self.fn)
 
     @property
     def f1(self) -> float:
+        """Harmonic mean of micro precision and recall, in [0, 1]."""
         return harmonic(self.precision, self.recall)
 
     @property
     def macro_precision(self) -> float:
+        """Mean precision over the documents."""
         return self._macro(_FP)[0]
 
     @property
@@ -76,6 +80,7 @@ class Scores:
 
     @property
     def macro_recall(self) -> float:
+        """Mean recall over the documents."""
         return self._macro(_FN)[0]
 
     @property
@@ -85,6 +90,7 @@ class Scores:
 
     @property
     def macro_f1(self) -> float:
+        """Harmonic mean of macro precision and recall."""
         if self.slips and not self.macro_precision + self.macro_recall:
             return math.nan
         return harmonic(self.macro_precision, self.macro_recall)
@@ -118,6 +124,7 @@ class Tally:
 
     @property
     def categories(self) -> list[str]:
+        """PHI categories that were met, in the order of their numbers."""
         return list(self._categories)
 
     def add_document(self, gold: Mapping[Key, str], system: Mapping[Key, str]) -> None:

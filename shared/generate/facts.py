@@ -78,6 +78,7 @@ class NoteFacts:
             self._words |= self._doctor_titles()
 
     def word(self, name: str) -> str | None:
+        """Text that is not PHI; see `grammar.Facts`."""
         if name == "surname":
             return self._setting.people.surname(self._random)
         if name == "later":
@@ -88,6 +89,7 @@ class NoteFacts:
         return self._words.get(name)
 
     def slot(self, name: str, form: str) -> Piece:
+        """PHI of this note; see `grammar.Facts`."""
         base = name.rstrip("0123456789*")
         category = CATEGORIES[self._language].get(base)
         if category is None:

@@ -76,6 +76,7 @@ class Person:
         return forms[form]
 
     def age_on(self, day: date) -> int:
+        """Age in whole years on a day."""
         return age_on(day, self.birth)
 
 

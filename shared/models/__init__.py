@@ -1,4 +1,4 @@
-"""The networks: CRF, tagger, representer and the adversaries that attack it."""
+"""The networks and their layers: CRF, LSTM, representer and the adversaries that attack it."""
 
 import os
 

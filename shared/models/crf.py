@@ -135,6 +135,15 @@ def _log_space(
     return torch.logsumexp(alpha + end, 1) - (path + steps + start[tags[:, 0]] + end[tags[rows, lengths - 1]])
 
 
+def _likelihood(
+    emissions: Tensor, tags: Tensor, lengths: Tensor, transitions: Tensor, start: Tensor, end: Tensor
+) -> Tensor:
+    """Negative log-likelihood, `[batch]`, by the fast recursion where it is finite."""
+    arguments = (emissions, tags, lengths, transitions, start, end)
+    losses: Tensor = _NegativeLogLikelihood.apply(*arguments)  # type: ignore[no-untyped-call]
+    return losses if bool(torch.isfinite(losses).all()) else _log_space(*arguments)
+
+
 class ConditionalRandomField(nn.Module):
     """The last layer of the tagger.
 
@@ -164,11 +173,7 @@ class ConditionalRandomField(nn.Module):
         Returns:
             `[batch]`, in nats.
         """
-        arguments = (emissions, tags, lengths, self.transitions, self.start, self.end)
-        losses: Tensor = _NegativeLogLikelihood.apply(*arguments)  # type: ignore[no-untyped-call]
-        if not bool(torch.isfinite(losses).all()):
-            losses = _log_space(*arguments)
-        return losses
+        return _likelihood(emissions, tags, lengths, self.transitions, self.start, self.end)
 
     @torch.no_grad()
     def decode(self, emissions: Tensor, lengths: Tensor) -> Tensor:
@@ -200,3 +205,29 @@ class ConditionalRandomField(nn.Module):
             n = alive[t + 1]
             path[t, :n] = (scores[t, :n] + towards[path[t + 1, :n]]).argmax(1)
         return path.t().contiguous()
+
+    @torch.enable_grad()
+    def marginals(self, emissions: Tensor, lengths: Tensor) -> Tensor:
+        """Probability of each tag at each step, among the sequences that BIO allows: those that `decode` chooses from.
+
+        The gradient of the log-partition by an emission is the marginal of its tag (Eisner 2016), so the backward pass of
+        the likelihood is the forward-backward algorithm. It is exact; of the likelihood's gradient, what was observed is
+        taken away again.
+
+        Args:
+            emissions: `[batch, steps, tags]`.
+            lengths: int64 `[batch]`, falling, the first equal to `steps`.
+
+        Returns:
+            like the emissions, zero on padding.
+        """
+        wanted = emissions.detach().clone().requires_grad_()
+        transitions = self.transitions.detach() + _FORBIDDEN * ~self.may_follow
+        start, end = self.start.detach() + _FORBIDDEN * ~self.may_start, self.end.detach()
+        # O is allowed everywhere, so it can be the observed tag of every step.
+        observed = torch.zeros(emissions.shape[:2], dtype=torch.int64)
+        losses = _likelihood(wanted, observed, lengths, transitions, start, end)
+        (gradient,) = torch.autograd.grad(losses.sum(), wanted)
+        inside = torch.arange(emissions.shape[1])[None, :] < lengths[:, None]
+        gradient[:, :, 0] += inside
+        return gradient.clamp(0, 1)

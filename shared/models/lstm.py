@@ -151,6 +151,7 @@ class LockedDropout(nn.Module):
         self.rate = rate
 
     def forward(self, inputs: Tensor) -> Tensor:
+        """The inputs, `[batch, steps, dim]`, with the same numbers dropped in every step of a sentence while training."""
         if not self.training or not self.rate:
             return inputs
         mask = torch.empty(inputs.shape[0], 1, inputs.shape[2]).bernoulli_(1 - self.rate)

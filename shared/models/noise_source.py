@@ -110,7 +110,7 @@ class MemoisedNoise:
             )
         key = hmac.digest(secret, _KEY_CONTEXT + context, "sha256")
         self._nonces = hmac.new(key, _NONCE_CONTEXT, hashlib.sha256)
-        self._cipher, self._tails = (Cipher(AES(hmac.digest(key, use, "sha256")), ECB()) for use in (b"aes", b"tails"))
+        self._cipher, self._tails = (Cipher(AES(hmac.digest(key, use, "sha256")), ECB()) for use in (b"aes", b"tails"))  # noqa: S305 - counters go in
 
     def for_sentences(self, words: list[str], lengths: NDArray[np.integer]) -> SentenceNoise:
         """The source for some sentences.

@@ -1,4 +1,4 @@
-"""The representer: word vectors in, noisy representation out (Friedrich et al. 2019, section 5.2 and Figure 3).
+"""The representer: word vectors in, noisy representation out (Friedrich et al. 2019, section 5.2 and Figure 2).
 
 word vectors -> noise -> BiLSTM -> linear -> unit ball -> noise
 

@@ -21,16 +21,15 @@ from foundation.files import write_bytes, write_text
 from foundation.os_errors import storage_error
 from shared.errors import ConfigurationError, ModelError
 from shared.models.representer import Representer, RepresenterConfig
-from shared.models.tagger import Tagger, TaggerConfig
 from shared.models.token_local import TokenLocal, TokenLocalConfig
 
-Model = TypeVar("Model", Representer, TokenLocal, Tagger)
-Config = TypeVar("Config", RepresenterConfig, TokenLocalConfig, TaggerConfig)
+Model = TypeVar("Model", bound=nn.Module)
+Config = TypeVar("Config")
 
 
 def save_representer(representer: Representer | TokenLocal, folder: Path) -> None:
     """Write representer.safetensors and representer.json into a folder."""
-    _save(representer, asdict(representer.config) | {"kind": representer.kind}, folder, "representer")
+    save_model(representer, asdict(representer.config) | {"kind": representer.kind}, folder, "representer")
 
 
 def load_representer(folder: Path) -> Representer | TokenLocal:
@@ -39,43 +38,42 @@ def load_representer(folder: Path) -> Representer | TokenLocal:
     Raises:
         ModelError: a file is missing or damaged, or the two do not belong together.
     """
-    description = _description(folder / "representer.json")
+    description = read_description(folder, "representer")
     kind = description.pop("kind", None)
     if kind == TokenLocal.kind:
-        return _load(folder, "representer", description, TokenLocalConfig, TokenLocal)
+        return load_model(folder, "representer", description, TokenLocalConfig, TokenLocal)
     if kind == Representer.kind:
-        return _load(folder, "representer", description, RepresenterConfig, Representer)
+        return load_model(folder, "representer", description, RepresenterConfig, Representer)
     raise ModelError("representer.json: expected a kind of representer that this version knows; update deid-commons")
 
 
-def save_head(head: Tagger, folder: Path) -> None:
-    """Write head.safetensors and head.json into a folder."""
-    _save(head, asdict(head.config), folder, "head")
-
-
-def load_head(folder: Path) -> Tagger:
-    """The head of a folder, ready to tag.
-
-    Raises:
-        ModelError: as for `load_representer`.
-    """
-    return _load(folder, "head", _description(folder / "head.json"), TaggerConfig, Tagger)
-
-
-def _save(model: nn.Module, description: dict[str, float | str], folder: Path, name: str) -> None:
+def save_model(model: nn.Module, description: dict[str, float | str], folder: Path, name: str) -> None:
+    """Write a model's weights and its description into a folder, as NAME.safetensors and NAME.json."""
     folder.mkdir(parents=True, exist_ok=True)
     tensors = {key: tensor.detach().contiguous() for key, tensor in model.state_dict().items()}
     write_bytes(folder / f"{name}.safetensors", save(tensors), private=False)
     write_text(folder / f"{name}.json", json.dumps(description, indent=1, sort_keys=True), private=False)
 
 
-def _load(
+def load_model(
     folder: Path,
     name: str,
     description: dict[str, object],
     describe: Callable[..., Config],
     build: Callable[[Config], Model],
 ) -> Model:
+    """The frozen model of a folder, ready for use.
+
+    Args:
+        folder: with NAME.safetensors.
+        name: of the files.
+        description: as `read_description` gives it, without what is no setting of the model.
+        describe: dataclass of the model's settings, each a number.
+        build: makes the model of them.
+
+    Raises:
+        ModelError: the weights are missing or damaged, or not those that are described.
+    """
     config = _config(f"{name}.json", description, describe)
     path = folder / f"{name}.safetensors"
     try:
@@ -104,8 +102,14 @@ def _load(
 _MAX_SIZE = 8192
 
 
-def _description(path: Path) -> dict[str, object]:
-    """The JSON object in a file."""
+def read_description(folder: Path, name: str) -> dict[str, object]:
+    """The description of a model, the JSON object in NAME.json.
+
+    Raises:
+        ModelError: the file is missing or damaged.
+        StorageError: it can't be read.
+    """
+    path = folder / f"{name}.json"
     try:
         values = json.loads(path.read_bytes())
     except FileNotFoundError as error:

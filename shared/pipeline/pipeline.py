@@ -22,13 +22,12 @@ from shared.document import Annotation, Document
 from shared.embeddings.vectors import WordVectors
 from shared.errors import ModelError
 from shared.labels import LabelScheme, decode_tags
-from shared.models.storage import load_head
-from shared.models.tagger import Tagger
 from shared.sentences.encoding import embedded
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import CHUNK_TOKENS, TokenisedSentences, tokenised, tokenised_chunks
+from shared.taggers.registry import load_head
+from shared.taggers.tagger import Tagger, predict
 from shared.text.tokens import Tokens
-from shared.training.tagging import predict
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ class Pipeline:
     def tags(self, documents: Iterable[tuple[Document, Tokens]]) -> Iterator[NDArray[np.uint8]]:
         """Predicted tags chunk by chunk, in the order of the tokens; documents as `tokenised` yields them."""
         for chunk in tokenised_chunks(documents, None):
-            shown = self.encoder.noise_free(chunk)
+            shown = self.head.inputs(chunk, self.encoder.noise_free)
             lines: list[NDArray[np.uint8]] = [np.zeros(0, dtype=np.uint8)] * shown.sentences
             for rows, predicted in predict(self.head, shown):
                 for row, line in zip(rows.tolist(), predicted, strict=True):

@@ -1,6 +1,6 @@
 """A bound on what the white-box attacker may tell of each sentence, held by more noise or by leaving the sentence out.
 
-This is the "dynamic noise" that Friedrich et al. 2019 (section 7) leave to future work, with the attacker in closed form in
+This is the "dynamic noise" that Friedrich et al. 2019 (section 10) leave to future work, with the attacker in closed form in
 the place of a trained one. Scaling the output noise of a sentence by f divides every divergence of it by f exactly, so
 no sentence is run twice. Factors come from a ladder, on which `MemoisedNoise` lays one draw over the other: a sentence that
 is shared again under another bound tells no more than the share of it with the least noise.

@@ -29,6 +29,7 @@ import math
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from importlib import resources
 from pathlib import Path
 
@@ -155,6 +156,14 @@ class Policy:
         return self.digest == _sha256(_bundled())
 
 
+class Outcome(StrEnum):
+    """What became of a limit, as people read it."""
+
+    PASS = "pass"
+    SKIPPED = "skipped"
+    FAIL = "FAIL"
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What became of one limit.
@@ -176,7 +185,14 @@ class Verdict:
     @property
     def passed(self) -> bool:
         """Whether the limit does not stand against publishing."""
-        return self.skipped or not self.reason
+        return self.outcome != Outcome.FAIL
+
+    @property
+    def outcome(self) -> Outcome:
+        """Skipped, kept or broken."""
+        if self.skipped:
+            return Outcome.SKIPPED
+        return Outcome.FAIL if self.reason else Outcome.PASS
 
     @property
     def shown(self) -> Finding | None:

@@ -44,10 +44,12 @@ class SentenceSource(Protocol):
     """Where a training gets its sentences: memory, or a pool on disk."""
 
     @property
-    def dim(self) -> int: ...
+    def dim(self) -> int:
+        """Numbers of a token's vector."""
 
     @property
-    def sentences(self) -> int: ...
+    def sentences(self) -> int:
+        """How many sentences."""
 
     def batches(self, size: int, generator: np.random.Generator | None = None) -> Iterator[Batch]:
         """Every sentence once; in random order where a generator is given, else by length within windows."""
@@ -84,6 +86,7 @@ class RaggedSentences(SentenceLayout):
 
     @property
     def dim(self) -> int:
+        """Numbers of a token's vector."""
         return int(self.values.shape[1])
 
     def batches(self, size: int, generator: np.random.Generator | None = None) -> Iterator[Batch]:

@@ -1,7 +1,7 @@
 """Tokens and sentences as offsets into the untouched text, for any language that puts spaces between words.
 
 A token is a run of letters, a run of digits, an ellipsis, or one other visible character; combining marks stay with
-the character that they follow. This is the aggressive tokenisation of Friedrich et al. 2019 (section 5.1: spaCy tokens
+the character that they follow. This is the aggressive tokenisation of Friedrich et al. 2019 (section 6: spaCy tokens
 split further at punctuation and where a digit meets a letter), with the split of letter and digit made in both
 directions, so that "d:03/04/2019t:" gives up its date.
 

@@ -21,10 +21,12 @@ class AdversarialRecipe(Recipe, Protocol):
     """The settings that both procedures have besides: learning rate of all networks, units of the adversaries."""
 
     @property
-    def learning_rate(self) -> float: ...
+    def learning_rate(self) -> float:
+        """Of both sides' optimisers."""
 
     @property
-    def adversary_hidden(self) -> int: ...
+    def adversary_hidden(self) -> int:
+        """Units a direction of T1 and T2."""
 
 
 class AdversarialTraining(RepresenterTraining):

@@ -153,4 +153,4 @@ def train_representer(
     with seeded(config.seed):
         trainer = _Trainer(source, table, tags, shape, config, progress)
         trainer.learn()
-    return trainer.frozen()
+    return trainer.finish()

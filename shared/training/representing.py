@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -22,9 +22,9 @@ from torch import Tensor, nn
 
 from shared.errors import TrainingError
 from shared.models.representer import Representer, RepresenterConfig
-from shared.models.tagger import Tagger, TaggerConfig
 from shared.progress import Progress
 from shared.sentences.ragged import Batch, RaggedSentences
+from shared.taggers.registry import build_tagger, default_config
 from shared.training.loop import TrainingLoop
 from shared.training.pairs import NeighbourTable, false_twins, sentences_with_phi
 
@@ -33,13 +33,16 @@ class Recipe(Protocol):
     """The settings that every procedure has: sentences a step, bound on a gradient's norm, seed."""
 
     @property
-    def batch(self) -> int: ...
+    def batch(self) -> int:
+        """Sentences in a batch."""
 
     @property
-    def clip(self) -> float: ...
+    def clip(self) -> float:
+        """L2 norm that gradients are clipped to."""
 
     @property
-    def seed(self) -> int: ...
+    def seed(self) -> int:
+        """Of all chance in the training."""
 
 
 @dataclass
@@ -104,7 +107,7 @@ class RepresenterTraining:
                 "expected sentences with PHI to tell from their false twins, got none; check the labels of the corpus"
             )
         self.representer = Representer(shape)
-        self.tagger = Tagger(TaggerConfig(shape.dim, tags))
+        self.tagger = build_tagger(default_config(shape.dim, tags))
         self.record = TrainingRecord()
         # Half as many pairs a step as sentences: a pair is two sentences.
         self.pairs = max(recipe.batch // 2, 1)
@@ -119,7 +122,7 @@ class RepresenterTraining:
     def task_loss(self, batch: Batch) -> Tensor:
         """Nats a sentence of the tagger on fresh noisy representations."""
         representation = self.representer(batch.inputs, batch.lengths, torch.default_generator)
-        return self.tagger.loss(representation, batch.casing, batch.tags, batch.lengths).mean()
+        return self.tagger.loss(replace(batch, inputs=representation)).mean()
 
     def batches(self) -> Iterator[Batch]:
         """Those of one pass over all sentences."""
@@ -150,8 +153,8 @@ class RepresenterTraining:
         self.record.adversary_accuracy.append(float(np.mean([step.accuracy for step in steps])))
         self.record.noise.append(min(self.representer.noise_scales()["output"]))
 
-    def frozen(self) -> tuple[Representer, TrainingRecord]:
-        """The result."""
+    def finish(self) -> tuple[Representer, TrainingRecord]:
+        """The representer, frozen, and the record."""
         for parameter in self.representer.parameters():
             parameter.requires_grad_(False)
         return self.representer.eval(), self.record

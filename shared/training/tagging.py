@@ -1,4 +1,4 @@
-"""Training and use of a tagger, on word vectors or on shared representations (Friedrich et al. 2019, section 3 and Table 1).
+"""Training of a tagger, on word vectors or on shared representations (Friedrich et al. 2019, section 3 and Table 1).
 
 One addition to the paper's recipe: the learning rate falls linearly to zero over the last part of the training. (A running
 average of the weights on top of that changed nothing: 98.7 / 95.2 with and without, held-out tenth of MEDDOCAN train.)
@@ -6,16 +6,15 @@ average of the weights on top of that changed nothing: 98.7 / 95.2 with and with
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shared.errors import ConfigurationError, TrainingError
-from shared.models.tagger import Tagger, TaggerConfig
 from shared.progress import Progress, silent
 from shared.sentences.ragged import Batch, SentenceSource
+from shared.taggers.registry import build_tagger, default_config
+from shared.taggers.tagger import Tagger, TaggerConfig
 from shared.training.loop import Descent, TrainingLoop, seeded
 
 
@@ -70,7 +69,7 @@ def train_tagger(
         source: sentences and tags; read once an epoch, never held whole by the trainer.
         tags: number of tags of the label scheme.
         config: the recipe.
-        shape: the network; by default the paper's.
+        shape: the network, of any kind; by default the paper's.
         progress: called after every step.
 
     Raises:
@@ -81,7 +80,7 @@ def train_tagger(
             "expected at least one labelled sentence to train on, got none; check the corpus or the pool"
         )
     with seeded(config.seed):
-        tagger = Tagger(shape or TaggerConfig(source.dim, tags))
+        tagger = build_tagger(shape or default_config(source.dim, tags))
         _learn(tagger.train(), source, config, progress)
     return tagger.eval()
 
@@ -95,22 +94,8 @@ def _learn(tagger: Tagger, source: SentenceSource, config: TaggingConfig, progre
     descent.fall_late(config.decay, loop.total)
 
     def step(batch: Batch) -> None:
-        loop.descend(tagger.loss(batch.inputs, batch.casing, batch.tags, batch.lengths).mean(), descent)
+        loop.descend(tagger.loss(batch).mean(), descent)
         descent.lower_rate()
 
     for _ in loop.passes("tagger", epochs, lambda: source.batches(config.batch, generator), step):
         pass
-
-
-def predict(
-    tagger: Tagger, source: SentenceSource, batch: int = 128
-) -> Iterator[tuple[NDArray[np.int64], list[NDArray[np.uint8]]]]:
-    """Predicted tags of every sentence, batch by batch.
-
-    Yields:
-        rows of the source, and for each row its tags, uint8 `[tokens]`.
-    """
-    tagger.eval()
-    for piece in source.batches(batch):
-        tags = tagger.predict(piece.inputs, piece.casing, piece.lengths).numpy().astype(np.uint8)
-        yield piece.rows, [line[:length] for line, length in zip(tags, piece.lengths.tolist(), strict=True)]

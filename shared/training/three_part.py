@@ -160,4 +160,4 @@ def train_representer(
         trainer.learn_task()
         trainer.learn_attack()
         trainer.learn_jointly()
-    return trainer.frozen()
+    return trainer.finish()

@@ -13,10 +13,11 @@ from command_line.progress import progress_bar
 from shared.errors import ConfigurationError
 from site_client.commands.keys import enrol, keys, warn_of_expiry
 from site_client.commands.ledger import ledger
-from site_client.commands.options import MODES, existing_path, folder_option
+from site_client.commands.options import existing_path, folder_option
 from site_client.commands.pull import pull_release
 from site_client.commands.submit import receipts, submit
 from site_client.commands.withdraw import withdraw
+from site_client.deid.registry import DEFAULT, MODES, describe_modes
 from site_client.errors import WorkspaceError
 
 if TYPE_CHECKING:
@@ -169,10 +170,10 @@ def inspect_share(
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="A new folder.")
 @click.option(
     "--mode",
-    default="redact",
+    default=DEFAULT.name,
     show_default=True,
     type=click.Choice(MODES),
-    help="tag: brat annotations beside the text; redact: text with [CATEGORY].",
+    help=describe_modes(),
 )
 @folder_option
 @json_option
@@ -182,20 +183,21 @@ def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading
     from command_line.notes import Notes
     from shared.pipeline.pipeline import load_pipeline
     from site_client import workspace
-    from site_client.deid import deidentify
+    from site_client.deid.deidentify import write_deidentified
 
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
     read = Notes(notes, NotesOptions.of(reading))
     with progress_bar(quiet=as_json) as bar:
-        written, counts = deidentify.write_deidentified(load_pipeline(_pipeline(opened)), read, out, mode, bar)
+        done = write_deidentified(load_pipeline(_pipeline(opened)), read, out, MODES[mode], bar)
     lines = [
         *read.lines(),
-        f"{written} documents in {out}, {sum(counts.values())} spans: "
-        + (", ".join(f"{name} {count}" for name, count in sorted(counts.items())) or "none"),
+        f"{done.documents} documents in {out}, {sum(done.spans.values())} spans: "
+        + (", ".join(f"{name} {count}" for name, count in sorted(done.spans.items())) or "none"),
         "no de-identifier finds everything: have a sample read before the notes go anywhere",
     ]
-    report({"documents": written, "spans": counts, "quarantined": read.quarantined}, lines, as_json=as_json)
+    result = {"documents": done.documents, "spans": dict(done.spans), "quarantined": read.quarantined}
+    report(result, lines, as_json=as_json)
 
 
 @main.command(cls=Computation, epilog=examples("site-client evaluate labelled-notes/"))

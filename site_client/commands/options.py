@@ -9,8 +9,6 @@ from pathlib import Path
 
 import click
 
-MODES = ("tag", "redact")
-"""Those of `site_client.deid.deidentify`."""
 OVERLAP_DAYS, MAX_OVERLAP_DAYS = 30, 90
 """Those of `site_client.keys` and `protocols.keys.rotation`."""
 

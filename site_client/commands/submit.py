@@ -92,12 +92,14 @@ def receipts(folder: Path, root: Path, as_json: bool) -> None:
 
 
 def _report(found: list[Receipt], *, as_json: bool) -> None:
+    from protocols.share.receipt import ReceiptState
+
     rows = [
         {"sequence": one.sequence, "state": one.state, "reason_code": one.reason_code, "log_head": one.log_head}
         for one in found
     ]
     report({"receipts": rows}, [f"share {one.sequence}: {_words(one)}" for one in found], as_json=as_json)
-    rejected = [one for one in found if one.state == "rejected"]
+    rejected = [one for one in found if one.state == ReceiptState.REJECTED]
     if rejected:
         numbers = ", ".join(f"{one.sequence} ({one.reason_code})" for one in rejected)
         raise RejectedError(f"share {numbers}: expected it to be taken, the provider refuses it; ask the provider why")

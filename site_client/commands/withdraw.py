@@ -41,14 +41,14 @@ def withdraw(
     opened = workspace.open_workspace(root)
     found = withdrawals.find_share(opened, share)
     way = None if folder is not None else connection_of(opened, ca, proxy)
-    data = withdrawals.withdrawal(opened, found, reason, datetime.date.today())
+    data = withdrawals.request_withdrawal(opened, found, reason, datetime.date.today())
     if folder is not None:
         path = withdrawals.write_withdrawal(opened, found, data, folder)
         lines = [f"{path} asks the provider to withdraw share {found.sequence}; carry it there"]
         report({"withdrawal": str(path), "sequence": found.sequence}, lines, as_json=as_json)
         return
     assert way is not None
-    receipt = withdrawals.confirmed(opened, found, post(opened, "/v1/withdrawals", data, way, tell))
+    receipt = withdrawals.confirm_withdrawal(opened, found, post(opened, "/v1/withdrawals", data, way, tell))
     report(
         {"sequence": found.sequence, "state": receipt.state, "log_head": receipt.log_head},
         [f"share {found.sequence} is withdrawn; the provider's signed receipt is in the ledger"],

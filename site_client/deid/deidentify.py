@@ -1,36 +1,43 @@
-"""`site-client deid`: what the pipeline found, as annotations, or hidden behind the names of their categories."""
+"""`site-client deid`: what the pipeline found in notes, handed on in one of the modes of `site_client.deid.registry`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from shared.corpus import write_corpus
 from shared.document import Annotation, Document
 from shared.errors import ConfigurationError
-from shared.pipeline.pipeline import Pipeline
 from shared.progress import Progress, silent
+from site_client.deid.mode import Mode
 
-MODES = ("tag", "redact")
+
+class Annotator(Protocol):
+    """What finds PHI, such as the pipeline of a release."""
+
+    def annotate(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """The documents with predicted annotations in the place of their own, in their order."""
+        ...
 
 
-def redacted(document: Document) -> Document:
-    """The document with every annotated span replaced by its category in brackets, and no annotations.
+@dataclass(frozen=True)
+class Deidentified:
+    """What was written.
 
-    The replacement is built from left to right over sorted, disjoint spans, which `Document` guarantees, so no part of a
-    span can slip through between two replacements.
+    Args:
+        documents: how many.
+        spans: how many of each category.
     """
-    pieces: list[str] = []
-    position = 0
-    for span in document.annotations:
-        pieces += [document.text[position : span.start], f"[{span.category}]"]
-        position = span.end
-    pieces.append(document.text[position:])
-    return Document(document.identifier, "".join(pieces))
+
+    documents: int
+    spans: Mapping[str, int]
 
 
-def merged(predicted: Document, known: Document) -> Document:
-    """Both documents' spans, where they touch one another as one span: what anybody marked as PHI is hidden."""
+def merge_annotations(predicted: Document, known: Document) -> Document:
+    """Both documents' spans, where they overlap as one span: what anybody marked as PHI is hidden."""
     spans: list[Annotation] = []
     for span in sorted([*predicted.annotations, *known.annotations]):
         if spans and span.start < spans[-1].end:
@@ -42,14 +49,14 @@ def merged(predicted: Document, known: Document) -> Document:
 
 
 def deidentify(
-    pipeline: Pipeline, documents: Iterable[Document], mode: str, counts: dict[str, int]
+    annotator: Annotator, documents: Iterable[Document], mode: Mode, counts: Counter[str]
 ) -> Iterator[Document]:
     """De-identified documents, in order.
 
     Args:
-        pipeline: of the pulled release.
-        documents: notes; annotations that they bring along are hidden too when redacting.
-        mode: one of MODES.
+        annotator: the pipeline of the pulled release.
+        documents: notes.
+        mode: how they are handed on.
         counts: is filled with the number of spans of each category.
     """
     originals: list[Document] = []
@@ -59,33 +66,29 @@ def deidentify(
             originals.append(document)
             yield document
 
-    for predicted in pipeline.annotate(remembered()):
+    for predicted in annotator.annotate(remembered()):
         original = originals.pop(0)
-        hidden = merged(predicted, original) if mode == "redact" else predicted
-        for span in hidden.annotations:
-            counts[span.category] = counts.get(span.category, 0) + 1
-        yield redacted(hidden) if mode == "redact" else hidden
+        found = merge_annotations(predicted, original) if mode.hides else predicted
+        counts.update(span.category for span in found.annotations)
+        yield mode.turn(found)
 
 
 def write_deidentified(
-    pipeline: Pipeline, documents: Iterable[Document], out: Path, mode: str, progress: Progress = silent
-) -> tuple[int, dict[str, int]]:
-    """Write de-identified notes into a folder: brat for tags, plain text for redacted notes.
-
-    Returns:
-        documents written, and spans of each category.
+    annotator: Annotator, documents: Iterable[Document], out: Path, mode: Mode, progress: Progress = silent
+) -> Deidentified:
+    """Write de-identified notes into a folder, in the format of the mode.
 
     Raises:
         ConfigurationError: the folder holds something already, maybe the notes themselves.
     """
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise ConfigurationError(f"{out}: expected a new folder, found one with files in it; choose another")
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
 
     def watched() -> Iterator[Document]:
-        for number, document in enumerate(deidentify(pipeline, documents, mode, counts), start=1):
+        for number, document in enumerate(deidentify(annotator, documents, mode, counts), start=1):
             yield document
             progress("notes", number, 0)
 
-    written = write_corpus(watched(), out, "brat" if mode == "tag" else "txt")
-    return written, counts
+    written = write_corpus(watched(), out, mode.format)
+    return Deidentified(written, dict(counts))

@@ -46,7 +46,7 @@ class Sealed:
         return self.path.name
 
 
-def sealed(workspace: Workspace, share: Path, approved: SignedManifest) -> Sealed:
+def seal_for_provider(workspace: Workspace, share: Path, approved: SignedManifest) -> Sealed:
     """A share as a bundle for the provider: sealed now, or the file that was sealed before.
 
     Args:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from foundation.errors import StorageError
@@ -16,9 +15,10 @@ from protocols.share.receipt import Receipt, read_receipt
 from site_client import ledger
 from site_client.errors import LedgerError, SiteError
 from site_client.exchange import outbox
+from site_client.exchange.departures import Departure, departures
+from site_client.ledger import Event
 from site_client.workspace import Workspace
 
-SUBMITTED, RECEIVED = "submitted", "receipt"
 SUFFIX = ".receipt.json"
 
 
@@ -42,7 +42,7 @@ def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
             "bundle_sha256": receipt.bundle_sha256, "log_head": receipt.log_head, "manifest_sha256": manifest_sha256,
             "reason_code": receipt.reason_code, "sequence": receipt.sequence, "state": receipt.state,
         }  # fmt: skip
-        ledger.record(workspace, RECEIVED, details)
+        ledger.record(workspace, Event.RECEIPT, details)
         with mapped(path):
             path.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(path, data)
@@ -84,18 +84,19 @@ def take_receipts(workspace: Workspace, folder: Path) -> list[Receipt]:
 def _left(workspace: Workspace, receipt: Receipt) -> str:
     """Digest of the manifest of the share that a receipt is about."""
     if receipt.site == workspace.site:
-        for entry in ledger.entries(workspace):
-            if entry.event == SUBMITTED and _is_about(receipt, entry.details):
-                return str(entry.details["manifest_sha256"])
+        for departure in departures(workspace):
+            if _is_about(receipt, departure):
+                return departure.manifest_sha256
     raise SiteError(
         f"receipt for share {receipt.sequence} of {receipt.site}: expected one for a share that left from here, got another; "
         "ask the provider what it is about"
     )
 
 
-def _is_about(receipt: Receipt, submitted: Mapping[str, Json]) -> bool:
+def _is_about(receipt: Receipt, departure: Departure) -> bool:
     """Whether a receipt names a share that left: by its manifest, or by its bundle if that could not be opened."""
-    sequence, name = ("sequence", receipt.sequence), ("manifest_sha256", receipt.manifest_sha256)
-    if not receipt.manifest_sha256:
-        name = ("bundle_sha256", receipt.bundle_sha256)
-    return all(submitted.get(key) == value for key, value in (sequence, name))
+    if receipt.sequence != departure.sequence:
+        return False
+    if receipt.manifest_sha256:
+        return receipt.manifest_sha256 == departure.manifest_sha256
+    return receipt.bundle_sha256 == departure.bundle_sha256

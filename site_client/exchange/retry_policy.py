@@ -10,7 +10,7 @@ LONGEST_S = 600
 
 
 @dataclass(frozen=True)
-class Patience:
+class RetryPolicy:
     """How often and how long to wait.
 
     Args:

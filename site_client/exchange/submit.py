@@ -14,12 +14,11 @@ from pathlib import Path
 from foundation.files import staged
 from foundation.os_errors import mapped
 from foundation.reading import file_sha256
-from protocols.canonical import Json
 from protocols.share.receipt import Receipt
-from site_client import ledger
 from site_client.errors import SiteError
-from site_client.exchange.outbox import Sealed, sealed
-from site_client.exchange.receipts import SUBMITTED, take_receipt
+from site_client.exchange.departures import Departure
+from site_client.exchange.outbox import Sealed, seal_for_provider
+from site_client.exchange.receipts import take_receipt
 from site_client.exchange.transport import Connection, Transport
 from site_client.exchange.upload import upload
 from site_client.sharing import approval
@@ -101,11 +100,8 @@ def submit_to_server(
 
 
 def _ready(workspace: Workspace, share: Path, approver: str | None) -> Sealed:
-    return sealed(workspace, share, approval.require(workspace, share, approver))
+    return seal_for_provider(workspace, share, approval.require(workspace, share, approver))
 
 
 def _record(workspace: Workspace, ready: Sealed, to: str) -> None:
-    details: dict[str, Json] = {
-        "bundle_sha256": ready.sha256, "manifest_sha256": ready.manifest_sha256, "sequence": ready.sequence, "to": to,
-    }  # fmt: skip
-    ledger.record(workspace, SUBMITTED, details)
+    Departure(ready.sequence, ready.manifest_sha256, ready.sha256, to).record(workspace)

@@ -28,9 +28,9 @@ from protocols.http.messages import MAX_MESSAGE_BYTES, Problem, ServerTime, serv
 from protocols.http.signatures import RequestParts, new_nonce, sign_request
 from protocols.keys.signing import PrivateKey
 from site_client.errors import RefusedError, SiteError, UnreachableError
-from site_client.exchange.retry_policy import LONGEST_S, Patience, asked_seconds
+from site_client.exchange.retry_policy import LONGEST_S, RetryPolicy, asked_seconds
 
-__all__ = ["Answer", "Connection", "Patience", "Transport"]
+__all__ = ["Answer", "Connection", "RetryPolicy", "Transport"]
 
 TOLERATED_CLOCK_S = 60
 _TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
@@ -46,13 +46,13 @@ class Connection:
         server: its address, such as https://deid.example.org.
         ca: file with the certificates to trust, PEM; None for those of this machine.
         proxy: such as http://proxy:3128; None for what HTTPS_PROXY and NO_PROXY say.
-        patience: with a server that does not answer.
+        retry_policy: for a server that does not answer.
     """
 
     server: str
     ca: Path | None = None
     proxy: str | None = None
-    patience: Patience = field(default_factory=Patience)
+    retry_policy: RetryPolicy = field(default_factory=RetryPolicy)
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Transport:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.server = server_address(connection.server)
-        self.patience = connection.patience
+        self.retry_policy = connection.retry_policy
         self.sleep = sleep
         self._key, self._tell, self._clock = key, tell, clock
         self._ahead: int | None = None
@@ -186,9 +186,9 @@ class Transport:
             raise error
         if error.retry_after_s > LONGEST_S:
             raise UnreachableError(f"{error}; repeat the command in {error.retry_after_s // 60} minutes") from error
-        if failures >= self.patience.attempts:
+        if failures >= self.retry_policy.attempts:
             raise UnreachableError(f"{error}; given up after {failures} attempts, repeat the command later") from error
-        self.sleep(self.patience.pause(failures, error.retry_after_s))
+        self.sleep(self.retry_policy.pause(failures, error.retry_after_s))
 
     def _repeated(self, send: Callable[[], Answer]) -> Answer:
         failures = 0
@@ -246,7 +246,7 @@ def _client(connection: Connection) -> httpx.Client:
         return httpx.Client(
             verify=context,
             proxy=connection.proxy,
-            timeout=httpx.Timeout(connection.patience.answer_s, connect=20),
+            timeout=httpx.Timeout(connection.retry_policy.answer_s, connect=20),
             follow_redirects=False,
             # No version: who reads it along the way learns nothing.
             headers={"user-agent": "site-client", "accept-encoding": "identity"},

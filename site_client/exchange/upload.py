@@ -82,7 +82,7 @@ def _finish(transport: Transport, place: str) -> bytes:
                 f"server: expected a receipt within {_LONGEST_CHECK_S // 3600} hours, it still checks the share, which has arrived; "
                 "give the same command again later"
             )
-        pause = transport.patience.pause(1, asked_seconds(answer.headers.get("retry-after")))
+        pause = transport.retry_policy.pause(1, asked_seconds(answer.headers.get("retry-after")))
         waited += pause
         transport.sleep(pause)
     return answer.body

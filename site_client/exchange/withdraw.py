@@ -9,11 +9,13 @@ from pathlib import Path
 from foundation.files import write_bytes
 from foundation.os_errors import mapped
 from protocols.canonical import Json
-from protocols.share.receipt import Receipt
+from protocols.share.receipt import Receipt, ReceiptState
 from protocols.share.withdrawal import Withdrawal
 from site_client import ledger
 from site_client.errors import SiteError
-from site_client.exchange.receipts import SUBMITTED, take_receipt
+from site_client.exchange.departures import departures
+from site_client.exchange.receipts import take_receipt
+from site_client.ledger import Event
 from site_client.sharing.approval import signed_manifest
 from site_client.workspace import Workspace
 
@@ -46,11 +48,7 @@ def find_share(workspace: Workspace, name: str) -> SharedBefore:
     if not name.isdecimal():
         signed = signed_manifest(workspace, Path(name))
         return SharedBefore(signed.manifest.sequence, signed.sha256)
-    digests = {
-        str(entry.details["manifest_sha256"])
-        for entry in ledger.entries(workspace)
-        if entry.event == SUBMITTED and entry.details.get("sequence") == int(name)
-    }
+    digests = {one.manifest_sha256 for one in departures(workspace) if one.sequence == int(name)}
     if len(digests) != 1:
         raise SiteError(
             f"share {name}: expected one share of that number that has left, found {len(digests)}; "
@@ -59,7 +57,7 @@ def find_share(workspace: Workspace, name: str) -> SharedBefore:
     return SharedBefore(int(name), digests.pop())
 
 
-def withdrawal(workspace: Workspace, share: SharedBefore, reason: str, day: datetime.date) -> bytes:
+def request_withdrawal(workspace: Workspace, share: SharedBefore, reason: str, day: datetime.date) -> bytes:
     """The message that takes a share back, signed, and recorded in the ledger.
 
     Raises:
@@ -69,7 +67,7 @@ def withdrawal(workspace: Workspace, share: SharedBefore, reason: str, day: date
     asked = Withdrawal(workspace.site, share.sequence, share.manifest_sha256, day, reason)
     data = asked.to_bytes(workspace.key())
     details: dict[str, Json] = {"manifest_sha256": share.manifest_sha256, "reason": reason, "sequence": share.sequence}
-    ledger.record(workspace, "withdrawal asked for", details)
+    ledger.record(workspace, Event.WITHDRAWAL_REQUESTED, details)
     return data
 
 
@@ -86,7 +84,7 @@ def write_withdrawal(workspace: Workspace, share: SharedBefore, data: bytes, fol
     return path
 
 
-def confirmed(workspace: Workspace, share: SharedBefore, data: bytes) -> Receipt:
+def confirm_withdrawal(workspace: Workspace, share: SharedBefore, data: bytes) -> Receipt:
     """The provider's signed word that a share is withdrawn; it is recorded.
 
     Raises:
@@ -94,7 +92,7 @@ def confirmed(workspace: Workspace, share: SharedBefore, data: bytes) -> Receipt
         SiteError: the receipt says something else.
     """
     receipt = take_receipt(workspace, data)
-    if (receipt.manifest_sha256, receipt.state) != (share.manifest_sha256, "withdrawn"):
+    if (receipt.manifest_sha256, receipt.state) != (share.manifest_sha256, ReceiptState.WITHDRAWN):
         raise SiteError(
             f"share {share.sequence}: expected a receipt that it is withdrawn, got one for share {receipt.sequence}, "
             f"{receipt.state}; ask the provider"

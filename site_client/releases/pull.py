@@ -33,8 +33,8 @@ from protocols.release.repository import (
 from protocols.release.verification import MANIFEST_NAME, VerifiedRelease, check_file, verify_release
 from shared.constructions.files import RECORD
 from shared.constructions.registry import check_record, load_construction
-from shared.models.storage import load_head
 from shared.pipeline.pipeline import Pipeline
+from shared.taggers.registry import load_head
 from site_client.errors import SiteError
 from site_client.releases.client import ReleaseClient, first_trust
 from site_client.releases.source import Network, open_source

@@ -22,7 +22,7 @@ from foundation.errors import StorageError
 from foundation.os_errors import mapped, storage_error
 from protocols.release.repository import MAX_FILE_BYTES, MAX_METADATA_BYTES, METADATA
 from site_client.errors import RefusedError, SiteError
-from site_client.exchange.transport import Connection, Patience, Transport
+from site_client.exchange.transport import Connection, RetryPolicy, Transport
 
 _CHUNK = 1 << 20
 
@@ -34,12 +34,12 @@ class Network:
     Args:
         ca: file with the certificates to trust, PEM; None for those of this machine.
         proxy: such as http://proxy:3128; None for what the environment says.
-        patience: with a server that does not answer.
+        retry_policy: for a server that does not answer.
     """
 
     ca: Path | None = None
     proxy: str | None = None
-    patience: Patience = field(default_factory=Patience)
+    retry_policy: RetryPolicy = field(default_factory=RetryPolicy)
 
     def fetch(self, url: str, max_bytes: int) -> Iterator[bytes]:
         """The bytes at an https address, not verified.
@@ -54,7 +54,7 @@ class Network:
     def transport(self, url: str) -> Transport:
         """An open connection to the server of an address."""
         host = "/".join(url.split("/")[:3])
-        return Transport(Connection(host, self.ca, self.proxy, self.patience))
+        return Transport(Connection(host, self.ca, self.proxy, self.retry_policy))
 
 
 class ReleaseSource(FetcherInterface):
@@ -108,6 +108,7 @@ class FolderSource(ReleaseSource):
         self._root = root
 
     def chunks(self, name: str, max_bytes: int) -> Iterator[bytes]:
+        """The content of a file, piece by piece."""
         path = self._root / name
         try:
             # Neither a link out of the folder nor a pipe that never ends its wait.
@@ -133,6 +134,7 @@ class ServerSource(ReleaseSource):
         self._base, self._transport = base.rstrip("/"), network.transport(base)
 
     def chunks(self, name: str, max_bytes: int) -> Iterator[bytes]:
+        """The content of a file, piece by piece."""
         try:
             yield from self._transport.fetch(f"{self._base}/{name}", max_bytes)
         except RefusedError as error:
@@ -141,6 +143,7 @@ class ServerSource(ReleaseSource):
             raise
 
     def close(self) -> None:
+        """Let go of connections."""
         self._transport.__exit__(None, None, None)
 
 

@@ -18,9 +18,8 @@ from protocols.share.manifest_envelope import verify_manifest
 from protocols.share.sealing import manifest_path, read_envelope
 from site_client import ledger
 from site_client.errors import ApprovalError
+from site_client.ledger import Event
 from site_client.workspace import Workspace
-
-APPROVED, WAIVED = "approved", "approval not required"
 
 
 @dataclass(frozen=True)
@@ -84,13 +83,13 @@ def require(
     }
     if approver is not None:
         details["approver"] = _checked(approver)
-    ledger.record(workspace, WAIVED if approver is None else APPROVED, details)
+    ledger.record(workspace, Event.APPROVAL_WAIVED if approver is None else Event.APPROVED, details)
     return signed
 
 
 def is_settled(workspace: Workspace, signed: SignedManifest) -> bool:
     """Whether the ledger says already that exactly this share may leave."""
-    enough = {APPROVED} if workspace.approval_required else {APPROVED, WAIVED}
+    enough = {Event.APPROVED} if workspace.approval_required else {Event.APPROVED, Event.APPROVAL_WAIVED}
     return any(
         entry.event in enough and entry.details.get("manifest_sha256") == signed.sha256
         for entry in ledger.entries(workspace)

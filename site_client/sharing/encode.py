@@ -26,7 +26,7 @@ from shared.privacy.enforcement import AdvantageBound
 from shared.progress import Progress, silent
 from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import tokenised, tokenised_chunks
-from site_client.ledger import record
+from site_client.ledger import Event, record
 from site_client.noise_secret import make_noise_secret
 from site_client.sharing.encode_report import report_path, write_report
 from site_client.sharing.guard import Guard, Guarded, neighbours_of
@@ -184,6 +184,6 @@ def _noises(
 
 def _noise_secret(workspace: Workspace, new_noise: bool) -> bytes:
     if new_noise and workspace.sequence and not workspace.noise_key.exists():
-        record(workspace, "noise secret made anew", {"shares": workspace.sequence})
+        record(workspace, Event.NOISE_SECRET_MADE_ANEW, {"shares": workspace.sequence})
         make_noise_secret(workspace.noise_key)
     return workspace.noise_secret()

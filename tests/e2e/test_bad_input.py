@@ -14,7 +14,7 @@ import pytest
 from foundation.errors import StorageError
 from shared.corpus import read_corpus
 from shared.document import Annotation, Document
-from shared.embeddings.artefact import save_vectors
+from shared.embeddings.files.artefact import save_vectors
 from tests.loop import Loop, done, hospital, provider, refused, share, snapshot, values
 from tests.protocols.payload.blocks import full_disk
 from tests.shared.embeddings.made import table

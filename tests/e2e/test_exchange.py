@@ -13,7 +13,7 @@ import pytest
 from bench.exchange.certificates import make_certificates
 from bench.exchange.load import served
 from tests.databases import Database
-from tests.loop import Loop, done, hospital, provider, refused, values
+from tests.loop import Loop, done, hospital, provider, refused, train_head, values
 
 SHARING = ("north", "south")
 
@@ -122,7 +122,7 @@ def test_the_whole_exchange(exchange: Exchange) -> None:
     assert exchange.shares() == [("north", 1, "accepted"), ("south", 1, "accepted")]
 
     # A release from their shares serves a hospital that shared nothing.
-    exchange.provider("train-head", "--epochs", 25)
+    done(train_head(exchange.loop))
     exchange.provider("release")
     exchange.join("fourth")
     found = values(hospital("evaluate", exchange.loop.notes("fourth"), "--json", *exchange.at("fourth")))

@@ -10,7 +10,8 @@ import pytest
 from bench.fuzz import child as fuzz_child
 from bench.fuzz.child import Counts, by_property, counted
 from bench.fuzz.run import Extent, entries, run
-from bench.fuzz.targets import CANARY, ForgedError, Target, Watch, load, prepare
+from bench.fuzz.seeds import prepare
+from bench.fuzz.targets import CANARY, ForgedError, Target, Watch, load
 from protocols.errors import SchemaError
 
 

@@ -101,6 +101,21 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> Non
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {"big": b"old"}
 
 
+def test_bytes_are_on_the_disk_before_their_name_and_the_name_before_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fsync, replace, calls = os.fsync, os.replace, []
+
+    def noted(descriptor: int) -> None:
+        calls.append("folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file")
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    monkeypatch.setattr(os, "replace", lambda *names: (calls.append("name"), replace(*names)))
+    write_bytes(tmp_path / "a", b"data")
+    assert calls == ["file", "name", "folder"]
+
+
 def test_errors_of_the_block_pass_through_and_leave_nothing(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), staged(tmp_path / "file"):
         raise FileNotFoundError("another file")

@@ -33,8 +33,8 @@ from shared.constructions.registry import load_construction
 from shared.embeddings.training import FastTextSettings
 from shared.generate import generate_notes
 from shared.models.representer import RepresenterConfig
-from shared.models.tagger import TaggerConfig
 from shared.pipeline.pipeline import load_pipeline
+from shared.taggers.bilstm_crf import BiLSTMCRFConfig
 from site_client.trust import Trust
 from tests.audited import policy, quick_takes_seconds
 from tests.golden.archives import pack
@@ -156,7 +156,7 @@ def _digest(path: Path) -> str:
 def small() -> Iterator[None]:
     """Lets the commands make small networks, a small table of n-grams and an audit of seconds."""
     with pytest.MonkeyPatch.context() as patch, quick_takes_seconds():
-        _default(patch, TaggerConfig, hidden=16)
+        _default(patch, BiLSTMCRFConfig, hidden=16)
         _default(patch, RepresenterConfig, hidden=8)
         _default(patch, FastTextSettings, buckets=500)
         single_precision(patch)

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from aggregator.enrolled.shares import WITHDRAWN, accepted_shares, carry_out, find_share, shares
-from aggregator.enrolled.sites import enrolled, site_keys
+from aggregator.enrolled.shares import accepted_shares, carry_out, find_share, list_shares
+from aggregator.enrolled.sites import list_sites, site_keys
 from aggregator.errors import RegistryError
 from aggregator.ingestion.ingest import ingest
 from aggregator.publishing.releases import publish_pipeline, releases
@@ -192,7 +192,7 @@ class TestProvider:
 
     def test_the_site_is_enrolled_as_it_asked(self, provider: Provider) -> None:
         request = parse_request((STICK / "st-anne.request.json").read_bytes())
-        [found] = enrolled(provider)
+        [found] = list_sites(provider)
         assert (found.name, found.contact) == (request.site, request.contact) == ("st-anne", "A. Weiss")
         assert found.keys_on(MADE.date())[0].public_key == request.public_key
 
@@ -207,7 +207,7 @@ class TestProvider:
         decision = ingest(provider, STICK / SHARES[0][0])
         assert (decision.state, decision.share) == ("accepted", EXPECTED["listed"][0]["id"])
         assert decision.receipt == (STICK / "st-anne-0001.receipt.json").read_bytes()
-        assert [vars(one) for one in shares(provider)] == EXPECTED["listed"]
+        assert [vars(one) for one in list_shares(provider)] == EXPECTED["listed"]
 
     def test_a_share_that_comes_now_is_accepted(self, provider: Provider) -> None:
         decision = ingest(provider, STICK / SHARES[1][0])
@@ -218,8 +218,8 @@ class TestProvider:
 
     def test_a_withdrawal_is_carried_out(self, provider: Provider) -> None:
         receipt = carry_out(provider, (STICK / "st-anne-0001.withdrawal.json").read_bytes())
-        assert read_receipt(receipt, provider.key().public_key).state == WITHDRAWN
-        assert find_share(provider, EXPECTED["listed"][0]["bundle"]).state == WITHDRAWN
+        assert read_receipt(receipt, provider.key().public_key).state == "withdrawn"
+        assert find_share(provider, EXPECTED["listed"][0]["bundle"]).state == "withdrawn"
 
     def test_the_releases_are_listed(self, provider: Provider) -> None:
         assert {one.name: one.digest for one in releases(provider)} == EXPECTED["releases"]

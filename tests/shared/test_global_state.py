@@ -28,6 +28,7 @@ from tests.shared.training.trained import SHAPE, SOURCE, TABLE
 KNOWN, TARGET = (tokenised_corpus(notes(count, seed), SCHEME) for count, seed in ((12, 0), (6, 1)))
 GUESSER = GuesserSettings(epochs=1, hidden=4, negatives=8)
 ATTACKED = (Noisy(0.1, 0.1), VECTORS, KNOWN, TARGET)
+POOL = [random_sentences([4, 2], seed=index) for index in range(6)]
 ONCE = TaggingConfig(epochs=1)
 
 
@@ -49,9 +50,7 @@ TRAININGS: dict[str, Callable[[], object]] = {
     "task only": lambda: task_only(VECTORS, KNOWN, SCHEME, 1, 0).representer.state_dict(),
     "token inversion": lambda: token_inversion(*ATTACKED, InversionSettings(GUESSER, resamples=2)),
     "readability": lambda: readability(*ATTACKED, ReadabilitySettings(GUESSER)),
-    "membership": lambda: membership(
-        *[[random_sentences([4, 2], seed=index) for index in range(6)]] * 2, 5, MembershipSettings(2, ONCE, hidden=4)
-    ),
+    "membership": lambda: membership(POOL, POOL, 5, MembershipSettings(2, ONCE, hidden=4)),
 }
 
 

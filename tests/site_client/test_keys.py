@@ -13,7 +13,7 @@ from protocols.keys.rotation import Acceptance, Rotation, parse_rotation
 from protocols.keys.signing import PrivateKey
 from site_client import keys, ledger
 from site_client.errors import SiteError, WorkspaceError
-from site_client.workspace import IN_USE, RETIRED, WAITING, Workspace, open_workspace
+from site_client.workspace import KeyState, Workspace, open_workspace
 from tests.loop import done, hospital, refused, values
 from tests.site_client.exchange.paired import DAY, PROVIDER, days, record, site
 
@@ -41,13 +41,16 @@ def test_a_new_key_waits_for_the_provider(workspace: Workspace) -> None:
     asked = parse_rotation(data)
     assert asked.old_key == old
     assert open_workspace(workspace.root) == asking
-    assert [key.state for key in asking.keys] == [IN_USE, WAITING]
+    assert [key.state for key in asking.keys] == [KeyState.IN_USE, KeyState.WAITING]
     assert asking.key().public_key == old
     assert asking.private_key(asked.new_key.key_id).stat().st_mode & 0o077 == 0
     using, _ = keys.take_into_use(asking, accepted(asked))
     assert open_workspace(workspace.root) == using
     assert using.key().public_key == asked.new_key
-    assert [(key.state, key.valid_until) for key in using.keys] == [(RETIRED, days(30)), (IN_USE, asked.valid_until)]
+    assert [(key.state, key.valid_until) for key in using.keys] == [
+        (KeyState.RETIRED, days(30)),
+        (KeyState.IN_USE, asked.valid_until),
+    ]
     assert using.public_keys == (old, asked.new_key)
     # What the old key signed in its time stays good, and it vouches for the new one.
     assert [entry.key_id for entry in ledger.entries(using)] == [old.key_id] * 2
@@ -64,7 +67,7 @@ def test_a_key_that_waited_too_long_is_replaced(workspace: Workspace) -> None:
     asking, first = keys.rotation(workspace, DAY)
     again, second = keys.rotation(asking, days(1000))
     assert parse_rotation(first).new_key != parse_rotation(second).new_key
-    assert [key.state for key in again.keys] == [IN_USE, WAITING]
+    assert [key.state for key in again.keys] == [KeyState.IN_USE, KeyState.WAITING]
 
 
 def test_the_same_acceptance_again_changes_nothing(workspace: Workspace) -> None:
@@ -133,7 +136,7 @@ def test_the_commands(workspace: Workspace, tmp_path: Path) -> None:
     (tmp_path / "answer.json").write_bytes(accepted(parse_rotation(out.read_bytes())))
     found = values(hospital("keys", "accept", tmp_path / "answer.json", "--json", *at))
     shown = values(hospital("keys", "show", "--json", *at))
-    assert [row["state"] for row in shown["keys"]] == [RETIRED, IN_USE]
+    assert [row["state"] for row in shown["keys"]] == [KeyState.RETIRED, KeyState.IN_USE]
     assert shown["keys"][1]["fingerprint"] == found["fingerprint"]
     refused(hospital("keys", "accept", out, *at), 10, "acceptance")
 

@@ -43,6 +43,12 @@ def test_every_flipped_byte_is_refused(tmp_path: Path) -> None:
             Trust.load(path)
 
 
+def test_a_file_that_can_not_be_read_is_a_damaged_one(tmp_path: Path) -> None:
+    (tmp_path / "trust.json").mkdir()
+    with pytest.raises(WorkspaceError, match="backup"):
+        Trust.load(tmp_path / "trust.json")
+
+
 def test_metadata_that_were_taken_out_are_missed(tmp_path: Path) -> None:
     path = tmp_path / "trust.json"
     TRUST.save(path)

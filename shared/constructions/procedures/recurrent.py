@@ -38,7 +38,7 @@ from shared.training.representing import TrainingRecord
 _SENTENCE, _NOTE = 20, 500
 
 Config = TypeVar("Config")
-_Config = TypeVar("_Config", contravariant=True)
+_Config_contra = TypeVar("_Config_contra", contravariant=True)
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def _guarantees(sigma: float) -> str:
     return f"{listed} at delta {DELTA:g}, and a word moves its whole sentence,"
 
 
-class Train(Protocol[_Config]):
+class Train(Protocol[_Config_contra]):
     """What the `train_representer` of every training looks like."""
 
     def __call__(
@@ -148,10 +148,12 @@ class Train(Protocol[_Config]):
         table: NeighbourTable,
         tags: int,
         shape: RepresenterConfig,
-        config: _Config,
+        config: _Config_contra,
         progress: Progress = ...,
         /,
-    ) -> tuple[Representer, TrainingRecord]: ...
+    ) -> tuple[Representer, TrainingRecord]:
+        """A frozen representer, and what happened in its training."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,7 @@ class Recipes(Generic[Config]):
 
     Args:
         presets: recipes by the names of PRESETS. For the 500 notes of MEDDOCAN "quick" takes up to five minutes and
-            "standard" about a quarter of an hour, on one core; "paper" has the length of the paper's section 5.3 and its
+            "standard" about a quarter of an hour, on one core; "paper" has the length of the paper's section 5.4 and its
             adversaries of 300 units.
         train: the training.
     """

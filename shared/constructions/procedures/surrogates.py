@@ -88,7 +88,8 @@ class Surrogates(KAnonymous):
 
     def divergences(self, chunk: TokenisedSentences, changes: WordChanges, trials: Trials) -> NDArray[np.float64]:
         """0 by construction. That is tried, too: infinite where a token looks otherwise once others were encoded in the place
-        of all changed ones, under the same draw."""
+        of all changed ones, under the same draw.
+        """
         seeds = range(trials.seed, trials.seed + trials.draws)
         looks = [self._look_otherwise(chunk, changes, seed) for seed in seeds]
         return np.where(np.any(looks, axis=0)[changes.tokens], np.inf, 0.0)[None]
@@ -156,6 +157,7 @@ class SameCasing:
         self._known: dict[tuple[object, ...], list[str]] = {}
 
     def __call__(self, word: str) -> list[str]:
+        """The words of the same casing class as a word; for a number, numbers of as many digits."""
         if word.isdecimal():
             return _numbers(len(word))
         kind = (casing_class(word), word.islower(), word.isupper(), word[0].isupper())

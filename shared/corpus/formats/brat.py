@@ -35,11 +35,14 @@ _LINE_PIECE = re.compile(r"[^\r\n]+")
 
 
 class Brat(Format):
+    """Brat: a text file and a file of annotations beside it; see Format."""
+
     name = "brat"
     title = "brat standoff, .txt and .ann for each note"
     suffixes: ClassVar[tuple[str, ...]] = (".txt", ".ann")
 
     def entries(self, file: Path) -> Iterator[Entry]:
+        """Cut a file into records; see Format."""
         stem = stem_of(file.name)
         text, spans = (file.with_name(stem + suffix) for suffix in self.suffixes)
         if file.name == spans.name and text.exists():
@@ -48,6 +51,7 @@ class Brat(Format):
         yield Entry(stem, file.name, parts)
 
     def parse(self, entry: Entry, notes: Counter[str]) -> AnnotatedText:
+        """Read one record; see Format."""
         identifier = entry.identifier
         self.require_both(entry)
         raw = entry.parts[".txt"]
@@ -75,6 +79,7 @@ class Brat(Format):
                 )
 
     def render(self, document: Document) -> dict[str, bytes]:
+        """Write one document; see Format."""
         keys = [span.identifier for span in document.annotations]
         if len(set(keys)) < len(keys) or not all(_KEY.fullmatch(key) for key in keys):
             keys = [f"T{number}" for number in range(1, len(keys) + 1)]

@@ -38,12 +38,15 @@ _BLANK = " \t\r"
 
 
 class Conll(Format):
+    """CoNLL: a token and its tag a line; see Format."""
+
     name = "conll"
     title = "CoNLL columns, token first and tag last"
     suffixes: ClassVar[tuple[str, ...]] = (".conll", ".conllu", ".iob", ".iob2", ".bio", ".tsv", ".conll.gz")
     many: ClassVar[bool] = True
 
     def entries(self, file: Path) -> Iterator[Entry]:
+        """Cut a file into records; see Format."""
         stem = stem_of(file.name)
         lines: list[bytes] = []
         started, first, count = False, 1, 0
@@ -64,6 +67,7 @@ class Conll(Format):
             )
 
     def parse(self, entry: Entry, notes: Counter[str]) -> Document:
+        """Read one record; see Format."""
         build = _Builder(entry.identifier)
         for number, line in enumerate(decode_utf8(only_part(entry), entry.identifier).split("\n"), start=1):
             line = line.strip(_BLANK) if "\t" not in line else line.removesuffix("\r")
@@ -76,6 +80,7 @@ class Conll(Format):
         return build.document()
 
     def render(self, document: Document) -> dict[str, bytes]:
+        """Write one document; see Format."""
         text, pieces = document.text, _pieces(document)
         categories = {span.start: span for span in document.annotations}
         leading = text[: pieces[0][0]] if pieces else text

@@ -24,6 +24,8 @@ csv.field_size_limit((1 << 31) - 1)
 
 
 class CsvTable(Format):
+    """CSV with a text column; see Format."""
+
     name = "csv"
     title = "CSV, one note a row"
     suffixes: ClassVar[tuple[str, ...]] = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
@@ -33,6 +35,7 @@ class CsvTable(Format):
         self.text_column = text_column
 
     def entries(self, file: Path) -> Iterator[Entry]:
+        """Cut a file into records; see Format."""
         stem = stem_of(file.name)
         with reading(file), open_bytes(file) as stream:
             # Bytes that are not UTF-8 travel on as surrogates, so that only their row is refused.
@@ -50,6 +53,7 @@ class CsvTable(Format):
                 yield Entry(f"{stem}-{number}", f"{file.name}, line {line}", {".csv": _row_bytes([header, row])})
 
     def parse(self, entry: Entry, notes: Counter[str]) -> Document:
+        """Read one record; see Format."""
         content = only_part(entry).decode("utf-8", "surrogateescape")
         header, row = csv.reader(io.StringIO(content, newline=""), strict=True)
         if len(row) != len(header):
@@ -63,6 +67,7 @@ class CsvTable(Format):
         return Document(identifier, values[self.text_column], labelled=False)
 
     def render(self, document: Document) -> dict[str, bytes]:
+        """Write one document; see Format."""
         raise ConfigurationError("expected a format that can be written, got csv; choose jsonl")
 
 

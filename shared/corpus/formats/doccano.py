@@ -19,10 +19,13 @@ LABEL_KEYS = ("label", "labels", "entities")
 
 
 class Doccano(JsonRecords):
+    """JSONL of Doccano; see Format."""
+
     name = "doccano"
     title = "Doccano export (text and label triples)"
 
     def from_record(self, record: Record, fallback: str, notes: Counter[str]) -> AnnotatedText:
+        """A parsed record as a document; see JsonRecords."""
         text = text_value(record.get("text", record.get("data")), "'text'", fallback)
         identifier = identifier_of(record, fallback)
         keys = [key for key in LABEL_KEYS if key in record]
@@ -35,6 +38,7 @@ class Doccano(JsonRecords):
         return build(text, [_tag(item, identifier, index) for index, item in enumerate(items)], identifier, notes)
 
     def to_record(self, document: Document) -> Record:
+        """A document as a record; see JsonRecords."""
         return {
             "id": document.identifier,
             "text": document.text,

@@ -28,6 +28,8 @@ _END = re.compile(rb"\s*</ROOT>\s*")
 
 
 class I2b2Records(Format):
+    """I2b2 2006: many records in one XML file; see Format."""
+
     name = "i2b2_2006"
     title = "i2b2 2006 XML, many records a file"
     suffixes: ClassVar[tuple[str, ...]] = (".xml",)
@@ -36,17 +38,20 @@ class I2b2Records(Format):
     closing: ClassVar[bytes] = b"</ROOT>\n"
 
     def entries(self, file: Path) -> Iterator[Entry]:
+        """Cut a file into records; see Format."""
         with reading(file), open_bytes(file) as stream:
             for number, record in enumerate(_cut(stream, file.name), start=1):
                 yield Entry(f"{stem_of(file.name)}-{number}", f"{file.name}, record {number}", {".xml": record})
 
     def parse(self, entry: Entry, notes: Counter[str]) -> Document:
+        """Read one record; see Format."""
         data = only_part(entry)
         walk = _Walk(entry.identifier)
         walk.run(data)
         return Document(walk.identifier, "".join(walk.text), tuple(walk.annotations))
 
     def render(self, document: Document) -> dict[str, bytes]:
+        """Write one document; see Format."""
         require_xml_text(document.text + document.identifier, document.identifier)
         pieces, done = [], 0
         for span in document.annotations:

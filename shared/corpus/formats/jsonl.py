@@ -20,6 +20,8 @@ _OTHER_TOOLS = ("annotation", "spans", "label", "labels", "entities", "tags", "p
 
 
 class PlainJsonl(JsonRecords):
+    """Our own JSONL; see Format."""
+
     name = "jsonl"
     title = "JSON Lines with id, text and annotations"
 
@@ -27,6 +29,7 @@ class PlainJsonl(JsonRecords):
         self.text_column = text_column
 
     def from_record(self, record: Record, fallback: str, notes: Counter[str]) -> AnnotatedText:
+        """A parsed record as a document; see JsonRecords."""
         text = text_value(record.get(self.text_column), f"'{self.text_column}'", fallback)
         identifier = identifier_of(record, fallback)
         items = record.get("annotations")
@@ -49,6 +52,7 @@ class PlainJsonl(JsonRecords):
         )
 
     def to_record(self, document: Document) -> Record:
+        """A document as a record; see JsonRecords."""
         return {
             "id": document.identifier,
             self.text_column: document.text,

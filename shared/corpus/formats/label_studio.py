@@ -22,6 +22,8 @@ from shared.errors import AnnotationError, FormatError
 
 
 class LabelStudio(JsonRecords):
+    """JSON exported from Label Studio; see Format."""
+
     name = "labelstudio"
     title = "Label Studio export (tasks with results)"
     suffixes: ClassVar[tuple[str, ...]] = (".json", *JsonRecords.suffixes)
@@ -30,6 +32,7 @@ class LabelStudio(JsonRecords):
     closing: ClassVar[bytes] = b"\n]\n"
 
     def from_record(self, record: Record, fallback: str, notes: Counter[str]) -> AnnotatedText:
+        """A parsed record as a document; see JsonRecords."""
         data = record.get("data")
         text = text_value(data.get("text") if isinstance(data, dict) else None, "'text' in 'data'", fallback)
         identifier = identifier_of(record, fallback)
@@ -44,6 +47,7 @@ class LabelStudio(JsonRecords):
         return build(text, tags, identifier, notes, labelled=results is not None)
 
     def to_record(self, document: Document) -> Record:
+        """A document as a record; see JsonRecords."""
         results = [_region(document, span, index) for index, span in enumerate(document.annotations)]
         return {"id": document.identifier, "data": {"text": document.text}, "annotations": [{"result": results}]}
 

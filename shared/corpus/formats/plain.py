@@ -12,14 +12,18 @@ from shared.errors import FormatError
 
 
 class PlainText(Format):
+    """Plain text; see Format."""
+
     name = "txt"
     title = "plain text, one note a file"
     suffixes: ClassVar[tuple[str, ...]] = (".txt",)
 
     def parse(self, entry: Entry, notes: Counter[str]) -> Document:
+        """Read one record; see Format."""
         return Document(entry.identifier, decode_utf8(only_part(entry), entry.identifier), labelled=False)
 
     def render(self, document: Document) -> dict[str, bytes]:
+        """Write one document; see Format."""
         if document.annotations:
             raise FormatError(
                 "expected a note without annotations, for plain text holds none; write brat or JSONL",

@@ -15,6 +15,8 @@ from shared.document import AnnotatedText, Document
 
 
 class Presidio(JsonRecords):
+    """JSONL of Presidio; see Format."""
+
     name = "presidio"
     title = "samples of Presidio's generator (full_text and spans)"
     suffixes: ClassVar[tuple[str, ...]] = (".json", *JsonRecords.suffixes)
@@ -23,6 +25,7 @@ class Presidio(JsonRecords):
     closing: ClassVar[bytes] = b"\n]\n"
 
     def from_record(self, record: Record, fallback: str, notes: Counter[str]) -> AnnotatedText:
+        """A parsed record as a document; see JsonRecords."""
         text = text_value(record.get("full_text"), "'full_text'", fallback)
         identifier = identifier_of(record, fallback)
         items = spans_of(record.get("spans"), identifier)
@@ -33,6 +36,7 @@ class Presidio(JsonRecords):
         return build(text, tags, identifier, notes)
 
     def to_record(self, document: Document) -> Record:
+        """A document as a record; see JsonRecords."""
         spans = [
             {
                 "entity_type": span.category,

@@ -49,6 +49,7 @@ class TaggedXml(Format):
         self.root = root
 
     def parse(self, entry: Entry, notes: Counter[str]) -> AnnotatedText:
+        """Read one record; see Format."""
         identifier, data = entry.identifier, only_part(entry)
         walk = _Walk(self.root, identifier)
         walk.run(data)
@@ -64,6 +65,7 @@ class TaggedXml(Format):
         return document
 
     def render(self, document: Document) -> dict[str, bytes]:
+        """Write one document; see Format."""
         require_xml_text(document.text, document.identifier)
         lines = [
             '<?xml version="1.0" encoding="UTF-8" ?>',

@@ -38,9 +38,11 @@ class JsonRecords(Format):
     closing: ClassVar[bytes] = b"\n"
 
     def entries(self, file: Path) -> Iterator[Entry]:
+        """Cut a file into records; see Format."""
         yield from json_entries(file)
 
     def parse(self, entry: Entry, notes: Counter[str]) -> AnnotatedText:
+        """Read one record; see Format."""
         record = decode_json(only_part(entry), entry.identifier)
         if not isinstance(record, dict):
             raise FormatError(
@@ -49,6 +51,7 @@ class JsonRecords(Format):
         return self.from_record(record, entry.identifier, notes)
 
     def render(self, document: Document) -> dict[str, bytes]:
+        """Write one document; see Format."""
         return {".jsonl": json.dumps(self.to_record(document), ensure_ascii=False).encode()}
 
     @abstractmethod

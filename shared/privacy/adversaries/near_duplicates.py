@@ -46,6 +46,7 @@ class Material:
         generator: np.random.Generator,
         cache: Path | None,
     ) -> Material:
+        """The material of labelled sentences."""
         source, words = indexed([chunk], vectors)
         table = neighbour_table(source, words, pseudonyms, generator, cache=cache)
         return cls(chunk, source, words, table, sentences_with_phi(source, table))

@@ -1,6 +1,7 @@
 """The positive control of the fresh adversaries that has the shape of what they attack: a representer of the same word
 vectors, trained on the attacker's notes for the task alone, with hardly any noise. It hides nothing on purpose, so that
-adversaries who do not break it would not have broken a leaking representer either."""
+adversaries who do not break it would not have broken a leaking representer either.
+"""
 
 from __future__ import annotations
 

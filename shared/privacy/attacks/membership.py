@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from shared.document import Document
 from shared.errors import ConfigurationError
-from shared.models.tagger import Tagger, TaggerConfig
 from shared.privacy.attacks.attack import Attack
 from shared.privacy.attacks.scene import Scene
 from shared.privacy.material.sharing import SharingEncoder, draw_share
@@ -28,6 +27,8 @@ from shared.privacy.statistics.finding import Finding, proportion
 from shared.privacy.statistics.resampling import auc_interval
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import tokenised, tokenised_chunks
+from shared.taggers.registry import default_config
+from shared.taggers.tagger import Tagger
 from shared.training.tagging import TaggingConfig, train_tagger
 
 Floats = NDArray[np.float64]
@@ -148,7 +149,7 @@ def note_scores(head: Tagger, notes: Sequence[RaggedSentences]) -> Floats:
     together = RaggedSentences.concatenate(notes)
     losses = np.empty(together.sentences)
     for batch in together.batches(128):
-        losses[batch.rows] = head.loss(batch.inputs, batch.casing, batch.tags, batch.lengths).double().numpy()
+        losses[batch.rows] = head.loss(batch).double().numpy()
     starts = np.cumsum([0, *lengths])[:-1]
     tokens = np.array([note.tokens for note in notes])
     loss = np.maximum(np.add.reduceat(losses, starts) / tokens, 1e-9)
@@ -183,7 +184,7 @@ def _trained(
 ) -> Tagger:
     source = RaggedSentences.concatenate([note for note, member in zip(pool, inside.tolist(), strict=True) if member])
     recipe = replace(settings.recipe, seed=settings.recipe.seed + 1000 * settings.seed + index)
-    return train_tagger(source, tags, recipe, shape=TaggerConfig(source.dim, tags, hidden=settings.hidden))
+    return train_tagger(source, tags, recipe, shape=default_config(source.dim, tags, hidden=settings.hidden))
 
 
 def _findings(ratios: Floats, inside: Bools, attacked: str, settings: MembershipSettings) -> list[Finding]:

@@ -27,7 +27,8 @@ class SharingEncoder(Protocol):
     """An encoder as an attacker sees it."""
 
     @property
-    def scheme(self) -> LabelScheme: ...
+    def scheme(self) -> LabelScheme:
+        """Labels of what is shared."""
 
     @property
     def gaussian_noise(self) -> tuple[NDArray[np.float64], int] | None:

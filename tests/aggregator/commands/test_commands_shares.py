@@ -9,8 +9,8 @@ import pytest
 from click.testing import Result
 
 from aggregator.enrolled import sites
-from aggregator.enrolled.shares import ACCEPTED, QUARANTINED, REJECTED, WITHDRAWN
 from aggregator.ingestion import ingest
+from aggregator.registry.states import ShareState
 from bench.exchange.world import Sentences, World
 from foundation.errors import StorageError
 from protocols.share.receipt import read_receipt
@@ -50,19 +50,19 @@ class TestIngest:
         rows = json.loads(result.stdout)["shares"]
         states = {Path(row["file"]).name: row["state"] for row in rows}
         assert states == {
-            "north-0001.share": ACCEPTED,
-            "north-0002.share": REJECTED,
-            "south-0001.share": ACCEPTED,
-            "south-0002.share": QUARANTINED,
-            "north-0001.withdrawal.json": WITHDRAWN,
+            "north-0001.share": ShareState.ACCEPTED,
+            "north-0002.share": ShareState.REJECTED,
+            "south-0001.share": ShareState.ACCEPTED,
+            "south-0002.share": ShareState.QUARANTINED,
+            "north-0001.withdrawal.json": ShareState.WITHDRAWN,
         }
         key = small.workspace().key().public_key
         receipts = {path.name: read_receipt(path.read_bytes(), key).state for path in folder.glob("*.receipt.json")}
         assert receipts == {
-            "north-0001.receipt.json": WITHDRAWN,
-            "north-0002.receipt.json": REJECTED,
-            "south-0001.receipt.json": ACCEPTED,
-            "south-0002.receipt.json": QUARANTINED,
+            "north-0001.receipt.json": ShareState.WITHDRAWN,
+            "north-0002.receipt.json": ShareState.REJECTED,
+            "south-0001.receipt.json": ShareState.ACCEPTED,
+            "south-0002.receipt.json": ShareState.QUARANTINED,
         }
 
     def test_what_is_damaged_is_named_and_the_others_are_taken_in(self, small: World) -> None:
@@ -128,15 +128,18 @@ class TestShares:
         ]  # fmt: skip
 
     def test_one_is_shown_with_what_its_site_signed(self, taken: World) -> None:
-        row = self.row(taken, ACCEPTED)
+        row = self.row(taken, ShareState.ACCEPTED)
         found = values(run(taken, "shares", "show", str(row["digest"])[:12], "--json"))
         assert found["signed"]["site"] == "south"
         assert found["releases"] == []
         assert "no release" in done(run(taken, "shares", "show", str(row["bundle"]))).stdout
 
-    @pytest.mark.parametrize(("verb", "state"), [("accept", ACCEPTED), ("reject", REJECTED), ("withdraw", WITHDRAWN)])
+    @pytest.mark.parametrize(
+        ("verb", "state"),
+        [("accept", ShareState.ACCEPTED), ("reject", ShareState.REJECTED), ("withdraw", ShareState.WITHDRAWN)],
+    )
     def test_a_person_decides_by_name_and_reason(self, verb: str, state: str, taken: World) -> None:
-        row = self.row(taken, QUARANTINED)
+        row = self.row(taken, ShareState.QUARANTINED)
         digest = str(row["digest"])
         refused(run(taken, "shares", verb, digest), 2)
         found = values(run(taken, "shares", verb, digest, "--name", "A. Weiss", "--reason", "looked at", "--json"))

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from aggregator.enrolled import shares, sites
-from aggregator.enrolled.shares import ACCEPTED, QUARANTINED, WITHDRAWN
 from aggregator.errors import RegistryError
 from aggregator.ingestion import ingest
 from aggregator.ingestion.ingest import Decision
 from aggregator.registry import audit_log
+from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseRow, ReleaseShareRow
 from aggregator.registry.times import now
 from bench.exchange.world import Sentences, World
@@ -34,7 +34,7 @@ class TestQuarantine:
         return ingest.ingest(workspace, world.seal(world.share("north", 1, flooded()), "north"))
 
     def test_a_first_share_is_compared_with_the_pool(self, flooding: Decision, world: World) -> None:
-        assert (flooding.state, flooding.reason_code) == (QUARANTINED, "label-rates")
+        assert (flooding.state, flooding.reason_code) == (ShareState.QUARANTINED, "label-rates")
         assert "all other sites" in flooding.reason
         workspace = world.workspace()
         receipt_agrees(workspace, flooding)
@@ -44,9 +44,12 @@ class TestQuarantine:
     def test_a_later_one_with_those_before_it(self, world: World) -> None:
         workspace = world.workspace()
         # Nothing to compare with: it passes.
-        assert ingest.ingest(workspace, world.seal(world.share("north", 1, flooded()), "north")).state == ACCEPTED
+        assert (
+            ingest.ingest(workspace, world.seal(world.share("north", 1, flooded()), "north")).state
+            == ShareState.ACCEPTED
+        )
         ordinary = ingest.ingest(workspace, world.seal(world.share("north", 2, Sentences(1, sentences=2000)), "north"))
-        assert ordinary.state == QUARANTINED
+        assert ordinary.state == ShareState.QUARANTINED
         assert "earlier ones of north" in ordinary.reason
 
     def test_many_small_ones_that_drift_are_set_aside_together(self, small: World) -> None:
@@ -54,16 +57,16 @@ class TestQuarantine:
         workspace = small.workspace()
         for sequence in range(1, 4):
             share = small.share("north", sequence, Sentences(sequence, sentences=2000))
-            assert ingest.ingest(workspace, small.seal(share, "north")).state == ACCEPTED
+            assert ingest.ingest(workspace, small.seal(share, "north")).state == ShareState.ACCEPTED
         states = []
         for sequence in range(4, 40):
             share = small.share("north", sequence, Sentences(sequence, sentences=8, phi=0.0))
             states.append(ingest.ingest(workspace, small.seal(share, "north")).state)
-            if states[-1] == QUARANTINED:
+            if states[-1] == ShareState.QUARANTINED:
                 break
-        assert states[0] == ACCEPTED
-        assert states[-1] == QUARANTINED
-        [waiting] = shares.shares(workspace, (QUARANTINED,))
+        assert states[0] == ShareState.ACCEPTED
+        assert states[-1] == ShareState.QUARANTINED
+        [waiting] = shares.list_shares(workspace, (ShareState.QUARANTINED,))
         assert "together with the" in waiting.reason
 
     def test_honest_shares_of_any_size_are_not(self, small: World) -> None:
@@ -71,15 +74,15 @@ class TestQuarantine:
         for sequence, size in enumerate((500, 3, 40, 1000, 7, 7, 7, 200, 1, 90), start=1):
             for site in ("north", "south"):
                 share = small.share(site, sequence, Sentences(100 * sequence + ord(site[0]), sentences=size))
-                assert ingest.ingest(workspace, small.seal(share, site)).state == ACCEPTED
+                assert ingest.ingest(workspace, small.seal(share, site)).state == ShareState.ACCEPTED
 
     def test_a_person_accepts_it(self, flooding: Decision, world: World) -> None:
         workspace = world.workspace()
-        share = shares.find_share(workspace, str(shares.shares(workspace, (QUARANTINED,))[0].digest))
+        share = shares.find_share(workspace, str(shares.list_shares(workspace, (ShareState.QUARANTINED,))[0].digest))
         shares.accept(workspace, share, "A. Weiss", "a list of names, by agreement")
         assert len(shares.accepted_shares(workspace)) == 2
         decision = ingest.process(workspace, flooding.share)
-        assert decision.state == ACCEPTED
+        assert decision.state == ShareState.ACCEPTED
         receipt_agrees(workspace, decision)
         nothing_left(workspace)
         with workspace.registry().reading() as session:
@@ -89,14 +92,14 @@ class TestQuarantine:
 
     def test_or_refuses_it(self, flooding: Decision, world: World) -> None:
         workspace = world.workspace()
-        [share] = shares.shares(workspace, (QUARANTINED,))
+        [share] = shares.list_shares(workspace, (ShareState.QUARANTINED,))
         shares.reject(workspace, share, "A. Weiss", "labels went wrong")
         receipt_agrees(workspace, ingest.process(workspace, flooding.share))
         nothing_left(workspace)
         for decide in (shares.accept, shares.withdraw):
             with pytest.raises(RegistryError, match="rejected"):
                 decide(workspace, share, "A. Weiss", "after all")
-        assert ingest.ingest(workspace, world.bundle(seed=4)).state == ACCEPTED
+        assert ingest.ingest(workspace, world.bundle(seed=4)).state == ShareState.ACCEPTED
 
     def test_an_accepted_share_is_not_decided_again(self, world: World) -> None:
         workspace = world.workspace()
@@ -123,7 +126,7 @@ class TestWithdrawal:
         decision = ingest.ingest(workspace, world.seal(payload, "north"))
         asked = self.asked(world, payload)
         receipt = shares.carry_out(workspace, asked)
-        assert read_receipt(receipt, workspace.key().public_key).state == WITHDRAWN
+        assert read_receipt(receipt, workspace.key().public_key).state == ShareState.WITHDRAWN
         assert shares.carry_out(world.workspace(), asked) == receipt
         assert shares.accepted_shares(workspace) == []
         nothing_left(workspace)
@@ -138,7 +141,7 @@ class TestWithdrawal:
         payload = world.share("north", 1, flooded())
         ingest.ingest(workspace, world.seal(payload, "north"))
         shares.carry_out(workspace, self.asked(world, payload))
-        assert shares.shares(workspace, (QUARANTINED,)) == []
+        assert shares.list_shares(workspace, (ShareState.QUARANTINED,)) == []
         nothing_left(workspace)
 
     def test_nobody_elses(self, world: World) -> None:
@@ -169,7 +172,7 @@ class TestWithdrawal:
             session.flush()
             session.add(ReleaseShareRow(release=4, share=share.id))
         shares.withdraw(workspace, share, "A. Weiss", "asked by letter")
-        [share] = shares.shares(workspace)
+        [share] = shares.list_shares(workspace)
         assert shares.releases_with(workspace, share) == [(4, "0004-pipeline")]
 
     def test_the_same_payload_may_come_again_afterwards(self, world: World) -> None:
@@ -177,7 +180,10 @@ class TestWithdrawal:
         payload = world.share("north", 1, Sentences())
         ingest.ingest(workspace, world.seal(payload, "north"))
         shares.carry_out(workspace, self.asked(world, payload))
-        assert ingest.ingest(workspace, world.seal(world.share("north", 2, Sentences()), "north")).state == ACCEPTED
+        assert (
+            ingest.ingest(workspace, world.seal(world.share("north", 2, Sentences()), "north")).state
+            == ShareState.ACCEPTED
+        )
         nothing_left(workspace)
 
 
@@ -185,7 +191,7 @@ def test_a_share_is_found_by_the_start_of_any_of_its_digests(small: World) -> No
     workspace = small.workspace()
     for seed, site in enumerate(("north", "south")):
         ingest.ingest(workspace, small.bundle(site, 1, seed))
-    for share in shares.shares(workspace):
+    for share in shares.list_shares(workspace):
         for digest in (share.bundle, share.manifest, share.digest):
             assert shares.find_share(workspace, str(digest)[:12]) == share
     for name in ("", "zz", "%", "_" * 12, "0" * 64):

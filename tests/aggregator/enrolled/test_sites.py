@@ -65,7 +65,7 @@ def events(workspace: Workspace) -> list[tuple[str, dict[str, Any]]]:
 
 def test_a_site_joins_with_its_key_and_an_event(workspace: Workspace) -> None:
     key = enrol(workspace)
-    found = sites.enrolled(workspace)
+    found = sites.list_sites(workspace)
     assert [(one.name, one.contact, one.revoked) for one in found] == [("st-anne", "office", None)]
     assert counting(workspace) == [key.public_key.key_id]
     action, details = events(workspace)[-1]
@@ -89,7 +89,7 @@ def test_nobody_joins_under_another_fingerprint(workspace: Workspace, tmp_path: 
         with pytest.raises(RegistryError) as caught:
             sites.enrol(workspace, path, fingerprint)
         assert key.public_key.key_id not in str(caught.value)
-    assert not sites.enrolled(workspace)
+    assert not sites.list_sites(workspace)
     sites.enrol(workspace, path, key.public_key.spoken)
 
 
@@ -119,7 +119,7 @@ def test_a_key_serves_one_site(workspace: Workspace) -> None:
     key = enrol(workspace)
     with pytest.raises(RegistryError, match="enrolled before"):
         enrol(workspace, "st-bede", key)
-    assert [one.name for one in sites.enrolled(workspace)] == ["st-anne"]
+    assert [one.name for one in sites.list_sites(workspace)] == ["st-anne"]
 
 
 def test_an_expired_request_is_refused(workspace: Workspace, tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ def test_a_revoked_site_is_out_at_once_and_can_not_rotate(workspace: Workspace) 
     key = enrol(workspace)
     sites.revoke(workspace, "st-anne", "key lost")
     assert not counting(workspace)
-    assert sites.enrolled(workspace)[0].revoked == "key lost"
+    assert sites.list_sites(workspace)[0].revoked == "key lost"
     with pytest.raises(RegistryError):
         site_rotation.rotate(workspace, rotation(key, new_key()))
     assert events(workspace)[-1] == ("site-revoked", {"site": "st-anne", "reason": "key lost"})
@@ -251,11 +251,11 @@ def test_unknown_sites_and_keys_can_not_be_revoked(workspace: Workspace) -> None
 
 def test_an_end_that_is_near_is_said_ahead(workspace: Workspace) -> None:
     enrol(workspace, until=days(40))
-    assert not sites.expiring(workspace, DAY)
-    assert not sites.expiring(workspace, days(9))
-    assert sites.expiring(workspace, days(10)) == [("st-anne", days(40))]
+    assert not sites.list_expiring_sites(workspace, DAY)
+    assert not sites.list_expiring_sites(workspace, days(9))
+    assert sites.list_expiring_sites(workspace, days(10)) == [("st-anne", days(40))]
     # A site whose end is over is not about to end: nothing counts any more.
-    assert not sites.expiring(workspace, days(41))
+    assert not sites.list_expiring_sites(workspace, days(41))
 
 
 CHANGES: dict[str, Callable[[Workspace, PrivateKey], object]] = {
@@ -283,7 +283,7 @@ def test_no_change_without_its_event(change: str, workspace: Workspace, monkeypa
 def _rows(workspace: Workspace) -> object:
     with workspace.registry().reading() as session:
         keys = sorted((row.key_id, row.state, row.valid_until) for row in session.query(SiteKeyRow))
-        return sites.enrolled(workspace), keys, session.query(EventRow).count()
+        return sites.list_sites(workspace), keys, session.query(EventRow).count()
 
 
 def test_the_commands(workspace: Workspace, tmp_path: Path) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from aggregator.enrolled import shares
-from aggregator.enrolled.shares import ACCEPTED, QUARANTINED, RECEIVED
 from aggregator.ingestion.ingest import Decision
 from aggregator.registry import audit_log
+from aggregator.registry.states import ShareState
 from aggregator.workspace import Workspace
 from bench.exchange.world import Sentences, World, build, invented_terms
 from protocols.keys.recipient import RecipientPrivateKey
@@ -38,13 +38,13 @@ def quick() -> Iterator[None]:
 
 
 def rows(workspace: Workspace) -> list[tuple[str, int, str, str]]:
-    return [(one.site, one.sequence, one.state, one.reason_code) for one in shares.shares(workspace)]
+    return [(one.site, one.sequence, one.state, one.reason_code) for one in shares.list_shares(workspace)]
 
 
 def receipt_agrees(workspace: Workspace, decision: Decision) -> None:
     """The receipt is signed, says what the registry says, and its event stands in a sound log."""
     receipt = read_receipt(decision.receipt, workspace.key().public_key)
-    [share] = [one for one in shares.shares(workspace) if one.id == decision.share]
+    [share] = [one for one in shares.list_shares(workspace) if one.id == decision.share]
     assert (receipt.site, receipt.sequence, receipt.state) == (share.site, share.sequence, share.state)
     assert (receipt.reason_code, receipt.manifest_sha256) == (share.reason_code, share.manifest or "")
     with workspace.registry().reading() as session:
@@ -53,8 +53,8 @@ def receipt_agrees(workspace: Workspace, decision: Decision) -> None:
 
 def nothing_left(workspace: Workspace) -> None:
     """The store holds the payloads of the shares that count or wait for a person, and nothing else; staging is empty."""
-    kept = {share.digest for share in shares.shares(workspace, (ACCEPTED, QUARANTINED))}
-    kept |= {share.bundle for share in shares.shares(workspace, (RECEIVED,))}
+    kept = {share.digest for share in shares.list_shares(workspace, (ShareState.ACCEPTED, ShareState.QUARANTINED))}
+    kept |= {share.bundle for share in shares.list_shares(workspace, (ShareState.RECEIVED,))}
     objects = workspace.root / "objects"
     assert {path.name for path in objects.rglob("*") if path.is_file()} == kept
     staging = workspace.root / "staging"

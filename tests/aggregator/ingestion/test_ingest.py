@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from aggregator.enrolled import alarms, shares, sites
-from aggregator.enrolled.shares import ACCEPTED, QUARANTINED, RECEIVED, REJECTED, WITHDRAWN
 from aggregator.errors import RegistryError
 from aggregator.ingestion import ingest, opening
 from aggregator.registry import audit_log
+from aggregator.registry.states import ShareState
 from bench.exchange.world import Sentences, World, invented_terms
 from protocols.errors import (
     ConflictError,
@@ -35,7 +35,7 @@ class TestAccepted:
         workspace = world.workspace()
         payload = world.share("north", 1, Sentences())
         decision = ingest.ingest(workspace, world.seal(payload, "north"))
-        assert (decision.state, decision.reason_code, decision.reason) == (ACCEPTED, "", "")
+        assert (decision.state, decision.reason_code, decision.reason) == (ShareState.ACCEPTED, "", "")
         receipt_agrees(workspace, decision)
         nothing_left(workspace)
         [share] = shares.accepted_shares(workspace)
@@ -47,26 +47,26 @@ class TestAccepted:
     def test_it_is_received_before_it_is_processed(self, world: World) -> None:
         workspace, bundle = world.workspace(), world.bundle()
         number = ingest.receive(workspace, bundle)
-        assert rows(workspace) == [("north", 1, RECEIVED, "")]
+        assert rows(workspace) == [("north", 1, ShareState.RECEIVED, "")]
         assert shares.accepted_shares(workspace) == []
-        assert workspace.objects().exists(shares.shares(workspace)[0].bundle)
+        assert workspace.objects().exists(shares.list_shares(workspace)[0].bundle)
         assert ingest.receive(workspace, bundle) == number
         bundle.unlink()
-        assert ingest.process(world.workspace(), number).state == ACCEPTED
+        assert ingest.process(world.workspace(), number).state == ShareState.ACCEPTED
         nothing_left(workspace)
 
     @pytest.mark.parametrize("suffix", [".parquet", ".h5"])
     def test_the_child_process_says_so(self, suffix: str, small: World) -> None:
         bundle = small.seal(small.share("north", 1, Sentences(), suffix), "north")
         with invented_terms():
-            assert ingest.ingest(small.workspace(), bundle).state == ACCEPTED
+            assert ingest.ingest(small.workspace(), bundle).state == ShareState.ACCEPTED
 
     def test_a_workspace_may_be_named_from_where_one_is(self, small: World, monkeypatch: pytest.MonkeyPatch) -> None:
         bundle = small.bundle()
         monkeypatch.chdir(small.root.parent)
         near = World(Path(small.root.name), small.keys)
         with invented_terms():
-            assert ingest.ingest(near.workspace(), bundle).state == ACCEPTED
+            assert ingest.ingest(near.workspace(), bundle).state == ShareState.ACCEPTED
 
 
 class TestIdempotence:
@@ -77,24 +77,29 @@ class TestIdempotence:
         assert again == first
         assert len(rows(world.workspace())) == 1
 
-    @pytest.mark.parametrize("state", [RECEIVED, ACCEPTED, QUARANTINED, REJECTED, WITHDRAWN])
+    @pytest.mark.parametrize(
+        "state",
+        [ShareState.RECEIVED, ShareState.ACCEPTED, ShareState.QUARANTINED, ShareState.REJECTED, ShareState.WITHDRAWN],
+    )
     def test_the_same_manifest_sealed_anew_gets_the_same_receipt(self, state: str, world: World) -> None:
         workspace = world.workspace()
         ingest.ingest(workspace, world.bundle("south", 1, 3))
-        changes = {"release": "cd" * 32} if state == REJECTED else {}
-        payload = world.share("north", 1, flooded() if state == QUARANTINED else Sentences(), **changes)
+        changes = {"release": "cd" * 32} if state == ShareState.REJECTED else {}
+        payload = world.share("north", 1, flooded() if state == ShareState.QUARANTINED else Sentences(), **changes)
         number = ingest.receive(workspace, world.seal(payload, "north", "a.share"))
-        if state != RECEIVED:
-            assert ingest.process(workspace, number).state == (ACCEPTED if state == WITHDRAWN else state)
-        if state == WITHDRAWN:
-            [share] = [one for one in shares.shares(workspace) if one.site == "north"]
+        if state != ShareState.RECEIVED:
+            assert ingest.process(workspace, number).state == (
+                ShareState.ACCEPTED if state == ShareState.WITHDRAWN else state
+            )
+        if state == ShareState.WITHDRAWN:
+            [share] = [one for one in shares.list_shares(workspace) if one.site == "north"]
             shares.withdraw(workspace, share, "A. Weiss", "asked by letter")
         again = ingest.ingest(workspace, world.seal(payload, "north", "b.share"))
         first = ingest.process(workspace, number)
         assert (again.receipt, again.state) == (first.receipt, first.state)
-        assert first.state == (ACCEPTED if state == RECEIVED else state)
+        assert first.state == (ShareState.ACCEPTED if state == ShareState.RECEIVED else state)
         nothing_left(workspace)
-        assert alarms.alarms(workspace) == []
+        assert alarms.list_alarms(workspace) == []
 
     def test_what_was_decided_stays(self, world: World) -> None:
         workspace = world.workspace()
@@ -114,11 +119,11 @@ class TestConflict:
         assert len(rows(workspace)) == 1
         nothing_left(workspace)
         # Once, however often it is sent.
-        [alarm] = alarms.alarms(workspace)
+        [alarm] = alarms.list_alarms(workspace)
         assert (alarm.site, alarm.kind) == ("north", "conflict")
         alarms.acknowledge(workspace, alarm.id, "A. Weiss")
-        assert alarms.alarms(workspace) == []
-        assert len(alarms.alarms(workspace, acknowledged=True)) == 1
+        assert alarms.list_alarms(workspace) == []
+        assert len(alarms.list_alarms(workspace, acknowledged=True)) == 1
         with pytest.raises(RegistryError):
             alarms.acknowledge(workspace, alarm.id, "A. Weiss")
         with workspace.registry().reading() as session:
@@ -130,26 +135,29 @@ class TestConflict:
         ingest.receive(workspace, world.bundle(seed=0))
         with pytest.raises(ConflictError):
             ingest.receive(workspace, world.bundle(seed=1))
-        assert rows(workspace) == [("north", 1, ACCEPTED, "")]
+        assert rows(workspace) == [("north", 1, ShareState.ACCEPTED, "")]
 
     def test_junk_under_a_sites_signature_is_one_too(self, world: World) -> None:
         workspace = world.workspace()
         ingest.ingest(workspace, world.bundle(seed=0))
         with pytest.raises(ConflictError):
             ingest.ingest(workspace, unreadable(world))
-        assert len(alarms.alarms(workspace)) == 1
+        assert len(alarms.list_alarms(workspace)) == 1
 
     def test_a_refused_share_does_not_take_its_number(self, world: World) -> None:
         workspace = world.workspace()
-        assert ingest.ingest(workspace, world.bundle(seed=0, release="cd" * 32)).state == REJECTED
-        assert ingest.ingest(workspace, world.bundle(seed=1)).state == ACCEPTED
-        assert rows(workspace) == [("north", 1, REJECTED, "other-release"), ("north", 1, ACCEPTED, "")]
+        assert ingest.ingest(workspace, world.bundle(seed=0, release="cd" * 32)).state == ShareState.REJECTED
+        assert ingest.ingest(workspace, world.bundle(seed=1)).state == ShareState.ACCEPTED
+        assert rows(workspace) == [
+            ("north", 1, ShareState.REJECTED, "other-release"),
+            ("north", 1, ShareState.ACCEPTED, ""),
+        ]
         nothing_left(workspace)
 
     def test_numbers_of_different_sites_do_not_meet(self, world: World) -> None:
         workspace = world.workspace()
         for seed, site in enumerate(("north", "south")):
-            assert ingest.ingest(workspace, world.bundle(site, 1, seed)).state == ACCEPTED
+            assert ingest.ingest(workspace, world.bundle(site, 1, seed)).state == ShareState.ACCEPTED
 
 
 class TestRefused:
@@ -165,7 +173,7 @@ class TestRefused:
     def test_a_share_for_something_else(self, changes: dict[str, Any], code: str, world: World) -> None:
         workspace = world.workspace()
         decision = ingest.ingest(workspace, world.bundle(**changes))
-        assert (decision.state, decision.reason_code) == (REJECTED, code)
+        assert (decision.state, decision.reason_code) == (ShareState.REJECTED, code)
         assert "expected" in decision.reason
         receipt_agrees(workspace, decision)
         nothing_left(workspace)
@@ -178,7 +186,7 @@ class TestRefused:
     def test_bytes_that_can_not_be_decrypted(self, world: World) -> None:
         workspace = world.workspace()
         decision = ingest.ingest(workspace, unreadable(world))
-        assert (decision.state, decision.reason_code) == (REJECTED, "encryption")
+        assert (decision.state, decision.reason_code) == (ShareState.REJECTED, "encryption")
         receipt_agrees(workspace, decision)
         nothing_left(workspace)
 
@@ -192,7 +200,7 @@ class TestRefused:
             again = world.share(site, sequence, Sentences())
             assert again.read_bytes() == payload.read_bytes()
             decision = ingest.ingest(workspace, world.seal(again, site))
-            assert (decision.state, decision.reason_code) == (REJECTED, "duplicate")
+            assert (decision.state, decision.reason_code) == (ShareState.REJECTED, "duplicate")
         nothing_left(workspace)
 
     def test_a_site_that_was_revoked_on_the_way(self, world: World) -> None:
@@ -200,7 +208,7 @@ class TestRefused:
         number = ingest.receive(workspace, world.bundle())
         sites.revoke(workspace, "north", "key stolen")
         decision = ingest.process(workspace, number)
-        assert (decision.state, decision.reason_code) == (REJECTED, "unknown-signer")
+        assert (decision.state, decision.reason_code) == (ShareState.REJECTED, "unknown-signer")
         nothing_left(workspace)
 
     def test_a_site_that_was_revoked_while_its_payload_was_checked(

@@ -15,12 +15,12 @@ import pytest
 from sqlalchemy.orm import Session
 
 from aggregator.enrolled import shares
-from aggregator.enrolled.shares import ACCEPTED, RECEIVED
 from aggregator.errors import DatabaseError, WorkspaceError
 from aggregator.ingestion import ingest
 from aggregator.ingestion.ingest import Decision
 from aggregator.objects.staging import opening_folder, sweep
 from aggregator.registry import audit_log
+from aggregator.registry.states import ShareState
 from aggregator.workspace import Workspace
 from bench.exchange.world import World, build, invented_terms
 from foundation.errors import StorageError
@@ -41,21 +41,21 @@ class TestResume:
             patch.setattr(ingest, "share_terms", unpublished)
             with pytest.raises(WorkspaceError):
                 ingest.ingest(workspace, world.bundle())
-        assert rows(workspace) == [("north", 1, RECEIVED, "")]
-        assert [decision.state for decision in ingest.resume(world.workspace())] == [ACCEPTED]
+        assert rows(workspace) == [("north", 1, ShareState.RECEIVED, "")]
+        assert [decision.state for decision in ingest.resume(world.workspace())] == [ShareState.ACCEPTED]
         assert ingest.resume(workspace) == []
 
     def test_one_share_that_can_not_be_processed_does_not_hold_up_the_others(self, world: World) -> None:
         workspace = world.workspace()
         ingest.receive(workspace, world.bundle("north"))
-        lost, bundle = shares.shares(workspace)[0], world.root / "north-1-0.share"
+        lost, bundle = shares.list_shares(workspace)[0], world.root / "north-1-0.share"
         ingest.receive(workspace, world.bundle("south", seed=1))
         workspace.objects().delete(lost.bundle)
         with pytest.raises(StorageError, match="none"):
             ingest.resume(workspace)
-        assert rows(workspace) == [("north", 1, RECEIVED, ""), ("south", 1, ACCEPTED, "")]
+        assert rows(workspace) == [("north", 1, ShareState.RECEIVED, ""), ("south", 1, ShareState.ACCEPTED, "")]
         # Sent again, its bytes are there again.
-        assert ingest.ingest(workspace, bundle).state == ACCEPTED
+        assert ingest.ingest(workspace, bundle).state == ShareState.ACCEPTED
         nothing_left(workspace)
 
     def test_what_lies_about_in_staging_does_not_hold_up_shares(self, small: World) -> None:
@@ -64,7 +64,7 @@ class TestResume:
         staging = workspace.root / "staging"
         staging.mkdir(exist_ok=True)
         (staging / "note").write_text("left here by a person")
-        assert [decision.state for decision in ingest.resume(workspace)] == [ACCEPTED]
+        assert [decision.state for decision in ingest.resume(workspace)] == [ShareState.ACCEPTED]
 
     def test_what_can_not_be_cleaned_up_does_not_hold_up_shares_either(
         self, small: World, monkeypatch: pytest.MonkeyPatch
@@ -79,7 +79,21 @@ class TestResume:
             patch.setattr(ingest, "sweep", failing)
             with pytest.raises(StorageError, match="Input/output"):
                 ingest.resume(workspace)
-        assert rows(workspace) == [("north", 1, ACCEPTED, "")]
+        assert rows(workspace) == [("north", 1, ShareState.ACCEPTED, "")]
+
+    def test_a_database_that_goes_during_the_cleaning_is_told_before_all_else(
+        self, small: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        workspace = small.workspace()
+        ingest.receive(workspace, small.bundle())
+        workspace.objects().delete(shares.list_shares(workspace)[0].bundle)
+
+        def failing(staging: Path) -> int:
+            raise DatabaseError("a database that answers")
+
+        monkeypatch.setattr(ingest, "sweep", failing)
+        with pytest.raises(DatabaseError):
+            ingest.resume(workspace)
 
     @pytest.mark.parametrize("damaged", ["key", "object"])
     def test_damage_of_the_providers_own_files_is_no_fault_of_the_share(self, damaged: str, small: World) -> None:
@@ -92,9 +106,9 @@ class TestResume:
         path.write_bytes(sound[: len(sound) // 2])
         with pytest.raises(StorageError):
             ingest.resume(workspace)
-        assert rows(workspace) == [("north", 1, RECEIVED, "")]
+        assert rows(workspace) == [("north", 1, ShareState.RECEIVED, "")]
         path.write_bytes(sound)
-        assert [decision.state for decision in ingest.resume(workspace)] == [ACCEPTED]
+        assert [decision.state for decision in ingest.resume(workspace)] == [ShareState.ACCEPTED]
 
     def test_a_share_that_another_process_has_decided_meanwhile(
         self, world: World, monkeypatch: pytest.MonkeyPatch
@@ -112,6 +126,23 @@ class TestResume:
         monkeypatch.setattr(ingest, "open_received", late)
         assert ingest.process(world.workspace(), number) == faster[0]
         nothing_left(world.workspace())
+
+    def test_a_database_that_goes_is_asked_no_more(self, small: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        number = ingest.receive(small.workspace(), small.bundle())
+        opening, calls = ingest.open_received, 0
+
+        def gone(*arguments: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            if calls > 1:
+                return opening(*arguments)
+            ingest.process(small.workspace(), number)
+            raise DatabaseError("a database that answers")
+
+        monkeypatch.setattr(ingest, "open_received", gone)
+        with pytest.raises(DatabaseError):
+            ingest.process(small.workspace(), number)
+        assert rows(small.workspace()) == [("north", 1, ShareState.ACCEPTED, "")]
 
     def test_what_a_killed_process_left_is_removed_and_what_is_in_use_is_not(self, small: World) -> None:
         workspace = small.workspace()
@@ -137,8 +168,8 @@ class TestResume:
         with monkeypatch.context() as patch:
             patch.setattr(ingest, "forget", full)
             decision = ingest.ingest(workspace, bundle)
-        assert decision.state == ACCEPTED
-        assert workspace.objects().exists(shares.shares(workspace)[0].bundle)
+        assert decision.state == ShareState.ACCEPTED
+        assert workspace.objects().exists(shares.list_shares(workspace)[0].bundle)
         ingest.resume(workspace)
         nothing_left(workspace)
 
@@ -187,9 +218,9 @@ class TestCrash:
                 with suppress(StorageError, KeyboardInterrupt):
                     acknowledged = ingest.ingest(workspace, bundle)
             ingest.resume(workspace)
-            assert {share.state for share in shares.shares(workspace)} <= {ACCEPTED}
+            assert {share.state for share in shares.list_shares(workspace)} <= {ShareState.ACCEPTED}
             decision = ingest.ingest(workspace, bundle)
-            assert decision.state == ACCEPTED
+            assert decision.state == ShareState.ACCEPTED
             assert acknowledged is None or acknowledged == decision
             nothing_left(workspace)
             if failing.calls <= count:
@@ -208,7 +239,7 @@ class TestDatabase:
             with pytest.raises(DatabaseError):
                 use()
         away.rename(path)
-        assert ingest.ingest(workspace, bundle).state == ACCEPTED
+        assert ingest.ingest(workspace, bundle).state == ShareState.ACCEPTED
         nothing_left(workspace)
 
     def test_a_server_that_goes_while_a_share_is_checked(
@@ -229,8 +260,8 @@ class TestDatabase:
                     ingest.ingest(workspace, bundle)
         finally:
             postgres.start()
-        assert rows(workspace) == [("north", 1, RECEIVED, "")]
-        assert [decision.state for decision in ingest.resume(workspace)] == [ACCEPTED]
+        assert rows(workspace) == [("north", 1, ShareState.RECEIVED, "")]
+        assert [decision.state for decision in ingest.resume(workspace)] == [ShareState.ACCEPTED]
         nothing_left(workspace)
 
 
@@ -247,7 +278,7 @@ def test_eight_processes_that_take_in_one_bundle_make_one_share(world: World) ->
         found = set(workers.map(_ingested, [world.root] * 8, [bundle] * 8))
     assert len(found) == 1
     workspace = world.workspace()
-    assert rows(workspace) == [("north", 1, ACCEPTED, "")]
+    assert rows(workspace) == [("north", 1, ShareState.ACCEPTED, "")]
     nothing_left(workspace)
     with workspace.registry().reading() as session:
         actions = [event.action for event in audit_log.events(session)]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aggregator.ingestion.label_rates import ALPHA, CLUSTER, Reference, _stands_out, standing_out
+from aggregator.ingestion.label_rates import ALPHA, CLUSTER, Reference, _stands_out, describe_outliers
 
 NAMES = ("NAME", "DATE", "CITY")
 # "O", then "B-" and "I-" of each.
@@ -36,7 +36,7 @@ def reference(counts: tuple[int, ...] = USUAL, factor: float = 4.0) -> Reference
     ],
 )
 def test_what_stands_out_is_named(counts: tuple[int, ...], names: tuple[str, ...]) -> None:
-    reason = standing_out(counts, reference(), NAMES)
+    reason = describe_outliers(counts, reference(), NAMES)
     if not names:
         assert reason is None
     else:
@@ -49,7 +49,7 @@ def test_what_stands_out_is_named(counts: tuple[int, ...], names: tuple[str, ...
 
 @pytest.mark.parametrize(("here", "there"), [((), USUAL), ((0,) * 7, USUAL), (USUAL, (0,) * 7)])
 def test_there_must_be_something_to_compare(here: tuple[int, ...], there: tuple[int, ...]) -> None:
-    assert standing_out(here, reference(there), NAMES) is None
+    assert describe_outliers(here, reference(there), NAMES) is None
 
 
 @given(
@@ -90,4 +90,4 @@ def test_tokens_that_come_in_notes_do_not_stand_out() -> None:
     for _ in range(200):
         samples = [random.binomial(1, 0.3, 60) * random.poisson(12, 60) for _ in range(2)]
         here, there = (int(sample.sum()) for sample in samples)
-        assert standing_out((6000 - here, here, 0), reference((6000 - there, there, 0)), ("NAME",)) is None
+        assert describe_outliers((6000 - here, here, 0), reference((6000 - there, there, 0)), ("NAME",)) is None

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from aggregator.enrolled.shares import ACCEPTED, RECEIVED, REJECTED
 from aggregator.errors import SandboxError, UnconfinedError
 from aggregator.ingestion import ingest, opening
 from aggregator.ingestion.ingest import Decision
+from aggregator.registry.states import ShareState
 from bench.exchange.world import SCHEME, Sentences, World, invented_terms
 from foundation.errors import StorageError
 from foundation.reading import file_sha256
@@ -47,7 +47,7 @@ class TestPayloads:
         workspace = world.workspace()
         with invented_terms():
             decision = ingest.ingest(workspace, bundle)
-        assert decision.state == REJECTED
+        assert decision.state == ShareState.REJECTED
         receipt_agrees(workspace, decision)
         nothing_left(workspace)
         return decision
@@ -153,7 +153,7 @@ class TestChild:
 
         monkeypatch.setattr(opening, "check_payload", dies)
         decision = ingest.ingest(small.workspace(), small.bundle())
-        assert (decision.state, decision.reason_code) == (REJECTED, "sandbox")
+        assert (decision.state, decision.reason_code) == (ShareState.REJECTED, "sandbox")
 
     def test_one_that_can_not_be_confined_says_nothing_about_the_share(
         self, small: World, monkeypatch: pytest.MonkeyPatch
@@ -166,8 +166,8 @@ class TestChild:
             patch.setattr(opening, "check_payload", unconfined)
             with pytest.raises(UnconfinedError):
                 ingest.ingest(workspace, small.bundle())
-        assert rows(workspace) == [("north", 1, RECEIVED, "")]
-        assert [decision.state for decision in ingest.resume(workspace)] == [ACCEPTED]
+        assert rows(workspace) == [("north", 1, ShareState.RECEIVED, "")]
+        assert [decision.state for decision in ingest.resume(workspace)] == [ShareState.ACCEPTED]
 
     def test_its_limits_grow_with_the_payload(self, small: World, monkeypatch: pytest.MonkeyPatch) -> None:
         given: list[Any] = []
@@ -193,4 +193,6 @@ def test_a_child_that_dies_is_asked_once_more(times: int, small: World, monkeypa
 
         monkeypatch.setattr(opening.sandbox, "run", dying)
         decision = ingest.ingest(small.workspace(), small.bundle())
-    assert (decision.state, decision.reason_code) == ((ACCEPTED, "") if times == 1 else (REJECTED, "sandbox"))
+    assert (decision.state, decision.reason_code) == (
+        (ShareState.ACCEPTED, "") if times == 1 else (ShareState.REJECTED, "sandbox")
+    )

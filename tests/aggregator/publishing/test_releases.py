@@ -274,7 +274,10 @@ def test_a_card_says_what_is_not_recorded(tmp_path: Path) -> None:
         model_card(fields, tmp_path, None, None, "# None")
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}"])
+@pytest.mark.parametrize(
+    "text",
+    ["", "[]", "{}", "3", '{"representer": "a", "shares": 3}', '{"representer": "a", "shares": [{}]}', "[" * 3000],
+)
 def test_a_damaged_record_of_the_head_is_no_release(text: str, workspace: Workspace) -> None:
     (workspace.head / "training.json").write_text(text)
     with pytest.raises(WorkspaceError, match="train-head"):

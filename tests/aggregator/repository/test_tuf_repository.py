@@ -14,6 +14,7 @@ from tuf.api.metadata import Metadata, Root
 from tuf.ngclient import Updater
 
 from aggregator.errors import WorkspaceError
+from aggregator.repository import tuf_keys
 from aggregator.repository.tuf_keys import KeyRing, export_offline
 from aggregator.repository.tuf_repository import Repository
 from foundation.errors import StorageError
@@ -275,6 +276,23 @@ def test_exporting_overwrites_no_other_key_and_loses_none(publisher: Publisher, 
     with pytest.raises(StorageError, match="another key"):
         export_offline(source, tmp_path)
     assert {path.name: path.read_bytes() for path in source.iterdir()} == before
+
+
+def test_attack_a_stick_on_which_others_can_read_gets_no_key(
+    publisher: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = publisher.root / "keys" / "offline"
+    before = {path.name: path.read_bytes() for path in source.iterdir()}
+
+    def without_rights(path: Path, data: bytes) -> None:
+        path.write_bytes(data)
+        path.chmod(0o777)
+
+    monkeypatch.setattr(tuf_keys, "write_bytes", without_rights)
+    with pytest.raises(StorageError, match="file system of Linux"):
+        export_offline(source, tmp_path / "stick")
+    assert {path.name: path.read_bytes() for path in source.iterdir()} == before
+    assert list((tmp_path / "stick").iterdir()) == []
 
 
 def test_a_lost_online_key_is_replaced(publisher: Publisher, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 import os
+import resource
 import signal
 import socket
 import sys
@@ -39,6 +40,10 @@ def environment(arguments: Arguments) -> Json:
         "session": os.getsid(0) == os.getpid(),
         "path": [entry for entry in sys.path if entry in ("", ".", os.getcwd())],
     }
+
+
+def file_size_limits(arguments: Arguments) -> Json:
+    return list(resource.getrlimit(resource.RLIMIT_FSIZE))
 
 
 def protocol_error(arguments: Arguments) -> Json:

@@ -177,6 +177,10 @@ def test_it_reads_no_file_but_those_of_its_folder(tmp_path: Path) -> None:
             run(sandboxed.read_file, {"path": str(path)}, readable=[own])
 
 
+def test_not_even_a_file_that_is_open_takes_a_byte() -> None:
+    assert run(sandboxed.file_size_limits, {}).result == [0, 0]
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_it_writes_no_file(there: bool, tmp_path: Path) -> None:
     path = tmp_path / "file"

@@ -18,6 +18,7 @@ import httpx
 import uvicorn
 
 from aggregator.registry import Registry, open_registry
+from aggregator.registry.states import ShareState, SiteState
 from aggregator.registry.tables import ShareRow, SiteKeyRow, SiteRow
 from aggregator.registry.times import now
 from aggregator.server.app import Setup, Work, create_app
@@ -29,7 +30,7 @@ from protocols.http.signatures import RequestParts, new_nonce, sign_request
 from protocols.keys.recipient import WRAPPED_BYTES
 from protocols.keys.signing import BUNDLE_CONTEXT, PrivateKey, Signature
 from protocols.share.bundle_header import BundleHeader, read_header
-from protocols.share.receipt import Receipt
+from protocols.share.receipt import Receipt, ReceiptState
 
 ADDRESS = "https://provider.test"
 PROVIDER = PrivateKey.from_seed(bytes(range(100, 132)))
@@ -52,7 +53,7 @@ def bundle(size: int, sequence: int = 1, *, site: str = "north") -> bytes:
 
 @dataclasses.dataclass(frozen=True)
 class Decided:
-    state: str
+    state: ShareState
     receipt: bytes
 
 
@@ -76,16 +77,23 @@ class Ingest:
         self.taken.append(data)
         header, digest = read_header(path), hashlib.sha256(data).hexdigest()
         receipt = Receipt(
-            header.site, header.sequence, digest, "cd" * 32, "accepted", "", datetime.date(2026, 1, 31), "ef" * 32
+            header.site,
+            header.sequence,
+            digest,
+            "cd" * 32,
+            ReceiptState.ACCEPTED,
+            "",
+            datetime.date(2026, 1, 31),
+            "ef" * 32,
         ).to_bytes(PROVIDER)
         with self._registry.transaction() as session:
             session.add(
                 ShareRow(
                     site=header.site, sequence=header.sequence, bundle_sha256=digest, bundle_bytes=len(data),
-                    state="accepted", received_at=now(), receipt=receipt,
+                    state=ShareState.ACCEPTED, received_at=now(), receipt=receipt,
                 )
             )  # fmt: skip
-        return Decided("accepted", receipt)
+        return Decided(ShareState.ACCEPTED, receipt)
 
 
 class Provider:
@@ -130,7 +138,7 @@ class Provider:
 
     def revoke(self, name: str) -> None:
         with self.registry.transaction() as session:
-            session.get_one(SiteRow, name).state = "revoked"
+            session.get_one(SiteRow, name).state = SiteState.REVOKED
 
 
 def provider(folder: Path, limits: Limits | None = None, **changes: Any) -> Provider:

@@ -35,11 +35,11 @@ from protocols.share.receipt import read_receipt
 from protocols.share.withdrawal import Withdrawal
 from shared.errors import ConfigurationError
 from site_client.errors import RefusedError, UnreachableError
-from site_client.exchange.transport import Connection, Patience, Transport
+from site_client.exchange.transport import Connection, RetryPolicy, Transport
 from site_client.exchange.upload import upload
 from tests.aggregator.server.service import bundle, listening, provider
 
-QUICK = Patience(attempts=3, first_s=0.01, most_s=0.02)
+QUICK = RetryPolicy(attempts=3, first_s=0.01, most_s=0.02)
 
 
 @pytest.fixture(scope="module")
@@ -220,7 +220,7 @@ class Joined:
 
     def transport(self, site: str = "north", key: PrivateKey | None = None) -> Transport:
         return Transport(
-            Connection(self.address, self.certificates.authority, patience=QUICK), key or self.world.keys[site]
+            Connection(self.address, self.certificates.authority, retry_policy=QUICK), key or self.world.keys[site]
         )
 
     def send(self, path: Path, site: str = "north") -> bytes:

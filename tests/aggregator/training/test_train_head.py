@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+from aggregator.publishing.head_record import HeadOrigin, PooledShare, read_origin
+from aggregator.training.head import HeadTraining, SiteScore
+from shared.training.tagging import TaggingConfig
 from tests.loop import Loop, provider, values
 
 
@@ -24,3 +28,28 @@ def test_without_the_providers_notes_there_is_nothing_to_compare_with(loop: Loop
     rows = {row["site"]: row for row in json.loads((loop.provider / "head" / "training.json").read_text())["sites"]}
     gain = sum(rows[site]["f1"] - rows[site]["alone_f1"] for site in ("north", "south")) / 2
     assert f"worth of sharing: {100 * gain:+.1f} points of F1, mean of 2 sites" in shown
+
+
+def test_a_record_keeps_its_layout_and_tells_where_the_head_is_from(tmp_path: Path) -> None:
+    shares = (PooledShare("north", 1, "ab" * 32, "cd" * 32), PooledShare("south", 3, "ef" * 32))
+    score = SiteScore("north", 90, 8, 0.5, 1.0, 0.25)
+    trained = HeadTraining(
+        TaggingConfig(epochs=2), 10, 100, HeadOrigin("aa" * 32, shares), 1, public=True, redrawn=False, scores=(score,)
+    )
+    record = trained.as_json()
+    assert list(record) == [
+        "recipe", "sentences", "tokens", "shares", "left_out", "public", "redrawn", "representer", "sites",
+    ]  # fmt: skip
+    assert record["shares"] == [
+        {"site": "north", "sequence": 1, "payload": "ab" * 32, "manifest": "cd" * 32},
+        {"site": "south", "sequence": 3, "payload": "ef" * 32, "manifest": None},
+    ]
+    assert record["sites"] == [
+        {"site": "north", "tokens": 90, "phi_tokens": 8, "precision": 0.5, "recall": 1.0, "alone_f1": 0.25, "f1": 2 / 3}
+    ]
+    (tmp_path / "training.json").write_text(json.dumps(record))
+    found = read_origin(tmp_path)
+    assert found.representer == "aa" * 32
+    assert [(one.site, one.sequence, one.payload) for one in found.shares] == [
+        (one.site, one.sequence, one.payload) for one in shares
+    ]

@@ -111,6 +111,34 @@ def test_a_dictionary_bomb_is_refused_by_its_pages_even_if_the_footer_lies(tmp_p
         open_payload(path)
 
 
+@pytest.mark.parametrize("options", [{"compression": "zstd"}, {"column_encoding": {"tags": "DELTA_LENGTH_BYTE_ARRAY"}}])
+def test_a_page_that_is_not_plain_is_refused_whatever_the_footer_says(tmp_path: Path, options: dict[str, Any]) -> None:
+    path = write(tmp_path / "share", columns([500] * 40), **options)
+    column = pq.ParquetFile(path).metadata.row_group(0).column(1)
+    chunk = ColumnChunk(column.data_page_offset, column.total_compressed_size, 40, "tags")
+    with path.open("rb") as file, pytest.raises(SchemaError, match="plain pages"):
+        plain_bytes(file, chunk)
+
+
+@pytest.mark.parametrize(
+    ("sound", "other", "words"),
+    [
+        # Thrift: list of the encodings, path, codec.
+        (b"\x19\x18\x04tags\x15\x00", b"\x19\x18\x04tags\x15\x02", "uncompressed"),
+        (b"\x00\x19\x18\x04tags", b"\x10\x19\x18\x04tags", "without dictionary"),
+    ],
+)
+def test_a_footer_that_claims_more_than_plain_pages_is_refused(
+    tmp_path: Path, sound: bytes, other: bytes, words: str
+) -> None:
+    path = write(tmp_path / "share", columns([3, 4, 2]))
+    data = path.read_bytes()
+    assert data.count(sound) == 1
+    rewrite(path, data.replace(sound, other))
+    with pytest.raises(SchemaError, match=words):
+        open_payload(path)
+
+
 def test_pages_must_fill_their_column(tmp_path: Path) -> None:
     path = write(tmp_path / "share", columns([3, 4, 2]))
     column = pq.ParquetFile(path).metadata.row_group(0).column(1)
@@ -207,7 +235,10 @@ def test_bytes_between_the_columns_are_refused(tmp_path: Path) -> None:
         open_payload(path)
 
 
-def test_a_row_group_beyond_the_limit_is_refused_before_it_is_read(tmp_path: Path) -> None:
+def test_a_row_group_beyond_the_limit_is_refused_before_it_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("protocols.payload.parquet.plain_bytes", pytest.fail)
     path = write(tmp_path / "share", columns([400] * 200))
     with pytest.raises(BoundsError, match="block"):
         open_payload(path, PayloadLimits(max_block_bytes=100_000))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from foundation.errors import StorageError
 from protocols.errors import BoundsError, ProtocolError
@@ -80,14 +81,29 @@ def test_every_order_is_as_likely_as_any_other(tmp_path: Path) -> None:
     assert sum((count - 20) ** 2 / 20 for count in orders.values()) < 30  # chi-square, 5 degrees: p < 2e-5
 
 
+def parted(order: NDArray[np.int64]) -> bool:
+    """Whether sentences stand apart from their neighbours, and anywhere."""
+    # In a random order of n sentences about one pair of neighbours stays together, however long the notes were.
+    together = np.count_nonzero(np.diff(order) == 1)
+    return bool(together < 15 and abs(np.corrcoef(order, np.arange(len(order)))[0, 1]) < 0.15)
+
+
 @pytest.mark.usefixtures("place")
 def test_neighbours_part(tmp_path: Path) -> None:
-    # In a random order of n sentences about one pair of neighbours stays together, however long the notes were.
     block = make_block([1] * 2000)
     names = {sentence: index for index, sentence in enumerate(sentences(block))}
-    order = np.array([names[sentence] for sentence in written(tmp_path / "a.h5", [block])])
-    assert np.count_nonzero(np.diff(order) == 1) < 15
-    assert abs(np.corrcoef(order, np.arange(2000))[0, 1]) < 0.15
+    assert parted(np.array([names[sentence] for sentence in written(tmp_path / "a.h5", [block])]))
+
+
+def test_neighbours_part_where_each_spool_fills_a_block_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As in a share of gigabytes: what the choice of the spool does not mix, nothing does.
+    monkeypatch.setattr(shuffled_writer, "_IN_MEMORY", 0)
+    monkeypatch.setattr(shuffled_writer, "BLOCK_TOKENS", 10)
+    block = make_block([1] * 2000)
+    names = {sentence: index for index, sentence in enumerate(sentences(block))}
+    assert parted(np.array([names[sentence] for sentence in written(tmp_path / "a.h5", [block])]))
 
 
 def test_memory_holds_a_spool_and_not_the_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

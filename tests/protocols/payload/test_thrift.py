@@ -49,7 +49,7 @@ def test_structs_by_hand(data: str, struct: object) -> None:
         "15ffffffff1f00",  # beyond 32 bits
         "15ffffffffffffff0000",  # too long
         "29f5ffffffff0f00",  # a list that claims more than there is
-        "291600",  # a list of another kind
+        "29160000",  # a list of another kind
         "3c18ffffffff0f0000",  # a string that claims more than there is
         "1100",  # a boolean
     ],

@@ -17,7 +17,7 @@ from safetensors.numpy import save
 from foundation.errors import StorageError
 from protocols.canonical import canonical_bytes
 from protocols.errors import BoundsError, DigestError, ProtocolError, SchemaError, TruncatedError, VersionError
-from protocols.release.files import check_name
+from protocols.release.files import MAX_FILES, check_name, check_names
 from protocols.release.manifest import FileEntry, ReleaseManifest
 from protocols.release.verification import MANIFEST_NAME, ReleaseFields, list_release, verify_release
 from tests.protocols.payload.blocks import full_disk, rewrite
@@ -98,6 +98,13 @@ def test_a_file_that_changes_after_verification_is_not_read(folder: Path) -> Non
     (folder / "card.md").write_bytes(b"# Card, longer")
     with pytest.raises(BoundsError):
         release.read("card.md")
+
+
+def test_more_files_than_a_release_may_have_are_refused() -> None:
+    names = [f"{number}.json" for number in range(MAX_FILES)]
+    check_names(names, "files")
+    with pytest.raises(BoundsError, match="1000 files at most"):
+        check_names([*names, "more.json"], "files")
 
 
 @pytest.mark.parametrize("name", ["extra.json", "head/extra.md", "weights.pkl", "run.py", ".hidden.json"])

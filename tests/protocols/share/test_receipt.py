@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from protocols.canonical import canonical_bytes, parse_canonical
 from protocols.errors import BoundsError, ProtocolError, SchemaError, SignatureError, UnsignedError, VersionError
 from protocols.keys.signing import RECEIPT_CONTEXT, WITHDRAWAL_CONTEXT
-from protocols.share.receipt import STATES, Receipt, read_receipt
+from protocols.share.receipt import Receipt, ReceiptState, read_receipt
 from tests.protocols.share.shares import KEY, PROVIDER
 
 STATED: dict[str, Any] = {
@@ -18,7 +18,7 @@ STATED: dict[str, Any] = {
     "sequence": 1,
     "bundle_sha256": "ab" * 32,
     "manifest_sha256": "cd" * 32,
-    "state": "accepted",
+    "state": ReceiptState.ACCEPTED,
     "reason_code": "",
     "day": datetime.date(2026, 1, 31),
     "log_head": "ef" * 32,
@@ -34,7 +34,7 @@ DIGESTS = st.binary(min_size=32, max_size=32).map(bytes.hex)
     sequence=st.integers(1, 2**31 - 1),
     bundle_sha256=DIGESTS,
     manifest_sha256=DIGESTS,
-    state=st.sampled_from(STATES),
+    state=st.sampled_from(ReceiptState),
     reason_code=st.sampled_from(["", "a", "wrong-digest", "z" * 64]),
     day=st.dates(),
     log_head=DIGESTS,
@@ -115,5 +115,5 @@ def test_values_out_of_bounds_are_refused_on_both_sides(change: dict[str, Any]) 
 
 
 def test_a_share_that_could_not_be_read_is_rejected_without_a_manifest() -> None:
-    receipt = Receipt(**{**STATED, "state": "rejected", "reason_code": "encryption", "manifest_sha256": ""})
+    receipt = Receipt(**{**STATED, "state": ReceiptState.REJECTED, "reason_code": "encryption", "manifest_sha256": ""})
     assert read_receipt(receipt.to_bytes(PROVIDER), PROVIDER.public_key) == receipt

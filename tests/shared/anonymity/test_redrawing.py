@@ -76,6 +76,13 @@ def test_every_pass_draws_anew_and_a_seed_the_same() -> None:
     assert read(before) == [SHARED] * 50
 
 
+def test_a_sentence_that_two_passes_choose_is_drawn_in_two_ways() -> None:
+    passes = [read(redrawn(share(50), seed)) for seed in (1, 2)]
+    both = [pair for pair in zip(*passes, strict=True) if SHARED not in pair]
+    assert len(both) > 5
+    assert any(one[1] != other[1] for one, other in both)
+
+
 def test_sentences_without_labels_are_handed_on() -> None:
     plain = show(TokenisedSentences(["saw", "Ada"], np.zeros(2, np.uint8), np.array([2])))
     assert redrawn(plain) is plain

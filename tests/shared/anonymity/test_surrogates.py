@@ -91,6 +91,13 @@ def test_a_pattern_with_enough_spans_is_drawn_as_a_whole() -> None:
     assert seen == {("Ada", "Brown"), ("Eve", "Stone"), ("Ian", "Wood")}
 
 
+def test_of_a_pattern_with_fewer_spans_tokens_are_drawn_one_by_one() -> None:
+    spans = (("Ada", "de", "Brown"), ("Eve", "de", "Stone"))
+    bank = SurrogateBank(tuple((0, span) for span in spans))
+    seen = {tuple(drawn(["Zoe", "von", "Quill"], [1, 2, 2], seed, bank)) for seed in range(60)}
+    assert seen == {(first, "de", last) for first, _, _ in spans for _, _, last in spans}
+
+
 def test_a_category_that_the_public_notes_lack_still_loses_its_words() -> None:
     for seed in range(20):
         known = {w.lower() for _, span in BANK.spans for w in span}
@@ -191,10 +198,14 @@ def test_a_bank_comes_back_as_it_was(tmp_path: Path) -> None:
         assert ("surrogates 1" in (tmp_path / FILE).read_text()) != hides
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "other", "spans": []}',
-    '{"format": "deid-commons surrogates 1", "spans": []}',
-    '{"format": "deid-commons surrogates 1", "spans": [[7, "a"]]}',
-    '{"format": "deid-commons surrogates 1", "spans": [[0]]}'])  # fmt: skip
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "other", "spans": [[0, "a"]], "lists": []}',
+    '{"format": "deid-commons surrogates 1", "spans": [[0, "a"]]}',
+    '{"format": "deid-commons surrogates 1", "spans": [], "lists": []}',
+    '{"format": "deid-commons surrogates 1", "spans": [[2, "a"]], "lists": []}',
+    '{"format": "deid-commons surrogates 1", "spans": [[-1, "a"]], "lists": []}',
+    '{"format": "deid-commons surrogates 1", "spans": [[0]], "lists": []}',
+    '{"format": "deid-commons surrogates 1", "spans": [[0, ""]], "lists": []}',
+    '{"format": "deid-commons surrogates 1", "spans": [[0, "a"]], "lists": [[]]}'])  # fmt: skip
 def test_a_damaged_bank_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / FILE).write_text(text, encoding="utf-8")
     with pytest.raises(ModelError, match="expected public spans"):

@@ -22,7 +22,7 @@ from shared.constructions.procedures import dann, invariance, three_part
 from shared.constructions.registry import PROCEDURES, check_record, explain_promises, load_construction, named
 from shared.constructions.rows import ShareRows, load_rows
 from shared.constructions.training import PRESETS, TrainingMaterial, TrainingOptions
-from shared.embeddings.artefact import save_vectors
+from shared.embeddings.files.artefact import save_vectors
 from shared.embeddings.generalised import fold_casing
 from shared.errors import ConfigurationError, ModelError
 from shared.labels import load_scheme, save_scheme

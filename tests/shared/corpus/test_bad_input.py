@@ -25,7 +25,14 @@ def test_one_clear_line(case: str, tmp_path: Path) -> None:
     assert words in line
     assert "\n" not in line
     assert ": expected" in line
-    assert "x" in line.split(":")[0]
+    assert "x" in line.split(":", maxsplit=1)[0]
+
+
+def test_xml_that_declares_what_its_tags_say_is_refused(tmp_path: Path) -> None:
+    declared = '<!DOCTYPE deIdi2b2 [<!ATTLIST NAME start CDATA "0">]>'
+    (tmp_path / "x.xml").write_text(i2b2("I am Ana", (5, 8, "Ana")).replace("<deIdi2b2>", f"{declared}<deIdi2b2>"))
+    with pytest.raises(FormatError, match="without declared entities"):
+        list(read_corpus(tmp_path / "x.xml"))
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from gensim.models.fasttext import FastTextKeyedVectors, ft_ngram_hashes, load_f
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.embeddings.fasttext_format import save_bin
-from shared.embeddings.read import read_vectors
+from shared.embeddings.files.fasttext_format import read_bin, save_bin
+from shared.embeddings.files.read import read_vectors
 from shared.embeddings.subwords import MAX_CHARACTERS, ngram_hashes
 from shared.errors import EmbeddingError
 from tests.shared.embeddings.made import table, with_subwords
@@ -137,6 +137,16 @@ def test_a_word_that_utf8_can_not_hold_is_not_written(tmp_path: Path) -> None:
         with pytest.raises(EmbeddingError):
             save_bin(table(["Alder", word]), tmp_path / "m.bin")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_word_without_end_is_not_read_to_the_end_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "m.bin"
+    save_bin(table(["Alder"]), path)
+    data = path.read_bytes()
+    start = data.index(b"Alder")
+    path.write_bytes(data[:start] + b"a" * 10_000_000)
+    with pytest.raises(EmbeddingError, match="65536 bytes and more"):
+        read_bin(path)
 
 
 def test_a_huge_word_is_read_up_to_the_bound() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from shared.embeddings import generalised
-from shared.embeddings.artefact import VOCABULARY_NAME, load_vectors, save_vectors
+from shared.embeddings.files.artefact import VOCABULARY_NAME, load_vectors, save_vectors
 from shared.embeddings.generalised import PUBLIC, FoldedVectors, GeneralisedVectors, fold_casing, generalise
 from shared.embeddings.subwords import Subwords
 from shared.embeddings.vectors import WordVectors, unit_rows
@@ -204,6 +204,11 @@ def test_the_digest_knows_the_clusters() -> None:
     base = lower(names(40))
     one, other = (generalise(base, mask(40, public), 6) for public in (set(), {0}))
     assert one.digest != other.digest != base.digest
+    # Words that look alike may be of one cluster, of two, or public.
+    alike = unit_rows(np.ones((4, 6), dtype=np.float32))
+    classes = ([0, 0, 0, 0], [0, 0, 1, 1], [0, 0, 0, PUBLIC])
+    made = [GeneralisedVectors(names(4), alike, 3, np.array(own, dtype=np.int32)) for own in classes]
+    assert len({one.digest for one in made}) == 3
 
 
 @pytest.mark.parametrize(("k", "public"), [(1, set()), (11, set()), (6, set(range(5)))])

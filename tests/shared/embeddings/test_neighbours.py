@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from shared.embeddings.files.read import read_vectors
 from shared.embeddings.neighbour_cache import cached_nearest
 from shared.embeddings.neighbours import Neighbours
-from shared.embeddings.read import read_vectors
 from shared.embeddings.vectors import WordVectors, unit_rows
 from shared.errors import ConfigurationError, EmbeddingError
 from tests.data import corpus

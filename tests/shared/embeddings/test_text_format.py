@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from foundation.errors import StorageError
-from shared.embeddings.read import read_vectors
+from shared.embeddings.files.read import read_vectors
 from shared.embeddings.vectors import UNKNOWN_LENGTH
 from shared.errors import EmbeddingError
 from tests.data import corpus

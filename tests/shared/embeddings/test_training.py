@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from foundation.errors import StorageError
-from shared.embeddings.artefact import load_vectors, save_vectors
-from shared.embeddings.fasttext_format import save_bin
+from shared.embeddings.files.artefact import load_vectors, save_vectors
+from shared.embeddings.files.fasttext_format import save_bin
+from shared.embeddings.files.read import read_vectors
 from shared.embeddings.neighbours import Neighbours
-from shared.embeddings.read import read_vectors
 from shared.embeddings.training import FastTextSettings, train_fasttext
 from shared.embeddings.vectors import WordVectors
 from shared.errors import ConfigurationError, TrainingError

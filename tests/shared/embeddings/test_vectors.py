@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
 from foundation.errors import StorageError
-from shared.embeddings.artefact import TENSORS_NAME, VOCABULARY_NAME, load_vectors, save_vectors
 from shared.embeddings.cache import RowCache
-from shared.embeddings.read import read_vectors
+from shared.embeddings.files.artefact import TENSORS_NAME, VOCABULARY_NAME, load_vectors, save_vectors
+from shared.embeddings.files.read import read_vectors
 from shared.embeddings.subwords import Subwords
 from shared.embeddings.vectors import UNKNOWN_LENGTH, WordVectors, unit_rows
 from shared.errors import EmbeddingError

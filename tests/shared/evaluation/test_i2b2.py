@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import statistics
 import string
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Sequence
+from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given, settings

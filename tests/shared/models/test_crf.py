@@ -119,6 +119,52 @@ def test_decoding_finds_the_best_path_that_bio_allows(lengths: list[int], seed: 
         assert decoded[row, length:].sum() == 0
 
 
+def legal_paths(tags: int, length: int) -> list[tuple[int, ...]]:
+    """By their names, O, B-0, I-0, B-1, ...: an I goes on from its own B or I."""
+    names = ["O", *(f"{prefix}-{kind}" for kind in range(tags // 2) for prefix in "BI")]
+
+    def legal(path: tuple[int, ...]) -> bool:
+        spelled = ["O", *(names[tag] for tag in path)]
+        return all(after[0] != "I" or before[2:] == after[2:] for before, after in pairwise(spelled))
+
+    return [path for path in product(range(tags), repeat=length) if legal(path)]
+
+
+@settings(max_examples=25, deadline=None)
+@given(lengths=lengths, seed=st.integers(0, 10_000), spread=st.sampled_from([0.1, 1.0, 10.0]))
+def test_marginals_equal_full_enumeration_of_what_bio_allows(lengths: list[int], seed: int, spread: float) -> None:
+    crf, emissions, _, ordered = make(5, lengths, seed, spread)
+    untouched = emissions.clone()
+    with torch.no_grad():
+        found = crf.marginals(emissions, ordered)
+    assert torch.equal(emissions, untouched)
+    assert not found.requires_grad
+    assert all(parameter.grad is None for parameter in crf.parameters())
+    for row, length in enumerate(ordered.tolist()):
+        paths = legal_paths(5, length)
+        weights = torch.softmax(
+            torch.tensor([score(crf, emissions[row], path) for path in paths], dtype=torch.float64), 0
+        )
+        expected = torch.zeros(length, 5, dtype=torch.float64)
+        for path, weight in zip(paths, weights, strict=True):
+            expected[torch.arange(length), torch.tensor(path)] += weight
+        torch.testing.assert_close(found[row, :length], expected, rtol=1e-9, atol=1e-9)
+        assert not found[row, length:].any()
+
+
+def test_marginals_survive_exponentials_that_underflow() -> None:
+    crf, emissions, _, ordered = make(3, [4], 0)
+    crf, emissions = crf.float(), emissions.float()
+    with torch.no_grad():
+        crf.transitions.fill_(-2000.0)
+        crf.transitions[1, 2] = 0.0
+        emissions[:, 1:, 0] = -3000.0
+    found = crf.marginals(emissions, ordered)
+    assert torch.isfinite(found).all()
+    torch.testing.assert_close(found.sum(2), torch.ones(1, 4))
+    assert torch.equal(found.argmax(2), crf.decode(emissions, ordered))
+
+
 def test_bio_constraints_are_those_of_the_tag_names() -> None:
     names = ["O", "B-X", "I-X", "B-Y", "I-Y"]
     may_start, may_follow = bio_constraints(5)

@@ -1,4 +1,4 @@
-"""LSTM, tagger, noise, representer and adversaries: shapes, padding, bounds."""
+"""LSTM, noise, representer and adversaries: shapes, padding, bounds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from shared.models.lstm import BiLSTM, LockedDropout
 from shared.models.noise import GaussianNoise
 from shared.models.noise_source import PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig, clip_to_ball
-from shared.models.tagger import Tagger, TaggerConfig
 
 LENGTHS = torch.tensor([6, 4, 4, 1])
 
@@ -168,6 +167,16 @@ class TestRepresenter:
                 assert shown.shape == (4, 6, 4)
                 assert shown.norm(dim=-1).max() <= 1 + 1e-6
 
+    @torch.no_grad()
+    def test_its_mean_is_that_of_noisy_word_vectors(self) -> None:
+        representer, inputs = Representer(RepresenterConfig(5, dim=4, hidden=6, input_noise=0.3)).eval(), padded(5, 0.0)
+        drawn = torch.empty_like(inputs).normal_(generator=torch.Generator().manual_seed(3))
+        shown = representer.mean(inputs, LENGTHS, torch.Generator().manual_seed(3))
+        noisy = representer.noise_free(inputs + 0.3 * drawn, LENGTHS)
+        inside = torch.arange(6)[None, :] < LENGTHS[:, None]
+        torch.testing.assert_close(shown[inside], noisy[inside], atol=1e-2, rtol=0)
+        assert (shown - representer.noise_free(inputs, LENGTHS))[inside].abs().max() > 0.05
+
     def test_what_lies_inside_the_ball_stays(self) -> None:
         vectors = torch.tensor([[0.3, 0.4], [3.0, 4.0], [0.0, 0.0]])
         torch.testing.assert_close(clip_to_ball(vectors), torch.tensor([[0.3, 0.4], [0.6, 0.8], [0.0, 0.0]]))
@@ -257,51 +266,3 @@ class TestAdversaries:
     def test_a_representation_of_zeros_gives_a_finite_decision(self) -> None:
         zeros = torch.zeros(4, 6, 4)
         assert torch.isfinite(RepresentationAdversary(4, 6)(zeros, zeros, LENGTHS)).all()
-
-
-class TestTagger:
-    CONFIG = TaggerConfig(5, 7, hidden=6)
-
-    def test_a_sentence_alone_is_the_sentence_in_a_batch(self, tolerance: float) -> None:
-        tagger, inputs = Tagger(self.CONFIG).eval(), padded(5, 0.0)
-        casing = torch.randint(0, 7, (4, 6), generator=torch.Generator().manual_seed(2))
-        scores = tagger.emissions(inputs, casing, LENGTHS)
-        assert scores.shape == (4, 6, 7)
-        losses = tagger.loss(inputs, casing, torch.zeros(4, 6, dtype=torch.int64), LENGTHS)
-        for row, length in enumerate(LENGTHS.tolist()):
-            one = (inputs[row : row + 1, :length], casing[row : row + 1, :length])
-            alone = tagger.emissions(*one, LENGTHS[row : row + 1])
-            torch.testing.assert_close(scores[row, :length], alone[0], atol=tolerance, rtol=0)
-            tags = torch.zeros(1, length, dtype=torch.int64)
-            loss = tagger.loss(*one, tags, LENGTHS[row : row + 1])
-            torch.testing.assert_close(losses[row], loss[0], atol=10 * tolerance, rtol=1e-2)
-
-    def test_variational_dropout_takes_features_of_a_whole_sentence_in_training_alone(self) -> None:
-        tagger = Tagger(TaggerConfig(5, 7, hidden=40, input_dropout=0.0, variational_dropout=0.25, dropout=0.0))
-        inputs, casing = padded(5, 0.0), torch.zeros(4, 6, dtype=torch.int64)
-        seen: list[torch.Tensor] = []
-        tagger.second.register_forward_pre_hook(lambda module, arguments: seen.append(arguments[0].detach()))
-        for training in (True, False):
-            tagger.train(training).emissions(inputs, casing, LENGTHS)
-        dropped, whole = (look == 0 for look in seen)
-        assert not whole.any()
-        masks = dropped[:, 0]
-        assert (dropped == masks[:, None]).all()
-        assert len(torch.unique(masks, dim=0)) == len(LENGTHS)
-        assert 0.15 < masks.float().mean() < 0.35
-        kept = ~dropped
-        torch.testing.assert_close(seen[0][kept], seen[1][kept] / 0.75, atol=2e-2, rtol=2e-2)
-
-    def test_predictions_are_tags_and_o_on_padding(self) -> None:
-        tagger, inputs = Tagger(self.CONFIG).eval(), padded(5, 7.0)
-        said = tagger.predict(inputs, torch.zeros(4, 6, dtype=torch.int64), LENGTHS)
-        assert said.dtype == torch.int64
-        assert int(said.max()) < 7
-        assert not said[torch.arange(6)[None, :] >= LENGTHS[:, None]].any()
-
-    @pytest.mark.parametrize(
-        "setting", [{"inputs": 0}, {"tags": 1}, {"tags": 4}, {"hidden": 0}, {"dropout": 1.0}, {"dropout": math.nan}]
-    )
-    def test_a_shape_that_cannot_work_is_refused(self, setting: dict[str, float]) -> None:
-        with pytest.raises(ConfigurationError):
-            TaggerConfig(**({"inputs": 5, "tags": 7} | setting))  # type: ignore[arg-type]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -15,11 +16,14 @@ from shared.document import Annotation, Document
 from shared.errors import ConfigurationError, EmbeddingError, ModelError
 from shared.labels import LabelScheme
 from shared.models.representer import Representer, RepresenterConfig
-from shared.models.storage import save_head
-from shared.models.tagger import Tagger, TaggerConfig
 from shared.pipeline import pipeline as module
 from shared.pipeline.pipeline import Pipeline, load_pipeline
 from shared.sentences.encoding import embedded_corpus, represent_noise_free
+from shared.sentences.ragged import SentenceSource
+from shared.sentences.tokenised import TokenisedSentences
+from shared.taggers.bilstm_crf import BiLSTMCRF, BiLSTMCRFConfig
+from shared.taggers.registry import save_head
+from shared.taggers.tagger import Represent
 from shared.text.tokens import tokenise
 from shared.training.tagging import TaggingConfig, train_tagger
 from tests.shared.embeddings.made import with_subwords
@@ -41,7 +45,7 @@ def pipeline() -> Pipeline:
     source, _ = embedded_corpus(notes, vectors, SCHEME)
     shown = represent_noise_free(source, representer)
     recipe = TaggingConfig(epochs=25, learning_rate=1e-2)
-    head = train_tagger(shown, len(SCHEME.tags), recipe, shape=TaggerConfig(24, len(SCHEME.tags), hidden=24))
+    head = train_tagger(shown, len(SCHEME.tags), recipe, shape=BiLSTMCRFConfig(24, len(SCHEME.tags), hidden=24))
     return Pipeline(NoisyRecurrent(vectors, representer, SCHEME), head)
 
 
@@ -168,9 +172,9 @@ def test_parts_that_do_not_fit_are_refused(pipeline: Pipeline) -> None:
     assert isinstance(encoder, NoisyRecurrent)
     with pytest.raises(ModelError, match="16 dimensions"):
         replace(encoder, vectors=with_subwords(("a", "b"), dim=5))
-    for shape in (TaggerConfig(23, len(SCHEME.tags)), TaggerConfig(24, 5)):
+    for shape in (BiLSTMCRFConfig(23, len(SCHEME.tags)), BiLSTMCRFConfig(24, 5)):
         with pytest.raises(ModelError, match="head"):
-            Pipeline(encoder, Tagger(shape))
+            Pipeline(encoder, BiLSTMCRF(shape))
 
 
 @pytest.mark.parametrize(
@@ -205,3 +209,21 @@ def test_tags_come_in_the_order_of_the_tokens(pipeline: Pipeline) -> None:
     together = np.concatenate(list(pipeline.tags([(one, tokenise(one.text)) for one in notes])))
     alone = [np.concatenate(list(pipeline.tags([(one, tokenise(one.text))]))) for one in notes]
     np.testing.assert_array_equal(together, np.concatenate(alone))
+
+
+class _Reader(BiLSTMCRF):
+    """A tagger that looks at the words themselves."""
+
+    read: ClassVar[list[str]] = []
+
+    def inputs(self, chunk: TokenisedSentences, represent: Represent) -> SentenceSource:
+        self.read.extend(chunk.words)
+        return super().inputs(chunk, represent)
+
+
+def test_a_head_takes_from_the_words_what_it_needs(pipeline: Pipeline) -> None:
+    head = _Reader(BiLSTMCRFConfig(24, len(SCHEME.tags), hidden=24))
+    head.load_state_dict(pipeline.head.state_dict())
+    document = note("a", "Dr Quillfeather of Thistledown Clinic advised rest.")
+    assert found(Pipeline(pipeline.encoder, head), document) == found(pipeline, document)
+    assert _Reader.read == tokenise(document.text).words

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.errors import ConfigurationError, EvaluationError, TrainingError
@@ -85,7 +86,7 @@ def test_it_stops_once_both_adversaries_did_well_enough(monkeypatch: pytest.Monk
     attack = _Attack(clear(), train, train, replace(QUICK, pairs=16, hidden=2), lambda *step: told.append(step))
     rounds = iter([(80, 70), (95, 85), (50, 92), (99, 99)])
 
-    def judged(looks: object) -> dict[str, np.ndarray]:
+    def judged(looks: object) -> dict[str, NDArray[np.bool_]]:
         return {name: np.arange(100) < right for name, right in zip(("T1", "T2"), next(rounds), strict=True)}
 
     monkeypatch.setattr(attack, "_right", judged)

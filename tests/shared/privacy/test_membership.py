@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from shared.errors import ConfigurationError
-from shared.models.tagger import TaggerConfig
 from shared.privacy.attacks.membership import (
     MembershipSettings,
     ReleasedHead,
@@ -16,6 +15,7 @@ from shared.privacy.attacks.membership import (
     note_scores,
 )
 from shared.sentences.ragged import RaggedSentences
+from shared.taggers.bilstm_crf import BiLSTMCRFConfig
 from shared.training.tagging import TaggingConfig, train_tagger
 from tests.shared.privacy.attacked import clear, notes
 from tests.shared.training.toy import random_sentences
@@ -43,7 +43,7 @@ def test_a_head_that_learnt_by_heart_is_detected() -> None:
 def test_a_head_that_never_saw_the_notes_is_at_chance() -> None:
     pool = random_notes(60, seed=2)
     elsewhere = RaggedSentences.concatenate(random_notes(30, seed=3))
-    shape = TaggerConfig(elsewhere.dim, 5, hidden=12)
+    shape = BiLSTMCRFConfig(elsewhere.dim, 5, hidden=12)
     head = train_tagger(elsewhere, 5, SETTINGS.recipe, shape=shape)
     inside = np.random.default_rng(0).permutation(60) < 30
     area, tenth, _ = membership(pool, pool, 5, SETTINGS, ReleasedHead(head, inside))
@@ -70,10 +70,10 @@ def test_every_note_is_in_half_of_the_heads() -> None:
 def test_the_score_is_the_log_odds_of_the_probability_a_token() -> None:
     notes_here = random_notes(3, seed=4)
     source = RaggedSentences.concatenate(notes_here)
-    head = train_tagger(source, 5, TaggingConfig(epochs=1), shape=TaggerConfig(source.dim, 5, hidden=4))
+    head = train_tagger(source, 5, TaggingConfig(epochs=1), shape=BiLSTMCRFConfig(source.dim, 5, hidden=4))
     found = note_scores(head, notes_here)
     for note, score in zip(notes_here, found.tolist(), strict=True):
-        losses = [head.loss(b.inputs, b.casing, b.tags, b.lengths).sum().item() for b in note.batches(1)]
+        losses = [head.loss(b).sum().item() for b in note.batches(1)]
         chance = np.exp(-sum(losses) / note.tokens)
         assert score == pytest.approx(np.log(chance / (1 - chance)), abs=1e-3)
 
@@ -104,7 +104,7 @@ def test_a_rate_that_so_few_notes_cannot_show_is_not_shown(others: int, shown: l
 def test_it_says_whose_head_was_attacked() -> None:
     pool = random_notes(6, seed=5)
     source = RaggedSentences.concatenate(pool)
-    head = train_tagger(source, 5, TaggingConfig(epochs=1), shape=TaggerConfig(source.dim, 5, hidden=12))
+    head = train_tagger(source, 5, TaggingConfig(epochs=1), shape=BiLSTMCRFConfig(source.dim, 5, hidden=12))
     own = membership(pool, pool, 5, SETTINGS)
     given = membership(pool, pool, 5, SETTINGS, ReleasedHead(head, np.arange(6) < 3))
     assert all("a head that the audit trained on half of the attacked notes" in one.knowledge for one in own)
@@ -121,7 +121,7 @@ def test_pools_that_cannot_be_attacked_are_refused() -> None:
     with pytest.raises(ConfigurationError):
         membership(pool, pool[:5], 5, SETTINGS)
     source = RaggedSentences.concatenate(pool)
-    head = train_tagger(source, 5, TaggingConfig(epochs=1), shape=TaggerConfig(source.dim, 5, hidden=4))
+    head = train_tagger(source, 5, TaggingConfig(epochs=1), shape=BiLSTMCRFConfig(source.dim, 5, hidden=4))
     with pytest.raises(ConfigurationError, match="inside and outside"):
         membership(pool, pool, 5, SETTINGS, ReleasedHead(head, np.ones(6, dtype=np.bool_)))
     with pytest.raises(ConfigurationError):

@@ -41,7 +41,8 @@ def told(chunk: TokenisedSentences) -> list[Sentence]:
     tokens = iter(zip(chunk.words, chunk.tags.tolist(), strict=True))
     sentences = [[next(tokens) for _ in range(length)] for length in chunk.lengths.tolist()]
     assert next(tokens, None) is None
-    assert (chunk.tags.dtype, chunk.lengths.dtype) == (np.uint8, np.int64)
+    assert chunk.tags.dtype == np.uint8
+    assert chunk.lengths.dtype == np.int64
     return sentences
 
 

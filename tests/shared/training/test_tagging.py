@@ -5,12 +5,13 @@ import pytest
 import torch
 
 from shared.errors import ConfigurationError, TrainingError
-from shared.models.tagger import TaggerConfig
 from shared.sentences.ragged import RaggedSentences
-from shared.training.tagging import TaggingConfig, predict, train_tagger
+from shared.taggers.bilstm_crf import BiLSTMCRFConfig
+from shared.taggers.tagger import predict
+from shared.training.tagging import TaggingConfig, train_tagger
 from tests.shared.training.toy import VECTORS, toy
 
-SHAPE = TaggerConfig(VECTORS.dim, 3, hidden=16)
+SHAPE = BiLSTMCRFConfig(VECTORS.dim, 3, hidden=16)
 
 
 def accuracy_on_phi(seed: int) -> float:

@@ -16,13 +16,13 @@ from aggregator.server.app import create_app
 from aggregator.server.limits import Limits
 from aggregator.server.serve import setup, work
 from bench.exchange.certificates import Certificates, make_certificates
-from protocols.share.receipt import Receipt
+from protocols.share.receipt import Receipt, ReceiptState
 from protocols.share.withdrawal import read_withdrawal
 from site_client import keys, ledger
 from site_client import workspace as site_workspace
-from site_client.exchange.receipts import SUBMITTED
+from site_client.exchange.departures import Departure
 from site_client.sharing import approval
-from site_client.workspace import IN_USE, RETIRED, WAITING, Workspace
+from site_client.workspace import KeyState, Workspace
 from tests.aggregator.server.service import listening
 from tests.loop import done, hospital, refused, values
 from tests.site_client.exchange.paired import DAY, share
@@ -42,7 +42,7 @@ class Pair:
     root: Path
     provider: provider_workspace.Workspace
     certificates: Certificates
-    state: str = "withdrawn"
+    state: ReceiptState = ReceiptState.WITHDRAWN
 
     @property
     def site(self) -> Workspace:
@@ -87,7 +87,7 @@ def pair(certificates: Certificates, tmp_path: Path) -> Iterator[Pair]:
 def test_a_new_key_signs_as_soon_as_the_provider_has_accepted_it(pair: Pair) -> None:
     old = pair.site.key_in_use.key_id
     new = values(hospital("keys", "rotate", "--json", *pair.at))["fingerprint"]
-    assert [(key.key_id, key.state) for key in pair.site.keys] == [(old, RETIRED), (new, IN_USE)]
+    assert [(key.key_id, key.state) for key in pair.site.keys] == [(old, KeyState.RETIRED), (new, KeyState.IN_USE)]
     assert pair.counting() == [new, old]
     # The next request is signed by the new one.
     again = values(hospital("keys", "rotate", "--json", *pair.at))["fingerprint"]
@@ -100,7 +100,7 @@ def test_a_rotation_whose_answer_was_lost_is_asked_for_again(pair: Pair) -> None
     old = pair.site.key_in_use.key_id
     new = values(hospital("keys", "rotate", "--json", *pair.at))["fingerprint"]
     # As if the site had died before it took the answer.
-    states = zip(pair.site.keys, (IN_USE, WAITING), strict=True)
+    states = zip(pair.site.keys, (KeyState.IN_USE, KeyState.WAITING), strict=True)
     replace(pair.site, keys=tuple(replace(key, state=state) for key, state in states)).save()
     assert values(hospital("keys", "rotate", "--json", *pair.at))["fingerprint"] == new
     assert pair.counting() == [new, old]
@@ -114,14 +114,13 @@ def test_a_revoked_site_can_not_rotate_itself_back(pair: Pair) -> None:
     assert pair.site.key_in_use == before
 
 
-@pytest.mark.parametrize("state", ["withdrawn", "accepted"])
-def test_a_share_is_taken_back_once_the_provider_says_so(state: str, pair: Pair) -> None:
+@pytest.mark.parametrize("state", [ReceiptState.WITHDRAWN, ReceiptState.ACCEPTED])
+def test_a_share_is_taken_back_once_the_provider_says_so(state: ReceiptState, pair: Pair) -> None:
     signed = approval.signed_manifest(pair.site, share(pair.site))
-    details = {"bundle_sha256": "ab" * 32, "manifest_sha256": signed.sha256, "sequence": 1}
-    ledger.record(pair.site, SUBMITTED, details)
+    Departure(1, signed.sha256, "ab" * 32, "folder").record(pair.site)
     pair.state = state
     result = hospital("withdraw", "1", "--reason", "consent", *pair.at)
-    if state == "withdrawn":
+    if state == ReceiptState.WITHDRAWN:
         assert "is withdrawn" in done(result).stdout
         assert list(ledger.entries(pair.site))[-1].details["state"] == "withdrawn"
     else:

@@ -22,19 +22,21 @@ from aggregator.server.limits import Limits
 from aggregator.server.serve import setup, work
 from bench.exchange.certificates import Certificates, make_certificates
 from bench.exchange.cutting_proxy import connect_proxy
+from foundation.errors import StorageError
 from protocols.errors import DigestError, OtherReleaseError, ProtocolError, SignatureError
 from protocols.keys.recipient import RecipientPrivateKey
 from protocols.keys.signing import PrivateKey
 from protocols.share.bundle import read_header
 from protocols.share.manifest import ShareFields
-from protocols.share.receipt import Receipt
+from protocols.share.receipt import Receipt, ReceiptState
 from protocols.share.sealing import manifest_path, seal_share
 from site_client import keys, ledger
 from site_client import workspace as site_workspace
 from site_client.errors import ApprovalError, SiteError, UnreachableError
+from site_client.exchange import outbox
 from site_client.exchange.receipts import take_receipt, take_receipts
 from site_client.exchange.submit import submit_to_folder, submit_to_server
-from site_client.exchange.transport import Connection, Patience
+from site_client.exchange.transport import Connection, RetryPolicy
 from site_client.releases.pull import pull
 from site_client.sharing.approval import signed_manifest
 from site_client.workspace import Workspace
@@ -43,7 +45,7 @@ from tests.protocols.payload.blocks import make_block, write_payload
 from tests.site_client import sites
 
 DAY = datetime.date(2026, 1, 31)
-QUICK = Patience(attempts=4, first_s=0.01, most_s=0.02)
+QUICK = RetryPolicy(attempts=4, first_s=0.01, most_s=0.02)
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class Pair:
         seal_share(path, replace(fields, **changes), self.hospital.key())  # type: ignore[arg-type]
         return path
 
-    def receipt(self, share: Path, state: str = "accepted", **changes: object) -> bytes:
+    def receipt(self, share: Path, state: ReceiptState = ReceiptState.ACCEPTED, **changes: object) -> bytes:
         """A receipt by the provider."""
         signed = signed_manifest(self.hospital, share)
         stated = Receipt(
@@ -189,6 +191,16 @@ def test_a_receipt_that_can_not_be_taken_does_not_keep_the_others(pair: Pair, tm
     assert pair.events()[-1] == "receipt"
 
 
+def test_nor_does_one_that_can_not_be_read(pair: Pair, tmp_path: Path) -> None:
+    share = pair.share()
+    submit_to_folder(pair.hospital, share, tmp_path, "A. Person")
+    (tmp_path / "a.receipt.json").mkdir()
+    (tmp_path / "b.receipt.json").write_bytes(pair.receipt(share))
+    with pytest.raises(StorageError, match=r"^a\.receipt\.json: "):
+        take_receipts(pair.hospital, tmp_path)
+    assert pair.events()[-1] == "receipt"
+
+
 def test_nothing_is_sealed_to_keys_that_have_expired(pair: Pair, tmp_path: Path) -> None:
     record = replace(pair.hospital.pinned_provider(), valid_until=datetime.date(2020, 1, 1))
     with pytest.raises(SiteError, match="pull"):
@@ -202,6 +214,22 @@ def test_a_share_is_sealed_anew_for_another_key_of_the_provider(pair: Pair, tmp_
     moved = replace(pair.hospital, provider=replace(pair.hospital.pinned_provider(), recipient=other))
     bundle = submit_to_folder(moved, share, tmp_path / "second", None)
     assert read_header(bundle).recipient == other.key_id
+
+
+def test_a_share_is_sealed_anew_where_its_bundle_can_not_be_read(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    share = pair.share()
+    submit_to_folder(pair.hospital, share, tmp_path / "first", "A. Person")
+    [sealed] = pair.outbox()
+    before = sealed.read_bytes()
+
+    def unreadable(path: Path) -> None:
+        raise StorageError("a file", received="Input/output error")
+
+    monkeypatch.setattr(outbox, "read_header", unreadable)
+    bundle = submit_to_folder(pair.hospital, share, tmp_path / "second", None)
+    assert bundle.read_bytes() == sealed.read_bytes() != before
 
 
 def test_a_share_that_was_signed_before_a_rotation_still_leaves(pair: Pair, tmp_path: Path) -> None:
@@ -222,7 +250,7 @@ def test_attack_a_receipt_that_the_provider_did_not_sign(pair: Pair, tmp_path: P
     share = pair.share()
     submit_to_folder(pair.hospital, share, tmp_path / "stick", "A. Person")
     signed = signed_manifest(pair.hospital, share)
-    forged = Receipt("test", 1, "ab" * 32, signed.sha256, "accepted", "", DAY, "cd" * 32).to_bytes(
+    forged = Receipt("test", 1, "ab" * 32, signed.sha256, ReceiptState.ACCEPTED, "", DAY, "cd" * 32).to_bytes(
         PrivateKey.generate()
     )
     with pytest.raises(SignatureError):
@@ -258,8 +286,8 @@ def test_receipts_of_other_sites_are_left_alone(pair: Pair, tmp_path: Path) -> N
 def test_a_later_receipt_about_the_same_share_is_recorded_too(pair: Pair, tmp_path: Path) -> None:
     share = pair.share()
     submit_to_folder(pair.hospital, share, tmp_path, "A. Person")
-    take_receipt(pair.hospital, pair.receipt(share, "quarantined", reason_code="rates"))
-    take_receipt(pair.hospital, pair.receipt(share, "accepted", log_head="ee" * 32))
+    take_receipt(pair.hospital, pair.receipt(share, ReceiptState.QUARANTINED, reason_code="rates"))
+    take_receipt(pair.hospital, pair.receipt(share, ReceiptState.ACCEPTED, log_head="ee" * 32))
     assert pair.events()[-2:] == ["receipt", "receipt"]
 
 
@@ -279,7 +307,7 @@ def server(pair: Pair, certificates: Certificates) -> Iterator[Connection]:
         listening(lambda address: create_app(setup(workspace, address, Limits()), done), certificates) as at,
         closing(workspace.registry()),
     ):
-        yield Connection(at, certificates.authority, patience=QUICK)
+        yield Connection(at, certificates.authority, retry_policy=QUICK)
 
 
 def test_a_share_travels_over_https_and_its_receipt_is_recorded(pair: Pair, server: Connection) -> None:
@@ -300,7 +328,7 @@ def test_what_was_cut_off_goes_on_with_the_same_bytes(pair: Pair, server: Connec
     share = pair.share()
     with connect_proxy([4_000, 6_000, 8_000, 9_000]) as proxy, pytest.raises(UnreachableError, match="given up"):
         submit_to_server(
-            pair.hospital, share, replace(server, proxy=proxy.url, patience=replace(QUICK, attempts=2)), "A. Person"
+            pair.hospital, share, replace(server, proxy=proxy.url, retry_policy=replace(QUICK, attempts=2)), "A. Person"
         )
     [kept] = pair.outbox()
     data = kept.read_bytes()

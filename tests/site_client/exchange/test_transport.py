@@ -21,11 +21,11 @@ from protocols.errors import BoundsError, SchemaError
 from protocols.http.messages import MAX_CHUNK_BYTES
 from protocols.share.receipt import read_receipt
 from site_client.errors import RefusedError, SiteError, UnreachableError
-from site_client.exchange.transport import Answer, Connection, Patience, Transport
+from site_client.exchange.transport import Answer, Connection, RetryPolicy, Transport
 from site_client.exchange.upload import LEAST_BYTES, upload
 from tests.aggregator.server.service import KEY, OTHER_KEY, PROVIDER, Provider, bundle, listening, provider
 
-QUICK = Patience(attempts=4, first_s=0.01, most_s=0.02, answer_s=20)
+QUICK = RetryPolicy(attempts=4, first_s=0.01, most_s=0.02, answer_s=20)
 
 
 @pytest.fixture(scope="module")
@@ -48,8 +48,8 @@ class Served:
         self.certificates = certificates
 
     def transport(self, **changes: Any) -> Transport:
-        given = {"ca": self.certificates.authority, "patience": QUICK, "server": self.address}
-        names = ("ca", "proxy", "patience", "server")
+        given = {"ca": self.certificates.authority, "retry_policy": QUICK, "server": self.address}
+        names = ("ca", "proxy", "retry_policy", "server")
         connection = Connection(**given | {name: changes.pop(name) for name in names if name in changes})
         return Transport(connection, changes.pop("key", KEY), **changes)
 
@@ -136,9 +136,9 @@ def test_an_upload_survives_cuts_at_any_byte(served: Served, tmp_path: Path, cut
 
 def test_a_line_that_always_dies_early_makes_progress_with_smaller_pieces(served: Served, tmp_path: Path) -> None:
     # No tunnel ever carries a whole piece of the size that one begins with.
-    patience = Patience(attempts=9, first_s=0.001, most_s=0.002)
+    retry_policy = RetryPolicy(attempts=9, first_s=0.001, most_s=0.002)
     with connect_proxy(iter(lambda: 3 * LEAST_BYTES, None)) as proxy:
-        sent(served, tmp_path, size=8 * LEAST_BYTES, proxy=proxy.url, patience=patience)
+        sent(served, tmp_path, size=8 * LEAST_BYTES, proxy=proxy.url, retry_policy=retry_policy)
         assert len(proxy.tunnels) > 8
 
 
@@ -153,18 +153,18 @@ def test_a_server_that_is_away_is_given_up_at_last(served: Served) -> None:
 
 
 def test_pauses_grow_and_vary_and_heed_the_server() -> None:
-    patience = Patience(first_s=1, most_s=10)
+    retry_policy = RetryPolicy(first_s=1, most_s=10)
     for failures, most in ((1, 1), (2, 2), (4, 8), (30, 10)):
-        found = {patience.pause(failures) for _ in range(50)}
+        found = {retry_policy.pause(failures) for _ in range(50)}
         assert len(found) > 1
         assert most / 2 <= min(found) <= max(found) <= most
-    assert patience.pause(1, 30) == 30
+    assert retry_policy.pause(1, 30) == 30
 
 
 def test_a_server_that_is_closed_for_the_day_is_not_waited_for() -> None:
     pauses: list[float] = []
     with (
-        Transport(Connection("https://localhost", patience=QUICK), KEY, sleep=pauses.append) as transport,
+        Transport(Connection("https://localhost", retry_policy=QUICK), KEY, sleep=pauses.append) as transport,
         pytest.raises(UnreachableError, match="in 60 minutes"),
     ):
         transport.pause_after(UnreachableError("too many", passing=True, retry_after_s=3600), 1)
@@ -309,7 +309,7 @@ class Scripted(Transport):
     """A transport whose server answers as a test says."""
 
     def __init__(self, answers: list[Callable[[], Answer]]) -> None:
-        super().__init__(Connection("https://localhost", patience=QUICK), KEY, sleep=lambda seconds: None)
+        super().__init__(Connection("https://localhost", retry_policy=QUICK), KEY, sleep=lambda seconds: None)
         self.asked: list[tuple[str, str, int | None]] = []
         self._answers = iter(answers)
 
@@ -418,7 +418,7 @@ def test_fetching_resumes_where_it_was_cut(served: Served) -> None:
                 yield piece
 
     with Cutting(
-        Connection(served.address, served.certificates.authority, patience=QUICK), sleep=lambda _: None
+        Connection(served.address, served.certificates.authority, retry_policy=QUICK), sleep=lambda _: None
     ) as transport:
         assert b"".join(transport.fetch(url, len(data))) == data
     assert transport.starts == sorted(set(transport.starts))

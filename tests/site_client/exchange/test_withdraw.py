@@ -9,12 +9,12 @@ import pytest
 
 from protocols.errors import ProtocolError, SchemaError, SignatureError
 from protocols.keys.signing import PrivateKey
-from protocols.share.receipt import Receipt
+from protocols.share.receipt import Receipt, ReceiptState
 from protocols.share.withdrawal import read_withdrawal
 from site_client import ledger
 from site_client.errors import SiteError
 from site_client.exchange import withdraw
-from site_client.exchange.receipts import SUBMITTED
+from site_client.exchange.departures import Departure
 from site_client.sharing import approval
 from site_client.workspace import Workspace
 from tests.loop import hospital, refused, values
@@ -37,12 +37,14 @@ def path(workspace: Workspace) -> Path:
 def left(workspace: Workspace, path: Path) -> None:
     """As if the share had been submitted."""
     signed = approval.signed_manifest(workspace, path)
-    details = {"bundle_sha256": "ab" * 32, "manifest_sha256": signed.sha256, "sequence": signed.manifest.sequence}
-    ledger.record(workspace, SUBMITTED, details)
+    Departure(signed.manifest.sequence, signed.sha256, "ab" * 32, "folder").record(workspace)
 
 
 def receipt(
-    manifest_sha256: str, signer: PrivateKey = PROVIDER, state: str = "withdrawn", name: str = "st-anne"
+    manifest_sha256: str,
+    signer: PrivateKey = PROVIDER,
+    state: ReceiptState = ReceiptState.WITHDRAWN,
+    name: str = "st-anne",
 ) -> bytes:
     return Receipt(name, 1, "ab" * 32, manifest_sha256, state, "", datetime.date(2026, 3, 1), "cd" * 32).to_bytes(
         signer
@@ -58,7 +60,7 @@ def test_a_share_is_found_by_its_file_and_by_its_number(workspace: Workspace, pa
 
 def test_the_withdrawal_is_signed_and_recorded(workspace: Workspace, path: Path) -> None:
     found = withdraw.find_share(workspace, "1")
-    asked = read_withdrawal(withdraw.withdrawal(workspace, found, "consent", DAY), workspace.key().public_key)
+    asked = read_withdrawal(withdraw.request_withdrawal(workspace, found, "consent", DAY), workspace.key().public_key)
     assert (asked.site, asked.sequence, asked.manifest_sha256, asked.created, asked.reason) == (
         "st-anne", 1, found.manifest_sha256, DAY, "consent",
     )  # fmt: skip
@@ -86,13 +88,13 @@ def test_the_share_of_another_site_is_not_ours_to_withdraw(workspace: Workspace,
 def test_a_reason_is_one_line(workspace: Workspace, path: Path) -> None:
     before = ledger.verify(workspace)
     with pytest.raises(SchemaError):
-        withdraw.withdrawal(workspace, withdraw.find_share(workspace, "1"), "two\nlines", DAY)
+        withdraw.request_withdrawal(workspace, withdraw.find_share(workspace, "1"), "two\nlines", DAY)
     assert ledger.verify(workspace) == before
 
 
 def test_the_providers_word_goes_into_the_ledger(workspace: Workspace, path: Path) -> None:
     found = withdraw.find_share(workspace, "1")
-    withdraw.confirmed(workspace, found, receipt(found.manifest_sha256))
+    withdraw.confirm_withdrawal(workspace, found, receipt(found.manifest_sha256))
     last = ledger.verify(workspace)
     assert last is not None
     assert (last.details["state"], last.details["log_head"]) == ("withdrawn", "cd" * 32)
@@ -105,10 +107,10 @@ def test_another_word_than_the_providers_is_none(workspace: Workspace, path: Pat
         (receipt(found.manifest_sha256, workspace.key()), SignatureError),
         (receipt("ef" * 32), SiteError),
         (receipt(found.manifest_sha256, name="st-bede"), SiteError),
-        (receipt(found.manifest_sha256, state="accepted"), SiteError),
+        (receipt(found.manifest_sha256, state=ReceiptState.ACCEPTED), SiteError),
     ):
         with pytest.raises(error):
-            withdraw.confirmed(workspace, found, answer)
+            withdraw.confirm_withdrawal(workspace, found, answer)
     assert "withdrawn" not in [entry.details.get("state") for entry in ledger.entries(workspace)]
 
 

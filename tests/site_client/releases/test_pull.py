@@ -155,6 +155,34 @@ def test_a_damaged_release_is_pulled_again(site: workspace.Workspace) -> None:
     assert updated.release().read("scheme.json") == b"{}"
 
 
+@pytest.fixture
+def unreadable(site: workspace.Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of the release in use lies on a bad part of the disk."""
+    bad = b"[]"
+    (site.releases / "0001-representer" / "scheme.json").write_bytes(bad)
+
+    def read(path: Path) -> str:
+        if path.read_bytes() == bad:
+            raise StorageError("a file", received="Input/output error")
+        return file_sha256(path)
+
+    monkeypatch.setattr("protocols.release.verification.file_sha256", read)
+    with pytest.raises(StorageError):
+        site.release()
+
+
+@pytest.mark.usefixtures("unreadable")
+def test_so_is_one_that_can_not_be_read(site: workspace.Workspace) -> None:
+    updated, _ = pull(site)
+    assert updated.release().read("scheme.json") == b"{}"
+
+
+@pytest.mark.usefixtures("unreadable")
+def test_one_that_can_not_be_read_does_not_keep_the_next_away(publisher: Publisher, site: workspace.Workspace) -> None:
+    publisher.publish()
+    assert pull(site)[1].manifest.sequence == 2
+
+
 def test_a_lost_trust_asks_for_the_fingerprint_again(publisher: Publisher, site: workspace.Workspace) -> None:
     site.trust.unlink()
     with pytest.raises(SiteError, match="fingerprint"):

@@ -23,7 +23,7 @@ from protocols.keys.signing import PrivateKey
 from protocols.release.repository import LATEST, RootFingerprint, latest_bytes
 from site_client import workspace
 from site_client.errors import SiteError
-from site_client.exchange.transport import Patience
+from site_client.exchange.transport import RetryPolicy
 from site_client.releases import client as release_client
 from site_client.releases import pull as module
 from site_client.releases import source as release_source
@@ -50,7 +50,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path
     certificates = make_certificates(folder / "tls", "localhost")
     served = Provider(folder)
     with listening(lambda address: served.make_app(address=address), certificates) as address:
-        yield address, folder / "releases", Network(certificates.authority, patience=Patience(attempts=1))
+        yield address, folder / "releases", Network(certificates.authority, retry_policy=RetryPolicy(attempts=1))
 
 
 @pytest.fixture(params=["files", "https"])

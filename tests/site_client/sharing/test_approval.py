@@ -16,6 +16,7 @@ from protocols.share.sealing import manifest_path, read_manifest
 from site_client import ledger
 from site_client.commands import approval as commands_approval
 from site_client.errors import ApprovalError
+from site_client.ledger import Event
 from site_client.sharing import approval
 from site_client.workspace import Workspace, open_workspace
 from tests.protocols.share.shares import OTHER_KEY, resign
@@ -42,7 +43,7 @@ def test_an_approval_is_recorded_and_signed(workspace: Workspace) -> None:
     path = share(workspace)
     approval.require(workspace, path, "  Dr Ünal ")
     (entry,) = ledger.entries(workspace)
-    assert entry.event == approval.APPROVED
+    assert entry.event == Event.APPROVED
     assert entry.details == {
         "approver": "Dr Ünal",
         "manifest_sha256": read_manifest(path).sha256,
@@ -55,7 +56,7 @@ def test_an_approved_share_may_be_sent_again_after_a_cut(workspace: Workspace) -
     path = share(workspace)
     approval.require(workspace, path, "Dr Ünal")
     approval.require(workspace, path, None)
-    assert events(workspace) == [approval.APPROVED]
+    assert events(workspace) == [Event.APPROVED]
 
 
 def test_an_approval_serves_no_other_share(workspace: Workspace) -> None:
@@ -93,7 +94,7 @@ def test_a_policy_may_do_without_and_that_is_recorded_too(tmp_path: Path) -> Non
     path = share(free)
     approval.require(free, path, None)
     approval.require(free, path, None)
-    assert events(free) == [approval.WAIVED]
+    assert events(free) == [Event.APPROVAL_WAIVED]
     # The day the policy changes, what was waved through has to be approved.
     strict = replace(free, approval_required=True)
     with pytest.raises(ApprovalError):

@@ -247,6 +247,15 @@ def test_measuring_changes_nothing_and_looks_at_a_sample() -> None:
     assert result.white_box.representation[""].mean == 1
 
 
+def test_nobody_knows_ahead_what_a_measurement_will_look_at() -> None:
+    found = set()
+    for _ in range(3):
+        guard = Guard(noisy(0.05), 10_000, None, NOISE)
+        guard.passed(CHUNK)
+        found.add(guard.result().white_box.representation[""].mean)
+    assert len(found) == 3
+
+
 def test_the_value_bound_says_nothing_about_the_notes() -> None:
     construction = noisy(0.05)
     assert Guard(construction, N, None, NOISE).value_bound == construction.representer.value_bound

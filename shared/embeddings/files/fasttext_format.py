@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundation.files import atomic_file
+from shared.embeddings.files.unpacking import opened
 from shared.embeddings.subwords import Subwords
-from shared.embeddings.unpacking import opened
 from shared.embeddings.vectors import WordVectors, all_finite, unit_rows
 from shared.errors import EmbeddingError
 

@@ -19,9 +19,9 @@ from safetensors.numpy import load_file, save_file
 from foundation.errors import StorageError
 from foundation.files import staged, write_text
 from foundation.os_errors import mapped
+from shared.embeddings.files.unpacking import opened
 from shared.embeddings.generalised import FoldedVectors, GeneralisedVectors
 from shared.embeddings.subwords import Subwords
-from shared.embeddings.unpacking import opened
 from shared.embeddings.vectors import WordVectors, all_finite, unit_rows
 from shared.errors import EmbeddingError
 

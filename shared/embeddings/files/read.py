@@ -5,10 +5,10 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-from shared.embeddings.artefact import load_vectors
-from shared.embeddings.fasttext_format import MAGIC, read_bin
-from shared.embeddings.text_format import read_text
-from shared.embeddings.unpacking import opened
+from shared.embeddings.files.artefact import load_vectors
+from shared.embeddings.files.fasttext_format import MAGIC, read_bin
+from shared.embeddings.files.text_format import read_text
+from shared.embeddings.files.unpacking import opened
 from shared.embeddings.vectors import WordVectors
 from shared.errors import EmbeddingError
 

@@ -19,7 +19,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.embeddings.unpacking import opened
+from shared.embeddings.files.unpacking import opened
 from shared.embeddings.vectors import WordVectors, unit_rows
 from shared.errors import EmbeddingError
 

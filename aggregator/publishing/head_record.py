@@ -1,0 +1,59 @@
+"""What a head comes from: written into its training.json by `train-head`, read by who publishes it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from aggregator.errors import WorkspaceError
+from foundation.reading import read_text
+
+# The record of a training lies beside its weights, that of a representer too.
+RECORD = "training.json"
+
+
+@dataclass(frozen=True)
+class PooledShare:
+    """A share that has trained a head.
+
+    Args:
+        site: whose it is.
+        sequence: its number at the site.
+        payload: digest of its payload.
+        manifest: digest of its manifest, for people who look it up.
+    """
+
+    site: str
+    sequence: int
+    payload: str | None
+    manifest: str | None = None
+
+
+@dataclass(frozen=True)
+class HeadOrigin:
+    """What a head comes from.
+
+    Args:
+        representer: digest of the one that made all representations.
+        shares: that have trained it; none where it has seen public notes only.
+    """
+
+    representer: str
+    shares: tuple[PooledShare, ...]
+
+
+def read_origin(head: Path) -> HeadOrigin:
+    """The origin of the head in a folder.
+
+    Raises:
+        WorkspaceError: there is no record of its training, or a damaged one.
+    """
+    try:
+        record = json.loads(read_text(head / RECORD))
+        shares = (PooledShare(one["site"], one["sequence"], one["payload"]) for one in record.get("shares", []))
+        return HeadOrigin(record["representer"], tuple(shares))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise WorkspaceError(
+            f"head/{RECORD}: expected the record of a training; run `aggregator train-head` again"
+        ) from error

@@ -1,0 +1,71 @@
+"""What is particular to the paper's tagger: its regularisation, and its files, which are older than the registry."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from shared.errors import ConfigurationError
+from shared.sentences.ragged import Batch
+from shared.taggers.bilstm_crf import BiLSTMCRF, BiLSTMCRFConfig
+from shared.taggers.registry import DEFAULT, default_config, load_head, save_head
+
+LENGTHS = torch.tensor([6, 4, 4, 1])
+
+
+def batch(fill: float = 0.5) -> Batch:
+    inputs, casing = torch.full((4, 6, 5), fill), torch.zeros(4, 6, dtype=torch.int64)
+    return Batch(inputs, casing, casing, LENGTHS, np.arange(4))
+
+
+def test_variational_dropout_takes_features_of_a_whole_sentence_in_training_alone() -> None:
+    config = BiLSTMCRFConfig(5, 7, hidden=40, input_dropout=0.0, variational_dropout=0.25, dropout=0.0)
+    tagger = BiLSTMCRF(config)
+    seen: list[torch.Tensor] = []
+    tagger.second.register_forward_pre_hook(lambda module, arguments: seen.append(arguments[0].detach()))
+    for training in (True, False):
+        tagger.train(training).scores(batch())
+    dropped, whole = (look == 0 for look in seen)
+    assert not whole.any()
+    masks = dropped[:, 0]
+    assert (dropped == masks[:, None]).all()
+    assert len(torch.unique(masks, dim=0)) == len(LENGTHS)
+    assert 0.15 < masks.float().mean() < 0.35
+    torch.testing.assert_close(seen[0][~dropped], seen[1][~dropped] / 0.75, atol=2e-2, rtol=2e-2)
+
+
+@pytest.mark.parametrize(("layer", "rate"), [("input_dropout", 0.1), ("dropout", 0.5)])
+def test_inputs_and_outputs_are_dropped_at_the_rates_of_table_1(layer: str, rate: float) -> None:
+    tagger = BiLSTMCRF(BiLSTMCRFConfig(5, 7))
+    dropout = getattr(tagger, layer)
+    dropped = dropout(torch.ones(100, 100)) == 0
+    assert rate - 0.03 < dropped.float().mean() < rate + 0.03
+    assert not (dropout.eval()(torch.ones(100, 100)) == 0).any()
+
+
+def test_the_default_kind_has_the_shape_of_table_1() -> None:
+    assert default_config(300, 9) == BiLSTMCRFConfig(300, 9, 128, 0.1, 0.25, 0.5)
+    assert default_config(300, 9, hidden=12) == BiLSTMCRFConfig(300, 9, hidden=12)
+    assert DEFAULT == "bilstm-crf"
+
+
+def test_its_description_is_written_as_before_there_were_kinds_and_read_with_or_without_its_kind(
+    tmp_path: Path,
+) -> None:
+    save_head(BiLSTMCRF(BiLSTMCRFConfig(4, 5, hidden=6)), tmp_path)
+    path = tmp_path / "head.json"
+    lines = ('"dropout": 0.5', '"hidden": 6', '"input_dropout": 0.1', '"inputs": 4', '"tags": 5')
+    assert path.read_text() == "{\n " + ",\n ".join((*lines, '"variational_dropout": 0.25')) + "\n}"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"kind": "bilstm-crf"}))
+    assert load_head(tmp_path).config == BiLSTMCRFConfig(4, 5, hidden=6)
+
+
+@pytest.mark.parametrize("setting", [{"hidden": 0}, {"dropout": 1.0}, {"input_dropout": -0.1}, {"dropout": math.nan}])
+def test_a_shape_that_cannot_work_is_refused(setting: dict[str, float]) -> None:
+    with pytest.raises(ConfigurationError):
+        BiLSTMCRFConfig(**({"inputs": 5, "tags": 7} | setting))  # type: ignore[arg-type]

@@ -1,0 +1,44 @@
+"""What has left, as the ledger tells it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from protocols.canonical import Json
+from site_client import ledger
+from site_client.errors import LedgerError
+from site_client.exchange.departures import Departure, departures
+from site_client.ledger import Event
+from tests.site_client.exchange.paired import site
+
+STATED: dict[str, Json] = {"bundle_sha256": "ab" * 32, "manifest_sha256": "cd" * 32, "sequence": 7, "to": "folder"}
+LEFT = Departure(7, "cd" * 32, "ab" * 32, "folder")
+
+
+def test_a_departure_is_written_as_ever_and_read_again(tmp_path: Path) -> None:
+    workspace = site(tmp_path / "site")
+    LEFT.record(workspace)
+    ledger.record(workspace, Event.RECEIPT, {"sequence": 7})
+    LEFT.record(workspace)
+    assert list(departures(workspace)) == [LEFT, LEFT]
+    (first, *_) = ledger.ledger_path(workspace).read_bytes().splitlines()
+    assert json.loads(first)["entry"]["details"] == STATED
+    assert json.loads(first)["entry"]["event"] == "submitted"
+
+
+@pytest.mark.parametrize("change", [{"sequence": "7"}, {"to": None}, {"manifest_sha256": 3}])
+def test_an_entry_of_another_shape_is_an_error(change: dict[str, Json], tmp_path: Path) -> None:
+    workspace = site(tmp_path / "site")
+    ledger.record(workspace, Event.SUBMITTED, STATED | change)
+    with pytest.raises(LedgerError, match="entry 1"):
+        list(departures(workspace))
+
+
+def test_events_are_written_as_ever() -> None:
+    assert [f"{event}" for event in Event] == [
+        "enrolment requested", "rotation requested", "rotation accepted", "noise secret made anew", "approved",
+        "approval not required", "submitted", "receipt", "withdrawal asked for",
+    ]  # fmt: skip

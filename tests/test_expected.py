@@ -1,0 +1,56 @@
+"""A test that lacks PostgreSQL is skipped on a laptop and fails in CI."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import databases
+from tests.expected import do_without
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def expect(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    return lambda names: monkeypatch.setenv("DEID_COMMONS_EXPECT", names)
+
+
+def test_what_nobody_expects_is_skipped(expect: Callable[[str], None]) -> None:
+    expect("")
+    with pytest.raises(pytest.skip.Exception, match="no postgresql: not installed"):
+        do_without("postgresql", "not installed")
+
+
+def test_what_is_expected_fails(expect: Callable[[str], None]) -> None:
+    expect("postgresql")
+    with pytest.raises(pytest.fail.Exception, match="not installed"):
+        do_without("postgresql", "not installed")
+
+
+@pytest.mark.parametrize("names", ["postgres", "postgresql,mysql", "PostgreSQL"])
+def test_a_name_that_expects_nothing_is_not_passed_over(names: str, expect: Callable[[str], None]) -> None:
+    expect(names)
+    with pytest.raises(pytest.fail.Exception, match="expected names among postgresql"):
+        do_without("postgresql", "not installed")
+
+
+@pytest.mark.parametrize(("names", "outcome"), [("", pytest.skip.Exception), ("postgresql", pytest.fail.Exception)])
+def test_a_database_that_is_not_there(
+    names: str, outcome: type[BaseException], expect: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expect(names)
+    find: Callable[..., Any] = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "pgserver" else find(name))
+    with pytest.raises(outcome, match="pgserver is not installed"):
+        next(databases.postgres.__wrapped__())
+
+
+def test_ci_expects_it() -> None:
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "export DEID_COMMONS_EXPECT=postgresql\n" in script
+    assert script.index("DEID_COMMONS_EXPECT") < script.index("\nmake ")
