@@ -36,6 +36,12 @@ def test_the_verdict_in_words() -> None:
     assert f"1 of {len(skipped)} limits were skipped: this construction has no own set." in words
 
 
+def test_one_limit_that_is_broken_is_enough() -> None:
+    made = result(verdicts=(*result().verdicts, *result(1).verdicts))
+    assert not made.passed
+    assert "does NOT pass" in made.words
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

@@ -245,6 +245,22 @@ class TestGate:
                 releases.publish_representer(workspace, how)
         assert releases.releases(workspace) == []
 
+    def test_the_audit_is_of_the_files_that_are_signed_and_not_of_those_that_followed(
+        self, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        copied = releases._copy_as
+
+        def slow(source: Path, target: Path) -> None:
+            copied(source, target)
+            if source.name == "scheme.json":
+                (workspace.representer / "vocabulary.json").write_text("[]")
+                put_audit(workspace, audit_record(workspace))
+
+        monkeypatch.setattr(releases, "_copy_as", slow)
+        with pytest.raises(AuditError, match="another representer"):
+            releases.publish_representer(workspace)
+        assert releases.releases(workspace) == []
+
 
 def test_the_card_of_a_pipeline(workspace: Workspace) -> None:
     put_audit(workspace, audit_record(workspace))
