@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -55,15 +56,16 @@ def test_the_adversaries_go_down_their_loss_and_the_representer_up(
     trainer = _Trainer(SOURCE, TABLE, 3, SHAPE, config, lambda *step: None)
     batch = next(SOURCE.batches(16))
     pair, twin = trainer.twins(next(trainer.pair_batches()))
+    adversaries: Any = trainer.adversaries
     # Untrained adversaries have hardly an opinion, and so hardly a gradient.
     with torch.no_grad():
-        for opinion in trainer.adversaries.parameters():
-            opinion *= 6
+        for weight in adversaries.parameters():
+            weight *= 6
     weight = {
         "representer": trainer.representer.output.weight,
         "output noise": trainer.representer.output_noise.raw,
-        "T1": trainer.adversaries[0].output.weight,  # type: ignore[union-attr]
-        "T2": trainer.adversaries[1].output.weight,  # type: ignore[union-attr]
+        "T1": adversaries[0].output.weight,
+        "T2": adversaries[1].output.weight,
     }[side]
 
     def attack() -> torch.Tensor:
