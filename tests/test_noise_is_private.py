@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -110,7 +111,9 @@ class TestAtRunTime:
     def test_a_source_is_required(self) -> None:
         representer = Representer(RepresenterConfig(5, dim=4, hidden=6)).eval()
         vectors, lengths = torch.zeros(2, 3, 5), torch.tensor([3, 3])
-        for call in (representer, representer.mean, GaussianNoise(5, initial=0.1, floor=0.01)):
+        noise = GaussianNoise(5, initial=0.1, floor=0.01)
+        calls: tuple[Callable[..., object], ...] = (representer, representer.mean, noise)
+        for call in calls:
             with pytest.raises(TypeError):
                 call(vectors, *([] if isinstance(call, GaussianNoise) else [lengths]))
             with pytest.raises(TypeError, match="source of noise"):

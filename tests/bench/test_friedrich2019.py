@@ -14,7 +14,7 @@ from bench.papers import friedrich2019, friedrich2019_report
 from bench.papers.friedrich2019 import PARTS, main, planned, run_name
 from bench.papers.friedrich2019_cells import Cell, _pseudonymised
 from bench.papers.friedrich2019_figures import Line, figure
-from bench.papers.friedrich2019_report import write_report
+from bench.papers.friedrich2019_report import Runs, write_report
 from bench.papers.friedrich2019_runs import Run, recorded
 from bench.results import read
 from shared.embeddings.vectors import WordVectors
@@ -23,6 +23,7 @@ from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import casing_classes
 
 TRAINED = Cell("three-part", "fasttext", True, 100, 50)
+NOTHING: dict[str, Runs] = {part: {} for part in PARTS}
 
 
 def kept_run(folder: Path, right: int = 60, tokens: tuple[int, int, int] = (90, 10, 10), seed: int = 1) -> Run:
@@ -76,9 +77,7 @@ def test_shares_of_the_runs_are_all_of_them(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_the_report_tells_the_figures_and_draws_them(tmp_path: Path) -> None:
-    runs = {part: {} for part in PARTS} | {
-        "figure5": {TRAINED: [kept_run(tmp_path, 50), kept_run(tmp_path, 60, (100, 0, 0), seed=2)]}
-    }
+    runs = NOTHING | {"figure5": {TRAINED: [kept_run(tmp_path, 50), kept_run(tmp_path, 60, (100, 0, 0), seed=2)]}}
     write_report(runs, "standard", tmp_path)
     page = (tmp_path / "friedrich2019.md").read_text(encoding="utf-8")
     # F1 of 90 and of 100; 55 of 100 right, whose exact interval holds chance.
@@ -94,11 +93,10 @@ def test_the_report_tells_the_figures_and_draws_them(tmp_path: Path) -> None:
 
 
 def test_the_reading_says_what_the_runs_come_to_and_nothing_without_them(tmp_path: Path) -> None:
-    nothing = {part: {} for part in PARTS}
-    write_report(nothing, "standard", tmp_path)
+    write_report(NOTHING, "standard", tmp_path)
     assert "Table 2:" not in (tmp_path / "friedrich2019.md").read_text(encoding="utf-8")
     runs = [kept_run(tmp_path, 60), kept_run(tmp_path, 70, (100, 0, 0), seed=2)]
-    write_report(nothing | {"table2": {Cell("raw"): runs[1:], TRAINED: runs}}, "standard", tmp_path)
+    write_report(NOTHING | {"table2": {Cell("raw"): runs[1:], TRAINED: runs}}, "standard", tmp_path)
     page = (tmp_path / "friedrich2019.md").read_text(encoding="utf-8")
     assert "has 95.00 where the non-private tagger has 100.00" in page
     assert "are right: 60 to 70% (65% at N = 100) with fasttext; 50% is chance" in page
@@ -128,7 +126,7 @@ def test_a_section_prints_a_cell_once_and_none_that_are_only_of_others(tmp_path:
     runs = [kept_run(tmp_path)]
     task_only = {method: Cell(method, neighbours=1, dim=50) for method in ("three-part", "dann", "invariance")}
     shared = {task_only["dann"]: runs, task_only["invariance"]: runs}
-    parts = {part: {} for part in PARTS} | {"figure5": {task_only["three-part"]: runs}}
+    parts = NOTHING | {"figure5": {task_only["three-part"]: runs}}
     for own, rows in (({}, 0), ({Cell("dann", neighbours=10, dim=50): runs}, 2)):
         write_report(parts | {"ours": shared | own}, "standard", tmp_path)
         section = (tmp_path / "friedrich2019.md").read_text(encoding="utf-8").partition("## DANN")[2]

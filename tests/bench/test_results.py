@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -99,7 +100,7 @@ def test_a_checkout_without_git_records_an_unknown_commit(tmp_path: Path, monkey
         {"measure": ""},
     ],
 )
-def test_an_entry_that_says_nothing_is_refused(wrong: dict[str, object]) -> None:
+def test_an_entry_that_says_nothing_is_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError):
         replace(ENTRY, **wrong)
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import Result
 
 from foundation.errors import StorageError
 from shared.corpus import read_corpus
@@ -29,11 +30,11 @@ def written(path: Path, data: bytes) -> Path:
     return path
 
 
-def encode(loop: Loop, notes: Path, out: Path, *more: object) -> object:
+def encode(loop: Loop, notes: Path, out: Path, *more: object) -> Result:
     return hospital("encode", notes, "--out", out, "--workspace", loop.site("north"), *more)
 
 
-def deid(loop: Loop, notes: Path, out: Path, *more: object) -> object:
+def deid(loop: Loop, notes: Path, out: Path, *more: object) -> Result:
     return hospital("deid", notes, "--out", out, "--workspace", loop.site("fourth"), *more)
 
 
@@ -241,7 +242,7 @@ class TestOutputs:
         refused(encode_bare(tmp_path), 30, "pull")
 
 
-def encode_bare(root: Path) -> object:
+def encode_bare(root: Path) -> Result:
     return hospital("encode", root / "notes", "--out", root / "a.h5", "--workspace", root / "s")
 
 

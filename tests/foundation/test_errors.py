@@ -24,7 +24,12 @@ def test_all_errors_have_one_root() -> None:
 
 
 def test_the_drawing_has_every_branch_with_its_code() -> None:
-    branches = {DeidError, ExpectationError, *ExpectationError.__subclasses__(), *StorageError.__subclasses__()}
+    branches: set[type[DeidError]] = {
+        DeidError,
+        ExpectationError,
+        *ExpectationError.__subclasses__(),
+        *StorageError.__subclasses__(),
+    }
     branches |= {kind for kind in DeidError.__subclasses__() if kind.__module__ != "shared.errors"}
     ours = {kind for kind in branches if not kind.__module__.startswith("tests.")}
     assert {kind.__name__ for kind in ours} == set(DRAWN)

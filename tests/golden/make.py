@@ -58,8 +58,8 @@ def make(target: Path, root: Path) -> None:
         root: an empty folder to work in.
     """
     notes = {}
-    for name, site, count, seed in (("public", PUBLIC, 12, 0), ("first", HOSPITAL, 8, 0), ("second", HOSPITAL, 6, 1)):
-        written = list(generate_notes(site, count, seed))
+    for name, style, count, seed in (("public", PUBLIC, 12, 0), ("first", HOSPITAL, 8, 0), ("second", HOSPITAL, 6, 1)):
+        written = list(generate_notes(style, count, seed))
         notes[name] = write_notes(root / name, written)
     text = next(generate_notes(HOSPITAL, 1, 0)).text
     (target / "stick").mkdir(parents=True)

@@ -53,14 +53,14 @@ MADE = datetime.datetime.fromisoformat(EXPECTED["made"])
 SHARES = [("st-anne-0001.share", "first.parquet"), ("st-anne-0002.share", "second.h5")]
 NUMBERS = [0, 1]
 # Processors add up in other orders.
-CLOSE = {"rtol": 0, "atol": 1e-3}
+CLOSE: dict[str, Any] = {"rtol": 0, "atol": 1e-3}
 
 
 class AtMaking(datetime.datetime):
     """A clock that stands still."""
 
     @classmethod
-    def now(cls, tz: datetime.tzinfo | None = None) -> datetime.datetime:
+    def now(cls, tz: datetime.tzinfo | None = None) -> datetime.datetime:  # type: ignore[override]
         return MADE.astimezone(tz)
 
 

@@ -20,7 +20,7 @@ from protocols.canonical import canonical_bytes
 from protocols.keys.signing import LEDGER_CONTEXT, SHARE_CONTEXT, PrivateKey
 from site_client import ledger
 from site_client.errors import LedgerError
-from site_client.workspace import SiteKey, Workspace, create, open_workspace
+from site_client.workspace import KeyState, SiteKey, Workspace, create, open_workspace
 from tests.loop import done, hospital, refused, values
 
 
@@ -96,7 +96,7 @@ def test_who_has_no_key_of_the_site_can_add_nothing(site: Workspace, tmp_path: P
     with pytest.raises(LedgerError):
         ledger.record(other, "approved", {})
     forger = PrivateKey.generate()
-    known = replace(other, keys=(*site.keys, SiteKey(forger.public_key, site.keys[0].valid_until, "retired")))
+    known = replace(other, keys=(*site.keys, SiteKey(forger.public_key, site.keys[0].valid_until, KeyState.RETIRED)))
     assert ledger.verify(known) is not None
 
 

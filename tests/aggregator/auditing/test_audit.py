@@ -14,6 +14,7 @@ from click.testing import Result
 from aggregator.auditing import audit as audits
 from aggregator.auditing.result import NOT_SHOWN
 from aggregator.errors import WorkspaceError
+from aggregator.publishing.audit_gate import PAGE, RECORD
 from aggregator.publishing.releases import representer_digest
 from aggregator.registry import audit_log
 from aggregator.workspace import Workspace, create, open_workspace
@@ -32,7 +33,7 @@ HARD = '[[limit]]\nattack = "white box"\nmeasure = "Bayes accuracy"\nwhy = "nobo
 
 
 def record_path(loop: Loop) -> Path:
-    return loop.provider / "audit" / audits.RECORD
+    return loop.provider / "audit" / RECORD
 
 
 def record(loop: Loop) -> dict[str, object]:
@@ -111,7 +112,7 @@ class TestRecord:
             )
             assert one["trials"] >= 0
 
-    @pytest.mark.parametrize("name", [audits.RECORD, audits.PAGE])
+    @pytest.mark.parametrize("name", [RECORD, PAGE])
     def test_it_holds_no_word_of_a_note(self, name: str, built_loop: Loop) -> None:
         text = (built_loop.provider / "audit" / name).read_text()
         notes = list(read_corpus(built_loop.notes("public")))
@@ -145,7 +146,7 @@ class TestRecord:
         found = record(built_loop)
         assert str(found["verdict"]).startswith("The representer passes its audit")
         assert found["not_shown"] == list(NOT_SHOWN)
-        page = html.unescape((built_loop.provider / "audit" / audits.PAGE).read_text())
+        page = html.unescape((built_loop.provider / "audit" / PAGE).read_text())
         for line in (found["verdict"], *NOT_SHOWN, *found["caveats"]):  # type: ignore[misc]
             assert str(line) in page
 
@@ -184,7 +185,7 @@ class TestRepeats:
 
 class TestPage:
     def test_it_renders(self, built_loop: Loop) -> None:
-        page = (built_loop.provider / "audit" / audits.PAGE).read_text()
+        page = (built_loop.provider / "audit" / PAGE).read_text()
         assert "passes" in page
         assert "does NOT pass" not in page
         assert "does not depend on" in page
@@ -194,7 +195,7 @@ class TestPage:
         assert "nan" not in re.sub(r"<svg.*?</svg>", "", page, flags=re.DOTALL).lower().split()
 
     def test_every_figure_stands_under_what_its_attacker_has(self, built_loop: Loop) -> None:
-        page = html.unescape((built_loop.provider / "audit" / audits.PAGE).read_text())
+        page = html.unescape((built_loop.provider / "audit" / PAGE).read_text())
         findings = record(built_loop)["findings"]
         assert isinstance(findings, list)
         for one in findings:
@@ -206,7 +207,7 @@ class TestPage:
         assert f"by an attacker who has: {casing}; seed" in page
 
     def test_it_says_how_to_repeat_it(self, built_loop: Loop) -> None:
-        page = (built_loop.provider / "audit" / audits.PAGE).read_text()
+        page = (built_loop.provider / "audit" / PAGE).read_text()
         assert "--corpus NOTES --embeddings VECTORS --preset quick --seed 0 --policy policy.toml" in page
         inputs = record(built_loop)["inputs"]
         assert isinstance(inputs, dict)
@@ -215,7 +216,7 @@ class TestPage:
     def test_it_says_that_a_limit_is_broken(self, loop: Loop, tmp_path: Path) -> None:
         (tmp_path / "hard.toml").write_text(HARD)
         audit(loop, "--policy", tmp_path / "hard.toml")
-        page = (loop.provider / "audit" / audits.PAGE).read_text()
+        page = (loop.provider / "audit" / PAGE).read_text()
         assert "does NOT pass" in page
         assert "FAIL" in page
 
@@ -343,7 +344,7 @@ class TestReleases:
     def test_a_release_carries_its_audit(self, kind: str, built_loop: Loop) -> None:
         release = {"representer": "0001-representer", "pipeline": "0002-pipeline"}[kind]
         listed = json.loads(built_loop.target(f"{release}/release.json").read_text())
-        for name in (audits.RECORD, audits.PAGE):
+        for name in (RECORD, PAGE):
             carried = built_loop.target(f"{release}/{name}").read_bytes()
             assert carried == (built_loop.provider / "audit" / name).read_bytes()
             assert f'"{name}"' in json.dumps(listed)
@@ -351,8 +352,8 @@ class TestReleases:
     def test_and_a_hospital_gets_it(self, built_loop: Loop) -> None:
         for site, release in (("north", "0001-representer"), ("fourth", "0002-pipeline")):
             pulled = built_loop.site(site) / "releases" / release
-            assert json.loads((pulled / audits.RECORD).read_text()) == record(built_loop)
-            assert (pulled / audits.PAGE).exists()
+            assert json.loads((pulled / RECORD).read_text()) == record(built_loop)
+            assert (pulled / PAGE).exists()
 
 
 class TestUse:

@@ -57,7 +57,9 @@ class TestIngest:
             "north-0001.withdrawal.json": ShareState.WITHDRAWN,
         }
         key = small.workspace().key().public_key
-        receipts = {path.name: read_receipt(path.read_bytes(), key).state for path in folder.glob("*.receipt.json")}
+        receipts = {
+            path.name: read_receipt(path.read_bytes(), key).state.value for path in folder.glob("*.receipt.json")
+        }
         assert receipts == {
             "north-0001.receipt.json": ShareState.WITHDRAWN,
             "north-0002.receipt.json": ShareState.REJECTED,

@@ -126,7 +126,7 @@ class TestWithdrawal:
         decision = ingest.ingest(workspace, world.seal(payload, "north"))
         asked = self.asked(world, payload)
         receipt = shares.carry_out(workspace, asked)
-        assert read_receipt(receipt, workspace.key().public_key).state == ShareState.WITHDRAWN
+        assert read_receipt(receipt, workspace.key().public_key).state.value == ShareState.WITHDRAWN
         assert shares.carry_out(world.workspace(), asked) == receipt
         assert shares.accepted_shares(workspace) == []
         nothing_left(workspace)

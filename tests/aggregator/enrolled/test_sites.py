@@ -273,7 +273,7 @@ def test_no_change_without_its_event(change: str, workspace: Workspace, monkeypa
     def fails(*arguments: object) -> str:
         raise RegistryError("the log can't be written")
 
-    monkeypatch.setattr(sites.audit_log, "append", fails)
+    monkeypatch.setattr(audit_log, "append", fails)
     before = _rows(workspace)
     with pytest.raises(RegistryError, match="log"):
         CHANGES[change](workspace, key)

@@ -45,7 +45,7 @@ def receipt_agrees(workspace: Workspace, decision: Decision) -> None:
     """The receipt is signed, says what the registry says, and its event stands in a sound log."""
     receipt = read_receipt(decision.receipt, workspace.key().public_key)
     [share] = [one for one in shares.list_shares(workspace) if one.id == decision.share]
-    assert (receipt.site, receipt.sequence, receipt.state) == (share.site, share.sequence, share.state)
+    assert (receipt.site, receipt.sequence, receipt.state.value) == (share.site, share.sequence, share.state.value)
     assert (receipt.reason_code, receipt.manifest_sha256) == (share.reason_code, share.manifest or "")
     with workspace.registry().reading() as session:
         assert audit_log.verify(session, known=[receipt.log_head]) > 0

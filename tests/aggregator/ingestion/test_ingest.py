@@ -11,6 +11,7 @@ import pytest
 from aggregator.enrolled import alarms, shares, sites
 from aggregator.errors import RegistryError
 from aggregator.ingestion import ingest, opening
+from aggregator.ingestion.payload_check import check_payload
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
 from bench.exchange.world import Sentences, World, invented_terms
@@ -214,11 +215,11 @@ class TestRefused:
     def test_a_site_that_was_revoked_while_its_payload_was_checked(
         self, world: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        workspace, check = world.workspace(), opening.check_payload
+        workspace = world.workspace()
 
         def revoked(values: Any) -> Any:
             sites.revoke(world.workspace(), "north", "key stolen")
-            return check(values)
+            return check_payload(values)
 
         monkeypatch.setattr(opening, "check_payload", revoked)
         assert ingest.ingest(workspace, world.bundle()).reason_code == "unknown-signer"

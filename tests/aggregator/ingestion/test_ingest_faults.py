@@ -18,6 +18,8 @@ from aggregator.enrolled import shares
 from aggregator.errors import DatabaseError, WorkspaceError
 from aggregator.ingestion import ingest
 from aggregator.ingestion.ingest import Decision
+from aggregator.ingestion.opening import open_received
+from aggregator.ingestion.verdict import decide
 from aggregator.objects.staging import opening_folder, sweep
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
@@ -115,13 +117,12 @@ class TestResume:
     ) -> None:
         number = ingest.receive(world.workspace(), world.bundle())
         faster: list[Decision] = []
-        opening = ingest.open_received
 
         def late(*arguments: Any) -> Any:
             if not faster:
-                faster.append(Decision(0, "", 0, "", "", "", b""))
+                faster.append(Decision(0, "", 0, ShareState.RECEIVED, "", "", b""))
                 faster[0] = ingest.process(world.workspace(), number)
-            return opening(*arguments)
+            return open_received(*arguments)
 
         monkeypatch.setattr(ingest, "open_received", late)
         assert ingest.process(world.workspace(), number) == faster[0]
@@ -129,13 +130,13 @@ class TestResume:
 
     def test_a_database_that_goes_is_asked_no_more(self, small: World, monkeypatch: pytest.MonkeyPatch) -> None:
         number = ingest.receive(small.workspace(), small.bundle())
-        opening, calls = ingest.open_received, 0
+        calls = 0
 
         def gone(*arguments: Any) -> Any:
             nonlocal calls
             calls += 1
             if calls > 1:
-                return opening(*arguments)
+                return open_received(*arguments)
             ingest.process(small.workspace(), number)
             raise DatabaseError("a database that answers")
 
@@ -235,7 +236,11 @@ class TestDatabase:
         number = ingest.receive(workspace, bundle)
         path = workspace.root / "registry.sqlite"
         away = path.rename(path.with_name("away"))
-        for use in (lambda: ingest.ingest(workspace, bundle), lambda: ingest.process(workspace, number)):
+        uses: list[Callable[[], object]] = [
+            lambda: ingest.ingest(workspace, bundle),
+            lambda: ingest.process(workspace, number),
+        ]
+        for use in uses:
             with pytest.raises(DatabaseError):
                 use()
         away.rename(path)
@@ -247,7 +252,6 @@ class TestDatabase:
     ) -> None:
         world = build(tmp_path / "world", database=postgres.new_database())
         workspace, bundle = world.workspace(), world.bundle()
-        decide = ingest.decide
 
         def gone(*arguments: Any) -> None:
             decide(*arguments)

@@ -16,6 +16,7 @@ from aggregator.errors import SandboxError, UnconfinedError
 from aggregator.ingestion import ingest, opening
 from aggregator.ingestion.ingest import Decision
 from aggregator.registry.states import ShareState
+from aggregator.sandbox import parent as sandbox
 from bench.exchange.world import SCHEME, Sentences, World, invented_terms
 from foundation.errors import StorageError
 from foundation.reading import file_sha256
@@ -171,8 +172,8 @@ class TestChild:
 
     def test_its_limits_grow_with_the_payload(self, small: World, monkeypatch: pytest.MonkeyPatch) -> None:
         given: list[Any] = []
-        run = opening.sandbox.run
-        monkeypatch.setattr(opening.sandbox, "run", lambda *arguments: given.append(arguments[2]) or run(*arguments))
+        run = sandbox.run
+        monkeypatch.setattr(sandbox, "run", lambda *arguments: given.append(arguments[2]) or run(*arguments))
         ingest.ingest(small.workspace(), small.bundle())
         assert given[0].cpu_s >= 60
         assert PayloadLimits().max_file_bytes / 1e8 > given[0].cpu_s
@@ -183,7 +184,7 @@ def test_a_child_that_dies_is_asked_once_more(times: int, small: World, monkeypa
     """The kernel kills what it likes when memory is short; the share can't help it, or can help it twice."""
     left = [times]
     with invented_terms():
-        run = opening.sandbox.run
+        run = sandbox.run
 
         def dying(*arguments: Any) -> Any:
             left[0] -= 1
@@ -191,7 +192,7 @@ def test_a_child_that_dies_is_asked_once_more(times: int, small: World, monkeypa
                 raise SandboxError("the check of the payload: expected an answer, got an end by SIGKILL")
             return run(*arguments)
 
-        monkeypatch.setattr(opening.sandbox, "run", dying)
+        monkeypatch.setattr(sandbox, "run", dying)
         decision = ingest.ingest(small.workspace(), small.bundle())
     assert (decision.state, decision.reason_code) == (
         (ShareState.ACCEPTED, "") if times == 1 else (ShareState.REJECTED, "sandbox")

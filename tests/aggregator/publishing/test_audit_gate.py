@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aggregator.errors import AuditError
-from aggregator.publishing.audit_gate import FORMAT, PAGE, RECORD, passed_record
+from aggregator.publishing.audit_gate import FORMAT, PAGE, RECORD, PassedAudit, describe_audit, load_passed_audit
 
 REPRESENTER = "00" * 32
 
@@ -27,8 +27,8 @@ def audited(folder: Path, **changed: Any) -> dict[str, Any]:
 
 
 def test_the_record_of_a_passed_audit_is_returned(tmp_path: Path) -> None:
-    record = audited(tmp_path)
-    assert passed_record(tmp_path, REPRESENTER) == record
+    record = audited(tmp_path, caveats=["few names"])
+    assert load_passed_audit(tmp_path, REPRESENTER) == PassedAudit(describe_audit(record), ("few names",))
 
 
 @pytest.mark.parametrize("missing", [RECORD, PAGE])
@@ -36,27 +36,27 @@ def test_an_audit_is_its_record_and_its_page(tmp_path: Path, missing: str) -> No
     audited(tmp_path)
     (tmp_path / missing).unlink()
     with pytest.raises(AuditError, match="found none"):
-        passed_record(tmp_path, REPRESENTER)
+        load_passed_audit(tmp_path, REPRESENTER)
 
 
 def test_an_audit_of_another_representer_does_not_count(tmp_path: Path) -> None:
     audited(tmp_path)
     with pytest.raises(AuditError, match="another representer"):
-        passed_record(tmp_path, "11" * 32)
+        load_passed_audit(tmp_path, "11" * 32)
 
 
 @pytest.mark.parametrize("passed", [False, "true", "no", 1, None])
 def test_what_did_not_pass_is_refused(tmp_path: Path, passed: object) -> None:
     audited(tmp_path, passed=passed)
     with pytest.raises(AuditError, match="did not pass its audit"):
-        passed_record(tmp_path, REPRESENTER)
+        load_passed_audit(tmp_path, REPRESENTER)
 
 
 @pytest.mark.parametrize("passed", [False, "true", "no", 1, None])
 def test_an_attack_that_did_not_pass_is_named_whatever_the_whole_says(tmp_path: Path, passed: object) -> None:
     audited(tmp_path, verdicts=[{"attack": "inversion", "passed": True}, {"attack": "linkage", "passed": passed}])
     with pytest.raises(AuditError, match=r"did not pass its audit \(linkage\)"):
-        passed_record(tmp_path, REPRESENTER)
+        load_passed_audit(tmp_path, REPRESENTER)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_an_attack_that_did_not_pass_is_named_whatever_the_whole_says(tmp_path: 
 def test_a_record_of_another_form_is_refused(tmp_path: Path, changed: dict[str, Any]) -> None:
     audited(tmp_path, **changed)
     with pytest.raises(AuditError, match="expected the record of an audit"):
-        passed_record(tmp_path, REPRESENTER)
+        load_passed_audit(tmp_path, REPRESENTER)
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "[" * 100_000, '{"format": 2}'], ids=range(6))
@@ -80,4 +80,4 @@ def test_a_damaged_record_is_refused(tmp_path: Path, text: str) -> None:
     audited(tmp_path)
     (tmp_path / RECORD).write_text(text)
     with pytest.raises(AuditError, match="expected the record of an audit"):
-        passed_record(tmp_path, REPRESENTER)
+        load_passed_audit(tmp_path, REPRESENTER)

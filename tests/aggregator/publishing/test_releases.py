@@ -18,6 +18,7 @@ from aggregator.publishing import releases
 from aggregator.publishing.model_card import model_card
 from aggregator.publishing.releases import Publishing
 from aggregator.registry import audit_log
+from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow, SiteRow
 from aggregator.repository.tuf_keys import export_offline
 from aggregator.repository.tuf_repository import Repository
@@ -111,7 +112,7 @@ def test_the_registry_knows_which_shares_trained_a_pipeline(workspace: Workspace
 @pytest.mark.parametrize("state", ["withdrawn", "quarantined", "rejected"])
 def test_a_head_that_a_share_trained_which_is_gone_is_not_released(state: str, workspace: Workspace) -> None:
     with workspace.registry().transaction() as session:
-        session.get_one(ShareRow, 7).state = state
+        session.get_one(ShareRow, 7).state = ShareState(state)
     with pytest.raises(WorkspaceError, match="withdrawn"):
         releases.publish_pipeline(workspace, UNAUDITED)
     assert releases.releases(workspace) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from aggregator.registry import audit_log, open_registry
@@ -43,4 +44,5 @@ def hang(url: str) -> None:
 
 
 if __name__ == "__main__":
-    {"append": append, "hang": hang}[sys.argv[1]](*sys.argv[2:])
+    works: dict[str, Callable[..., None]] = {"append": append, "hang": hang}
+    works[sys.argv[1]](*sys.argv[2:])

@@ -52,7 +52,7 @@ class Reader:
             f"{place}/metadata",
             str(self.folder / "files"),
             f"{place}/targets",
-            _Files(),
+            _Files(),  # type: ignore[arg-type]
             bootstrap=self.root,
         )
         name = Path(updater.download_target(_known(updater, LATEST))).read_text().split('"')[-2]

@@ -34,7 +34,7 @@ def environment(arguments: Arguments) -> Json:
         except OSError:
             continue
     return {
-        "environment": sorted(os.environ),
+        "environment": [*sorted(os.environ)],
         "descriptors": descriptors - 4,
         "folder": os.getcwd(),
         "session": os.getsid(0) == os.getpid(),

@@ -18,7 +18,6 @@ from pathlib import Path
 import pytest
 
 from aggregator.errors import SandboxError, UnconfinedError
-from aggregator.sandbox import parent as sandbox
 from aggregator.sandbox.parent import SandboxLimits, read_answer, run
 from foundation.errors import StorageError
 from protocols.canonical import Json
@@ -228,7 +227,7 @@ def test_a_child_that_is_killed_is_an_error(monkeypatch: pytest.MonkeyPatch) -> 
         threading.Timer(3.0, os.kill, (child.pid, signal.SIGKILL)).start()
         return child
 
-    monkeypatch.setattr(sandbox.subprocess, "Popen", killed)
+    monkeypatch.setattr(subprocess, "Popen", killed)
     # Killed before or after it was ready: both are one error of the tree.
     with pytest.raises(SandboxError):
         run(sandboxed.sleep, {}, SandboxLimits(wall_s=60))
@@ -249,7 +248,7 @@ def test_a_parent_that_is_killed_takes_the_child_with_it() -> None:
 
 
 def test_a_machine_that_can_not_start_it_is_not_the_fault_of_the_payload(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sandbox.sys, "executable", "/nowhere/python")
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with pytest.raises(UnconfinedError, match="No such file"):
         run(sandboxed.echo, {})
 

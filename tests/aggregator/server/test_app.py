@@ -912,7 +912,7 @@ def test_attack_an_answer_that_is_taken_slowly_holds_no_connection(tmp_path: Pat
             await asyncio.sleep(pause_s)
 
     async def work() -> None:
-        scope = {
+        scope: dict[str, Any] = {
             "type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "query_string": b"", "headers": [],
             "http_version": "1.1", "scheme": "https", "server": ("provider.test", 443), "client": None, "root_path": "",
         }  # fmt: skip

@@ -201,7 +201,7 @@ def test_a_server_at_every_address_must_be_told_its_own(tmp_path: Path, certific
 @pytest.mark.parametrize("limits", [{"burst": 0}, {"bundle_bytes": 1}, {"day_bytes": 1 << 20}, {"piece_s": -1}])
 def test_limits_that_let_nothing_through_are_refused(limits: dict[str, int]) -> None:
     with pytest.raises(ConfigurationError):
-        Limits(**limits)  # type: ignore[arg-type]
+        Limits(**limits)
 
 
 def app_of(workspace: Workspace, address: str) -> ASGIApp:

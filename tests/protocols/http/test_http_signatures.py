@@ -92,7 +92,7 @@ def test_the_vector_of_appendix_b_2_6_of_rfc_9421() -> None:
     PrivateKey(loaded).public_key.verify_bytes(base, base64.b64decode(value))
 
 
-class OneKey(HTTPSignatureKeyResolver):  # type: ignore[misc]
+class OneKey(HTTPSignatureKeyResolver):
     def resolve_public_key(self, key_id: str) -> Any:
         assert key_id == KEY.public_key.key_id
         return KEY._key.public_key()
@@ -107,7 +107,7 @@ def test_another_implementation_verifies_what_we_sign(offset: int | None) -> Non
     parts = dataclasses.replace(PARTS, offset=offset)
     message = SimpleNamespace(method="PATCH", url=TARGET, headers=signed(parts), body=BODY)
     verifier = HTTPMessageVerifier(signature_algorithm=algorithms.ED25519, key_resolver=OneKey())
-    verifier.validate_created_and_expires = lambda *args, **kwargs: None
+    verifier.validate_created_and_expires = lambda *args, **kwargs: None  # type: ignore[method-assign]
     results = verifier.verify(message, max_age=None, body=BODY)
     assert "@target-uri" in str(results[0].covered_components)
 

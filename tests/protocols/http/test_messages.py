@@ -28,8 +28,8 @@ def test_the_vectors_of_the_documentation() -> None:
         ("time", ServerTime(1_800_000_000)),
         ("problem", problem),
     ):
-        assert message.to_bytes().decode() == vector(name)  # type: ignore[attr-defined]
-        assert type(message).from_bytes(vector(name).encode()) == message  # type: ignore[attr-defined]
+        assert message.to_bytes().decode() == vector(name)
+        assert type(message).from_bytes(vector(name).encode()) == message
 
 
 @given(st.integers(MIN_BUNDLE_BYTES, MAX_BUNDLE_BYTES), st.integers(0, 10**11))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.canonical import canonical_bytes
+from protocols.canonical import Json, canonical_bytes
 from protocols.errors import BoundsError, ProtocolError, SchemaError, VersionError
 from protocols.keys.fingerprint import digits, spoken
 from protocols.release.manifest import FileEntry
@@ -68,7 +68,13 @@ def test_a_reference_reads_what_it_wrote() -> None:
     ],
 )
 def test_another_reference_is_refused(change: dict[str, Any]) -> None:
-    value = {"bytes": 10, "file": REFERENCE.file, "format_version": 1, "sha256": "ab" * 32, "url": REFERENCE.url}
+    value: dict[str, Json] = {
+        "bytes": 10,
+        "file": REFERENCE.file,
+        "format_version": 1,
+        "sha256": "ab" * 32,
+        "url": REFERENCE.url,
+    }
     assert Reference.from_bytes(canonical_bytes(value)) == REFERENCE
     with pytest.raises((SchemaError, BoundsError)):
         Reference.from_bytes(canonical_bytes({**value, **change}))

@@ -7,6 +7,7 @@ import io
 import os
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
@@ -182,7 +183,7 @@ def test_a_stream_of_another_bundle_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [{"sequence": 2}, {"site": "hospital-c"}])
-def test_the_stream_is_bound_to_site_and_number(tmp_path: Path, change: dict[str, object]) -> None:
+def test_the_stream_is_bound_to_site_and_number(tmp_path: Path, change: dict[str, Any]) -> None:
     path = bundled(tmp_path)
     resealed(path, **change)
     keys = {**KEYS, "hospital-c": (KEY.public_key,)}

@@ -83,13 +83,13 @@ class Made:
 @pytest.fixture(scope="module", params=CASES)
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Made:
     case = CASES[request.param]
-    options = TrainingOptions(**{"procedure": request.param} | OPTIONS | case)  # type: ignore[arg-type]
+    options = TrainingOptions(**{"procedure": request.param} | OPTIONS | case)
     procedure = named(options.procedure)
     procedure.check(options)
     found = procedure.train(TrainingMaterial([CHUNK], VECTORS, SCHEME, names=LISTS), options, silent)
     folder = tmp_path_factory.mktemp("made")
     found.construction.save(folder)
-    record = {"options": {"procedure": procedure.name, "hide_casing": options.hide_casing}}
+    record: dict[str, Any] = {"options": {"procedure": procedure.name, "hide_casing": options.hide_casing}}
     record |= found.record | found.construction.facts()
     told = json.loads(json.dumps(record, allow_nan=False))
     return Made(procedure.name, found.construction, folder, load_construction(folder), told)
@@ -145,7 +145,8 @@ class TestMaking:
             path.write_text(json.dumps(lie))
             with pytest.raises(ModelError):
                 check_record(made.loaded, path)
-        for truth in (made.record, {}, {"options": None}, {"options": {}}):
+        truths: list[dict[str, Any]] = [made.record, {}, {"options": None}, {"options": {}}]
+        for truth in truths:
             path.write_text(json.dumps(truth))
             check_record(made.loaded, path)
         path.write_text("[")
@@ -352,8 +353,8 @@ def test_every_preset_has_a_recipe_whose_seed_is_given() -> None:
     for recipes in (dann.RECIPES, invariance.RECIPES, three_part.RECIPES):
         assert tuple(recipes.presets) == PRESETS
         for preset in PRESETS:
-            made: Any = recipes.recipe(preset, 7)  # type: ignore[attr-defined]
-            assert made == replace(recipes.presets[preset], seed=7)  # type: ignore[type-var]
+            made: Any = recipes.recipe(preset, 7)
+            assert made == replace(recipes.presets[preset], seed=7)
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,11 @@ def random_case(dice: random.Random) -> tuple[Note, ...]:
     for number in range(dice.randint(1, 3)):
         text = "".join(dice.choice(ALPHABET) for _ in range(dice.randint(1, 25)))
         gold = tuple(_tag(dice, text) for _ in range(dice.randint(0, 8)))
-        moved = [(start, max(0, end + dice.randint(-2, 2)), *kind) for start, end, *kind in gold if dice.random() < 0.7]
+        moved = [
+            (start, max(0, end + dice.randint(-2, 2)), element, category)
+            for start, end, element, category in gold
+            if dice.random() < 0.7
+        ]
         system = (*moved, *(tag for tag in gold if dice.random() < 0.3), *(_tag(dice, text) for _ in range(2)))
         made.append(Note(f"{number + 1}-01", text, gold, system, dice.randint(1, 4)))
     return tuple(made)

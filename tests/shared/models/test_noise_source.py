@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import secrets
 
 import numpy as np
 import pytest
@@ -88,7 +89,7 @@ def test_every_bit_of_the_key_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     streams = set()
     for bit in (None, 0, 31, 32, 63, 64, 127, 128, 255):
         key = (0 if bit is None else 1 << bit).to_bytes(32, "big")
-        monkeypatch.setattr(noise_source.secrets, "token_bytes", lambda size, key=key: key)
+        monkeypatch.setattr(secrets, "token_bytes", lambda size, key=key: key)
         streams.add(PrivateNoise().standard_normal((4,)).tobytes())
     assert len(streams) == 9
 
@@ -116,10 +117,9 @@ LENGTHS = np.array([5, 5, 2, 1])
 def drawn(words: list[str], lengths: list[int], secret: bytes = SECRET, context: bytes = b"release") -> list[bytes]:
     """The noise of each sentence, drawn twice in different shapes, and uniform numbers behind it."""
     source = MemoisedNoise(secret, context).for_sentences(words, np.array(lengths))
-    parts = [source.standard_normal((sum(lengths), 7)), source.standard_normal((sum(lengths), 3, 2))]
-    numbers = np.concatenate(
-        [part.reshape(sum(lengths), -1) for part in [*parts, source.random((sum(lengths), 3))]], axis=1
-    )
+    parts: list[np.ndarray] = [source.standard_normal((sum(lengths), 7)), source.standard_normal((sum(lengths), 3, 2))]
+    parts.append(source.random((sum(lengths), 3)))
+    numbers = np.concatenate([part.reshape(sum(lengths), -1) for part in parts], axis=1)
     return [sentence.tobytes() for sentence in np.split(numbers, np.cumsum(lengths)[:-1])]
 
 

@@ -20,7 +20,7 @@ from shared.pipeline import pipeline as module
 from shared.pipeline.pipeline import Pipeline, load_pipeline
 from shared.sentences.encoding import embedded_corpus, represent_noise_free
 from shared.sentences.ragged import SentenceSource
-from shared.sentences.tokenised import TokenisedSentences
+from shared.sentences.tokenised import TokenisedSentences, tokenised_chunks
 from shared.taggers.bilstm_crf import BiLSTMCRF, BiLSTMCRFConfig
 from shared.taggers.registry import save_head
 from shared.taggers.tagger import Represent
@@ -122,8 +122,7 @@ def test_a_note_split_over_chunks_gives_the_same_spans(
     notes = list(tiny_notes(12, seed=4))
     long = Document("long", "".join(one.text for one in notes))
     expected = found(pipeline, long, *notes)
-    chunks = module.tokenised_chunks
-    monkeypatch.setattr(module, "tokenised_chunks", lambda documents, scheme: chunks(documents, scheme, size))
+    monkeypatch.setattr(module, "tokenised_chunks", lambda documents, scheme: tokenised_chunks(documents, scheme, size))
     monkeypatch.setattr(module, "CHUNK_TOKENS", size)
     assert found(pipeline, long, *notes) == expected
 

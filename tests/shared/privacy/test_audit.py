@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import cache
 from itertools import product
@@ -64,7 +65,7 @@ def surrogates() -> Surrogates:
     return constructions.surrogates(constructions.clusters(VECTORS, 8), SCHEME, bank)
 
 
-def material(names: list[tuple[str, ...]] = FULL_NAMES) -> AuditMaterial:
+def material(names: Sequence[tuple[str, ...]] = FULL_NAMES) -> AuditMaterial:
     return AuditMaterial(VECTORS, KNOWN, TARGET, names, ("PATIENT", "DOCTOR"))
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -26,7 +27,7 @@ def test_the_reversal_changes_nothing_ahead_and_turns_the_gradient_round() -> No
         return (inputs**3).sum() + inputs[0] * inputs[1]
 
     inputs = torch.tensor([0.3, -1.2, 2.0], dtype=torch.float64, requires_grad=True)
-    height(reverse_gradient(inputs, 0.7)).backward()
+    height(reverse_gradient(inputs, 0.7)).backward()  # type: ignore[no-untyped-call]
     assert torch.equal(reverse_gradient(inputs, 0.7), inputs)
     assert inputs.grad is not None
     for place, step in enumerate(torch.eye(3, dtype=torch.float64) * 1e-6):
@@ -55,15 +56,16 @@ def test_the_adversaries_go_down_their_loss_and_the_representer_up(
     trainer = _Trainer(SOURCE, TABLE, 3, SHAPE, config, lambda *step: None)
     batch = next(SOURCE.batches(16))
     pair, twin = trainer.twins(next(trainer.pair_batches()))
+    adversaries: Any = trainer.adversaries
     # Untrained adversaries have hardly an opinion, and so hardly a gradient.
     with torch.no_grad():
-        for weight in trainer.adversaries.parameters():
+        for weight in adversaries.parameters():
             weight *= 6
     weight = {
         "representer": trainer.representer.output.weight,
         "output noise": trainer.representer.output_noise.raw,
-        "T1": trainer.adversaries[0].output.weight,
-        "T2": trainer.adversaries[1].output.weight,
+        "T1": adversaries[0].output.weight,
+        "T2": adversaries[1].output.weight,
     }[side]
 
     def attack() -> torch.Tensor:

@@ -14,7 +14,8 @@ from shared.models.representer import Representer, RepresenterConfig
 from shared.sentences.ragged import RaggedSentences
 from shared.training.loop import Descent, TrainingLoop
 from shared.training.pairs import neighbour_table
-from shared.training.three_part import ThreePartConfig, TrainingRecord, _Trainer, train_representer
+from shared.training.representing import TrainingRecord
+from shared.training.three_part import ThreePartConfig, _Trainer, train_representer
 from tests.shared.training.toy import VECTORS, WORDS, toy
 
 SOURCE = toy(60)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -260,7 +261,7 @@ def test_attack_a_receipt_that_the_provider_did_not_sign(pair: Pair, tmp_path: P
 
 
 @pytest.mark.parametrize("change", [{"manifest_sha256": "ef" * 32}, {"sequence": 2}, {"site": "other"}])
-def test_attack_a_receipt_about_something_else(pair: Pair, tmp_path: Path, change: dict[str, object]) -> None:
+def test_attack_a_receipt_about_something_else(pair: Pair, tmp_path: Path, change: dict[str, Any]) -> None:
     share = pair.share()
     submit_to_folder(pair.hospital, share, tmp_path / "stick", "A. Person")
     with pytest.raises(SiteError, match="left from here"):

@@ -48,7 +48,7 @@ class Served:
         self.certificates = certificates
 
     def transport(self, **changes: Any) -> Transport:
-        given = {"ca": self.certificates.authority, "retry_policy": QUICK, "server": self.address}
+        given: dict[str, Any] = {"ca": self.certificates.authority, "retry_policy": QUICK, "server": self.address}
         names = ("ca", "proxy", "retry_policy", "server")
         connection = Connection(**given | {name: changes.pop(name) for name in names if name in changes})
         return Transport(connection, changes.pop("key", KEY), **changes)
@@ -334,7 +334,8 @@ BEGUN = says(201, location="/v1/uploads/x", upload_offset="0")
 
 def scripted(tmp_path: Path, *answers: Callable[[], Answer]) -> tuple[bytes, list[tuple[str, str, int | None]]]:
     path, digest = saved(tmp_path, bytes(100))
-    with Scripted(list(answers)) as transport:
+    transport = Scripted(list(answers))
+    with transport:
         return upload(transport, path, digest), transport.asked
 
 
@@ -417,9 +418,9 @@ def test_fetching_resumes_where_it_was_cut(served: Served) -> None:
                     raise UnreachableError("cut", passing=True)
                 yield piece
 
-    with Cutting(
-        Connection(served.address, served.certificates.authority, retry_policy=QUICK), sleep=lambda _: None
-    ) as transport:
+    connection = Connection(served.address, served.certificates.authority, retry_policy=QUICK)
+    transport = Cutting(connection, sleep=lambda _: None)
+    with transport:
         assert b"".join(transport.fetch(url, len(data))) == data
     assert transport.starts == sorted(set(transport.starts))
     assert len(transport.starts) > 5

@@ -457,9 +457,12 @@ class TestRoot:
             signed.meta["targets.json"] = MetaFile(signed.meta["targets.json"].version)
 
         snapshot_file = stolen.forge("snapshot", far_targets)
-        stolen.forge(
-            "timestamp", lambda signed: (far(signed), setattr(signed, "snapshot_meta", described(snapshot_file)))
-        )
+
+        def far_snapshot(signed: Any) -> None:
+            far(signed)
+            signed.snapshot_meta = described(snapshot_file)
+
+        stolen.forge("timestamp", far_snapshot)
         assert taken(site, offer(stolen)) == 1
         site = workspace.open_workspace(site.root)
         publisher.publish()

@@ -75,15 +75,15 @@ def test_the_pool_holds_what_the_notes_give(suffix: str, construction: Construct
     with Pool([tmp_path / f"a.{suffix}"]) as pool:
         for batch in pool.batches(8, np.random.default_rng(0)):
             for line, length in enumerate(batch.lengths.tolist()):
-                key = tuple(
+                tags, casing = (
                     part[line, :length].numpy().astype(np.uint8).tobytes() for part in (batch.tags, batch.casing)
                 )
                 values = batch.inputs[line, :length].numpy()
-                away = [float(np.abs(values - other).max()) for other in expected[key]]
+                away = [float(np.abs(values - other).max()) for other in expected[tags, casing]]
                 nearest = int(np.argmin(away))
                 # Rounding to float16 and the bfloat16 of the LSTM are coarser than this little noise.
                 assert away[nearest] < 0.02
-                del expected[key][nearest]
+                del expected[tags, casing][nearest]
                 seen += 1
     assert seen == direct.sentences
     assert not any(expected.values())
@@ -189,8 +189,7 @@ def text_has_phi(sentence: bytes) -> bool:
 
 def test_notes_of_many_chunks_are_encoded_as_one(construction: Construction, monkeypatch: pytest.MonkeyPatch) -> None:
     (whole,) = blocks(construction)
-    chunks = module.tokenised_chunks
-    monkeypatch.setattr(module, "tokenised_chunks", lambda documents, scheme: chunks(documents, scheme, 50))
+    monkeypatch.setattr(module, "tokenised_chunks", lambda documents, scheme: tokenised_chunks(documents, scheme, 50))
     pieces = list(blocks(construction))
     assert len(pieces) > 5
     for name in ("tags", "casing", "lengths"):
