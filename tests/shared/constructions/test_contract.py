@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import shutil
@@ -433,38 +432,3 @@ class TestFolders:
         }
         with pytest.raises(ModelError, match="expected the parts of"):
             replace(parts[kind], vectors=fold_casing(VECTORS))
-
-
-PARTS = {
-    "Representer",
-    "TokenLocal",
-    "WordVectors",
-    "FoldedVectors",
-    "GeneralisedVectors",
-    "DistinctVectors",
-    "SurrogateBank",
-}
-PACKAGES = ("shared", "aggregator", "site_client", "bench")
-
-
-def looks(path: Path) -> list[int]:
-    """Lines of a file that find out by its parts which construction it has."""
-    found: list[int] = []
-    text = path.read_text(encoding="utf-8")
-    if not re.search(r"\b(isinstance|type)\(|\.(surrogates|bank)\b", text):
-        return found
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("isinstance", "type"):
-            names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
-            found += [node.lineno] if names & PARTS else []
-        if isinstance(node, ast.Attribute) and node.attr in ("surrogates", "bank"):
-            found.append(node.lineno)
-    return found
-
-
-def test_nobody_else_looks_at_the_parts_to_find_out_which_it_is() -> None:
-    listed = (path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-    others = [path for path in listed if "constructions" not in path.parts]
-    assert len(others) > 200
-    assert {str(path.relative_to(ROOT)): lines for path in others if (lines := looks(path))} == {}
-    assert looks(ROOT / "shared" / "constructions" / "procedures" / "surrogates.py")
