@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -243,6 +244,23 @@ class TestGate:
         for how in (Publishing(), UNAUDITED):
             with pytest.raises(AuditError, match=why):
                 releases.publish_representer(workspace, how)
+        assert releases.releases(workspace) == []
+
+    def test_what_is_signed_is_what_was_audited_whatever_is_trained_meanwhile(
+        self, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        copy = releases._copy
+
+        def copied(source: Path, target: Path, names: Sequence[str]) -> None:
+            copy(source, target, names)
+            if source == workspace.representer:
+                (source / "vocabulary.json").write_text("[]")
+                put_audit(workspace, audit_record(workspace))
+
+        put_audit(workspace, audit_record(workspace))
+        monkeypatch.setattr(releases, "_copy", copied)
+        with pytest.raises(AuditError, match="another representer"):
+            releases.publish_representer(workspace)
         assert releases.releases(workspace) == []
 
 
