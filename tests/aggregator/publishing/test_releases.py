@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import json
 import threading
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
