@@ -2,6 +2,7 @@
 # make test   installs everything and runs the tests
 # make check  format, lint, types, import contracts, tests: what CI runs
 # make lint, make types, make contracts   one of these alone
+# make unit   the quick tests, under a minute
 # make format writes the files as make lint wants them
 # make architecture  draws docs/architecture.svg anew, from the code
 # make coverage  the tests once more, counting the lines that they reach; fails below the floor in pyproject.toml
@@ -17,14 +18,23 @@ BIN := $(VENV)/bin
 # Not in requirements.lock: it has no wheel for every system, and only fuzzing needs it.
 ATHERIS := atheris==3.0.0
 INSTALLED := $(VENV)/.installed
+# What shows most for its time, of every package: under a minute of CPU together. A new test joins by the folder that it lies in.
+UNIT := tests/foundation tests/protocols/keys tests/protocols/share tests/protocols/release tests/shared/text tests/shared/sentences \
+	tests/shared/taggers tests/command_line tests/site_client/deid tests/aggregator/registry tests/bench/test_house.py tests/test_exit_codes.py
 
-.PHONY: demo test check lint types contracts format architecture coverage bench faults fuzz mutants results-loop results-privacy results-trust frontier clean
+.PHONY: demo test unit check lint types contracts format architecture coverage bench faults fuzz mutants results-loop results-privacy results-trust frontier clean
 
 demo: $(INSTALLED)
 	$(BIN)/aggregator demo demo
 
+# Two threads of torch on a busy core run several times slower than one.
+test unit: export OMP_NUM_THREADS = 1
+
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -n 2
+
+unit: $(INSTALLED)
+	$(BIN)/python -m pytest $(UNIT)
 
 check: lint types contracts test
 
