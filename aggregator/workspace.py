@@ -181,9 +181,12 @@ def create(
             )
     workspace = Workspace(root, name, chosen, database or DATABASE, objects or OBJECTS)
     settings = {
-        "format": FORMAT, "name": name, "scheme": {"name": chosen.name, "categories": chosen.categories},
-        "database": workspace.database, "objects": workspace.store,
-    }  # fmt: skip
+        "format": FORMAT,
+        "name": name,
+        "scheme": {"name": chosen.name, "categories": chosen.categories},
+        "database": workspace.database,
+        "objects": workspace.store,
+    }
     workspace.objects()
     url = database_url(workspace.database, root)
     with new_tree(root, ("keys", "releases")):

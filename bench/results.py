@@ -20,8 +20,18 @@ from shared.errors import ConfigurationError
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "docs" / "results"
 TOPICS = (
-    "loop", "privacy", "trust", "house", "gate", "first-day", "generalise", "workbench", "federated", "taggers", "show",
-)  # fmt: skip
+    "loop",
+    "privacy",
+    "trust",
+    "house",
+    "gate",
+    "first-day",
+    "generalise",
+    "workbench",
+    "federated",
+    "taggers",
+    "show",
+)
 _HOLDS: dict[str, Callable[[float, float], bool]] = {
     ">=": lambda value, target: value >= target,
     "<=": lambda value, target: value <= target,
@@ -147,9 +157,16 @@ def _row(entry: Entry) -> str:
         else f"{entry.direction} {entry.target:g}, {'reached' if entry.reached else 'MISSED'}"
     )
     cells = (
-        entry.measure, f"{entry.value:g} {entry.unit}", target, interval, str(entry.seeds), entry.data,
-        f"`{entry.command}`", entry.commit, entry.note,
-    )  # fmt: skip
+        entry.measure,
+        f"{entry.value:g} {entry.unit}",
+        target,
+        interval,
+        str(entry.seeds),
+        entry.data,
+        f"`{entry.command}`",
+        entry.commit,
+        entry.note,
+    )
     return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 

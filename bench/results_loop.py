@@ -86,9 +86,13 @@ def private_pipeline(
             client = site_workspace.create(root / site, site)
             created = release.manifest.created
             request = write_request(
-                root / f"{site}.json", client.key(), site=site, contact="", created=created,
+                root / f"{site}.json",
+                client.key(),
+                site=site,
+                contact="",
+                created=created,
                 valid_until=created + datetime.timedelta(days=1),
-            )  # fmt: skip
+            )
             sites.enrol(provider, root / f"{site}.json", request.fingerprint)
             client, _ = site_pull.pull(client, str(provider.releases), provider.repository().fingerprint.key_id)
             payload, bundle = root / f"{site}.parquet", root / f"{site}.share"
@@ -134,10 +138,29 @@ def meddocan_raw() -> None:
         for seed in SEEDS
     ]
     note = "fastText 200d on train + background, casing, 20 epochs"
-    record("loop", [
-        f1_entry("MEDDOCAN dev, token-binary F1, non-private tagger", runs, "tokens", 0.987, "meddocan/dev", note, COMMAND),
-        f1_entry("MEDDOCAN dev, strict entity F1, non-private tagger", runs, "entities", 0.956, "meddocan/dev", note, COMMAND),
-    ])  # fmt: skip
+    record(
+        "loop",
+        [
+            f1_entry(
+                "MEDDOCAN dev, token-binary F1, non-private tagger",
+                runs,
+                "tokens",
+                0.987,
+                "meddocan/dev",
+                note,
+                COMMAND,
+            ),
+            f1_entry(
+                "MEDDOCAN dev, strict entity F1, non-private tagger",
+                runs,
+                "entities",
+                0.956,
+                "meddocan/dev",
+                note,
+                COMMAND,
+            ),
+        ],
+    )
 
 
 def meddocan_private() -> None:
@@ -152,10 +175,29 @@ def meddocan_private() -> None:
         for seed in SEEDS
     ]
     note = "three-part training, preset standard; head on one noisy draw, inference in-house without noise"
-    record("loop", [
-        f1_entry("MEDDOCAN dev, token-binary F1, private pipeline N=100 d=50", runs, "tokens", 0.978, "meddocan/dev", note, COMMAND),
-        f1_entry("MEDDOCAN dev, strict entity F1, private pipeline N=100 d=50", runs, "entities", None, "meddocan/dev", note, COMMAND),
-    ])  # fmt: skip
+    record(
+        "loop",
+        [
+            f1_entry(
+                "MEDDOCAN dev, token-binary F1, private pipeline N=100 d=50",
+                runs,
+                "tokens",
+                0.978,
+                "meddocan/dev",
+                note,
+                COMMAND,
+            ),
+            f1_entry(
+                "MEDDOCAN dev, strict entity F1, private pipeline N=100 d=50",
+                runs,
+                "entities",
+                None,
+                "meddocan/dev",
+                note,
+                COMMAND,
+            ),
+        ],
+    )
 
 
 def en_sites() -> None:

@@ -17,7 +17,7 @@ import torch
 from aggregator.training.representer import PublicMaterial, RepresenterOptions
 from bench import corpora
 from bench.outcomes import RUNS, Comparison, Outcome, f1, f1_entry, judged, kept, outcome, with_interval
-from bench.privacy.attacks import adversaries, adversaries_invariance, memberships, strong, times, vocabularies
+from bench.privacy.attacks import adversaries, adversaries_invariance, memberships, strong, vocabularies
 from bench.privacy.material import (
     COMMAND,
     PROVIDER_NOTES,
@@ -27,6 +27,7 @@ from bench.privacy.material import (
     spanish,
     spanish_names,
 )
+from bench.privacy.times import times
 from bench.results import Entry, record
 from bench.results_loop import SEEDS, private_pipeline
 from shared.document import Document
@@ -73,13 +74,20 @@ def meddocan() -> None:
         config = TaggingConfig(epochs=MEDDOCAN_EPOCHS, seed=seed)
         alone = TaggingConfig(epochs=ALONE_TIMES * MEDDOCAN_EPOCHS, seed=seed)
         runs: dict[str, Callable[[], Pipeline]] = {
-            "ideal": lambda config=config: train_raw_model(train, fold_casing(spanish(), spanish_names()), scheme, config),  # type: ignore[misc]
-            "alone": lambda alone=alone: train_raw_model(provider, fold_casing(spanish(), spanish_names()), scheme, alone),  # type: ignore[misc]
+            "ideal": lambda config=config: train_raw_model(
+                train, fold_casing(spanish(), spanish_names()), scheme, config
+            ),  # type: ignore[misc]
+            "alone": lambda alone=alone: train_raw_model(
+                provider, fold_casing(spanish(), spanish_names()), scheme, alone
+            ),  # type: ignore[misc]
             "k1000": lambda config=config: private(  # type: ignore[misc]
                 PublicMaterial(provider, spanish(), background(), spanish_names()),
-                {"hospital": hospital}, "meddocan", 1000, config,
+                {"hospital": hospital},
+                "meddocan",
+                1000,
+                config,
             ),
-        }  # fmt: skip
+        }
         for name, build in runs.items():
             outcome(f"privacy-meddocan-{name}-{seed}", lambda build=build: judged(build(), dev))  # type: ignore[misc]
     meddocan_table()
@@ -124,10 +132,19 @@ def _meddocan_entries(found: dict[str, list[Outcome]]) -> list[Entry]:
         entries.append(_lost_entry(measure, [found["ideal"], found["k1000"]], kind, lost, "meddocan/dev", setting))
         gain, interval = compared.gain(kind)
         entries.append(
-            Entry(f"MEDDOCAN 50+450, dev, worth of sharing, {words} F1, default preset", round(gain, 3), worth,
-                  ">=" if worth else "", "of the ideal gain", (round(interval[0], 3), round(interval[1], 3)),
-                  len(found["ideal"]), "meddocan/dev", COMMAND, setting)
-        )  # fmt: skip
+            Entry(
+                f"MEDDOCAN 50+450, dev, worth of sharing, {words} F1, default preset",
+                round(gain, 3),
+                worth,
+                ">=" if worth else "",
+                "of the ideal gain",
+                (round(interval[0], 3), round(interval[1], 3)),
+                len(found["ideal"]),
+                "meddocan/dev",
+                COMMAND,
+                setting,
+            )
+        )
     state = ", ".join(sorted({one.commit for side in found.values() for one in side}))
     return [replace(entry, commit=state) for entry in entries]
 
@@ -174,9 +191,13 @@ def utility_sites() -> None:
     for seed in SEEDS:
         config = TaggingConfig(epochs=SITE_EPOCHS, seed=seed)
         builds: list[tuple[str, list[Outcome], Callable[[], Pipeline]]] = [
-            ("raw", raw, lambda config=config: train_raw_model(notes, fold_casing(english(), american_names()), scheme, config)),  # type: ignore[misc]
+            (
+                "raw",
+                raw,
+                lambda config=config: train_raw_model(notes, fold_casing(english(), american_names()), scheme, config),
+            ),  # type: ignore[misc]
             ("public", public, lambda config=config: private_model(config)),  # type: ignore[misc]
-        ]  # fmt: skip
+        ]
         for name, side, build in builds:
             found = kept(f"privacy-sites-all-{name}-{seed}", lambda build=build: _on_all(build(), test))  # type: ignore[misc]
             side += [Outcome.of(found[site], found["commit"]) for site in corpora.SITES]
@@ -209,17 +230,24 @@ def sites() -> None:
     config = TaggingConfig(epochs=SITE_EPOCHS, seed=1)
     alone = TaggingConfig(epochs=ALONE_TIMES * SITE_EPOCHS, seed=1)
     builds: dict[str, Callable[[str, list[str]], Pipeline]] = {
-        "alone": lambda provider, _: train_raw_model(train[provider], fold_casing(english(), american_names()), scheme, alone),
+        "alone": lambda provider, _: train_raw_model(
+            train[provider], fold_casing(english(), american_names()), scheme, alone
+        ),
         "ideal": lambda provider, sharing: train_raw_model(
             [note for site in (provider, *sharing) for note in train[site]],
-            fold_casing(english(), american_names()), scheme, config,
+            fold_casing(english(), american_names()),
+            scheme,
+            config,
         ),
-    }  # fmt: skip
+    }
     for size in CLUSTERS:
         builds[f"k{size}"] = lambda provider, sharing, size=size: private(  # type: ignore[misc]
             PublicMaterial(train[provider], english(), corpora.public_english_texts(), american_names()),
-            {f"site-{site}": train[site] for site in sharing}, "i2b2_2014", size, config,
-        )  # fmt: skip
+            {f"site-{site}": train[site] for site in sharing},
+            "i2b2_2014",
+            size,
+            config,
+        )
     # Rotation after rotation, so that a run that is cut leaves whole ones; the smaller clusters last.
     for names in (("alone", "ideal", "k1000"), ("k100",)):
         for turn in range(len(corpora.SITES)):
@@ -251,16 +279,26 @@ def sites_table() -> None:
             for kind, words in (("tokens", "token-binary"), ("entities", "strict entity")):
                 gain, interval = compared.gain(kind)
                 aimed = target if kind == "tokens" else None
-                scores = [statistics.fmean(f1(getattr(one, kind)) for one in side)
-                          for side in (compared.alone, compared.ideal, compared.private)]  # fmt: skip
+                scores = [
+                    statistics.fmean(f1(getattr(one, kind)) for one in side)
+                    for side in (compared.alone, compared.ideal, compared.private)
+                ]
                 entries.append(
-                    Entry(f"en_sites, {where} sites, worth of sharing, {words} F1, K={size}", round(gain, 3), aimed,
-                          ">=" if aimed else "", "of the ideal gain", (round(interval[0], 3), round(interval[1], 3)),
-                          1, "en_sites/test", COMMAND,
-                          f"{turns} rotations; mean F1 provider alone {scores[0]:.4f}, raw pooled {scores[1]:.4f}, private {scores[2]:.4f}; "
-                          f"{SITE_EPOCHS} epochs, interval over documents only",
-                          ", ".join(sorted({one.commit for one in compared.private})))
-                )  # fmt: skip
+                    Entry(
+                        f"en_sites, {where} sites, worth of sharing, {words} F1, K={size}",
+                        round(gain, 3),
+                        aimed,
+                        ">=" if aimed else "",
+                        "of the ideal gain",
+                        (round(interval[0], 3), round(interval[1], 3)),
+                        1,
+                        "en_sites/test",
+                        COMMAND,
+                        f"{turns} rotations; mean F1 provider alone {scores[0]:.4f}, raw pooled {scores[1]:.4f}, private {scores[2]:.4f}; "
+                        f"{SITE_EPOCHS} epochs, interval over documents only",
+                        ", ".join(sorted({one.commit for one in compared.private})),
+                    )
+                )
     record("privacy", entries)
 
 

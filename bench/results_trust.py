@@ -45,11 +45,19 @@ def exchange() -> None:
         "trust",
         [
             Entry(
-                "end-to-end tests that pass: a transport on a database each", len(passed), 4, ">=", "combinations", None, 1,
-                "small generated notes", "python -m bench.results_trust exchange", ", ".join(sorted(passed)),
+                "end-to-end tests that pass: a transport on a database each",
+                len(passed),
+                4,
+                ">=",
+                "combinations",
+                None,
+                1,
+                "small generated notes",
+                "python -m bench.results_trust exchange",
+                ", ".join(sorted(passed)),
             )
         ],
-    )  # fmt: skip
+    )
 
 
 PARTS = {"speed": speed, "load": upload_load, "listing": listing, "exchange": exchange}

@@ -26,9 +26,11 @@ def storage_error(path: Path, error: OSError) -> StorageError:
             "room for the file", received=f"a full disk ({reason})", advice="free some space and repeat", place=place
         )
     return StorageError(
-        "a file or folder that can be read and written", received=reason, advice="check the path and its permissions",
+        "a file or folder that can be read and written",
+        received=reason,
+        advice="check the path and its permissions",
         place=place,
-    )  # fmt: skip
+    )
 
 
 @contextmanager

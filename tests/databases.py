@@ -43,15 +43,21 @@ class Postgres:
         options = ("--auth=trust", "--username=postgres", "--encoding=UTF8", "--locale=C", "--no-sync")
         subprocess.run(
             [self.programs / "initdb", f"--pgdata={self.folder / 'data'}", *options],
-            check=True, capture_output=True, user=self.user, cwd=self.folder,
-        )  # fmt: skip
+            check=True,
+            capture_output=True,
+            user=self.user,
+            cwd=self.folder,
+        )
 
     def start(self) -> None:
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
                 [self.programs / "postgres", "-D", self.folder / "data", "-k", self.folder, "-h", "", "-F"],
-                stdout=log, stderr=log, user=self.user, cwd=self.folder,
-            )  # fmt: skip
+                stdout=log,
+                stderr=log,
+                user=self.user,
+                cwd=self.folder,
+            )
         deadline = time.monotonic() + _PATIENCE_S
         while True:
             try:
@@ -110,8 +116,10 @@ class Database:
 
     def unlock_events(self) -> None:
         """Take the triggers away that keep the audit log."""
-        names = {"sqlite": ("events_no_update", "events_no_delete", "events_follow"),
-                 "postgresql": ("events_no_change", "events_follow")}[self.kind]  # fmt: skip
+        names = {
+            "sqlite": ("events_no_update", "events_no_delete", "events_follow"),
+            "postgresql": ("events_no_change", "events_follow"),
+        }[self.kind]
         of = "" if self.kind == "sqlite" else " ON events"
         self.run(*(f"DROP TRIGGER {name}{of}" for name in names))
 

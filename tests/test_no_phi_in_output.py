@@ -40,8 +40,18 @@ def generated() -> list[Document]:
 NOTES = generated()
 # Words that our own messages may hold, such as the name of a category, are not looked for.
 PLAIN = {category.title() for category in load_scheme("i2b2_2014").categories} | {
-    "Saint", "Clinic", "Infirmary", "Street", "Road", "Avenue", "Medical", "General", "Center", "Unit", "Monday",
-}  # fmt: skip
+    "Saint",
+    "Clinic",
+    "Infirmary",
+    "Street",
+    "Road",
+    "Avenue",
+    "Medical",
+    "General",
+    "Center",
+    "Unit",
+    "Monday",
+}
 SECRETS = sorted(word for word in phi_strings(NOTES) if len(word) >= 5 and word.title() not in PLAIN)
 
 
@@ -66,12 +76,14 @@ def told(secret: str, text: str) -> bool:
 def damage(data: bytes, dice: random.Random) -> bytes:
     start = dice.randrange(len(data))
     end = min(len(data), start + dice.randint(1, 60))
-    return dice.choice([
-        data[:start],
-        data[:start] + data[end:],
-        data[:start] + dice.choice((b"\0", b"\xff", b"<", b'"', b"\n", b"T1\t", b"9")) + data[start:],
-        data[:start] + data[start:end][::-1] + data[end:],
-    ])  # fmt: skip
+    return dice.choice(
+        [
+            data[:start],
+            data[:start] + data[end:],
+            data[:start] + dice.choice((b"\0", b"\xff", b"<", b'"', b"\n", b"T1\t", b"9")) + data[start:],
+            data[:start] + data[start:end][::-1] + data[end:],
+        ]
+    )
 
 
 def commands(loop: Loop, notes: Path, out: Path) -> list[tuple[object, ...]]:

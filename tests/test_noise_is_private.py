@@ -95,8 +95,15 @@ def test_what_forgets_its_noise_or_takes_a_seeded_one_does_not_pass_the_type_che
     options = ["--no-site-packages", "--ignore-missing-imports", "--follow-imports=silent", "--no-error-summary"]
     version = f"--python-version={sys.version_info.major}.{sys.version_info.minor}"
     told, failed, _ = api.run(
-        ["--config-file", str(ROOT / "pyproject.toml"), f"--cache-dir={tmp_path / 'cache'}", version, *options, str(snippet)]
-    )  # fmt: skip
+        [
+            "--config-file",
+            str(ROOT / "pyproject.toml"),
+            f"--cache-dir={tmp_path / 'cache'}",
+            version,
+            *options,
+            str(snippet),
+        ]
+    )
     assert not failed
     refused = {
         number: line.partition("# refused: ")[2]

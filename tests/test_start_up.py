@@ -47,8 +47,19 @@ COMPUTING = (
 )
 # What reads payloads, keeps a registry, verifies a repository, talks to others, draws bars, or says how sure a score is.
 WORKING = (
-    "alembic", "h5py", "httpx", "jinja2", "obstore", "pyarrow", "rich", "scipy", "sqlalchemy", "starlette", "tuf", "uvicorn",
-)  # fmt: skip
+    "alembic",
+    "h5py",
+    "httpx",
+    "jinja2",
+    "obstore",
+    "pyarrow",
+    "rich",
+    "scipy",
+    "sqlalchemy",
+    "starlette",
+    "tuf",
+    "uvicorn",
+)
 
 SMALL = {
     "site-client init": "new --site st-anne",
@@ -90,10 +101,20 @@ TORCHLESS = {
 # These find nothing to do in the loop; they say so after they have loaded what they work with.
 IN_VAIN = {"aggregator shares reject", "aggregator alarms acknowledge", "aggregator serve"}
 HEAVY = {
-    "aggregator audit", "aggregator demo", "aggregator ingest", "aggregator publish", "aggregator release",
-    "aggregator train-embeddings", "aggregator train-head", "aggregator train-repr",
-    "site-client deid", "site-client encode", "site-client evaluate", "site-client inspect", "site-client pull",
-}  # fmt: skip
+    "aggregator audit",
+    "aggregator demo",
+    "aggregator ingest",
+    "aggregator publish",
+    "aggregator release",
+    "aggregator train-embeddings",
+    "aggregator train-head",
+    "aggregator train-repr",
+    "site-client deid",
+    "site-client encode",
+    "site-client evaluate",
+    "site-client inspect",
+    "site-client pull",
+}
 
 RUN = """
 import json, sys
@@ -127,8 +148,12 @@ def run_all(lines: list[list[str]], watched: tuple[str, ...], folder: Path) -> l
     """Run command lines in one fresh process; of each the code, what of `watched` is loaded by then, and its output."""
     ran = subprocess.run(
         [sys.executable, "-c", RUN, json.dumps(watched), json.dumps(lines)],
-        capture_output=True, text=True, cwd=folder, check=True, env={"PYTHONPATH": str(ROOT), "PATH": ""},
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        check=True,
+        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+    )
     return [tuple(json.loads(line)) for line in ran.stdout.splitlines()]
 
 

@@ -12,8 +12,16 @@ ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "docs" / "threat-model.md").read_text(encoding="utf-8")
 NAMED = sorted(set(re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", TEXT)))
 PROMISES = [line for line in TEXT.splitlines() if line.startswith("| ") and not line.startswith("| promise")]
-ACTORS = ("curious provider", "keys were stolen", "malicious hospital", "network", "thief", "insider at the hospital",
-          "insider at the provider", "malicious release server")  # fmt: skip
+ACTORS = (
+    "curious provider",
+    "keys were stolen",
+    "malicious hospital",
+    "network",
+    "thief",
+    "insider at the hospital",
+    "insider at the provider",
+    "malicious release server",
+)
 
 
 def defined(path: str) -> set[str]:

@@ -39,11 +39,21 @@ def tiny_notes(count: int, seed: int = 0, prefix: str = "note") -> Iterator[Docu
         phone = f"{dice.randint(200, 999)}-{dice.randint(1000, 9999)}"
         yield note(
             f"{prefix}-{number:03}",
-            "Patient ", (patient, "PATIENT"), " was seen on ", (day, "DATE"), ".\n",
+            "Patient ",
+            (patient, "PATIENT"),
+            " was seen on ",
+            (day, "DATE"),
+            ".\n",
             f"There was {dice.choice(FINDINGS)} and {dice.choice(FINDINGS)} today.\n",
-            "Dr ", (dice.choice(LAST), "DOCTOR"), " of ", (dice.choice(HOSPITALS), "HOSPITAL"), " advised rest.\n",
-            "Please call ", (phone, "PHONE"), " if it gets worse.\n",
-        )  # fmt: skip
+            "Dr ",
+            (dice.choice(LAST), "DOCTOR"),
+            " of ",
+            (dice.choice(HOSPITALS), "HOSPITAL"),
+            " advised rest.\n",
+            "Please call ",
+            (phone, "PHONE"),
+            " if it gets worse.\n",
+        )
 
 
 def phi_strings(documents: Sequence[Document]) -> set[str]:

@@ -143,9 +143,12 @@ def _logged(workspace: Workspace, result: AuditResult) -> int:
     """Log an audit ahead of its record, so that no verdict is seen that the log does not hold; its number."""
     representer = result.inputs.representer
     details: dict[str, Json] = {
-        "representer": representer, "preset": result.preset, "policy": result.policy.digest,
-        "seed": result.settings.seed, "passed": result.passed,
-    }  # fmt: skip
+        "representer": representer,
+        "preset": result.preset,
+        "policy": result.policy.digest,
+        "seed": result.settings.seed,
+        "passed": result.passed,
+    }
     with workspace.registry().transaction() as session:
         audit_log.append(session, "operator", _EVENT, details)
         audits = [json.loads(one.details) for one in audit_log.events(session) if one.action == _EVENT]

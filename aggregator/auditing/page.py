@@ -53,10 +53,13 @@ def _plots(findings: Sequence[Finding]) -> dict[str, str]:
 def _match(findings: Sequence[Finding]) -> str:
     """Every list of candidates, over all categories."""
     found = [
-        finding for finding in findings
-        if finding.attack in ("match", "linkage") and finding.measure.startswith("top-1 of") and finding.trials
+        finding
+        for finding in findings
+        if finding.attack in ("match", "linkage")
+        and finding.measure.startswith("top-1 of")
+        and finding.trials
         and not finding.category
-    ]  # fmt: skip
+    ]
     if not found:
         return ""
     return plots.bars(
@@ -70,10 +73,13 @@ def _match(findings: Sequence[Finding]) -> str:
 def _inversion(findings: Sequence[Finding]) -> str:
     """Every category of which there are enough words, and all of them together."""
     found = [
-        finding for finding in findings
-        if finding.attack == _INVERSION and finding.measure.startswith("top-1, ") and finding.measure.count(",") == 1
+        finding
+        for finding in findings
+        if finding.attack == _INVERSION
+        and finding.measure.startswith("top-1, ")
+        and finding.measure.count(",") == 1
         and finding.trials >= _ENOUGH
-    ]  # fmt: skip
+    ]
     if not found:
         return ""
     return plots.grouped_bars(

@@ -127,20 +127,31 @@ class AuditResult:
                 "statement": self.audit.accounting.statement,
                 "guarantees": [
                     # JSON has no infinity, which is the epsilon of noise too weak for any number.
-                    {"unit": one.unit, "mu": one.mu, "rho": one.rho, "epsilon": _finite(one.epsilon), "delta": one.delta}
+                    {
+                        "unit": one.unit,
+                        "mu": one.mu,
+                        "rho": one.rho,
+                        "epsilon": _finite(one.epsilon),
+                        "delta": one.delta,
+                    }
                     for one in self.audit.accounting.guarantees
                 ],
             },
             "verdicts": [
-                {**asdict(one.limit), "passed": one.passed, "skipped": one.skipped, "reason": one.reason,
-                 "findings": len(one.findings)}
+                {
+                    **asdict(one.limit),
+                    "passed": one.passed,
+                    "skipped": one.skipped,
+                    "reason": one.reason,
+                    "findings": len(one.findings),
+                }
                 for one in self.verdicts
             ],
             "left_out": list(self.audit.left_out),
             "own_set": self.audit.own_set,
             "findings": [asdict(finding) for finding in self.audit.findings],
             "settings": self.settings.as_json(),
-        }  # fmt: skip
+        }
 
 
 def summary_lines(result: AuditResult) -> list[str]:

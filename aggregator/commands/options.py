@@ -23,8 +23,12 @@ LANGUAGES = ("en", "es")
 """Those of `aggregator.demo.demonstration`."""
 
 folder_option = click.option(
-    "--workspace", "root", type=click.Path(path_type=Path), default=Path("."), envvar="DEID_COMMONS_AGGREGATOR",
+    "--workspace",
+    "root",
+    type=click.Path(path_type=Path),
+    default=Path("."),
+    envvar="DEID_COMMONS_AGGREGATOR",
     help="Folder of the workspace (default: the current one).",
-)  # fmt: skip
+)
 existing_path = click.Path(exists=True, path_type=Path)
 existing_file = click.Path(exists=True, path_type=Path, dir_okay=False)

@@ -22,9 +22,11 @@ def audit_log_group() -> None:
 
 @audit_log_group.command("verify", epilog=examples("aggregator audit-log verify --known 1f2e90ab..."))
 @click.option(
-    "--known", multiple=True, metavar="HASH",
+    "--known",
+    multiple=True,
+    metavar="HASH",
     help="A hash given out earlier, as receipts and earlier runs state it, that must be in the log; several are possible.",
-)  # fmt: skip
+)
 @folder_option
 @json_option
 def verify(known: tuple[str, ...], root: Path, as_json: bool) -> None:

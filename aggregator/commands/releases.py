@@ -17,9 +17,13 @@ if TYPE_CHECKING:
     from aggregator.workspace import Workspace
 
 offline_option = click.option(
-    "--offline-keys", "offline", multiple=True, type=click.Path(exists=True, path_type=Path, file_okay=False), metavar="DIR",
+    "--offline-keys",
+    "offline",
+    multiple=True,
+    type=click.Path(exists=True, path_type=Path, file_okay=False),
+    metavar="DIR",
     help="Folder with offline keys, such as a stick; several are possible (default: those in the workspace).",
-)  # fmt: skip
+)
 server_option = click.option(
     "--server", metavar="URL", help="https address of your server, for sites to know; '' for none (default: as before)."
 )
@@ -31,15 +35,17 @@ def publishing_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--notes", default="", help="A word to the sites, kept in the release."),
         server_option,
         click.option(
-            "--licence", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            "--licence",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
             help="Markdown file with the licence of the release (default: none is stated).",
         ),
         click.option(
-            "--embeddings-url", metavar="URL",
+            "--embeddings-url",
+            metavar="URL",
             help="Public https address of embeddings.safetensors: the release then names it and its digest instead of carrying it.",
         ),
         offline_option,
-    ):  # fmt: skip
+    ):
         command = option(command)
     return command
 

@@ -195,8 +195,11 @@ class _Loop:
         module = {"aggregator": "aggregator", "site-client": "site_client"}[program]
         done = subprocess.run(
             [sys.executable, "-m", module, *arguments, "--json"],
-            capture_output=True, text=True, check=False, env=os.environ | {"OMP_NUM_THREADS": "1"},
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            check=False,
+            env=os.environ | {"OMP_NUM_THREADS": "1"},
+        )
         if done.returncode:
             raise AggregatorError(
                 f"the step `{program} {arguments[0]}` ended with code {done.returncode}: {done.stderr.strip()}"

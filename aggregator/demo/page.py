@@ -187,10 +187,14 @@ def _attacks(findings: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[s
     chosen = []
     for name, attack, begin, end in _ATTACKS:
         found = [
-            one for one in findings
-            if one["attack"] == attack and one["measure"].startswith(begin) and one["measure"].endswith(end)
-            and one["trials"] and one["baseline"] is not None
-        ]  # fmt: skip
+            one
+            for one in findings
+            if one["attack"] == attack
+            and one["measure"].startswith(begin)
+            and one["measure"].endswith(end)
+            and one["trials"]
+            and one["baseline"] is not None
+        ]
         chosen += [(name, one) for one in found[:1]]
     return chosen
 

@@ -91,10 +91,21 @@ class Verdict:
 
 # In the order of Share's fields.
 _COLUMNS: tuple[Any, ...] = (
-    ShareRow.id, ShareRow.site, ShareRow.sequence, ShareRow.state, func.coalesce(ShareRow.reason_code, ""),
-    func.coalesce(ShareRow.reason, ""), ShareRow.bundle_sha256, ShareRow.manifest_sha256, ShareRow.payload_sha256,
-    ShareRow.release, ShareRow.sentences, ShareRow.tokens, ShareRow.received_at, ShareRow.decided_at,
-)  # fmt: skip
+    ShareRow.id,
+    ShareRow.site,
+    ShareRow.sequence,
+    ShareRow.state,
+    func.coalesce(ShareRow.reason_code, ""),
+    func.coalesce(ShareRow.reason, ""),
+    ShareRow.bundle_sha256,
+    ShareRow.manifest_sha256,
+    ShareRow.payload_sha256,
+    ShareRow.release,
+    ShareRow.sentences,
+    ShareRow.tokens,
+    ShareRow.received_at,
+    ShareRow.decided_at,
+)
 
 
 def list_shares(workspace: Workspace, states: Sequence[ShareState] = ()) -> list[Share]:
@@ -166,9 +177,13 @@ def settle(session: Session, workspace: Workspace, row: ShareRow, verdict: Verdi
     """
     row.state, row.reason_code, row.reason, row.decided_at = verdict.state, verdict.code, verdict.reason, now()
     details: dict[str, Json] = {
-        "site": row.site, "sequence": row.sequence, "bundle": row.bundle_sha256, "manifest": row.manifest_sha256,
-        "reason_code": verdict.code, "reason": verdict.reason,
-    }  # fmt: skip
+        "site": row.site,
+        "sequence": row.sequence,
+        "bundle": row.bundle_sha256,
+        "manifest": row.manifest_sha256,
+        "reason_code": verdict.code,
+        "reason": verdict.reason,
+    }
     head = audit_log.append(session, actor, f"share-{verdict.state}", details)
     receipt = Receipt(
         site=row.site,
@@ -230,14 +245,17 @@ def carry_out(workspace: Workspace, data: bytes) -> bytes:
         keys = {key.key_id: key for key in keys_in(session, today()).get(site, ())}
         if key_id not in keys:
             raise UnknownSignerError(
-                "a withdrawal signed with a key that counts for its site", received=f"key {key_id}",
-                advice="enrol the site, or sign with its present key", place="withdrawal",
-            )  # fmt: skip
+                "a withdrawal signed with a key that counts for its site",
+                received=f"key {key_id}",
+                advice="enrol the site, or sign with its present key",
+                place="withdrawal",
+            )
         asked = read_withdrawal(data, keys[key_id])
         query = select(*_COLUMNS).where(
-            ShareRow.site == asked.site, ShareRow.sequence == asked.sequence,
+            ShareRow.site == asked.site,
+            ShareRow.sequence == asked.sequence,
             ShareRow.manifest_sha256 == asked.manifest_sha256,
-        )  # fmt: skip
+        )
         found = _found(session, query)
     if not found:
         raise RegistryError(

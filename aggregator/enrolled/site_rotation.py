@@ -53,9 +53,15 @@ def rotate(workspace: Workspace, data: bytes, *, actor: str = OPERATOR) -> bytes
         until = _overlap_end(rotation, old, day)
         old.state, old.valid_until = KeyState.RETIRED, last_second(until)
         record_event(
-            session, "key-rotated", rotation.site, actor=actor, old=old.key_id, key=new.key_id,
-            old_until=until.isoformat(), until=rotation.valid_until.isoformat(),
-        )  # fmt: skip
+            session,
+            "key-rotated",
+            rotation.site,
+            actor=actor,
+            old=old.key_id,
+            key=new.key_id,
+            old_until=until.isoformat(),
+            until=rotation.valid_until.isoformat(),
+        )
         return _acceptance(workspace, new, old)
 
 

@@ -242,9 +242,14 @@ def add_key(
             "check its clock and make another"
         )
     row = SiteKeyRow(
-        key_id=key.key_id, site=site, public_key=key.hex, request=request, state=KeyState.ACTIVE,
-        valid_from=f"{days[0]}T00:00:00Z", valid_until=last_second(days[1]),
-    )  # fmt: skip
+        key_id=key.key_id,
+        site=site,
+        public_key=key.hex,
+        request=request,
+        state=KeyState.ACTIVE,
+        valid_from=f"{days[0]}T00:00:00Z",
+        valid_until=last_second(days[1]),
+    )
     session.add(row)
     session.flush()
     return row

@@ -195,7 +195,7 @@ def process(workspace: Workspace, share: int) -> Decision:
                 raise
     return Decision(
         row.id, row.site, row.sequence, row.state, row.reason_code or "", row.reason or "", row.receipt or b""
-    )  # fmt: skip
+    )
 
 
 def _processed(workspace: Workspace, row: ShareRow, keys: Mapping[str, Sequence[PublicKey]]) -> ShareRow:
@@ -224,9 +224,11 @@ def _own_fault() -> Iterator[None]:
         yield
     except ProtocolError as error:
         raise StorageError(
-            "the provider's own keys, releases and objects as they were written", received=type(error).__name__,
-            advice="restore them from a backup, then repeat", place="workspace",
-        ) from error  # fmt: skip
+            "the provider's own keys, releases and objects as they were written",
+            received=type(error).__name__,
+            advice="restore them from a backup, then repeat",
+            place="workspace",
+        ) from error
 
 
 def _staging(workspace: Workspace) -> Path:
@@ -242,10 +244,12 @@ def _taken(session: Session, bundle: VerifiedBundle) -> ShareRow | None:
     header = bundle.header
     return session.scalar(
         select(ShareRow).where(
-            ShareRow.site == header.site, ShareRow.sequence == header.sequence, ShareRow.state != ShareState.REJECTED,
+            ShareRow.site == header.site,
+            ShareRow.sequence == header.sequence,
+            ShareRow.state != ShareState.REJECTED,
             ShareRow.bundle_sha256 != bundle.sha256,
         )
-    )  # fmt: skip
+    )
 
 
 def _enter(workspace: Workspace, bundle: VerifiedBundle) -> ShareRow:
@@ -258,9 +262,13 @@ def _enter(workspace: Workspace, bundle: VerifiedBundle) -> ShareRow:
                 return other
             check_signer(session, header.site, bundle.key, today())
             row = ShareRow(
-                site=header.site, sequence=header.sequence, bundle_sha256=bundle.sha256,
-                bundle_bytes=regular_size(bundle.path), state=ShareState.RECEIVED, received_at=now(),
-            )  # fmt: skip
+                site=header.site,
+                sequence=header.sequence,
+                bundle_sha256=bundle.sha256,
+                bundle_bytes=regular_size(bundle.path),
+                state=ShareState.RECEIVED,
+                received_at=now(),
+            )
             session.add(row)
             audit_log.append(
                 session, header.site, "share-received", {"sequence": header.sequence, "bundle": bundle.sha256}
@@ -293,6 +301,8 @@ def _same_share(workspace: Workspace, bundle: VerifiedBundle, recipient: Recipie
         detail = f"share {header.sequence}: bundle {bundle.sha256[:16]} came after {row.bundle_sha256[:16]}"
         raise_alarm(session, header.site, AlarmKind.CONFLICT, detail)
     raise ConflictError(
-        f"a new share, or share {header.sequence} of {header.site} as it came first", received="another with its number",
-        advice="ask the site whether it sealed both, or somebody else has its key", place=bundle.path.name,
-    )  # fmt: skip
+        f"a new share, or share {header.sequence} of {header.site} as it came first",
+        received="another with its number",
+        advice="ask the site whether it sealed both, or somebody else has its key",
+        place=bundle.path.name,
+    )

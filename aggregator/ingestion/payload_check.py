@@ -40,9 +40,12 @@ class PayloadQuestion:
     def to_json(self) -> dict[str, Json]:
         """For the way to the child."""
         return {
-            "payload": str(self.payload.absolute()), "site": self.site, "key": self.key.hex,
-            "expected": asdict(self.expected), "limits": asdict(self.limits),
-        }  # fmt: skip
+            "payload": str(self.payload.absolute()),
+            "site": self.site,
+            "key": self.key.hex,
+            "expected": asdict(self.expected),
+            "limits": asdict(self.limits),
+        }
 
     @classmethod
     def from_json(cls, values: dict[str, Json]) -> PayloadQuestion:

@@ -63,9 +63,11 @@ def check_signer(session: Session, site: str, key: PublicKey | None, day: dateti
     """Returns if a key counts, now that nobody can revoke it before the transaction ends."""
     if key is None or key not in keys_in(session, day).get(site, ()):
         raise UnknownSignerError(
-            "a share signed with a key that counts for its site", received="one of a key or site that was revoked",
-            advice="enrol the site again, or seal the share with its present key", place=site,
-        )  # fmt: skip
+            "a share signed with a key that counts for its site",
+            received="one of a key or site that was revoked",
+            advice="enrol the site again, or seal the share with its present key",
+            place=site,
+        )
 
 
 def _check_new(session: Session, row: ShareRow) -> None:
@@ -73,9 +75,11 @@ def _check_new(session: Session, row: ShareRow) -> None:
     same = (ShareRow.payload_sha256 == row.payload_sha256, ShareRow.state.in_(KEPT), ShareRow.id != row.id)
     if session.scalar(select(ShareRow.id).where(*same)) is not None:
         raise DuplicateError(
-            "a new payload", received="one that came before", advice="nothing to do, or encode the notes again",
+            "a new payload",
+            received="one that came before",
+            advice="nothing to do, or encode the notes again",
             place=f"share {row.sequence} of {row.site}",
-        )  # fmt: skip
+        )
 
 
 def _label_rates(session: Session, workspace: Workspace, row: ShareRow) -> str | None:

@@ -317,10 +317,12 @@ def _trained_on(workspace: Workspace, session: Session) -> list[int]:
     for one in read_origin(workspace.head).shares:
         share = session.scalar(
             select(ShareRow.id).where(
-                ShareRow.site == one.site, ShareRow.sequence == one.sequence,
-                ShareRow.payload_sha256 == one.payload, ShareRow.state == ShareState.ACCEPTED,
+                ShareRow.site == one.site,
+                ShareRow.sequence == one.sequence,
+                ShareRow.payload_sha256 == one.payload,
+                ShareRow.state == ShareState.ACCEPTED,
             )
-        )  # fmt: skip
+        )
         if share is None:
             raise WorkspaceError(
                 f"head: expected accepted shares only, found share {one.sequence} of {one.site}, which was withdrawn "

@@ -68,9 +68,14 @@ class Event:
         """All columns, the details as the object that they are."""
         details = parse_canonical(self.details.encode(), max_bytes=MAX_DETAILS_BYTES, place=f"event {self.seq}")
         return {
-            "seq": self.seq, "at": self.at, "actor": self.actor, "action": self.action, "details": details,
-            "previous": self.previous, "hash": self.hash,
-        }  # fmt: skip
+            "seq": self.seq,
+            "at": self.at,
+            "actor": self.actor,
+            "action": self.action,
+            "details": details,
+            "previous": self.previous,
+            "hash": self.hash,
+        }
 
 
 def append(session: Session, actor: str, action: str, details: Mapping[str, Json]) -> str:
@@ -158,8 +163,14 @@ def events(session: Session) -> Iterator[Event]:
 
 def _hash(seq: int, at: str, actor: str, action: str, details: str, previous: str) -> str:
     signed: Json = {
-        "format": FORMAT, "seq": seq, "at": at, "actor": actor, "action": action, "details": details, "previous": previous,
-    }  # fmt: skip
+        "format": FORMAT,
+        "seq": seq,
+        "at": at,
+        "actor": actor,
+        "action": action,
+        "details": details,
+        "previous": previous,
+    }
     return hashlib.sha256(canonical_bytes(signed)).hexdigest()
 
 

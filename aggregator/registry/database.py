@@ -126,9 +126,11 @@ def _mapped(name: str) -> Iterator[None]:
         raise
     except (DBAPIError, DisconnectionError, PoolTimeoutError) as error:
         raise DatabaseError(
-            "a database that answers", received=_reason(error),
-            advice="check that it runs, its rights and its free space, then repeat", place=f"registry {name}",
-        ) from error  # fmt: skip
+            "a database that answers",
+            received=_reason(error),
+            advice="check that it runs, its rights and its free space, then repeat",
+            place=f"registry {name}",
+        ) from error
 
 
 def _reason(error: Exception) -> str:

@@ -72,9 +72,11 @@ class _File:
             os.close(os.open(self._path, os.O_WRONLY | os.O_CREAT, 0o600))
         except OSError as error:
             raise DatabaseError(
-                "a file that can be written", received=str(error.strerror), advice="check the path and its permissions",
+                "a file that can be written",
+                received=str(error.strerror),
+                advice="check the path and its permissions",
                 place=f"registry {self._path.name}",
-            ) from error  # fmt: skip
+            ) from error
 
     def identity(self) -> tuple[int, int] | None:
         """Which file has the name now."""
@@ -114,9 +116,12 @@ class _File:
 def postgresql(url: URL) -> Engine:
     """The engine for a PostgreSQL database."""
     engine = create_engine(
-        url, isolation_level="READ COMMITTED", pool_pre_ping=True, hide_parameters=True,
+        url,
+        isolation_level="READ COMMITTED",
+        pool_pre_ping=True,
+        hide_parameters=True,
         connect_args={"connect_timeout": 10},
-    )  # fmt: skip
+    )
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:

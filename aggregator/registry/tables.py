@@ -21,9 +21,11 @@ from aggregator.registry.states import AlarmKind, KeyState, ShareState, SiteStat
 # SQLite numbers rows by itself only where the type is exactly INTEGER; PostgreSQL's INTEGER ends at 2 thousand million.
 _NUMBER = BigInteger().with_variant(Integer(), "sqlite")
 _COLUMN_TYPES: dict[type, TypeEngine[Any]] = {
-    str: Text(), bytes: LargeBinary(), int: _NUMBER,
+    str: Text(),
+    bytes: LargeBinary(),
+    int: _NUMBER,
     **{words: StoredWord(words) for words in (SiteState, KeyState, ShareState, UploadState, AlarmKind)},
-}  # fmt: skip
+}
 
 
 class Table(DeclarativeBase):

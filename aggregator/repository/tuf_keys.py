@@ -214,9 +214,11 @@ def _copy_key(source: Path, target: Path) -> Path:
         with mapped(target):
             target.unlink()
         raise StorageError(
-            "a place that keeps rights of files", received="one where others can read the key",
-            advice="format the stick with a file system of Linux, such as ext4", place=target.name,
-        ) from error  # fmt: skip
+            "a place that keeps rights of files",
+            received="one where others can read the key",
+            advice="format the stick with a file system of Linux, such as ext4",
+            place=target.name,
+        ) from error
     if arrived != PrivateKey.load(source).public_key:
         raise StorageError(
             "the key that was written", received="another", advice="use another stick", place=target.name

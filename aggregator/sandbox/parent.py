@@ -123,9 +123,15 @@ def _run(command: list[str], arguments: int, limits: SandboxLimits, readable: Se
         }
         try:
             child = subprocess.Popen(
-                [*command, json.dumps(settings)], stdin=arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                cwd="/", env=_ENVIRONMENT, pass_fds=(writing,), start_new_session=True,
-            )  # fmt: skip
+                [*command, json.dumps(settings)],
+                stdin=arguments,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env=_ENVIRONMENT,
+                pass_fds=(writing,),
+                start_new_session=True,
+            )
         finally:
             os.close(writing)
         try:

@@ -30,9 +30,13 @@ from protocols.keys.signing import PublicKey
 # A clock that was set back must not revive signatures whose nonces are forgotten.
 _KEPT_BEYOND = datetime.timedelta(days=1)
 _KEY = select(
-    SiteRow.name, SiteRow.state.label("site_state"), SiteKeyRow.state.label("key_state"), SiteKeyRow.public_key,
-    SiteKeyRow.valid_from, SiteKeyRow.valid_until,
-).join(SiteRow, SiteRow.name == SiteKeyRow.site)  # fmt: skip
+    SiteRow.name,
+    SiteRow.state.label("site_state"),
+    SiteKeyRow.state.label("key_state"),
+    SiteKeyRow.public_key,
+    SiteKeyRow.valid_from,
+    SiteKeyRow.valid_until,
+).join(SiteRow, SiteRow.name == SiteKeyRow.site)
 
 
 @dataclass(frozen=True)

@@ -103,9 +103,11 @@ class Running:
         """
         if self._running[site] >= self._limits.running:
             raise RequestError(
-                f"expected at most {self._limits.running} requests at once, got one more; let them end first", status=429,
-                code="too-many", retry_after_s=1,
-            )  # fmt: skip
+                f"expected at most {self._limits.running} requests at once, got one more; let them end first",
+                status=429,
+                code="too-many",
+                retry_after_s=1,
+            )
         self._running[site] += 1
         try:
             yield

@@ -16,9 +16,12 @@ class Metrics:
         self.refusals = Counter("deid_refusals", "Requests refused.", ("code",), registry=self._registry)
         self.running = Gauge("deid_requests_running", "Requests being answered.", registry=self._registry)
         self.seconds = Histogram(
-            "deid_request_seconds", "Seconds to an answer.", ("route",), registry=self._registry,
+            "deid_request_seconds",
+            "Seconds to an answer.",
+            ("route",),
+            registry=self._registry,
             buckets=(0.01, 0.05, 0.1, 0.5, 1, 5, 20, 60, 300),
-        )  # fmt: skip
+        )
         self.received = Counter("deid_received_bytes", "Bytes of bundles on the disk.", registry=self._registry)
         self.decided = Counter("deid_shares", "Shares decided about.", ("state",), registry=self._registry)
 

@@ -82,10 +82,20 @@ def serve(workspace: Workspace, options: ServeOptions, ready: Callable[[str], No
             setup(workspace, address, options.limits), work(workspace, ingest.take_in, ingest.resume, ingest.stop)
         )
         config = uvicorn.Config(
-            app, loop="asyncio", http=Connection, ws="none", lifespan="on", log_config=None, access_log=False,
-            server_header=False, proxy_headers=False, limit_concurrency=_CONNECTIONS, timeout_keep_alive=30,
-            timeout_graceful_shutdown=_GRACE_S, ssl_context_factory=lambda config, default: context,
-        )  # fmt: skip
+            app,
+            loop="asyncio",
+            http=Connection,
+            ws="none",
+            lifespan="on",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=_CONNECTIONS,
+            timeout_keep_alive=30,
+            timeout_graceful_shutdown=_GRACE_S,
+            ssl_context_factory=lambda config, default: context,
+        )
         with _quiet_signals():
             server = _Server(config, lambda: ready(address))
             server.run([listener])
@@ -200,9 +210,11 @@ def _listening(options: ServeOptions) -> Iterator[socket.socket]:
         listener = socket.create_server((options.host, options.port), family=family, backlog=_CONNECTIONS)
     except OSError as error:
         raise StorageError(
-            "a host and a port to listen at", received=error.strerror or type(error).__name__, advice="check --host and --port",
+            "a host and a port to listen at",
+            received=error.strerror or type(error).__name__,
+            advice="check --host and --port",
             place=f"{options.host}:{options.port}",
-        ) from error  # fmt: skip
+        ) from error
     with listener:
         yield listener
 

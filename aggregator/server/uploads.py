@@ -114,9 +114,15 @@ class Uploads:
             self._check_limits(session, site, request.bundle_bytes, now)
             until = now + datetime.timedelta(hours=self._limits.upload_hours)
             row = UploadRow(
-                id=name, site=site, bundle_sha256=request.bundle_sha256, bundle_bytes=request.bundle_bytes, offset=0,
-                state=UploadState.OPEN, created_at=as_text(now), expires_at=as_text(until),
-            )  # fmt: skip
+                id=name,
+                site=site,
+                bundle_sha256=request.bundle_sha256,
+                bundle_bytes=request.bundle_bytes,
+                offset=0,
+                state=UploadState.OPEN,
+                created_at=as_text(now),
+                expires_at=as_text(until),
+            )
             upload = _upload(row)
             path = self.path(upload)
             with _room_for(path):
@@ -230,23 +236,28 @@ class Uploads:
         limits = self._limits
         if size > limits.bundle_bytes:
             raise RequestError(
-                f"expected a bundle of at most {limits.bundle_bytes} bytes, got {size}; split the share", status=413,
+                f"expected a bundle of at most {limits.bundle_bytes} bytes, got {size}; split the share",
+                status=413,
                 code="too-large",
-            )  # fmt: skip
+            )
         if len(self._open(session, site, now)) >= limits.open_uploads:
             raise RequestError(
-                f"expected at most {limits.open_uploads} uploads at once, got one more; finish them first", status=429,
-                code="too-many", retry_after_s=60,
-            )  # fmt: skip
+                f"expected at most {limits.open_uploads} uploads at once, got one more; finish them first",
+                status=429,
+                code="too-many",
+                retry_after_s=60,
+            )
         since = as_text(now - _DAY)
         sent = session.scalar(
             select(func.sum(UploadRow.bundle_bytes)).where(UploadRow.site == site, UploadRow.created_at > since)
         )
         if int(sent or 0) + size > limits.day_bytes:
             raise RequestError(
-                f"expected at most {limits.day_bytes} bytes a day, got more; go on tomorrow", status=429, code="too-many",
+                f"expected at most {limits.day_bytes} bytes a day, got more; go on tomorrow",
+                status=429,
+                code="too-many",
                 retry_after_s=3600,
-            )  # fmt: skip
+            )
         # What others have announced is as good as there: together they could fill the disk otherwise.
         promised = session.scalar(
             select(func.sum(UploadRow.bundle_bytes - UploadRow.offset)).where(UploadRow.state == UploadState.OPEN)

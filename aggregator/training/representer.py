@@ -34,8 +34,15 @@ from shared.sentences.tokenised import tokenised, tokenised_chunks
 _SENTENCES = 2048
 # The order of the record's first format; what later constructions add comes after it.
 _RECORDED = (
-    "public_words", "clusters", "smallest_cluster", "largest_share", "recipe", "record", "noise", "surrogate_spans",
-)  # fmt: skip
+    "public_words",
+    "clusters",
+    "smallest_cluster",
+    "largest_share",
+    "recipe",
+    "record",
+    "noise",
+    "surrogate_spans",
+)
 
 
 @dataclass(frozen=True)

@@ -95,14 +95,30 @@ def measure(folder: Path, command: str, *, sites: int = SITES, bundle_bytes: int
     )
     return [
         Entry(
-            f"{sites} sites upload {size} each at once, with cuts: bundles that arrived", found.arrived, sites, ">=", "bundles",
-            None, 1, data, command, note,
+            f"{sites} sites upload {size} each at once, with cuts: bundles that arrived",
+            found.arrived,
+            sites,
+            ">=",
+            "bundles",
+            None,
+            1,
+            data,
+            command,
+            note,
         ),
         Entry(
-            f"{sites} sites upload {size} each at once: largest memory of the server", round(found.server_bytes / _MEGABYTE),
-            500, "<=", "MB", None, 1, data, command, memory,
+            f"{sites} sites upload {size} each at once: largest memory of the server",
+            round(found.server_bytes / _MEGABYTE),
+            500,
+            "<=",
+            "MB",
+            None,
+            1,
+            data,
+            command,
+            memory,
         ),
-    ]  # fmt: skip
+    ]
 
 
 def run(folder: Path, sites: int, bundle_bytes: int) -> Loaded:
@@ -150,9 +166,21 @@ def share(world: World, site: str, release: str, size: int) -> Path:
 def served(workspace: Path, certificates: Certificates, log: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The command as it runs, and its address."""
     command = [
-        sys.executable, "-m", "aggregator", "serve", "--workspace", str(workspace), "--host", "localhost", "--port", "0",
-        "--certificate", str(certificates.certificate), "--key", str(certificates.key),
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "aggregator",
+        "serve",
+        "--workspace",
+        str(workspace),
+        "--host",
+        "localhost",
+        "--port",
+        "0",
+        "--certificate",
+        str(certificates.certificate),
+        "--key",
+        str(certificates.key),
+    ]
     with log.open("wb") as errors:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
         try:

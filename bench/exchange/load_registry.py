@@ -35,10 +35,17 @@ def listing(command: str) -> Entry:
         _fill(create(root, "provider", "i2b2_2014"))
         seconds = sorted(_seconds(root) for _ in range(TURNS))
     return Entry(
-        measure="list 10,000 shares", value=statistics.median(seconds), target=1.0, direction="<=", unit="s",
-        interval=(seconds[0], seconds[-1]), seeds=TURNS, data="rows made for it", command=command,
+        measure="list 10,000 shares",
+        value=statistics.median(seconds),
+        target=1.0,
+        direction="<=",
+        unit="s",
+        interval=(seconds[0], seconds[-1]),
+        seeds=TURNS,
+        data="rows made for it",
+        command=command,
         note=f"aggregator shares list on SQLite, all lines printed; median of {TURNS}, the interval is the fastest and the slowest",
-    )  # fmt: skip
+    )
 
 
 def _fill(workspace: Workspace) -> None:
@@ -51,11 +58,23 @@ def _fill(workspace: Workspace) -> None:
 def _row(site: str, number: int) -> dict[str, object]:
     bundle, manifest, payload = (hashlib.sha256(f"{what} {number}".encode()).hexdigest() for what in ("b", "m", "p"))
     return {
-        "site": site, "sequence": number // SITES + 1, "bundle_sha256": bundle, "bundle_bytes": 20_000_000,
-        "manifest_sha256": manifest, "manifest": os.urandom(_BLOB_BYTES), "payload_sha256": payload,
-        "payload_format": "parquet", "release": "0" * 64, "sentences": 10_000, "tokens": 200_000, "tag_counts": "{}",
-        "state": "accepted", "received_at": now(), "decided_at": now(), "receipt": os.urandom(_BLOB_BYTES),
-    }  # fmt: skip
+        "site": site,
+        "sequence": number // SITES + 1,
+        "bundle_sha256": bundle,
+        "bundle_bytes": 20_000_000,
+        "manifest_sha256": manifest,
+        "manifest": os.urandom(_BLOB_BYTES),
+        "payload_sha256": payload,
+        "payload_format": "parquet",
+        "release": "0" * 64,
+        "sentences": 10_000,
+        "tokens": 200_000,
+        "tag_counts": "{}",
+        "state": "accepted",
+        "received_at": now(),
+        "decided_at": now(),
+        "receipt": os.urandom(_BLOB_BYTES),
+    }
 
 
 def _seconds(root: Path) -> float:

@@ -133,9 +133,13 @@ def build(root: Path, *, database: str | None = None, keys: Mapping[str, Private
     day = sites.today()
     for site, key in world.keys.items():
         request = write_request(
-            root / f"{site}.request.json", key, site=site, contact="", created=day,
+            root / f"{site}.request.json",
+            key,
+            site=site,
+            contact="",
+            created=day,
             valid_until=day + datetime.timedelta(days=300),
-        )  # fmt: skip
+        )
         sites.enrol(workspace, root / f"{site}.request.json", request.fingerprint)
     workspace.registry().close()
     return world

@@ -27,9 +27,22 @@ Work = Callable[[], bytes]
 # Modules of the functions, or of the types of the objects whose methods are called.
 _REACHING = {"posix", "_io", "io", "fcntl", "sqlite3", "_sqlite3", "_posixsubprocess"}
 _WRITING = {
-    "write", "writelines", "flush", "close", "truncate", "open", "fsync", "replace", "rename", "mkdir", "rmdir", "unlink",
-    "remove", "execute", "commit",
-}  # fmt: skip
+    "write",
+    "writelines",
+    "flush",
+    "close",
+    "truncate",
+    "open",
+    "fsync",
+    "replace",
+    "rename",
+    "mkdir",
+    "rmdir",
+    "unlink",
+    "remove",
+    "execute",
+    "commit",
+}
 
 
 @dataclass(frozen=True)

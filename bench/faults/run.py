@@ -229,9 +229,14 @@ def entries(tallies: list[Tally]) -> list[Entry]:
         entry("unverified shares used", damage.unverified, "shares", f"of {tried} faults"),
         entry("stuck states", damage.stuck, "states", f"of {tried} faults"),
         entry(
-            "kill -9 points of ingest and submit", kills, "points", "at calls into the system, in order, and at random times", 1000, ">=",
+            "kill -9 points of ingest and submit",
+            kills,
+            "points",
+            "at calls into the system, in order, and at random times",
+            1000,
+            ">=",
         ),
-    ]  # fmt: skip
+    ]
 
 
 def main(arguments: list[str]) -> int:

@@ -94,9 +94,17 @@ def by_coverage(target: Target, take: Callable[[bytes], None], runs: int, seed: 
     found = folder / f"found-{target.name}"
     found.mkdir(exist_ok=True)
     arguments = [
-        "fuzz", f"-runs={runs}", f"-seed={seed}", f"-max_len={_LONGEST}", "-rss_limit_mb=0", "-timeout=60", "-verbosity=0",
-        f"-artifact_prefix={folder}/", str(found), str(folder / target.name),
-    ]  # fmt: skip
+        "fuzz",
+        f"-runs={runs}",
+        f"-seed={seed}",
+        f"-max_len={_LONGEST}",
+        "-rss_limit_mb=0",
+        "-timeout=60",
+        "-verbosity=0",
+        f"-artifact_prefix={folder}/",
+        str(found),
+        str(folder / target.name),
+    ]
     atheris.Setup(arguments, take)
     atheris.Fuzz()
 

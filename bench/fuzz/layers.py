@@ -106,11 +106,22 @@ def measure() -> list[Entry]:
                 except (ProtocolError, StorageError):
                     found[kind][f"{outcome_alone(data)} by pyarrow alone"] += 1
     return [
-        Entry(f"{kind} Parquet files, {outcome}", count, None, "", "files", None, 1, f"{sum(counts.values())} {kind} files", COMMAND, note)
+        Entry(
+            f"{kind} Parquet files, {outcome}",
+            count,
+            None,
+            "",
+            "files",
+            None,
+            1,
+            f"{sum(counts.values())} {kind} files",
+            COMMAND,
+            note,
+        )
         for kind, counts in found.items()
         for outcome, count in sorted(counts.items())
         for note in ["" if outcome == "accepted by both" else "our reader of footer and pages refused all of them"]
-    ]  # fmt: skip
+    ]
 
 
 def main(arguments: list[str]) -> int:

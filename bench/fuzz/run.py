@@ -219,16 +219,45 @@ def entries(readers: Tally, provider: Tally) -> list[Entry]:
         return Entry(f"fuzz: {measure}", value, target, direction, unit, None, 1, data, _COMMAND, note)
 
     return [
-        entry("mutated headers, manifests, Parquet and HDF5 payloads", readers.tried + provider.tried, 100_000, ">=", "mutants", both),
+        entry(
+            "mutated headers, manifests, Parquet and HDF5 payloads",
+            readers.tried + provider.tried,
+            100_000,
+            ">=",
+            "mutants",
+            both,
+        ),
         entry("errors of readers other than a refusal", readers.escaped, 0, "<=", "errors"),
         entry("crashes of the provider, and shares it left undecided", provider.escaped, 0, "<=", "crashes"),
-        entry("reads outside the bundle", readers.outside + provider.outside, 0, "<=", "reads",
-              "a canary that mutants point at, and every file that Python opens"),
-        entry("largest memory of a process that parses", round(readers.peak_bytes / _MEGABYTE), limit // _MEGABYTE, "<=", "MB",
-              f"the kernel refuses more; {readers.no_memory} mutants ran into the limit"),
-        Entry("fuzz: child processes that a library took with it", readers.died, None, "", "processes", None, 1, data, _COMMAND,
-              "the provider refuses such a share; what killed them was given to it"),
-    ]  # fmt: skip
+        entry(
+            "reads outside the bundle",
+            readers.outside + provider.outside,
+            0,
+            "<=",
+            "reads",
+            "a canary that mutants point at, and every file that Python opens",
+        ),
+        entry(
+            "largest memory of a process that parses",
+            round(readers.peak_bytes / _MEGABYTE),
+            limit // _MEGABYTE,
+            "<=",
+            "MB",
+            f"the kernel refuses more; {readers.no_memory} mutants ran into the limit",
+        ),
+        Entry(
+            "fuzz: child processes that a library took with it",
+            readers.died,
+            None,
+            "",
+            "processes",
+            None,
+            1,
+            data,
+            _COMMAND,
+            "the provider refuses such a share; what killed them was given to it",
+        ),
+    ]
 
 
 def main(arguments: list[str]) -> int:

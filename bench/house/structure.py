@@ -137,19 +137,37 @@ def measure(command: str) -> list[Entry]:
     median, tenth = np.median(with_docstrings), np.quantile(with_docstrings, 0.9, method="higher")
     without = f"without docstrings and decorators; with docstrings {median:g} and, at the 90th percentile, {tenth:g}"
     return [
-        entry("files outside constructions that ask for the type of a representer or of vectors", len(asking), 0, "<=", "files", ", ".join(asking)),
+        entry(
+            "files outside constructions that ask for the type of a representer or of vectors",
+            len(asking),
+            0,
+            "<=",
+            "files",
+            ", ".join(asking),
+        ),
         entry("modules in the largest folder", modules, 12, "<=", "modules", largest),
         entry("import contracts broken (floors, independence, libraries)", broken_contracts(), 0, "<=", "contracts"),
         entry("circles of imports", int(is_circular()), 0, "<=", "circles"),
         *(
-            entry(f"public names documented: {package}", share, 0.95 if package in ("shared", "protocols") else 0.9, ">=", "share", note)
+            entry(
+                f"public names documented: {package}",
+                share,
+                0.95 if package in ("shared", "protocols") else 0.9,
+                ">=",
+                "share",
+                note,
+            )
             for package, share, note in _documented(found)
         ),
         entry("file, median", float(np.median(lines)), 130, "<=", "lines", f"{len(found)} files"),
         entry("file, longest", max(lines), 400, "<=", "lines", str(max(found, key=lambda source: source.lines).path)),
-        entry("function, median", float(np.median(functions)), 7, "<=", "lines", f"{len(functions)} functions; {without}"),
-        entry("function, 90th percentile", float(np.quantile(functions, 0.9, method="higher")), 20, "<=", "lines", without),
-    ]  # fmt: skip
+        entry(
+            "function, median", float(np.median(functions)), 7, "<=", "lines", f"{len(functions)} functions; {without}"
+        ),
+        entry(
+            "function, 90th percentile", float(np.quantile(functions, 0.9, method="higher")), 20, "<=", "lines", without
+        ),
+    ]
 
 
 def _documented(found: list[Source]) -> Iterator[tuple[str, float, str]]:

@@ -135,16 +135,24 @@ class Copy:
 
     def _start(self) -> subprocess.Popen[bytes]:
         environment = {
-            **os.environ, "PYTHONPATH": str(self._root), "OMP_NUM_THREADS": "1", "TMPDIR": str(self._scratch),
+            **os.environ,
+            "PYTHONPATH": str(self._root),
+            "OMP_NUM_THREADS": "1",
+            "TMPDIR": str(self._scratch),
             # What was compiled is kept, whatever is usual here: in the copy hardly anything changes.
             "PYTHONDONTWRITEBYTECODE": "",
-        }  # fmt: skip
+        }
         # Not the folder of the program is where modules are looked for, but that of the copy. Nothing is buffered: an
         # answer that had been read ahead would be waited for.
         return subprocess.Popen(
-            [sys.executable, "-P", str(_WARM), *self._modules], cwd=self._root, env=environment, bufsize=0,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
-        )  # fmt: skip
+            [sys.executable, "-P", str(_WARM), *self._modules],
+            cwd=self._root,
+            env=environment,
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
 
 
 def copied_files(root: Path) -> Iterator[Path]:

@@ -24,10 +24,27 @@ COMMAND = "make mutants"
 _MEMORY = ROOT / "bench" / ".runs" / "mutants.json"
 # What our code and tests import that takes long. Not Hypothesis: pytest has to be there first.
 _SLOW_MODULES = (
-    "numpy", "scipy.stats", "torch", "safetensors.torch", "dp_accounting", "h5py", "pyarrow.parquet", "tuf.ngclient",
-    "cryptography.hazmat.primitives.ciphers.aead", "sqlalchemy.orm", "alembic.command", "psycopg", "obstore",
-    "starlette.applications", "uvicorn", "httpx", "prometheus_client", "click", "jinja2", "rich.console",
-)  # fmt: skip
+    "numpy",
+    "scipy.stats",
+    "torch",
+    "safetensors.torch",
+    "dp_accounting",
+    "h5py",
+    "pyarrow.parquet",
+    "tuf.ngclient",
+    "cryptography.hazmat.primitives.ciphers.aead",
+    "sqlalchemy.orm",
+    "alembic.command",
+    "psycopg",
+    "obstore",
+    "starlette.applications",
+    "uvicorn",
+    "httpx",
+    "prometheus_client",
+    "click",
+    "jinja2",
+    "rich.console",
+)
 _LEAST_KILLED, _LEAST_BREAKS = 0.95, 120
 
 
@@ -72,13 +89,30 @@ def entries(breaks: Sequence[Break], outcomes: Sequence[Outcome]) -> list[Entry]
     note = f"survivors: {', '.join(survivors)}" if survivors else "no survivors"
     return [
         Entry(
-            "named breaks killed", killed / len(breaks), _LEAST_KILLED, ">=", "share", None, 1, data, COMMAND, note,
+            "named breaks killed",
+            killed / len(breaks),
+            _LEAST_KILLED,
+            ">=",
+            "share",
+            None,
+            1,
+            data,
+            COMMAND,
+            note,
         ),
         Entry(
-            "named breaks", len(breaks), _LEAST_BREAKS, ">=", "breaks", None, 1, "bench/mutants/areas", COMMAND,
+            "named breaks",
+            len(breaks),
+            _LEAST_BREAKS,
+            ">=",
+            "breaks",
+            None,
+            1,
+            "bench/mutants/areas",
+            COMMAND,
             "each with the tests that must notice it",
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _parsed(arguments: list[str]) -> argparse.Namespace:

@@ -175,6 +175,7 @@ def _decides_all(path: Path) -> bool:
     """
     parts = path.parts
     return not (
-        len(parts) == 1 or parts[:2] in (("docs", "results"), ("bench", "mutants"))
+        len(parts) == 1
+        or parts[:2] in (("docs", "results"), ("bench", "mutants"))
         or (parts[0] == "tests" and path.name.startswith("test_"))
-    )  # fmt: skip
+    )

@@ -102,7 +102,8 @@ class Budget:
 BUDGETS = {
     # One cell in about two minutes on one core; its figures mean nothing but that everything runs.
     "quick": Budget(
-        60, 40,
+        60,
+        40,
         ThreePartConfig(task_epochs=4, adversary_epochs=1, joint_epochs=3, adversary_hidden=48),
         DannConfig(epochs=6, adversary_hidden=48),
         InvarianceConfig(epochs=6),
@@ -112,7 +113,8 @@ BUDGETS = {
     ),
     # Three seeds; the recipes that two cores can afford for 150 runs.
     "standard": Budget(
-        150, 100,
+        150,
+        100,
         ThreePartConfig(task_epochs=4, adversary_epochs=2, joint_epochs=4, adversary_hidden=96),
         DannConfig(epochs=8, adversary_hidden=96),
         InvarianceConfig(epochs=8),
@@ -121,7 +123,8 @@ BUDGETS = {
     ),
     # The lengths and sizes of the paper: 20 + 20 + 40 epochs, adversaries of 300 units, five seeds.
     "paper": Budget(
-        500, 250,
+        500,
+        250,
         ThreePartConfig(task_epochs=20, adversary_epochs=20, joint_epochs=40, adversary_hidden=300),
         DannConfig(epochs=60, adversary_hidden=300),
         InvarianceConfig(epochs=40),
@@ -129,7 +132,7 @@ BUDGETS = {
         AdversarySettings(epochs=50, pairs=4000, judged=4000, hidden=300, casing=False),
         (1, 2, 3, 4, 5),
     ),
-}  # fmt: skip
+}
 
 
 def measure(cell: Cell, budget: Budget, seed: int) -> dict[str, object]:

@@ -82,8 +82,10 @@ def _pseudonym_lines(runs: Runs, reported: Mapping[str, Mapping[str, Mapping[str
 
 
 def _trained_lines(runs: Runs, value: Callable[[Run], float], paper: Mapping[str, Mapping[str, float]]) -> list[Line]:
-    kinds = [(f"three-part, d={dim}", "three-part", "fasttext", dim, colour, "o")
-             for dim, colour in zip(DIMS, (BLUE, ORANGE, GREEN), strict=True)]  # fmt: skip
+    kinds = [
+        (f"three-part, d={dim}", "three-part", "fasttext", dim, colour, "o")
+        for dim, colour in zip(DIMS, (BLUE, ORANGE, GREEN), strict=True)
+    ]
     kinds += [
         ("three-part, d=50, glove-clinical", "three-part", "glove-clinical", DIMS[0], "#CC79A7", "s"),
         ("dann, d=50", "dann", "fasttext", DIMS[0], GREY, "^"),

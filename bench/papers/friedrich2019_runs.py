@@ -73,11 +73,19 @@ class Run:
         except (ValueError, KeyError, TypeError) as error:
             raise ConfigurationError(f"{path.name}: expected a kept run; remove it to measure afresh") from error
         return cls(
-            budget, cell, seed,
-            round(outcome.token_f1, 4), _interval(outcome.tokens),
-            round(outcome.entity_f1, 4), _interval(outcome.entities),
-            right, trials, control, found.get("changed"), outcome.commit,
-        )  # fmt: skip
+            budget,
+            cell,
+            seed,
+            round(outcome.token_f1, 4),
+            _interval(outcome.tokens),
+            round(outcome.entity_f1, 4),
+            _interval(outcome.entities),
+            right,
+            trials,
+            control,
+            found.get("changed"),
+            outcome.commit,
+        )
 
     @classmethod
     def of(cls, item: Mapping[str, Any]) -> Run:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from aggregator import workspace
-from aggregator.auditing import audit as audits
 from aggregator.training import representer as train_repr
 from aggregator.training.representer import PublicMaterial, RepresenterOptions
 from bench import corpora
@@ -25,31 +24,26 @@ from bench.privacy.material import (
 from bench.results import Entry, record
 from shared.anonymity.names import full_names
 from shared.augment.pseudonyms import Pseudonymiser
-from shared.constructions.construction import Construction, Protection
+from shared.constructions.construction import Construction
 from shared.constructions.registry import load_construction
 from shared.document import Document
 from shared.embeddings.generalised import strip_accents
 from shared.embeddings.neighbours import Neighbours
 from shared.evaluation import clopper_pearson
 from shared.labels import load_scheme
-from shared.models.noise_source import PrivateNoise
 from shared.privacy.attacks.adversary import FRESH_ADVERSARIES, AdversarySettings, fresh_adversaries
 from shared.privacy.attacks.matching import MATCH, MatchingSettings
 from shared.privacy.attacks.membership import MEMBERSHIP, encode_notes, membership
 from shared.privacy.attacks.scene import AuditMaterial
 from shared.privacy.attacks.white_box import WHITE_BOX
 from shared.privacy.audit import FULL, run_audit
-from shared.privacy.policy import load_policy
 from shared.privacy.white_box import white_box
-from shared.privacy.word_pairs import WHILE_ENCODING, WhiteBoxSettings
-from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_chunks, tokenised_corpus
-from site_client.sharing.guard import Guard
+from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
 
 # Smaller than the paper's 300 units and every pair an epoch, so that fifteen runs end within the hour; the positive
 # control of the same size breaks clear vectors.
 ADVERSARY_HIDDEN = 100
 ADVERSARY_PAIRS = 500
-_EVERY_PAIR_NOTES = 10
 SEEDS_OF_ADVERSARIES = (1, 2, 3, 4, 5)
 DEFAULT = RepresenterOptions()
 _CASING = "candidates in the casing of the true word"
@@ -115,16 +109,29 @@ def _against_adversaries(label: str, file: str, made: Callable[[int, int], Const
             trials = sum(one["trials"] for one in found)
             hits = sum(round(one["value"] * one["trials"]) for one in found)
             outside = sum(one["interval"][0] > 0.5 for one in found)
-            controls = [one["value"] for run in runs for one in run["findings"]
-                        if "control" in one["attack"] and name in one["attack"]]  # fmt: skip
+            controls = [
+                one["value"]
+                for run in runs
+                for one in run["findings"]
+                if "control" in one["attack"] and name in one["attack"]
+            ]
             low, high = clopper_pearson(hits, trials)
             entries.append(
-                Entry(f"{label}fresh adversary {name}, 50 epochs, N={candidates}: lower end of the 95% interval", round(low, 4), 0.5,
-                      "<=", "decisions right", (round(low, 4), round(high, 4)), len(runs), "meddocan/dev", COMMAND,
-                      f"accuracy {hits / trials:.4f} of {trials} decisions of five seeds, seeds whose own interval lies above chance: {outside}; "
-                      f"positive control (clear vectors) {min(controls):.3f} to {max(controls):.3f}; {ADVERSARY_HIDDEN} units, {ADVERSARY_PAIRS} pairs an epoch; {remark}",
-                      ", ".join(sorted({run["commit"] for run in runs})))
-            )  # fmt: skip
+                Entry(
+                    f"{label}fresh adversary {name}, 50 epochs, N={candidates}: lower end of the 95% interval",
+                    round(low, 4),
+                    0.5,
+                    "<=",
+                    "decisions right",
+                    (round(low, 4), round(high, 4)),
+                    len(runs),
+                    "meddocan/dev",
+                    COMMAND,
+                    f"accuracy {hits / trials:.4f} of {trials} decisions of five seeds, seeds whose own interval lies above chance: {outside}; "
+                    f"positive control (clear vectors) {min(controls):.3f} to {max(controls):.3f}; {ADVERSARY_HIDDEN} units, {ADVERSARY_PAIRS} pairs an epoch; {remark}",
+                    ", ".join(sorted({run["commit"] for run in runs})),
+                )
+            )
         record("privacy", entries)
 
 
@@ -138,9 +145,12 @@ def strong() -> None:
     def measure() -> dict[str, object]:
         encoder = _encoder()
         material = AuditMaterial(
-            spanish(), corpora.meddocan("train")[100:400], corpora.meddocan("dev"), full_names("meddocan", 12_000, 0),
+            spanish(),
+            corpora.meddocan("train")[100:400],
+            corpora.meddocan("dev"),
+            full_names("meddocan", 12_000, 0),
             ["NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO", "FAMILIARES_SUJETO_ASISTENCIA"],
-        )  # fmt: skip
+        )
         settings = FULL.without(FRESH_ADVERSARIES, MEMBERSHIP).with_rounds(
             MATCH, MatchingSettings(targets=4000), FULL.of(MATCH)[1]
         )
@@ -164,38 +174,133 @@ def strong() -> None:
     by_measure = {(one["attack"], one["measure"]): one for one in run["findings"]}
     each = [
         ("token inversion", name, None, f"PHI inversion, {name}", "interval: bootstrap over sentences")
-        for attack, name in by_measure if attack == "token inversion" and name.startswith("top-1 above context-only, ")
-    ]  # fmt: skip
+        for attack, name in by_measure
+        if attack == "token inversion" and name.startswith("top-1 above context-only, ")
+    ]
     entries = []
 
     def add(label: str, one: dict[str, Any], target: float | None, what: str, state: str) -> None:
         without = "" if one["baseline"] is None else f"; without the share {one['baseline']:.4f}"
         entries.append(
-            Entry(label, round(one["value"], 4), target, "" if target is None else "<=", one["unit"] or "share",
-                  (round(one["interval"][0], 4), round(one["interval"][1], 4)), 1, "meddocan/dev", COMMAND,
-                  f"{one['trials']} trials{without}; {what}; attacker: {one['knowledge']}; seed {one['seed']}", state)
-        )  # fmt: skip
+            Entry(
+                label,
+                round(one["value"], 4),
+                target,
+                "" if target is None else "<=",
+                one["unit"] or "share",
+                (round(one["interval"][0], 4), round(one["interval"][1], 4)),
+                1,
+                "meddocan/dev",
+                COMMAND,
+                f"{one['trials']} trials{without}; {what}; attacker: {one['knowledge']}; seed {one['seed']}",
+                state,
+            )
+        )
 
     for attack, name, target, label, what in (
         ("match", "top-1 of 100, nearest neighbours, 1 share", 0.015, "match top-1 of 100 nearest neighbours", _CASING),
-        ("match", "top-1 of 100, nearest neighbours, 100 shares", 0.015, "match top-1 of 100 nearest neighbours, 100 shares averaged", _CASING),
-        ("match", "top-1 of 100, nearest neighbours, 10 shares", 0.015, "match top-1 of 100 nearest neighbours, 10 shares averaged", _CASING),
-        ("match", "top-1 of 10000, nearest neighbours, 1 share", None, "match top-1 of 10,000 nearest neighbours", _CASING),
+        (
+            "match",
+            "top-1 of 100, nearest neighbours, 100 shares",
+            0.015,
+            "match top-1 of 100 nearest neighbours, 100 shares averaged",
+            _CASING,
+        ),
+        (
+            "match",
+            "top-1 of 100, nearest neighbours, 10 shares",
+            0.015,
+            "match top-1 of 100 nearest neighbours, 10 shares averaged",
+            _CASING,
+        ),
+        (
+            "match",
+            "top-1 of 10000, nearest neighbours, 1 share",
+            None,
+            "match top-1 of 10,000 nearest neighbours",
+            _CASING,
+        ),
         ("match", "top-1 of 100, own set, 1 share", 0.015, "match top-1 of 100 of the own set", _CASING),
-        ("match", "top-1 of 100, own set, 100 shares", 0.015, "match top-1 of 100 of the own set, 100 shares averaged", _CASING),
-        ("white box", "Bayes accuracy, representation, all PHI, mean", 0.52, "white box, mean Bayes accuracy, N=1000", _TRIED),
-        ("white box", "Bayes accuracy, representation, all PHI, 99th percentile", 0.60, "white box, 99th percentile of Bayes accuracy, N=1000", _TRIED),
-        ("white box", "Bayes accuracy, with casing, all PHI, mean", 0.52, "white box with casing, mean Bayes accuracy, N=1000", _TOLD),
-        ("white box", "Bayes accuracy, with casing, all PHI, 99th percentile", 0.60, "white box with casing, 99th percentile of Bayes accuracy, N=1000", _TOLD),
-        ("token inversion", "categories in which top-1 lies above context-only, jointly at 95%", 0, "PHI categories whose inversion top-1 lies above context-only", "the baseline knows casing, too"),
+        (
+            "match",
+            "top-1 of 100, own set, 100 shares",
+            0.015,
+            "match top-1 of 100 of the own set, 100 shares averaged",
+            _CASING,
+        ),
+        (
+            "white box",
+            "Bayes accuracy, representation, all PHI, mean",
+            0.52,
+            "white box, mean Bayes accuracy, N=1000",
+            _TRIED,
+        ),
+        (
+            "white box",
+            "Bayes accuracy, representation, all PHI, 99th percentile",
+            0.60,
+            "white box, 99th percentile of Bayes accuracy, N=1000",
+            _TRIED,
+        ),
+        (
+            "white box",
+            "Bayes accuracy, with casing, all PHI, mean",
+            0.52,
+            "white box with casing, mean Bayes accuracy, N=1000",
+            _TOLD,
+        ),
+        (
+            "white box",
+            "Bayes accuracy, with casing, all PHI, 99th percentile",
+            0.60,
+            "white box with casing, 99th percentile of Bayes accuracy, N=1000",
+            _TOLD,
+        ),
+        (
+            "token inversion",
+            "categories in which top-1 lies above context-only, jointly at 95%",
+            0,
+            "PHI categories whose inversion top-1 lies above context-only",
+            "the baseline knows casing, too",
+        ),
         ("linkage", "top-1 of 10000 names, 1 share", None, "patient-list linkage, top-1 of 10,000 names", _CASING),
-        ("token inversion", "top-1, all categories", None, "PHI inversion, top-1, all categories", "the baseline knows casing, too"),
-        ("reassembly", "ROC AUC of pairs, all that a share shows", None, "reassembly of notes, ROC AUC of pairs of sentences", "all that a share shows"),
-        ("reassembly", "ROC AUC of pairs, tags and lengths alone", None, "reassembly of notes by tags and lengths alone, ROC AUC of pairs of sentences", "what travels in clear"),
-        ("readability", "top-1 by look-up and network, all words", None, "readability, words that are not PHI", "common words are shown as they are"),
-        ("readability", "top-1 by look-up and network, rare words, public frequency below 5", None, "readability, rare words that are not PHI", "fewer than 5 times in the 300 labelled notes of the attacker"),
+        (
+            "token inversion",
+            "top-1, all categories",
+            None,
+            "PHI inversion, top-1, all categories",
+            "the baseline knows casing, too",
+        ),
+        (
+            "reassembly",
+            "ROC AUC of pairs, all that a share shows",
+            None,
+            "reassembly of notes, ROC AUC of pairs of sentences",
+            "all that a share shows",
+        ),
+        (
+            "reassembly",
+            "ROC AUC of pairs, tags and lengths alone",
+            None,
+            "reassembly of notes by tags and lengths alone, ROC AUC of pairs of sentences",
+            "what travels in clear",
+        ),
+        (
+            "readability",
+            "top-1 by look-up and network, all words",
+            None,
+            "readability, words that are not PHI",
+            "common words are shown as they are",
+        ),
+        (
+            "readability",
+            "top-1 by look-up and network, rare words, public frequency below 5",
+            None,
+            "readability, rare words that are not PHI",
+            "fewer than 5 times in the 300 labelled notes of the attacker",
+        ),
         *each,
-    ):  # fmt: skip
+    ):
         add(f"default preset, N=K=1000: {label}", by_measure[attack, name], target, what, run["commit"])
     for one in hidden["findings"]:
         for figure, target in (("mean", 0.52), ("99th percentile", 0.60)):
@@ -217,16 +322,30 @@ def vocabularies() -> None:
             shown = [word for word, public in zip(words, construction.public(words), strict=True) if public]
             named = sum(strip_accents(word) in listed for word in shown)
             return {
-                "largest": facts["largest_share"], "public": len(shown), "named": named, "clusters": facts["clusters"]
-            }  # fmt: skip
+                "largest": facts["largest_share"],
+                "public": len(shown),
+                "named": named,
+                "clusters": facts["clusters"],
+            }
 
         found = kept(f"privacy-vocabulary-{size}-{share:g}", measure)
         bounded = "" if share == 1 else f", --max-share {share:g}"
         note = f"{found['clusters']} clusters, {found['public']} public words; of {len(listed)} listed names {found['named']} are public: seen small often enough"
         entries.append(
-            Entry(f"default procedure, K={size}{bounded}: largest share of a word in its cluster's public frequency", round(found["largest"], 4),
-                  None if share == 1 else share, "" if share == 1 else "<=", "share", None, 1, "meddocan/train", COMMAND, note, found["commit"])
-        )  # fmt: skip
+            Entry(
+                f"default procedure, K={size}{bounded}: largest share of a word in its cluster's public frequency",
+                round(found["largest"], 4),
+                None if share == 1 else share,
+                "" if share == 1 else "<=",
+                "share",
+                None,
+                1,
+                "meddocan/train",
+                COMMAND,
+                note,
+                found["commit"],
+            )
+        )
     record("privacy", entries)
 
 
@@ -241,120 +360,23 @@ def memberships() -> None:
         return {"findings": [asdict(one) for one in found]}
 
     run = kept("privacy-membership", measure)
-    record("privacy", [
-        Entry(f"default preset: membership of a note in the training of a head, {one['measure']}", round(one["value"], 4), None, "",
-              one["unit"] or "share", (round(one["interval"][0], 4), round(one["interval"][1], 4)), 1, "meddocan/train+dev", COMMAND,
-              f"{one['trials']} notes; a worthless score reaches {one['baseline']:.4f}; attacker: {one['knowledge']}; seed {one['seed']}",
-              run["commit"])
-        for one in run["findings"] if one["trials"]
-    ])  # fmt: skip
-
-
-def times() -> None:
-    """Wall clock on MEDDOCAN's 500 training notes, one thread; then the cost of the white-box bound.
-
-    Of the procedures that train a network the slowest is measured, too.
-    """
-    notes = corpora.meddocan("train")
-    note = "one thread, other processes on the machine"
-
-    def entry(measure: str, file: str, target: float, run: Callable[[], str]) -> Entry:
-        def timed() -> dict[str, object]:
-            began = time.monotonic()
-            remark = run()
-            return {"minutes": (time.monotonic() - began) / 60, "remark": remark}
-
-        found = kept(f"privacy-times-{file}", timed)
-        value = round(float(str(found["minutes"])), 2)
-        remarks = f"{note}{found['remark']}"
-        return Entry(
-            measure, value, target, "<=", "min", None, 1, "meddocan/train", COMMAND, remarks, str(found["commit"])
-        )
-
-    with tempfile.TemporaryDirectory() as name:
-
-        def trained(procedure: str, preset: str) -> workspace.Workspace:
-            place = workspace.create(Path(name) / f"{procedure}-{preset}", "bench", "meddocan")
-            material = PublicMaterial(notes, spanish(), background(), spanish_names())
-            train_repr.train(place, material, RepresenterOptions(procedure, preset=preset))
-            return place
-
-        def training(procedure: str, preset: str, target: float) -> Entry:
-            def run() -> str:
-                trained(procedure, preset)
-                return ""
-
-            measure = f"train-repr --procedure {procedure} --preset {preset}, MEDDOCAN train"
-            return entry(measure, f"{procedure}-{preset}", target, run)
-
-        def audit(preset: str, target: float) -> Entry:
-            def run() -> str:
-                result = audits.audit(place, notes, spanish(), load_policy(), preset)
-                return f"; the verdict was {'pass' if result.passed else 'FAIL'}"
-
-            return entry(f"audit --preset {preset}, default procedure, MEDDOCAN train", f"audit-{preset}", target, run)
-
-        spanish()
-        entries = [
-            training("surrogates", "standard", 60),
-            training("three-part", "quick", 5),
-            training("three-part", "standard", 60),
-        ]
-        place = trained("surrogates", "quick")
-        entries += [audit("quick", 5), audit("full", 60)]
-    entries += [
-        entry for procedure in ("surrogates", "k-anonymous", "three-part") for entry in _guard_entries(procedure)
-    ]
-    record("privacy", entries)
-
-
-def _guard_entries(procedure: str) -> list[Entry]:
-    """What `site-client encode` does for the bound, as a ratio to the encoding itself, on all 500 notes.
-
-    Where noise is all that hides a word, also what every pair of a PHI word and a neighbour would cost, on a part of them.
-    """
-    provider = corpora.meddocan("train")[:PROVIDER_NOTES]
-    with tempfile.TemporaryDirectory() as name:
-        place = workspace.create(Path(name) / "provider", "bench", "meddocan")
-        material = PublicMaterial(provider, spanish(), background(), spanish_names())
-        train_repr.train(place, material, RepresenterOptions(procedure, preset="quick"))
-        encoder = load_construction(place.representer)
-    chunks = list(tokenised_chunks(tokenised(corpora.meddocan("train")), encoder.scheme))
-
-    def sampled() -> None:
-        guard = Guard(encoder, 100, None, PrivateNoise())
-        for chunk in chunks:
-            guard.passed(chunk)
-        guard.result()
-
-    def entry(measure: str, ratio: float, looked: str) -> Entry:
-        return Entry(
-            f"{measure}, 100 neighbours, against encoding, {procedure}", round(ratio, 3), 1, "<=", "times", None, 1,
-            "meddocan/train", COMMAND, f"{looked}; one thread, other processes on the machine",
-        )  # fmt: skip
-
-    looked = f"a sample: {WHILE_ENCODING.sentences:.0%} of the sentences, {WHILE_ENCODING.neighbours} neighbours drawn of 100"
-    if encoder.replaces_phi:
-        looked = "known ahead, no pair is looked at"
-    entries = [entry("white-box bound during encode", _against_encoding(encoder, chunks, sampled), looked)]
-    if encoder.protection is Protection.NOISE:
-        few = list(tokenised_chunks(tokenised(corpora.meddocan("train")[:_EVERY_PAIR_NOTES]), encoder.scheme))
-        pseudonyms = Pseudonymiser(Neighbours(encoder.vectors), 100)
-        ratio = _against_encoding(encoder, few, lambda: white_box(encoder, few, pseudonyms, WhiteBoxSettings(draws=1)))
-        looked = f"every PHI word and neighbour of {_EVERY_PAIR_NOTES} notes, one draw of the input noise"
-        entries.append(entry("white-box bound over every pair", ratio, looked))
-    return entries
-
-
-def _against_encoding(encoder: Construction, chunks: list[TokenisedSentences], action: Callable[[], object]) -> float:
-    """Time of an action over that of encoding the chunks; side by side and three times, since the machine's speed drifts."""
-    seconds = {"encoded": 0.0, "bounded": 0.0}
-    for _ in range(3):
-        began = time.monotonic()
-        for chunk in chunks:
-            encoder.shared(chunk, PrivateNoise())
-        seconds["encoded"] += time.monotonic() - began
-        began = time.monotonic()
-        action()
-        seconds["bounded"] += time.monotonic() - began
-    return seconds["bounded"] / seconds["encoded"]
+    record(
+        "privacy",
+        [
+            Entry(
+                f"default preset: membership of a note in the training of a head, {one['measure']}",
+                round(one["value"], 4),
+                None,
+                "",
+                one["unit"] or "share",
+                (round(one["interval"][0], 4), round(one["interval"][1], 4)),
+                1,
+                "meddocan/train+dev",
+                COMMAND,
+                f"{one['trials']} notes; a worthless score reaches {one['baseline']:.4f}; attacker: {one['knowledge']}; seed {one['seed']}",
+                run["commit"],
+            )
+            for one in run["findings"]
+            if one["trials"]
+        ],
+    )

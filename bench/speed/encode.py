@@ -94,16 +94,36 @@ def measure(source: Source, site: Workspace, vectors: WordVectors, command: str)
         precision = "bfloat16" if torch.is_autocast_enabled("cpu") else "float32"
     note = f"{tokens} tokens; LSTM of ours in {precision}; one thread; interval: bootstrap over {TURNS} turns"
     figures = (
-        ("tokens a second over forward passes of the bare nn.LSTM in float32, torch's default", ratio(taken["float32"], ours), 0.6, ">="),
-        (f"tokens a second over forward passes of the bare nn.LSTM in the precision of ours ({precision})", ratio(taken["same"], ours), None, ""),
+        (
+            "tokens a second over forward passes of the bare nn.LSTM in float32, torch's default",
+            ratio(taken["float32"], ours),
+            0.6,
+            ">=",
+        ),
+        (
+            f"tokens a second over forward passes of the bare nn.LSTM in the precision of ours ({precision})",
+            ratio(taken["same"], ours),
+            None,
+            "",
+        ),
         ("share of time in reading and writing", ratio([clock.moving for clock in clocks], ours), 0.15, "<="),
         ("white-box bound, 100 neighbours, over the encoding without it", ratio(bounds, ours), 1.0, "<="),
-    )  # fmt: skip
+    )
     entries = [
-        Entry(f"encode from {source.title}: {what}", found.value, target, direction, "times" if "over" in what else "share",
-              (found.low, found.high), TURNS, source.data, command, note)
+        Entry(
+            f"encode from {source.title}: {what}",
+            found.value,
+            target,
+            direction,
+            "times" if "over" in what else "share",
+            (found.low, found.high),
+            TURNS,
+            source.data,
+            command,
+            note,
+        )
         for what, found, target, direction in figures
-    ]  # fmt: skip
+    ]
     return entries, _stages(clocks, taken, tokens)
 
 

@@ -68,13 +68,35 @@ def measure(folder: Path) -> list[Entry]:
     refused = _refused(folder)
     what = f"{CUTS} files cut short, and one with NaN for its first number"
     return [
-        Entry("CPU of gensim's reader of .bin over ours", cpu.value, None, "", "times", (cpu.low, cpu.high), TURNS, data, COMMAND, _NOTE),
-        Entry("peak memory of gensim's reader of .bin over ours", peak.value, None, "", "times", (peak.low, peak.high), TURNS, data, COMMAND, _NOTE),
+        Entry(
+            "CPU of gensim's reader of .bin over ours",
+            cpu.value,
+            None,
+            "",
+            "times",
+            (cpu.low, cpu.high),
+            TURNS,
+            data,
+            COMMAND,
+            _NOTE,
+        ),
+        Entry(
+            "peak memory of gensim's reader of .bin over ours",
+            peak.value,
+            None,
+            "",
+            "times",
+            (peak.low, peak.high),
+            TURNS,
+            data,
+            COMMAND,
+            _NOTE,
+        ),
         *(
             Entry(f"damaged .bin files that are refused: {name}", count, None, "", "files", None, 1, what, COMMAND, "")
             for name, count in refused.items()
         ),
-    ]  # fmt: skip
+    ]
 
 
 def _refused(folder: Path) -> dict[str, int]:

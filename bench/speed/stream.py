@@ -103,9 +103,17 @@ def _entry(
     speed = CHUNKS * CHUNK_BYTES / 1e6 / min(ours)
     note = f"{how}; best turn {speed:.0f} MB/s; interval: bootstrap over {TURNS} turns"
     return Entry(
-        f"speed of {what} over bare ChaCha20-Poly1305", found.value, target, ">=" if target else "", "times",
-        (found.low, found.high), TURNS, _DATA, command, note,
-    )  # fmt: skip
+        f"speed of {what} over bare ChaCha20-Poly1305",
+        found.value,
+        target,
+        ">=" if target else "",
+        "times",
+        (found.low, found.high),
+        TURNS,
+        _DATA,
+        command,
+        note,
+    )
 
 
 def _sign(payload: Path, site: PrivateKey) -> None:

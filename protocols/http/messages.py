@@ -22,9 +22,23 @@ MAX_MESSAGE_BYTES = 64 << 10
 
 # Why a request was refused, for programs; the line beside it is for people.
 PROBLEMS = (
-    "unsigned", "stale", "replayed", "unknown-key", "revoked",
-    "malformed", "digest", "offset", "gone", "conflict", "too-large", "too-many", "slow", "full", "not-found", "internal",
-)  # fmt: skip
+    "unsigned",
+    "stale",
+    "replayed",
+    "unknown-key",
+    "revoked",
+    "malformed",
+    "digest",
+    "offset",
+    "gone",
+    "conflict",
+    "too-large",
+    "too-many",
+    "slow",
+    "full",
+    "not-found",
+    "internal",
+)
 _LONGEST_LINE = 200
 _SERVER = re.compile(r"https://[A-Za-z0-9.-]{1,253}(:[1-9][0-9]{0,4})?(/[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,59}){0,4}/?")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")

@@ -29,8 +29,11 @@ from protocols.keys.signing import PrivateKey, PublicKey
 
 MAX_AGE_S = 300
 CONTENT_DIGEST, SIGNATURE_INPUT, SIGNATURE, UPLOAD_OFFSET = (
-    "content-digest", "signature-input", "signature", "upload-offset",
-)  # fmt: skip
+    "content-digest",
+    "signature-input",
+    "signature",
+    "upload-offset",
+)
 _LABEL = "deid"
 _TAG = "deid-commons"
 _ADVICE = "update the older program, and look for a proxy that changes requests"

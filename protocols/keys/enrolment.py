@@ -127,6 +127,8 @@ def check_validity(created: datetime.date, valid_until: datetime.date) -> None:
     days = (valid_until - created).days
     if not 1 <= days <= MAX_VALID_DAYS:
         raise BoundsError(
-            f"a key that is valid for 1 to {MAX_VALID_DAYS} days", received=f"{days}", advice="choose another day",
+            f"a key that is valid for 1 to {MAX_VALID_DAYS} days",
+            received=f"{days}",
+            advice="choose another day",
             place="valid_until",
-        )  # fmt: skip
+        )

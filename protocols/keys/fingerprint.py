@@ -37,6 +37,10 @@ def _group(number: int) -> str:
     return "".join(
         alphabet[number >> shift & (len(alphabet) - 1)]
         for alphabet, shift in (
-            (_CONSONANTS, 12), (_VOWELS, 10), (_CONSONANTS, 6), (_VOWELS, 4), (_CONSONANTS, 0),
+            (_CONSONANTS, 12),
+            (_VOWELS, 10),
+            (_CONSONANTS, 6),
+            (_VOWELS, 4),
+            (_CONSONANTS, 0),
         )
-    )  # fmt: skip
+    )

@@ -23,9 +23,7 @@ from protocols.keys.signing import ACCEPTANCE_CONTEXT, ROTATION_CONTEXT, Private
 FORMAT_VERSION = 1
 MAX_ROTATION_BYTES = 8 << 10
 MAX_OVERLAP_DAYS = 90
-_ROTATION_KEYS = frozenset({
-    "created", "format_version", "new_key", "old_key", "overlap_days", "site", "valid_until"
-})  # fmt: skip
+_ROTATION_KEYS = frozenset({"created", "format_version", "new_key", "old_key", "overlap_days", "site", "valid_until"})
 _ACCEPTANCE_KEYS = frozenset({"accepted", "format_version", "new_key", "old_key_until", "site", "valid_until"})
 
 
@@ -71,11 +69,13 @@ class Rotation:
     def to_bytes(self, old: PrivateKey, new: PrivateKey) -> bytes:
         """The rotation, signed by both keys that it names."""
         stated = canonical_bytes(self.to_json())
-        return canonical_bytes({
-            "new_signature": new.sign(ROTATION_CONTEXT, stated).to_json(),
-            "old_signature": old.sign(ROTATION_CONTEXT, stated).to_json(),
-            "rotation": self.to_json(),
-        })  # fmt: skip
+        return canonical_bytes(
+            {
+                "new_signature": new.sign(ROTATION_CONTEXT, stated).to_json(),
+                "old_signature": old.sign(ROTATION_CONTEXT, stated).to_json(),
+                "rotation": self.to_json(),
+            }
+        )
 
 
 @dataclass(frozen=True)

@@ -111,8 +111,10 @@ class PayloadWriter(ABC):
         if longest > self.limits.max_tokens_per_sentence:
             raise BoundsError(
                 f"sentences of {self.limits.max_tokens_per_sentence} tokens at most",
-                received=str(longest), advice="cut the sentence", place=self.path.name,
-            )  # fmt: skip
+                received=str(longest),
+                advice="cut the sentence",
+                place=self.path.name,
+            )
         self.sentences += block.sentences
         self.tokens += block.tokens
         self.blocks += 1
@@ -167,9 +169,11 @@ class PayloadReader(ABC):
         self.file_bytes = regular_size(path)
         if self.file_bytes > limits.max_file_bytes:
             raise BoundsError(
-                f"a file of {limits.max_file_bytes} bytes at most", received=str(self.file_bytes),
-                advice="split the share or raise the limit", place=path.name,
-            )  # fmt: skip
+                f"a file of {limits.max_file_bytes} bytes at most",
+                received=str(self.file_bytes),
+                advice="split the share or raise the limit",
+                place=path.name,
+            )
 
     @abstractmethod
     def read_block(self, index: int) -> SentenceBlock:
@@ -221,11 +225,15 @@ def check_size(sentences: int, tokens: int, dim: int, limits: PayloadLimits, pla
     if not 1 <= sentences <= tokens:
         raise BoundsError(
             "at least one sentence, each of at least one token",
-            received=f"{sentences} sentences, {tokens} tokens", advice="refuse it", place=place,
-        )  # fmt: skip
+            received=f"{sentences} sentences, {tokens} tokens",
+            advice="refuse it",
+            place=place,
+        )
     size = tokens * token_bytes(dim) + 16 * sentences
     if size > limits.max_block_bytes:
         raise BoundsError(
-            f"a block of {limits.max_block_bytes} bytes at most", received=str(size), advice="use smaller blocks",
+            f"a block of {limits.max_block_bytes} bytes at most",
+            received=str(size),
+            advice="use smaller blocks",
             place=place,
-        )  # fmt: skip
+        )

@@ -224,9 +224,11 @@ class Hdf5PayloadReader(PayloadReader):
             lengths = np.diff(offsets)
             if offsets[0] != position or int(lengths.min()) < 1 or int(lengths.max()) > self._longest:
                 raise BoundsError(
-                    f"sentences of 1 to {self._longest} tokens, one behind the other", received="another length",
-                    advice="refuse the file", place=f"{self.path.name}, block {index}",
-                )  # fmt: skip
+                    f"sentences of 1 to {self._longest} tokens, one behind the other",
+                    received="another length",
+                    advice="refuse the file",
+                    place=f"{self.path.name}, block {index}",
+                )
             position = int(offsets[-1])
             check_size(len(lengths), int(lengths.sum()), self.dim, self.limits, f"{self.path.name}, block {index}")
         if position != self.tokens:

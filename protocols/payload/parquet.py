@@ -123,9 +123,11 @@ class ParquetPayloadReader(PayloadReader):
         """Rows of a row group and the bytes of its columns without page headers, which are all read here."""
         if sum(group.sizes) > self.limits.max_block_bytes:
             raise BoundsError(
-                f"a block of {self.limits.max_block_bytes} bytes at most", received=str(sum(group.sizes)),
-                advice="ask for smaller blocks", place=f"{self.path.name}, block {index}",
-            )  # fmt: skip
+                f"a block of {self.limits.max_block_bytes} bytes at most",
+                received=str(sum(group.sizes)),
+                advice="ask for smaller blocks",
+                place=f"{self.path.name}, block {index}",
+            )
         starts = itertools.accumulate(group.sizes, initial=group.start)
         return group.rows, [
             plain_bytes(self._handle, ColumnChunk(start, size, group.rows, name))
@@ -140,9 +142,11 @@ class ParquetPayloadReader(PayloadReader):
         array = lengths.combine_chunks().to_numpy()
         if len(array) != rows or not 1 <= int(array.min()) <= int(array.max()) <= self._longest:
             raise BoundsError(
-                f"sentences of 1 to {self._longest} tokens", received="another length", advice="refuse the file",
+                f"sentences of 1 to {self._longest} tokens",
+                received="another length",
+                advice="refuse the file",
                 place=f"{self.path.name}, block {index}",
-            )  # fmt: skip
+            )
         tokens = int(array.sum(dtype=np.int64))
         check_size(rows, tokens, self.dim, self.limits, f"{self.path.name}, block {index}")
         prefixes = _PREFIX_BYTES * rows

@@ -59,11 +59,8 @@ _FOOTER: StructShape = {
 }
 _SCHEMA = [
     {3: _REQUIRED, 4: b"schema", 5: len(COLUMNS)},
-    *(
-        {1: kind, 3: _REQUIRED, 4: name.encode()}
-        for name, kind in zip(COLUMNS, _TYPES, strict=True)
-    ),
-]  # fmt: skip
+    *({1: kind, 3: _REQUIRED, 4: name.encode()} for name, kind in zip(COLUMNS, _TYPES, strict=True)),
+]
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,8 @@ def plain_bytes(file: BinaryIO, chunk: ColumnChunk) -> int:
 
 def _wrong(place: str) -> SchemaError:
     return SchemaError(
-        "plain pages without compression or dictionary that fill the column", received="others",
-        advice="refuse the file", place=place,
-    )  # fmt: skip
+        "plain pages without compression or dictionary that fill the column",
+        received="others",
+        advice="refuse the file",
+        place=place,
+    )

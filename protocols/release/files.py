@@ -30,9 +30,11 @@ def check_name(name: str, place: str) -> None:
     parts = name.split("/")
     if len(parts) > _MAX_DEPTH or not all(_PART.fullmatch(part) for part in parts):
         raise SchemaError(
-            "relative names of letters, digits, '.', '_' and '-'", received="another name", advice="rename the file",
+            "relative names of letters, digits, '.', '_' and '-'",
+            received="another name",
+            advice="rename the file",
             place=place,
-        )  # fmt: skip
+        )
     if PurePosixPath(name).suffix not in SUFFIXES:
         raise SchemaError(
             f"files of the kinds {', '.join(SUFFIXES)}", received=name, advice="remove it from the release", place=place

@@ -114,8 +114,9 @@ def verify_release(folder: Path, digest: str) -> VerifiedRelease:
         raise SchemaError(
             "exactly the files that the release lists",
             received=f"{len(unlisted)} unlisted, {len(missing)} missing {missing[:1]}".replace(" []", ""),
-            advice="pull the release again", place=folder.name,
-        )  # fmt: skip
+            advice="pull the release again",
+            place=folder.name,
+        )
     for name, entry in manifest.files.items():
         check_file(folder / name, entry, name)
         _check_kind(folder / name)

@@ -177,9 +177,11 @@ def open_bundle(bundle: VerifiedBundle, recipient: RecipientPrivateKey, folder: 
         manifest, _ = verify_manifest(unpacked.envelope, {header.site: (bundle.key,)}, place)
         if manifest.sequence != header.sequence:
             raise MismatchError(
-                f"share {header.sequence} inside too", received=f"share {manifest.sequence}", advice="refuse the file",
+                f"share {header.sequence} inside too",
+                received=f"share {manifest.sequence}",
+                advice="refuse the file",
                 place=place,
-            )  # fmt: skip
+            )
         _check_payload(manifest, unpacked.payload_bytes, unpacked.digest.hexdigest(), place)
         write_bytes(manifest_path(target), unpacked.envelope)
     return target
@@ -235,9 +237,11 @@ class _Unpacked:
             # Nor none: the head would never end, and grow by all that follows.
             if not _LENGTH_BYTES < end <= _LENGTH_BYTES + MAX_ENVELOPE_BYTES:
                 raise BoundsError(
-                    f"a manifest of 1 to {MAX_ENVELOPE_BYTES} bytes", received=f"{end - _LENGTH_BYTES}",
-                    advice="refuse the file", place=self._place,
-                )  # fmt: skip
+                    f"a manifest of 1 to {MAX_ENVELOPE_BYTES} bytes",
+                    received=f"{end - _LENGTH_BYTES}",
+                    advice="refuse the file",
+                    place=self._place,
+                )
             if len(self._head) < end:
                 return
             self.envelope, data = self._head[_LENGTH_BYTES:end], self._head[end:]

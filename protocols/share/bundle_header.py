@@ -96,8 +96,11 @@ class BundleHeader:
 def stream_binding(site: str, sequence: int, recipient: str) -> bytes:
     """The info of HPKE and the associated data of the stream: format, site, number, recipient."""
     bound: dict[str, Json] = {
-        "format_version": FORMAT_VERSION, "recipient": recipient, "sequence": sequence, "site": site
-    }  # fmt: skip
+        "format_version": FORMAT_VERSION,
+        "recipient": recipient,
+        "sequence": sequence,
+        "site": site,
+    }
     return BUNDLE_CONTEXT.encode() + b"\x00" + canonical_bytes(bound)
 
 
@@ -118,9 +121,11 @@ def read_header(path: Path) -> BundleHeader:
         size = int.from_bytes(start[len(MAGIC) :], "big")
         if size > MAX_HEADER_BYTES:
             raise BoundsError(
-                f"a header of at most {MAX_HEADER_BYTES} bytes", received=str(size), advice="refuse the file",
+                f"a header of at most {MAX_HEADER_BYTES} bytes",
+                received=str(size),
+                advice="refuse the file",
                 place=path.name,
-            )  # fmt: skip
+            )
         header = file.read(size)
     if len(start) < len(MAGIC) + _LENGTH_BYTES or len(header) < size:
         raise TruncatedError("a whole header", received="fewer bytes", advice="send the file again", place=path.name)

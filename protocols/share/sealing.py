@@ -175,14 +175,18 @@ def _check_expected(manifest: ShareManifest, expected: ShareExpectation, place: 
     if expected.recipient is not None and manifest.recipient != expected.recipient:
         # Whoever could read the share can seal it again, to another provider; the site never meant it for that one.
         raise OtherRecipientError(
-            f"a share for provider {expected.recipient}", received="one for another", advice="refuse the file",
+            f"a share for provider {expected.recipient}",
+            received="one for another",
+            advice="refuse the file",
             place=place,
-        )  # fmt: skip
+        )
     if expected.release is not None and manifest.release != expected.release:
         raise OtherReleaseError(
-            f"a share made with release {expected.release[:12]}", received=f"release {manifest.release[:12]}",
-            advice="pull the release and encode the notes again", place=place,
-        )  # fmt: skip
+            f"a share made with release {expected.release[:12]}",
+            received=f"release {manifest.release[:12]}",
+            advice="pull the release and encode the notes again",
+            place=place,
+        )
     for name, value in asdict(expected).items():
         if value is not None and getattr(manifest, name) != value:
             raise _mismatch(f"{name} {value}", str(getattr(manifest, name)), place)
@@ -197,9 +201,11 @@ def _check_bytes(manifest: ShareManifest, payload_path: Path) -> None:
         )
     if file_sha256(payload_path) != manifest.payload_sha256:
         raise DigestError(
-            "the bytes that were signed for", received="other bytes", advice="send the file again",
+            "the bytes that were signed for",
+            received="other bytes",
+            advice="send the file again",
             place=payload_path.name,
-        )  # fmt: skip
+        )
 
 
 def _check_values(reader: PayloadReader, fields: ShareFields) -> CheckedValues:

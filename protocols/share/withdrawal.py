@@ -40,9 +40,7 @@ class Withdrawal:
 
     def to_bytes(self, key: PrivateKey) -> bytes:
         """The withdrawal, signed by the site."""
-        stated: dict[str, Json] = {
-            **vars(self), "created": self.created.isoformat(), "format_version": FORMAT_VERSION
-        }  # fmt: skip
+        stated: dict[str, Json] = {**vars(self), "created": self.created.isoformat(), "format_version": FORMAT_VERSION}
         return seal_message("withdrawal", WITHDRAWAL_CONTEXT, stated, key)
 
 

@@ -45,9 +45,11 @@ class Quarantine:
             }
         except (ValueError, KeyError, TypeError) as error:
             raise StorageError(
-                "the index of a quarantine", received="something else", advice="name another folder",
+                "the index of a quarantine",
+                received="something else",
+                advice="name another folder",
                 place=str(self._index),
-            ) from error  # fmt: skip
+            ) from error
 
     def add(self, entry: Entry, problem: CorpusError, identifier: str) -> None:
         """Set one record aside; its bytes are on the disk before its line is.
@@ -84,6 +86,8 @@ class Quarantine:
             if not any((self.folder / name).exists() or name == INDEX for name in names):
                 return names
         raise StorageError(
-            "a name that is free", received="too many documents of one name", advice="name another folder",
+            "a name that is free",
+            received="too many documents of one name",
+            advice="name another folder",
             place=str(self.folder),
-        )  # fmt: skip
+        )

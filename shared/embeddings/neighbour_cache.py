@@ -55,9 +55,11 @@ def cached_nearest(
                 save_file({"ids": ids, "cosines": cosines}, draft, metadata=identity)
     except SafetensorError as error:
         raise StorageError(
-            "a file that can be written", received=type(error).__name__, advice="check free space and permissions",
+            "a file that can be written",
+            received=type(error).__name__,
+            advice="check free space and permissions",
             place=path.name,
-        ) from error  # fmt: skip
+        ) from error
     return ids, cosines
 
 

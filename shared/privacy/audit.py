@@ -28,9 +28,19 @@ from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_
 
 # The order of format 2 of an audit's record; what later attacks add comes after it.
 _RECORDED = (
-    "white_box", "adversary", "inversion", "matching", "linkage", "reassembly", "readability", "membership", "neighbours",
-    "adversary_sentences", "control_epochs", "seed",
-)  # fmt: skip
+    "white_box",
+    "adversary",
+    "inversion",
+    "matching",
+    "linkage",
+    "reassembly",
+    "readability",
+    "membership",
+    "neighbours",
+    "adversary_sentences",
+    "control_epochs",
+    "seed",
+)
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,13 @@ OVERLAP_DAYS, MAX_OVERLAP_DAYS = 30, 90
 """Those of `site_client.keys` and `protocols.keys.rotation`."""
 
 folder_option = click.option(
-    "--workspace", "root", type=click.Path(path_type=Path), default=Path("."), envvar="DEID_COMMONS_SITE",
+    "--workspace",
+    "root",
+    type=click.Path(path_type=Path),
+    default=Path("."),
+    envvar="DEID_COMMONS_SITE",
     help="Folder of the workspace (default: the current one).",
-)  # fmt: skip
+)
 ca_option = click.option(
     "--ca",
     type=click.Path(exists=True, path_type=Path, dir_okay=False),

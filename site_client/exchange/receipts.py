@@ -39,9 +39,13 @@ def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
     path = workspace.root / "receipts" / f"{receipt.site}-{receipt.sequence:04}-{receipt.log_head[:16]}{SUFFIX}"
     if not path.exists():
         details: dict[str, Json] = {
-            "bundle_sha256": receipt.bundle_sha256, "log_head": receipt.log_head, "manifest_sha256": manifest_sha256,
-            "reason_code": receipt.reason_code, "sequence": receipt.sequence, "state": receipt.state,
-        }  # fmt: skip
+            "bundle_sha256": receipt.bundle_sha256,
+            "log_head": receipt.log_head,
+            "manifest_sha256": manifest_sha256,
+            "reason_code": receipt.reason_code,
+            "sequence": receipt.sequence,
+            "state": receipt.state,
+        }
         ledger.record(workspace, Event.RECEIPT, details)
         with mapped(path):
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -152,9 +152,11 @@ class ReleaseClient:
             info = self._updater.get_targetinfo(target)
         if info is None:
             raise SchemaError(
-                "a target that the provider signed for", received="none of this name", advice="tell the provider",
+                "a target that the provider signed for",
+                received="none of this name",
+                advice="tell the provider",
                 place=target,
-            )  # fmt: skip
+            )
         return info
 
 
@@ -173,14 +175,16 @@ def _translated() -> Iterator[None]:
         ) from error
     except tuf_errors.BadVersionNumberError as error:
         raise StaleError(
-            "releases at least as new as those that this site has seen", received=f"older ones ({error})",
+            "releases at least as new as those that this site has seen",
+            received=f"older ones ({error})",
             advice="get the newest releases from the provider",
-        ) from error  # fmt: skip
+        ) from error
     except tuf_errors.UnsignedMetadataError as error:
         raise SignatureError(
-            "metadata that enough keys of the provider have signed", received=str(error),
+            "metadata that enough keys of the provider have signed",
+            received=str(error),
             advice="refuse these releases and tell the provider",
-        ) from error  # fmt: skip
+        ) from error
     except (tuf_errors.LengthOrHashMismatchError, DeserializationError) as error:
         kind = SchemaError if isinstance(error, DeserializationError) else DigestError
         raise kind(

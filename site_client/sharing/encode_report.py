@@ -100,11 +100,15 @@ def read_report(share: Path, manifest: ShareManifest) -> EncodeReport | None:
         casing = found["with_casing"]
         categories = {
             str(name): CategoryReport(
-                float(one["mean"]), float(one["p95"]), float(one["p99"]), float(one["maximum"]),
-                float(casing[name]["mean"]) if name in casing else None, int(one["tokens"]),
+                float(one["mean"]),
+                float(one["p95"]),
+                float(one["p99"]),
+                float(one["maximum"]),
+                float(casing[name]["mean"]) if name in casing else None,
+                int(one["tokens"]),
             )
             for name, one in found["representation"].items()
-        }  # fmt: skip
+        }
         protection = Protection(found["construction"])
         return EncodeReport(protection, int(found["neighbours"]), bool(found["sample"]), categories)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

@@ -59,10 +59,19 @@ def bad_notes(folder: Path) -> dict[str, Path]:
     }
 
 
-@pytest.mark.parametrize("kind", [
-    "empty folder", "NUL bytes", "not UTF-8", "UTF-16", "an empty file", "cut JSON", "a span beyond its text",
-    "overlapping spans",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "empty folder",
+        "NUL bytes",
+        "not UTF-8",
+        "UTF-16",
+        "an empty file",
+        "cut JSON",
+        "a span beyond its text",
+        "overlapping spans",
+    ],
+)
 class TestBadNotes:
     def test_they_are_not_deidentified(self, kind: str, built_loop: Loop, tmp_path: Path) -> None:
         notes = bad_notes(tmp_path / "notes")[kind]
@@ -268,24 +277,46 @@ class TestEmbeddings:
             "zipped and cut": written(tmp_path / "cut.vec.gz", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03abc"),
         }
 
-    @pytest.mark.parametrize("kind", [
-        "wrong dimension", "header of another size", "header of another dimension", "cut short", "cut folder", "empty",
-        "not finite", "zipped and cut",
-    ])  # fmt: skip
+    @pytest.mark.parametrize(
+        "kind",
+        [
+            "wrong dimension",
+            "header of another size",
+            "header of another dimension",
+            "cut short",
+            "cut folder",
+            "empty",
+            "not finite",
+            "zipped and cut",
+        ],
+    )
     def test_they_are_refused(self, kind: str, vectors: dict[str, Path], built_loop: Loop) -> None:
         before = snapshot(built_loop.root)
         result = provider(
-            "train-repr", "--corpus", built_loop.notes("public"), "--embeddings", vectors[kind], "--workspace", built_loop.provider,
-        )  # fmt: skip
+            "train-repr",
+            "--corpus",
+            built_loop.notes("public"),
+            "--embeddings",
+            vectors[kind],
+            "--workspace",
+            built_loop.provider,
+        )
         refused(result, 4)
         assert snapshot(built_loop.root) == before
 
     def test_more_neighbours_than_words_are_a_wrong_setting(self, built_loop: Loop) -> None:
         before = snapshot(built_loop.root)
         result = provider(
-            "train-repr", "--corpus", built_loop.notes("public"), "--neighbours", 100_000, "--procedure",
-            "three-part", "--workspace", built_loop.provider,
-        )  # fmt: skip
+            "train-repr",
+            "--corpus",
+            built_loop.notes("public"),
+            "--neighbours",
+            100_000,
+            "--procedure",
+            "three-part",
+            "--workspace",
+            built_loop.provider,
+        )
         refused(result, 2, "neighbours")
         assert snapshot(built_loop.root) == before
 
@@ -398,10 +429,22 @@ def test_a_program_of_its_own_says_one_line_too(built_loop: Loop, tmp_path: Path
     (tmp_path / "empty").mkdir()
     environment = os.environ | {"OMP_NUM_THREADS": "1"}
     run = subprocess.run(
-        [sys.executable, "-m", "site_client", "deid", tmp_path / "empty", "--out", tmp_path / "out", "--workspace",
-         built_loop.site("fourth")],
-        capture_output=True, text=True, check=False, env=environment,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "site_client",
+            "deid",
+            tmp_path / "empty",
+            "--out",
+            tmp_path / "out",
+            "--workspace",
+            built_loop.site("fourth"),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment,
+    )
     assert run.returncode == 3
     assert run.stdout == ""
     assert run.stderr.startswith("error: ")

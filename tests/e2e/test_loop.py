@@ -97,10 +97,14 @@ class TestTheLoop:
     def test_the_share_is_verified_and_searched(self, built_loop: Loop) -> None:
         found = values(
             hospital(
-                "inspect", built_loop.root / "north.parquet", "--notes", built_loop.notes("north"), "--json",
+                "inspect",
+                built_loop.root / "north.parquet",
+                "--notes",
+                built_loop.notes("north"),
+                "--json",
                 *at_site(built_loop, "north"),
             )
-        )  # fmt: skip
+        )
         gold = list(read_corpus(built_loop.notes("north")))
         assert set(found["phi_tokens"]) == {span.category for note in gold for span in note.annotations}
         assert found["searched"]["stretches"] > 10
@@ -175,9 +179,16 @@ class TestShares:
         fresh = share(loop, "north")
         done(
             provider(
-                "train-repr", "--corpus", loop.notes("public"), "--cluster-size", 9, "--dim", 8, *at_provider(loop),
+                "train-repr",
+                "--corpus",
+                loop.notes("public"),
+                "--cluster-size",
+                9,
+                "--dim",
+                8,
+                *at_provider(loop),
             )
-        )  # fmt: skip
+        )
         refused(provider("publish", *at_provider(loop)), 22, "audit")
         done(audit(loop))
         done(provider("publish", *at_provider(loop)))
@@ -194,9 +205,16 @@ class TestShares:
     def test_the_head_of_another_representer_is_not_released(self, loop: Loop) -> None:
         done(
             provider(
-                "train-repr", "--corpus", loop.notes("public"), "--cluster-size", 10, "--dim", 8, *at_provider(loop),
+                "train-repr",
+                "--corpus",
+                loop.notes("public"),
+                "--cluster-size",
+                10,
+                "--dim",
+                8,
+                *at_provider(loop),
             )
-        )  # fmt: skip
+        )
         refused(provider("release", *at_provider(loop)), 22, "audit")
         done(audit(loop))
         refused(provider("release", *at_provider(loop)), 20, "another representer")

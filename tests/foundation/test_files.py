@@ -32,9 +32,11 @@ def _streamed(path: Path, **options: bool) -> None:
 
 
 WAYS = [
-    _staged, _streamed, lambda path, **options: write_bytes(path, b"data", **options),
+    _staged,
+    _streamed,
+    lambda path, **options: write_bytes(path, b"data", **options),
     lambda path, **options: write_text(path, "data", **options),
-]  # fmt: skip
+]
 
 
 def test_a_file_appears_whole_and_replaces_the_old_one(tmp_path: Path) -> None:

@@ -39,13 +39,33 @@ SHARE, RELEASE = vectors("share.md"), vectors("release.md")
 
 def test_every_vector_is_tested() -> None:
     assert set(SHARE) == {
-        "public-key", "key-id", "key-spoken", "manifest", "signature", "manifest-digest", "values", "representation",
-        "recipient-id", "binding", "stream", "stream-digest", "header-signature", "header-digest", "receipt",
+        "public-key",
+        "key-id",
+        "key-spoken",
+        "manifest",
+        "signature",
+        "manifest-digest",
+        "values",
+        "representation",
+        "recipient-id",
+        "binding",
+        "stream",
+        "stream-digest",
+        "header-signature",
+        "header-digest",
+        "receipt",
         "withdrawal",
-    }  # fmt: skip
+    }
     assert set(RELEASE) == {
-        "release", "digest", "provider", "latest", "reference", "root", "root-fingerprint", "root-spoken",
-    }  # fmt: skip
+        "release",
+        "digest",
+        "provider",
+        "latest",
+        "reference",
+        "root",
+        "root-fingerprint",
+        "root-spoken",
+    }
 
 
 def test_the_key() -> None:

@@ -43,8 +43,10 @@ def rewrite(site: Workspace, changed: list[bytes]) -> None:
 def test_what_was_recorded_is_read_back_in_order(site: Workspace) -> None:
     found = list(ledger.entries(site))
     assert [(one.number, one.event, one.details["sequence"]) for one in found] == [
-        (1, "approved", 0), (2, "approved", 1), (3, "approved", 2),
-    ]  # fmt: skip
+        (1, "approved", 0),
+        (2, "approved", 1),
+        (3, "approved", 2),
+    ]
     assert {one.key_id for one in found} == {site.key_in_use.key_id}
     assert ledger.verify(site) == found[-1]
     assert ledger.ledger_path(site).stat().st_mode & 0o077 == 0

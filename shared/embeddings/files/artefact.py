@@ -63,9 +63,11 @@ def save_vectors(vectors: WordVectors, folder: Path, *, dtype: Literal["float16"
             save_file(tensors, draft)
         except SafetensorError as error:
             raise StorageError(
-                "a file that can be written", received=type(error).__name__, advice="check free space and permissions",
+                "a file that can be written",
+                received=type(error).__name__,
+                advice="check free space and permissions",
                 place=TENSORS_NAME,
-            ) from error  # fmt: skip
+            ) from error
         vocabulary["tensors_sha256"] = _sha256(draft)
     write_text(folder / VOCABULARY_NAME, json.dumps(vocabulary, ensure_ascii=True), private=False)
 

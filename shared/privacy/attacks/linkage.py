@@ -216,11 +216,16 @@ def _findings(ranks: NDArray[np.int64], model: ReleaseModel, settings: LinkageSe
     name = f"of {settings.names} names, {settings.shares} share{'s' if settings.shares > 1 else ''}"
     found = [
         proportion(
-            "linkage", f"top-{top} {name}", int((ranks <= top).sum()), len(ranks), top / settings.names, knowledge,
+            "linkage",
+            f"top-{top} {name}",
+            int((ranks <= top).sum()),
+            len(ranks),
+            top / settings.names,
+            knowledge,
             settings.seed,
         )
         for top in (1, 10)
-    ]  # fmt: skip
+    ]
     behind = (settings.names - ranks) / (settings.names - 1)
     interval = mean_interval(behind, np.random.default_rng((settings.seed, 1)))
     mean = float(behind.mean()) if len(ranks) else 0.0

@@ -115,11 +115,8 @@ def membership(
         raise ConfigurationError("membership: expected notes inside and outside the pool, got one kind only")
     halves = balanced_halves(settings.shadows, count, rng)
     scores = np.stack(
-        [
-            note_scores(_trained(pool, half, tags, settings, 1 + index), asked)
-            for index, half in enumerate(halves)
-        ]
-    )  # fmt: skip
+        [note_scores(_trained(pool, half, tags, settings, 1 + index), asked) for index, half in enumerate(halves)]
+    )
     ratios = likelihood_ratios(note_scores(released.head, asked), scores, halves)
     return _findings(ratios, released.inside, attacked, settings)
 
@@ -190,9 +187,7 @@ def _trained(
 def _findings(ratios: Floats, inside: Bools, attacked: str, settings: MembershipSettings) -> list[Finding]:
     knowledge = f"representer, {attacked}, the note and its labels, notes like it, {settings.shadows} shadow heads"
     area, interval = auc_interval(ratios, inside, np.random.default_rng((settings.seed, 1)))
-    found = [
-        Finding(_FINDS, "ROC AUC", area, 0.5, interval, len(inside), knowledge, settings.seed)
-    ]  # fmt: skip
+    found = [Finding(_FINDS, "ROC AUC", area, 0.5, interval, len(inside), knowledge, settings.seed)]
     members, others = ratios[inside], np.sort(ratios[~inside])[::-1]
     for rate in settings.false_positive_rates:
         allowed = int(rate * len(others))
@@ -205,9 +200,7 @@ def _findings(ratios: Floats, inside: Bools, attacked: str, settings: Membership
             chance = (allowed + 1) / (len(others) + 1)
         else:
             measure += f": not resolvable with {len(others)} notes outside"
-        found.append(
-            proportion(_FINDS, measure, hits, trials, chance, knowledge, settings.seed)
-        )  # fmt: skip
+        found.append(proportion(_FINDS, measure, hits, trials, chance, knowledge, settings.seed))
     return found
 
 

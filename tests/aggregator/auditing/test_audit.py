@@ -96,8 +96,9 @@ class TestRecord:
         verdicts = found["verdicts"]
         assert isinstance(verdicts, list)
         assert [(one["attack"], one["most"], one["above_baseline"], one["trials"]) for one in verdicts] == [
-            ("white box", 0.52, None, 1), ("match", None, 0.005, 10),
-        ]  # fmt: skip
+            ("white box", 0.52, None, 1),
+            ("match", None, 0.005, 10),
+        ]
         assert all(one["findings"] and one["passed"] and not one["skipped"] for one in verdicts)
 
     def test_every_figure_tells_what_it_rests_on(self, built_loop: Loop) -> None:
@@ -133,8 +134,10 @@ class TestRecord:
         found = record(built_loop)
         assert found["seed"] == 0
         assert found["policy"] == {
-            "name": "policy.toml", "digest": hashlib.sha256(POLICY.encode()).hexdigest(), "ours": False,
-        }  # fmt: skip
+            "name": "policy.toml",
+            "digest": hashlib.sha256(POLICY.encode()).hexdigest(),
+            "ours": False,
+        }
         inputs = found["inputs"]
         assert isinstance(inputs, dict)
         assert inputs.keys() == {"representer", "notes", "vectors", "names"}
@@ -164,9 +167,12 @@ class TestRepeats:
     def test_every_audit_is_in_the_log(self, loop: Loop) -> None:
         (first,) = logged(loop)
         assert first == {
-            "representer": representer_digest(open_workspace(loop.provider)), "preset": "quick", "seed": 0, "passed": True,
+            "representer": representer_digest(open_workspace(loop.provider)),
+            "preset": "quick",
+            "seed": 0,
+            "passed": True,
             "policy": hashlib.sha256(POLICY.encode()).hexdigest(),
-        }  # fmt: skip
+        }
         assert record(loop)["number"] == 1
         shown = audit(loop, "--seed", 7).stdout
         assert "audit number 2 of this representer" in shown

@@ -50,11 +50,15 @@ def test_one_limit_that_is_broken_is_enough() -> None:
         ({"number": 3}, "audit number 3 of this representer"),
         ({"policy": Policy("lax.toml", "f" * 64, ())}, "NOT the project's own: lax.toml"),
         (
-            {"preset": "quick", "settings": QUICK, "audit": Audit((), independence_accounting(), ("membership: part of ...", "linkage: few"))},
+            {
+                "preset": "quick",
+                "settings": QUICK,
+                "audit": Audit((), independence_accounting(), ("membership: part of ...", "linkage: few")),
+            },
             "quick audit, not tried: membership, linkage",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_its_reader_must_know(changes: dict[str, object], said: str) -> None:
     made = result(**changes)  # type: ignore[arg-type]
     assert [caveat for caveat in made.caveats if said in caveat]

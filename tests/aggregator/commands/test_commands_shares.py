@@ -126,8 +126,11 @@ class TestShares:
         lines = done(run(taken, "shares", "list")).stdout.splitlines()
         assert [line.split()[0] for line in lines] == ["north", "north", "south", "south"]
         assert [line.split("  ")[-1] for line in lines] == [
-            "withdrawn (withdrawn-by-site)", "rejected (other-release)", "accepted", "quarantined (label-rates)",
-        ]  # fmt: skip
+            "withdrawn (withdrawn-by-site)",
+            "rejected (other-release)",
+            "accepted",
+            "quarantined (label-rates)",
+        ]
 
     def test_one_is_shown_with_what_its_site_signed(self, taken: World) -> None:
         row = self.row(taken, ShareState.ACCEPTED)

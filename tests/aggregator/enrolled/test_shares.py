@@ -115,9 +115,12 @@ class TestWithdrawal:
     def asked(self, world: World, payload: Path, signer: str = "north", **changes: Any) -> bytes:
         manifest = read_manifest(payload)
         stated = {
-            "site": manifest.site, "sequence": manifest.sequence, "created": sites.today(), "reason": "a patient asked",
+            "site": manifest.site,
+            "sequence": manifest.sequence,
+            "created": sites.today(),
+            "reason": "a patient asked",
             "manifest_sha256": manifest.sha256,
-        }  # fmt: skip
+        }
         return Withdrawal(**{**stated, **changes}).to_bytes(world.keys[signer])
 
     def test_a_site_takes_its_share_back(self, world: World) -> None:

@@ -118,9 +118,12 @@ class TestPayloads:
 def hdf5(path: Path, skip: str = "") -> None:
     """A sound payload of nine tokens, but for one dataset."""
     arrays = {
-        "values": np.zeros((9, 8), "<f2"), "tags": np.zeros(9, "u1"), "casing": np.zeros(9, "u1"),
-        "offsets": np.array([0, 3, 7, 9], "<i8"), "blocks": np.array([0, 3], "<i8"),
-    }  # fmt: skip
+        "values": np.zeros((9, 8), "<f2"),
+        "tags": np.zeros(9, "u1"),
+        "casing": np.zeros(9, "u1"),
+        "offsets": np.array([0, 3, 7, 9], "<i8"),
+        "blocks": np.array([0, 3], "<i8"),
+    }
     with h5py.File(path, "w", libver=("v108", "v110")) as file:
         file.attrs.create("format_version", 1, dtype="<i4")
         for name, array in arrays.items():

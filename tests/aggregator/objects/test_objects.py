@@ -211,12 +211,17 @@ def test_a_setting_names_its_store(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "setting",
     [
-        "", "http://host/bucket", "s3://", "s3:///prefix", "s3://key:secret@bucket/x", "s3://bucket/x?secret=1",
+        "",
+        "http://host/bucket",
+        "s3://",
+        "s3:///prefix",
+        "s3://key:secret@bucket/x",
+        "s3://bucket/x?secret=1",
         "s3://bucket?endpoint=http://elsewhere.example",
         "s3://bucket?endpoint=ftp://127.0.0.1",
         "s3://bucket?endpoint=",
     ],
-)  # fmt: skip
+)
 def test_a_setting_that_cannot_work_is_refused_and_not_repeated(setting: str) -> None:
     with pytest.raises(ConfigurationError, match="correct the setting") as raised:
         open_store(setting)

@@ -40,9 +40,12 @@ def workspace(tmp_path: Path) -> Workspace:
     """With a representer and a head that one share trained."""
     made = create(tmp_path / "provider", "north", "i2b2_2014")
     for folder, files in (
-        (made.representer, ("embeddings.safetensors", "vocabulary.json", "representer.safetensors", "representer.json", "scheme.json")),
+        (
+            made.representer,
+            ("embeddings.safetensors", "vocabulary.json", "representer.safetensors", "representer.json", "scheme.json"),
+        ),
         (made.head, ("head.safetensors", "head.json")),
-    ):  # fmt: skip
+    ):
         folder.mkdir()
         for name in files:
             (folder / name).write_bytes(TENSORS if name.endswith("safetensors") else b"{}")
@@ -55,10 +58,16 @@ def workspace(tmp_path: Path) -> Workspace:
         session.flush()
         session.add(
             ShareRow(
-                id=7, site="st-anne", sequence=1, bundle_sha256="aa" * 32, bundle_bytes=1, payload_sha256="bb" * 32,
-                state="accepted", received_at="2026-01-31T00:00:00Z",
+                id=7,
+                site="st-anne",
+                sequence=1,
+                bundle_sha256="aa" * 32,
+                bundle_bytes=1,
+                payload_sha256="bb" * 32,
+                state="accepted",
+                received_at="2026-01-31T00:00:00Z",
             )
-        )  # fmt: skip
+        )
     return made
 
 
@@ -68,9 +77,13 @@ UNAUDITED = Publishing(audited=False)
 def train(workspace: Workspace) -> None:
     """The record of a head that was trained on the representer of the workspace."""
     record = {
-        "representer": releases.representer_digest(workspace), "sentences": 3000, "tokens": 50_000, "public": True, "sites": SITES,
+        "representer": releases.representer_digest(workspace),
+        "sentences": 3000,
+        "tokens": 50_000,
+        "public": True,
+        "sites": SITES,
         "shares": [{"site": "st-anne", "sequence": 1, "payload": "bb" * 32}],
-    }  # fmt: skip
+    }
     (workspace.head / "training.json").write_text(json.dumps(record))
 
 
@@ -101,8 +114,9 @@ def test_the_registry_knows_which_shares_trained_a_pipeline(workspace: Workspace
     with workspace.registry().reading() as session:
         rows = session.scalars(select(ReleaseRow).order_by(ReleaseRow.sequence)).all()
         assert [(row.sequence, row.kind, row.name, row.digest) for row in rows] == [
-            (1, "representer", "0001-representer", first.digest), (2, "pipeline", "0002-pipeline", second.digest),
-        ]  # fmt: skip
+            (1, "representer", "0001-representer", first.digest),
+            (2, "pipeline", "0002-pipeline", second.digest),
+        ]
         shares = session.scalars(select(ReleaseShareRow)).all()
         assert [(row.release, row.share) for row in shares] == [(2, 7)]
         actions = [event.action for event in audit_log.events(session)]
@@ -199,13 +213,19 @@ def test_the_licence_is_stated_or_said_to_be_missing(workspace: Workspace) -> No
 def audit_record(workspace: Workspace) -> dict[str, object]:
     """Of an audit that the representer has passed."""
     return {
-        "format": 2, "passed": True, "preset": "full", "accounting": {"statement": "Every word looks like 999 others."},
+        "format": 2,
+        "passed": True,
+        "preset": "full",
+        "accounting": {"statement": "Every word looks like 999 others."},
         "verdicts": [
-            {"attack": "match", "passed": True, "skipped": False}, {"attack": "linkage", "passed": True, "skipped": True},
+            {"attack": "match", "passed": True, "skipped": False},
+            {"attack": "linkage", "passed": True, "skipped": True},
         ],
-        "representer": releases.representer_digest(workspace), "seed": 3, "caveats": ["not tried: thinking"],
+        "representer": releases.representer_digest(workspace),
+        "seed": 3,
+        "caveats": ["not tried: thinking"],
         "policy": {"name": "own.toml", "digest": "ab" * 32, "ours": False},
-    }  # fmt: skip
+    }
 
 
 def put_audit(workspace: Workspace, record: dict[str, object]) -> None:
@@ -268,13 +288,23 @@ def test_the_card_of_a_pipeline(workspace: Workspace) -> None:
     releases.publish_pipeline(workspace)
     card = read(workspace, "0001-pipeline/MODEL_CARD.md")
     for part in (
-        "# north, release 1: pipeline", "12,000 sentences", "200,000 tokens", "7,000 of them PHI", "surrogates",
-        "50,000 tokens", "1 shares of 1 hospitals, and the public notes",
-        "| hospital 1 | 1,234 | 0.950 | 0.900 | 0.924 |  |", "| the provider (public) | 900 |", "| 0.800 |",
-        "Passed: 1 of 2 limits hold, 1 were skipped", "Every word looks like 999 others.",
-        "preset full, seed 3, policy own.toml (NOT the project's own, SHA-256 abababababababab)", "- not tried: thinking",
-        "No de-identifier finds everything", "- torch ",
-    ):  # fmt: skip
+        "# north, release 1: pipeline",
+        "12,000 sentences",
+        "200,000 tokens",
+        "7,000 of them PHI",
+        "surrogates",
+        "50,000 tokens",
+        "1 shares of 1 hospitals, and the public notes",
+        "| hospital 1 | 1,234 | 0.950 | 0.900 | 0.924 |  |",
+        "| the provider (public) | 900 |",
+        "| 0.800 |",
+        "Passed: 1 of 2 limits hold, 1 were skipped",
+        "Every word looks like 999 others.",
+        "preset full, seed 3, policy own.toml (NOT the project's own, SHA-256 abababababababab)",
+        "- not tried: thinking",
+        "No de-identifier finds everything",
+        "- torch ",
+    ):
         assert part in card
     # Not every hospital tells the others that it shares.
     assert "st-anne" not in card

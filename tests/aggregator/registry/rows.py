@@ -19,9 +19,13 @@ def site(name: str = "north", **changes: Any) -> SiteRow:
 def share(sequence: int, name: str = "north", **changes: Any) -> ShareRow:
     digest = hashlib.sha256(f"{name} {sequence}".encode()).hexdigest()
     values = {
-        "site": name, "sequence": sequence, "bundle_sha256": digest, "bundle_bytes": 20_000_000, "state": "received",
+        "site": name,
+        "sequence": sequence,
+        "bundle_sha256": digest,
+        "bundle_bytes": 20_000_000,
+        "state": "received",
         "received_at": now(),
-    }  # fmt: skip
+    }
     return ShareRow(**values | changes)
 
 

@@ -69,17 +69,31 @@ def test_the_hash_is_what_the_documentation_says(registry: Registry) -> None:
     """An oracle of its own: docs/operation.md says how anyone checks an exported log without this program."""
     first = all_events(registry)[0]
     hashed = json.dumps(
-        {"format": 1, "seq": 1, "at": first.at, "actor": "site-1", "action": "test",
-         "details": "{\"number\":1,\"reason\":\"schlüssel \\\"weg\\\"\\n\"}", "previous": "0" * 64},
-        sort_keys=True, separators=(",", ":"), ensure_ascii=False,
-    )  # fmt: skip
+        {
+            "format": 1,
+            "seq": 1,
+            "at": first.at,
+            "actor": "site-1",
+            "action": "test",
+            "details": '{"number":1,"reason":"schlüssel \\"weg\\"\\n"}',
+            "previous": "0" * 64,
+        },
+        sort_keys=True,
+        separators=(",", ":"),
+        ensure_ascii=False,
+    )
     assert first.hash == hashlib.sha256(hashed.encode()).hexdigest()
 
 
 CHANGES = {
-    "seq": "seq = seq + 1000", "at": "at = '2020-01-01T00:00:00Z'", "actor": "actor = 'nobody'", "action": "action = 'other'",
-    "details": "details = '{}'", "previous": "previous = 'f' || previous", "hash": "hash = 'f' || hash",
-}  # fmt: skip
+    "seq": "seq = seq + 1000",
+    "at": "at = '2020-01-01T00:00:00Z'",
+    "actor": "actor = 'nobody'",
+    "action": "action = 'other'",
+    "details": "details = '{}'",
+    "previous": "previous = 'f' || previous",
+    "hash": "hash = 'f' || hash",
+}
 
 
 @pytest.mark.parametrize("column", CHANGES)
@@ -167,7 +181,7 @@ def test_no_detour_changes_the_log(registry: Registry, database: Database) -> No
     detour = {
         "sqlite": "INSERT OR REPLACE INTO events SELECT 5, at, 'nobody', action, details, previous, hash FROM events WHERE seq = 5",
         "postgresql": "TRUNCATE events",
-    }  # fmt: skip
+    }
     with pytest.raises(IntegrityError):
         database.run(detour[database.kind])
     assert count(registry) == EVENTS

@@ -65,10 +65,13 @@ def test_an_error_undoes_all_of_a_transaction(registry: Registry) -> None:
         (site(), site()),
         (site(), share(1, state="unknown")),
         (site(), share(1, bundle_sha256="00"), share(2, bundle_sha256="00")),
-        *((site(), share(1, state=state), share(1, bundle_sha256="00")) for state in ("received", "accepted", "withdrawn")),
+        *(
+            (site(), share(1, state=state), share(1, bundle_sha256="00"))
+            for state in ("received", "accepted", "withdrawn")
+        ),
     ],
     ids=["no-such-site", "state", "site-twice", "share-state", "bundle-twice", "received", "accepted", "withdrawn"],
-)  # fmt: skip
+)
 def test_the_database_refuses_what_must_not_be(rows: tuple[Any, ...], registry: Registry) -> None:
     with pytest.raises(IntegrityError), registry.transaction() as session:
         add(session, *(type(row)(**{k: v for k, v in vars(row).items() if not k.startswith("_")}) for row in rows))
@@ -260,8 +263,10 @@ def test_what_is_written_waits_for_the_disk(file: Path) -> None:
     for attempt in (registry.transaction, registry.reading):
         with attempt() as session:
             connection = session.connection()
-            found = {name: connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
-                     for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")}  # fmt: skip
+            found = {
+                name: connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
+                for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+            }
         assert found == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 30_000}
     assert file.stat().st_mode & 0o077 == 0
 

@@ -208,15 +208,21 @@ def test_nothing_that_was_published_is_changed(publisher: Publisher) -> None:
 def test_lifetimes_and_thresholds(publisher: Publisher) -> None:
     root = publisher.repository.root()
     assert {role: (len(one.keyids), one.threshold) for role, one in root.roles.items()} == {
-        "root": (3, 2), "targets": (3, 2), "snapshot": (1, 1), "timestamp": (1, 1),
-    }  # fmt: skip
+        "root": (3, 2),
+        "targets": (3, 2),
+        "snapshot": (1, 1),
+        "timestamp": (1, 1),
+    }
     assert len({keyid for one in root.roles.values() for keyid in one.keyids}) == 8
     left = {
         role: moment - datetime.datetime.now(datetime.UTC) for role, moment in publisher.repository.expiries().items()
     }
     assert {role: round(time / datetime.timedelta(days=1)) for role, time in left.items()} == {
-        "root": 365, "targets": 45, "snapshot": 45, "timestamp": 45,
-    }  # fmt: skip
+        "root": 365,
+        "targets": 45,
+        "snapshot": 45,
+        "timestamp": 45,
+    }
 
 
 def test_a_refresh_without_offline_keys_renews_what_is_online(publisher: Publisher) -> None:

@@ -43,9 +43,14 @@ def bundle(size: int, sequence: int = 1, *, site: str = "north") -> bytes:
     """A bundle with a sound header and noise behind it, of `size` bytes in all; at least 3,500."""
     key = SITES[site]
     header = BundleHeader(
-        site, sequence, PROVIDER.public_key.key_id, bytes(WRAPPED_BYTES), 1000, "ab" * 32,
+        site,
+        sequence,
+        PROVIDER.public_key.key_id,
+        bytes(WRAPPED_BYTES),
+        1000,
+        "ab" * 32,
         Signature(BUNDLE_CONTEXT, key.public_key.key_id, bytes(64)),
-    )  # fmt: skip
+    )
     start = dataclasses.replace(header, ciphertext_bytes=size).signed(key).to_bytes()
     body = hashlib.shake_256(f"{sequence}".encode()).digest(size - len(start))
     return start + body
@@ -89,10 +94,15 @@ class Ingest:
         with self._registry.transaction() as session:
             session.add(
                 ShareRow(
-                    site=header.site, sequence=header.sequence, bundle_sha256=digest, bundle_bytes=len(data),
-                    state=ShareState.ACCEPTED, received_at=now(), receipt=receipt,
+                    site=header.site,
+                    sequence=header.sequence,
+                    bundle_sha256=digest,
+                    bundle_bytes=len(data),
+                    state=ShareState.ACCEPTED,
+                    received_at=now(),
+                    receipt=receipt,
                 )
-            )  # fmt: skip
+            )
         return Decided(ShareState.ACCEPTED, receipt)
 
 
@@ -128,9 +138,14 @@ class Provider:
 
     def enrol(self, name: str, key: PrivateKey, **changes: Any) -> None:
         stated = {
-            "key_id": key.public_key.key_id, "site": name, "public_key": key.public_key.hex, "request": b"",
-            "valid_from": "2020-01-01T00:00:00Z", "valid_until": "2099-12-31T23:59:59Z", "state": "active",
-        }  # fmt: skip
+            "key_id": key.public_key.key_id,
+            "site": name,
+            "public_key": key.public_key.hex,
+            "request": b"",
+            "valid_from": "2020-01-01T00:00:00Z",
+            "valid_until": "2099-12-31T23:59:59Z",
+            "state": "active",
+        }
         with self.registry.transaction() as session:
             session.add(SiteRow(name=name, state="enrolled", enrolled_at=now()))
             session.flush()
@@ -232,9 +247,16 @@ def listening(app: Callable[[str], Any], certificates: Certificates, port: int =
     with socket.create_server(("127.0.0.1", port)) as listener:
         address = f"https://localhost:{listener.getsockname()[1]}"
         config = uvicorn.Config(
-            app(address), log_config=None, access_log=False, server_header=False, lifespan="on", http=Connection,
-            ssl_certfile=certificates.certificate, ssl_keyfile=certificates.key, timeout_graceful_shutdown=5,
-        )  # fmt: skip
+            app(address),
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            lifespan="on",
+            http=Connection,
+            ssl_certfile=certificates.certificate,
+            ssl_keyfile=certificates.key,
+            timeout_graceful_shutdown=5,
+        )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
         thread.start()

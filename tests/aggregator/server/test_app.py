@@ -642,10 +642,15 @@ def test_attack_another_body_header_or_path_than_was_signed(central: Provider) -
 @pytest.mark.parametrize(
     ("method", "path"),
     [
-        ("POST", "/v1/uploads"), ("HEAD", "/v1/uploads/x"), ("PATCH", "/v1/uploads/x"), ("POST", "/v1/uploads/x/finish"),
-        ("GET", f"/v1/receipts/{DIGEST}"), ("POST", "/v1/withdrawals"), ("POST", "/v1/rotations"),
+        ("POST", "/v1/uploads"),
+        ("HEAD", "/v1/uploads/x"),
+        ("PATCH", "/v1/uploads/x"),
+        ("POST", "/v1/uploads/x/finish"),
+        ("GET", f"/v1/receipts/{DIGEST}"),
+        ("POST", "/v1/withdrawals"),
+        ("POST", "/v1/rotations"),
     ],
-)  # fmt: skip
+)
 def test_attack_no_signature(central: Provider, method: str, path: str) -> None:
     async def work() -> None:
         async with site(central.app) as north:
@@ -913,9 +918,18 @@ def test_attack_an_answer_that_is_taken_slowly_holds_no_connection(tmp_path: Pat
 
     async def work() -> None:
         scope: dict[str, Any] = {
-            "type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "query_string": b"", "headers": [],
-            "http_version": "1.1", "scheme": "https", "server": ("provider.test", 443), "client": None, "root_path": "",
-        }  # fmt: skip
+            "type": "http",
+            "method": "GET",
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": b"",
+            "headers": [],
+            "http_version": "1.1",
+            "scheme": "https",
+            "server": ("provider.test", 443),
+            "client": None,
+            "root_path": "",
+        }
         async with asyncio.timeout(60):
             await central.app(scope, receive, send)
 

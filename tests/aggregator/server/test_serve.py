@@ -51,9 +51,21 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 def process(workspace: Path, certificates: Certificates) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """The command, until the block ends; and its port."""
     command = [
-        sys.executable, "-m", "aggregator", "serve", "--workspace", str(workspace), "--host", "localhost", "--port", "0",
-        "--certificate", str(certificates.certificate), "--key", str(certificates.key),
-    ]  # fmt: skip
+        sys.executable,
+        "-m",
+        "aggregator",
+        "serve",
+        "--workspace",
+        str(workspace),
+        "--host",
+        "localhost",
+        "--port",
+        "0",
+        "--certificate",
+        str(certificates.certificate),
+        "--key",
+        str(certificates.key),
+    ]
     running = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
     )

@@ -38,8 +38,16 @@ def test_a_record_keeps_its_layout_and_tells_where_the_head_is_from(tmp_path: Pa
     )
     record = trained.as_json()
     assert list(record) == [
-        "recipe", "sentences", "tokens", "shares", "left_out", "public", "redrawn", "representer", "sites",
-    ]  # fmt: skip
+        "recipe",
+        "sentences",
+        "tokens",
+        "shares",
+        "left_out",
+        "public",
+        "redrawn",
+        "representer",
+        "sites",
+    ]
     assert record["shares"] == [
         {"site": "north", "sequence": 1, "payload": "ab" * 32, "manifest": "cd" * 32},
         {"site": "south", "sequence": 3, "payload": "ef" * 32, "manifest": None},

@@ -114,15 +114,24 @@ def test_another_implementation_verifies_what_we_sign(offset: int | None) -> Non
 
 def test_we_verify_what_another_implementation_signs() -> None:
     message = SimpleNamespace(
-        method="PATCH", url=TARGET, body=BODY,
+        method="PATCH",
+        url=TARGET,
+        body=BODY,
         headers={"content-digest": content_digest(PARTS.sha256), "upload-offset": "4096"},
-    )  # fmt: skip
+    )
     signer = HTTPMessageSigner(signature_algorithm=algorithms.ED25519, key_resolver=OneKey())
     signer.sign(
-        message, key_id=KEY.public_key.key_id, created=datetime.datetime.fromtimestamp(NOW, datetime.UTC), nonce=NONCE,
-        label="deid", tag="deid-commons", include_alg=False, use_existing_digest=True, body=BODY,
+        message,
+        key_id=KEY.public_key.key_id,
+        created=datetime.datetime.fromtimestamp(NOW, datetime.UTC),
+        nonce=NONCE,
+        label="deid",
+        tag="deid-commons",
+        include_alg=False,
+        use_existing_digest=True,
+        body=BODY,
         covered_component_ids=("@method", "@target-uri", "content-digest", "upload-offset"),
-    )  # fmt: skip
+    )
     assert {name.lower(): value for name, value in message.headers.items()} == signed()
     accepted(signed())
 
@@ -133,9 +142,11 @@ def test_what_was_signed_is_accepted() -> None:
 
 
 @given(
-    st.sampled_from(["GET", "HEAD", "POST", "PATCH"]), st.binary(max_size=40), st.none() | st.integers(0, 2**53 - 1),
+    st.sampled_from(["GET", "HEAD", "POST", "PATCH"]),
+    st.binary(max_size=40),
+    st.none() | st.integers(0, 2**53 - 1),
     st.integers(NOW - MAX_AGE_S, NOW + MAX_AGE_S),
-)  # fmt: skip
+)
 def test_every_request_survives_the_round_trip(method: str, body: bytes, offset: int | None, created: int) -> None:
     parts = RequestParts(method, TARGET, hashlib.sha256(body).digest(), offset)
     found = accepted(sign_request(parts, KEY, created=created, nonce=new_nonce()), method, body=body)

@@ -83,10 +83,23 @@ def test_an_address_has_one_spelling(text: str, address: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "", "http://a", "https://", "HTTPS://a", "https://a:0", "https://a:99999999", "https://a/../b", "https://a?b", "https://a#b",
-        "https://user:secret@a", "https://a b", "https://a\n", "https://ä", "https://a//b", " https://a",
+        "",
+        "http://a",
+        "https://",
+        "HTTPS://a",
+        "https://a:0",
+        "https://a:99999999",
+        "https://a/../b",
+        "https://a?b",
+        "https://a#b",
+        "https://user:secret@a",
+        "https://a b",
+        "https://a\n",
+        "https://ä",
+        "https://a//b",
+        " https://a",
     ],
-)  # fmt: skip
+)
 def test_attack_an_address_that_is_something_else(text: str) -> None:
     with pytest.raises(SchemaError):
         server_address(text)

@@ -66,9 +66,16 @@ def test_another_file_is_no_key(tmp_path: Path) -> None:
     path = tmp_path / "recipient.pem"
     PrivateKey.generate().save(path)
     signing = path.read_bytes()
-    for data in (b"", signing, PEM.encode()[:-30], PEM.replace("GhscHR4f", "GhscHR4").encode(),
-                 PEM.replace("GhscHR4f", "GhscHR4fAAAA").encode(), PEM.replace("MDQCAQ", "MDQCAA").encode(),
-                 b"x" + PEM.encode(), bytes(5000)):  # fmt: skip
+    for data in (
+        b"",
+        signing,
+        PEM.encode()[:-30],
+        PEM.replace("GhscHR4f", "GhscHR4").encode(),
+        PEM.replace("GhscHR4f", "GhscHR4fAAAA").encode(),
+        PEM.replace("MDQCAQ", "MDQCAA").encode(),
+        b"x" + PEM.encode(),
+        bytes(5000),
+    ):
         path.write_bytes(data)
         with pytest.raises(ProtocolError):
             RecipientPrivateKey.load(path)

@@ -22,11 +22,13 @@ ACCEPTANCE = Acceptance("hospital-a", NEW.public_key, DAY, UNTIL, DAY)
 def forged(old: PrivateKey = OLD, new: PrivateKey = NEW, context: str = ROTATION_CONTEXT, **changes: Any) -> bytes:
     """A rotation with other fields, signed by whom one likes."""
     stated = ROTATION.to_json() | changes
-    return canonical_bytes({
-        "new_signature": new.sign(context, canonical_bytes(stated)).to_json(),
-        "old_signature": old.sign(context, canonical_bytes(stated)).to_json(),
-        "rotation": stated,
-    })  # fmt: skip
+    return canonical_bytes(
+        {
+            "new_signature": new.sign(context, canonical_bytes(stated)).to_json(),
+            "old_signature": old.sign(context, canonical_bytes(stated)).to_json(),
+            "rotation": stated,
+        }
+    )
 
 
 def test_a_rotation_round_trips(tmp_path: Path) -> None:

@@ -70,8 +70,11 @@ def test_a_listed_release_verifies(folder: Path) -> None:
     release = verify_release(folder, digest(folder))
     assert release.digest == release.manifest.digest
     assert sorted(release.manifest.files) == [
-        "card.md", "configuration.json", "head/head.safetensors", "representer.safetensors",
-    ]  # fmt: skip
+        "card.md",
+        "configuration.json",
+        "head/head.safetensors",
+        "representer.safetensors",
+    ]
     assert release.path("head/head.safetensors").read_bytes() == TENSORS
     assert release.read("card.md") == b"# Card"
     assert release.manifest.software == FIELDS.software
@@ -174,11 +177,31 @@ def test_pipes_are_refused(folder: Path) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "/etc/card.md", "../card.md", "head/../card.md", "./card.md", "head//card.md", "head\\card.md", "C:card.md", "",
-        ".card.md", "a b.md", "card.md\n", "card.md\x00", "cärd.md", "a/b/c/d/e.md", "card.pkl", "card.pt", "card.bin",
-        "card.npy", "card.py", "card", "card.MD", "card.json.pkl", "head/.ssh/card.md",
+        "/etc/card.md",
+        "../card.md",
+        "head/../card.md",
+        "./card.md",
+        "head//card.md",
+        "head\\card.md",
+        "C:card.md",
+        "",
+        ".card.md",
+        "a b.md",
+        "card.md\n",
+        "card.md\x00",
+        "cärd.md",
+        "a/b/c/d/e.md",
+        "card.pkl",
+        "card.pt",
+        "card.bin",
+        "card.npy",
+        "card.py",
+        "card",
+        "card.MD",
+        "card.json.pkl",
+        "head/.ssh/card.md",
     ],
-)  # fmt: skip
+)
 def test_names_that_leave_the_folder_or_hide_pickles_are_refused(folder: Path, name: str) -> None:
     with pytest.raises(SchemaError):
         check_name(name, "test")

@@ -66,8 +66,10 @@ def resealed(
     header, ciphertext = parts(path)
     ciphertext = change(ciphertext)
     stated = {
-        "ciphertext_bytes": len(ciphertext), "ciphertext_sha256": hashlib.sha256(ciphertext).hexdigest(), **stated
-    }  # fmt: skip
+        "ciphertext_bytes": len(ciphertext),
+        "ciphertext_sha256": hashlib.sha256(ciphertext).hexdigest(),
+        **stated,
+    }
     header = dataclasses.replace(header, **stated).signed(key)
     rewrite(path, header.to_bytes() + ciphertext)
     return header

@@ -43,10 +43,26 @@ def test_round_trip(counts: list[int], **stated: Any) -> None:
 
 def test_it_states_no_more_than_the_documented_fields() -> None:
     assert sorted(MANIFEST.to_json()) == [
-        "created", "dim", "dtype", "format_version", "label_scheme", "payload_bytes", "payload_format",
-        "payload_sha256", "protection", "recipient", "release", "sentences", "sequence", "site", "software",
-        "tag_counts", "tags", "tokens", "value_bound",
-    ]  # fmt: skip
+        "created",
+        "dim",
+        "dtype",
+        "format_version",
+        "label_scheme",
+        "payload_bytes",
+        "payload_format",
+        "payload_sha256",
+        "protection",
+        "recipient",
+        "release",
+        "sentences",
+        "sequence",
+        "site",
+        "software",
+        "tag_counts",
+        "tags",
+        "tokens",
+        "value_bound",
+    ]
     assert MANIFEST.to_json()["created"] == "2026-01-31"
 
 

@@ -16,9 +16,7 @@ from protocols.share.stream import CHUNK_BYTES, TAG_BYTES, ciphertext_size, decr
 KEY, OTHER_KEY = bytes(range(32)), bytes(range(1, 33))
 SEALED = CHUNK_BYTES + TAG_BYTES
 BOUND = b"what it is for"
-SIZES = [
-    0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 2 * CHUNK_BYTES - 1, 2 * CHUNK_BYTES, 2 * CHUNK_BYTES + 1
-]  # fmt: skip
+SIZES = [0, 1, CHUNK_BYTES - 1, CHUNK_BYTES, CHUNK_BYTES + 1, 2 * CHUNK_BYTES - 1, 2 * CHUNK_BYTES, 2 * CHUNK_BYTES + 1]
 
 
 def plaintext(size: int) -> bytes:

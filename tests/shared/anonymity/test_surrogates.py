@@ -198,14 +198,22 @@ def test_a_bank_comes_back_as_it_was(tmp_path: Path) -> None:
         assert ("surrogates 1" in (tmp_path / FILE).read_text()) != hides
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "other", "spans": [[0, "a"]], "lists": []}',
-    '{"format": "deid-commons surrogates 1", "spans": [[0, "a"]]}',
-    '{"format": "deid-commons surrogates 1", "spans": [], "lists": []}',
-    '{"format": "deid-commons surrogates 1", "spans": [[2, "a"]], "lists": []}',
-    '{"format": "deid-commons surrogates 1", "spans": [[-1, "a"]], "lists": []}',
-    '{"format": "deid-commons surrogates 1", "spans": [[0]], "lists": []}',
-    '{"format": "deid-commons surrogates 1", "spans": [[0, ""]], "lists": []}',
-    '{"format": "deid-commons surrogates 1", "spans": [[0, "a"]], "lists": [[]]}'])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"format": "other", "spans": [[0, "a"]], "lists": []}',
+        '{"format": "deid-commons surrogates 1", "spans": [[0, "a"]]}',
+        '{"format": "deid-commons surrogates 1", "spans": [], "lists": []}',
+        '{"format": "deid-commons surrogates 1", "spans": [[2, "a"]], "lists": []}',
+        '{"format": "deid-commons surrogates 1", "spans": [[-1, "a"]], "lists": []}',
+        '{"format": "deid-commons surrogates 1", "spans": [[0]], "lists": []}',
+        '{"format": "deid-commons surrogates 1", "spans": [[0, ""]], "lists": []}',
+        '{"format": "deid-commons surrogates 1", "spans": [[0, "a"]], "lists": [[]]}',
+    ],
+)
 def test_a_damaged_bank_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / FILE).write_text(text, encoding="utf-8")
     with pytest.raises(ModelError, match="expected public spans"):

@@ -182,8 +182,13 @@ class TestWhatIsShown:
             return
         first, again, secret, use = (
             one.shared(CHUNK, one.sharing_noise(*given))
-            for given in ((SECRET, made.folder), (SECRET, made.folder), (SECRET[::-1], made.folder), (SECRET, made.folder, b"x"))
-        )  # fmt: skip
+            for given in (
+                (SECRET, made.folder),
+                (SECRET, made.folder),
+                (SECRET[::-1], made.folder),
+                (SECRET, made.folder, b"x"),
+            )
+        )
         assert same(first, again)
         assert (first.values != secret.values).mean() > 0.9
         assert (first.values != use.values).mean() > 0.9
@@ -236,9 +241,7 @@ class TestWhatIsHidden:
             return
         words = other_words(made.loaded)
         assert sum(one != other for one, other in zip(words, CHUNK.words, strict=True)) > 10
-        assert same(
-            made.loaded.rehearsed(CHUNK, seeded()), made.loaded.rehearsed(CHUNK.with_words(words), seeded())
-        )  # fmt: skip
+        assert same(made.loaded.rehearsed(CHUNK, seeded()), made.loaded.rehearsed(CHUNK.with_words(words), seeded()))
 
     def test_who_claims_nothing_shows_words_differently(self, made: Made) -> None:
         if made.loaded.own_set() is not None:
@@ -384,7 +387,7 @@ class TestFolders:
         ("clusters", "token-local", False): "KAnonymous",
         ("clusters", "recurrent", False): "KAnonymousRecurrent",
         ("words", "recurrent", False): "NoisyRecurrent",
-    }  # fmt: skip
+    }
 
     def write(self, kind: str, network: str, with_bank: bool, folder: Path) -> None:
         vectors = {"words": VECTORS, "folded": fold_casing(VECTORS), "clusters": constructions.clusters(VECTORS, 4)}[

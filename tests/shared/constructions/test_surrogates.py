@@ -27,8 +27,10 @@ class TestDraws:
     """Equal sentences with a labelled name: what a share shows of them must not say that they are equal."""
 
     CHUNK = TokenisedSentences(
-        ["Patient", "Zwiebelfisch", "came", "."] * 200, np.tile(np.array([0, 1, 0, 0], dtype=np.uint8), 200), np.full(200, 4)
-    )  # fmt: skip
+        ["Patient", "Zwiebelfisch", "came", "."] * 200,
+        np.tile(np.array([0, 1, 0, 0], dtype=np.uint8), 200),
+        np.full(200, 4),
+    )
 
     def vectors(self) -> GeneralisedVectors:
         """All names are public, so that each is shown as it is."""

@@ -12,11 +12,43 @@ ANNOTATED = FILE_PER_NOTE + FILE_OF_MANY
 ENDINGS = {"i2b2_2006": ".xml", "conll": ".conll", "presidio": ".json", "labelstudio": ".json"}
 
 _PIECES = (
-    "Brunhilda", "Quillfeather", "12/03/2019", "e\u0301clair", "👩‍⚕️", "😀", "שלום", "مريم", "\r\n", "\n",
-    "\n\n", " ", "  ",
-    "\t", "]]>", "<PHI>", "&amp;", '"', "'", ".", ",", "\u00a0", "\u2028", "\u0085", "\ufeff", "-DOCSTART-", "# text",
-    "\\n", "|", "{", "]", "T1", "O", "</RECORD>", "<RECORD ", "d:03t:",
-)  # fmt: skip
+    "Brunhilda",
+    "Quillfeather",
+    "12/03/2019",
+    "e\u0301clair",
+    "👩‍⚕️",
+    "😀",
+    "שלום",
+    "مريم",
+    "\r\n",
+    "\n",
+    "\n\n",
+    " ",
+    "  ",
+    "\t",
+    "]]>",
+    "<PHI>",
+    "&amp;",
+    '"',
+    "'",
+    ".",
+    ",",
+    "\u00a0",
+    "\u2028",
+    "\u0085",
+    "\ufeff",
+    "-DOCSTART-",
+    "# text",
+    "\\n",
+    "|",
+    "{",
+    "]",
+    "T1",
+    "O",
+    "</RECORD>",
+    "<RECORD ",
+    "d:03t:",
+)
 _CATEGORIES = ("PATIENT", "LOCATION-OTHER", "FECHAS", "Außenstelle", "A_B")
 
 texts = st.lists(st.sampled_from(_PIECES), max_size=14).map("".join)

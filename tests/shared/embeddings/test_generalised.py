@@ -244,6 +244,10 @@ def test_numbers_show_how_many_digits_they_have_known_or_not() -> None:
     made = fold_casing(vectors(["a", "12"]))
     flags = made.rows(["12", "7", "123", "2014", "12345", "word"])[:, -3:] > 0
     assert flags.tolist() == [
-        [True, False, False], [True, False, False], [True, True, False], [True, True, True], [True, True, True],
+        [True, False, False],
+        [True, False, False],
+        [True, True, False],
+        [True, True, True],
+        [True, True, True],
         [False, False, False],
-    ]  # fmt: skip
+    ]

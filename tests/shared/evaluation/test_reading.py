@@ -49,8 +49,12 @@ IN_EVERY_FORMAT: dict[str, dict[str, bytes]] = {
         + ", ".join(f'{{"start": {a}, "end": {b}, "category": "{k}"}}' for a, b, k in OVERLAPPING).encode()
         + b"]}"
     },
-    "doccano": {"1.jsonl": f'{{"id": 1, "text": "{TEXT}", "label": {[list(one) for one in OVERLAPPING]}}}'.replace("'", '"').encode()},
-}  # fmt: skip
+    "doccano": {
+        "1.jsonl": f'{{"id": 1, "text": "{TEXT}", "label": {[list(one) for one in OVERLAPPING]}}}'.replace(
+            "'", '"'
+        ).encode()
+    },
+}
 
 
 @pytest.mark.parametrize("official", [False, True])

@@ -233,10 +233,16 @@ class TestRepresenter:
     @pytest.mark.parametrize(
         "setting",
         [
-            {"inputs": 0}, {"dim": 0}, {"hidden": -1}, {"noise_floor": 0.0}, {"noise_floor": 0.03},
-            {"output_noise": 0.001}, {"noise_floor": math.nan}, {"input_noise": math.nan},
+            {"inputs": 0},
+            {"dim": 0},
+            {"hidden": -1},
+            {"noise_floor": 0.0},
+            {"noise_floor": 0.03},
+            {"output_noise": 0.001},
+            {"noise_floor": math.nan},
+            {"input_noise": math.nan},
         ],
-    )  # fmt: skip
+    )
     def test_a_shape_that_cannot_work_is_refused(self, setting: dict[str, float]) -> None:
         with pytest.raises(ConfigurationError):
             RepresenterConfig(**({"inputs": 5} | setting))  # type: ignore[arg-type]

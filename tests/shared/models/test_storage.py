@@ -71,13 +71,16 @@ def test_a_weight_that_is_not_finite_is_refused(value: float, folder: Path) -> N
         load_representer(folder)
 
 
-@pytest.mark.parametrize("change", [
-    lambda tensors: tensors.update({"output.weight": torch.zeros(5, 12)}),
-    lambda tensors: tensors.update({"output.weight": tensors["output.weight"].double()}),
-    lambda tensors: tensors.update({"output.weight": tensors["output.weight"].half()}),
-    lambda tensors: tensors.pop("output.bias"),
-    lambda tensors: tensors.update({"one.more": torch.zeros(1)}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda tensors: tensors.update({"output.weight": torch.zeros(5, 12)}),
+        lambda tensors: tensors.update({"output.weight": tensors["output.weight"].double()}),
+        lambda tensors: tensors.update({"output.weight": tensors["output.weight"].half()}),
+        lambda tensors: tensors.pop("output.bias"),
+        lambda tensors: tensors.update({"one.more": torch.zeros(1)}),
+    ],
+)
 def test_other_tensors_than_described_are_refused(
     change: Callable[[dict[str, torch.Tensor]], None], folder: Path
 ) -> None:
@@ -86,12 +89,28 @@ def test_other_tensors_than_described_are_refused(
         load_representer(folder)
 
 
-@pytest.mark.parametrize("settings", [
-    {"dim": 5}, {"dim": 0}, {"dim": 4.0}, {"dim": True}, {"dim": "4"}, {"dim": 10**9}, {"dim": 10**400},
-    {"hidden": 8192, "inputs": 8192, "dim": 8192}, {"noise_floor": 0}, {"noise_floor": "nan"}, {"noise_floor": None},
-    {"input_noise": float("nan")}, {"output_noise": 1e300}, {"output_noise": float("inf")}, {"input_noise": 10**400},
-    {"unknown": 1}, {"noise_floor": -0.01},
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"dim": 5},
+        {"dim": 0},
+        {"dim": 4.0},
+        {"dim": True},
+        {"dim": "4"},
+        {"dim": 10**9},
+        {"dim": 10**400},
+        {"hidden": 8192, "inputs": 8192, "dim": 8192},
+        {"noise_floor": 0},
+        {"noise_floor": "nan"},
+        {"noise_floor": None},
+        {"input_noise": float("nan")},
+        {"output_noise": 1e300},
+        {"output_noise": float("inf")},
+        {"input_noise": 10**400},
+        {"unknown": 1},
+        {"noise_floor": -0.01},
+    ],
+)
 def test_a_description_of_another_or_impossible_model_is_refused(settings: dict[str, object], folder: Path) -> None:
     described(folder, **settings)
     with pytest.raises(ModelError):

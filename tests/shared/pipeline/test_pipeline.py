@@ -75,9 +75,14 @@ STRANGE = {
 def test_offsets_are_exact_in_any_text(kind: str, pipeline: Pipeline) -> None:
     before, after = STRANGE[kind]
     gold = note(
-        "a", f"{before}\n", "Dr ", ("Quillfeather", "DOCTOR"), " of ", ("Thistledown Clinic", "HOSPITAL"),
+        "a",
+        f"{before}\n",
+        "Dr ",
+        ("Quillfeather", "DOCTOR"),
+        " of ",
+        ("Thistledown Clinic", "HOSPITAL"),
         f" advised rest.\n{after}\n{before}Dr Oxenthorpe{after} advised rest.",
-    )  # fmt: skip
+    )
     (document,) = pipeline.annotate([gold])
     assert document.text == gold.text
     covered = {document.covered(span) for span in document.annotations}

@@ -39,8 +39,12 @@ def notes(count: int, seed: int = 0) -> list[Document]:
             given, surname, place = dice.choice(NAMES, 3).tolist()
             before, after = " ".join(dice.choice(PLAIN, 3)), " ".join(dice.choice(PLAIN, 2))
             pieces += [
-                f"{before} ", (f"{given} {surname}", "PERSON"), f" {after} ", (place, "PLACE"), " .\n",
-            ]  # fmt: skip
+                f"{before} ",
+                (f"{given} {surname}", "PERSON"),
+                f" {after} ",
+                (place, "PLACE"),
+                " .\n",
+            ]
         made.append(note(f"n{number}", *pieces))
     return made
 

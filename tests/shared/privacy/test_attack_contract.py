@@ -167,6 +167,16 @@ def test_the_documents_name_it(attack: Attack[Any]) -> None:
 
 def test_the_record_keeps_its_order() -> None:
     assert list(FULL.as_json()) == [
-        "white_box", "adversary", "inversion", "matching", "linkage", "reassembly", "readability", "membership",
-        "neighbours", "adversary_sentences", "control_epochs", "seed",
-    ]  # fmt: skip
+        "white_box",
+        "adversary",
+        "inversion",
+        "matching",
+        "linkage",
+        "reassembly",
+        "readability",
+        "membership",
+        "neighbours",
+        "adversary_sentences",
+        "control_epochs",
+        "seed",
+    ]

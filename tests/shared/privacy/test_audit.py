@@ -50,7 +50,7 @@ FULL_NAMES = list(product(NAMES[:30], NAMES[30:60]))
 # inversion learns from surrogates what its context-only view, which could, has not learned yet.
 LIMITS = [
     replace(one, trials=1) for one in load_policy().limits if one.least is None and one.attack != "token inversion"
-]  # fmt: skip
+]
 ONLY_WHITE_BOX = TINY.without(*(attack for attack in ATTACKS if attack is not WHITE_BOX))
 
 
@@ -106,9 +106,15 @@ def test_all_attacks_are_tried_or_named() -> None:
     audit = audited("surrogates")
     tried = {one.attack.partition(",")[0] for one in audit.findings}
     assert tried == {
-        "white box", "match", "linkage", "reassembly", "readability", "token inversion", "fresh adversary T1",
+        "white box",
+        "match",
+        "linkage",
+        "reassembly",
+        "readability",
+        "token inversion",
+        "fresh adversary T1",
         "fresh adversary T2",
-    }  # fmt: skip
+    }
     controls = {one.attack.partition(": ")[2] for one in audit.findings if "positive control" in one.attack}
     assert controls == {"clear word vectors", "task only"}
     assert audit.left_out == (

@@ -21,9 +21,11 @@ from tests.shared.privacy.attacked import clear, notes
 from tests.shared.training.toy import random_sentences
 
 SETTINGS = MembershipSettings(
-    shadows=4, recipe=TaggingConfig(epochs=1, least_steps=60, learning_rate=2e-2), hidden=12,
+    shadows=4,
+    recipe=TaggingConfig(epochs=1, least_steps=60, learning_rate=2e-2),
+    hidden=12,
     false_positive_rates=(0.1, 0.05),
-)  # fmt: skip
+)
 
 
 def random_notes(count: int, seed: int) -> list[RaggedSentences]:

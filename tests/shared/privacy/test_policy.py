@@ -302,7 +302,13 @@ class TestFiles:
     @pytest.mark.parametrize(
         "text",
         [
-            "", "limit = []", "limit = 3", "[[limit]]", "[limit]\nmost = 1", "[[limit", "a = " + "[" * 3000,
+            "",
+            "limit = []",
+            "limit = 3",
+            "[[limit]]",
+            "[limit]\nmost = 1",
+            "[[limit",
+            "a = " + "[" * 3000,
             '[[limit]]\nattack = "match"\nmeasure = "top-1"\nwhy = "because"',
             '[[limit]]\nattack = "match"\nmeasure = "top-1"\nmost = 0.5',
             '[[limit]]\nattack = "match"\nmeasure = ""\nwhy = "because"\nmost = 0.5',
@@ -314,7 +320,7 @@ class TestFiles:
             '[[limit]]\nattack = "match"\nmeasure = "top-1"\nwhy = "because"\nmost = 0.5\nown_set_only = 1',
             '[[limit]]\nattack = "match"\nmeasure = "top-1"\nwhy = "because"\nmots = 0.5',
         ],
-    )  # fmt: skip
+    )
     def test_what_is_no_policy_is_refused(self, text: str, tmp_path: Path) -> None:
         path = tmp_path / "own.toml"
         path.write_text(text)

@@ -131,8 +131,10 @@ def test_with_surrogates_no_neighbour_is_needed() -> None:
         tally.add(CHUNK)
     bound = tally.bound()
     assert {name: (one.tokens, one.mean, one.maximum) for name, one in bound.representation.items()} == {
-        "": (14, 0.5, 0.5), "NAME": (8, 0.5, 0.5), "CITY": (6, 0.5, 0.5),
-    }  # fmt: skip
+        "": (14, 0.5, 0.5),
+        "NAME": (8, 0.5, 0.5),
+        "CITY": (6, 0.5, 0.5),
+    }
     assert not bound.with_casing
     with pytest.raises(ConfigurationError, match="neighbours"):
         WhiteBoxTally(CLEAR, None, WhiteBoxSettings())
@@ -148,8 +150,10 @@ def test_a_vocabulary_in_lower_case_says_nothing_of_casing() -> None:
         found = pair_accuracies(constructions.k_anonymous(clear, SCHEME), upper, pairs, torch.Generator())
         tokens, places, words = pairs.of(upper)
         # Letters against digits or a dot: no casing makes one of the other.
-        kinds = [[(word.isalpha(), word.isdecimal()) for word in (words[place], upper.words[token])]
-                 for token, place in zip(tokens, places, strict=True)]  # fmt: skip
+        kinds = [
+            [(word.isalpha(), word.isdecimal()) for word in (words[place], upper.words[token])]
+            for token, place in zip(tokens, places, strict=True)
+        ]
         number = np.array([one != other for one, other in kinds])
         assert 0 < number.sum() < len(number)
         np.testing.assert_array_equal(found.casing_differs, number)

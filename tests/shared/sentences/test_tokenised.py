@@ -184,8 +184,14 @@ class TestChunks:
         assert len(chunk.lengths) == 2
         begins = np.cumsum(chunk.lengths) - chunk.lengths
         assert [SCHEME.tags[tag] for tag in chunk.tags] == [
-            "O", "O", "B-DOCTOR", "I-DOCTOR", "B-DOCTOR", "O", "O",
-        ]  # fmt: skip
+            "O",
+            "O",
+            "B-DOCTOR",
+            "I-DOCTOR",
+            "B-DOCTOR",
+            "O",
+            "O",
+        ]
         assert np.all(chunk.tags[begins] % 2 == chunk.tags[begins].astype(bool))
 
     def test_a_label_that_the_scheme_does_not_know_is_an_error(self) -> None:

@@ -264,9 +264,17 @@ def test_other_weights_than_described_are_refused(
 @kinds
 @pytest.mark.parametrize(
     "settings",
-    [{"tags": 7}, {"inputs": 0}, {"inputs": "4"}, {"inputs": 10**9}, {"unknown": 1}, {"kind": "crystal ball"}, {"kind": 3}],
+    [
+        {"tags": 7},
+        {"inputs": 0},
+        {"inputs": "4"},
+        {"inputs": 10**9},
+        {"unknown": 1},
+        {"kind": "crystal ball"},
+        {"kind": 3},
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_a_description_of_another_or_impossible_tagger_is_refused(
     kind: str, settings: dict[str, object], tmp_path: Path
 ) -> None:

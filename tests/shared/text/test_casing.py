@@ -41,9 +41,13 @@ def test_letters_are_free_and_digits_are_not(word: str, classes: set[str]) -> No
 @pytest.mark.parametrize(
     ("word", "model", "expected"),
     [
-        ("maria", "Juan", "Maria"), ("maria", "JUAN", "MARIA"), ("María", "juan", "maría"), ("de", "A", "DE"),
-        ("12", "Juan", "12"), ("maria", "3", "maria"),
+        ("maria", "Juan", "Maria"),
+        ("maria", "JUAN", "MARIA"),
+        ("María", "juan", "maría"),
+        ("de", "A", "DE"),
+        ("12", "Juan", "12"),
+        ("maria", "3", "maria"),
     ],
-)  # fmt: skip
+)
 def test_a_word_takes_the_casing_of_another_where_it_can(word: str, model: str, expected: str) -> None:
     assert cased_like(word, model) == expected

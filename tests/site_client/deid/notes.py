@@ -18,9 +18,8 @@ def annotated(draw: st.DrawFn) -> Document:
     inside = {place for start, end in pairs for place in range(start, end)}
     ends = draw(st.sets(st.integers(0, LENGTH - 1), max_size=6)) - inside
     text = "".join(
-        draw(st.sampled_from(_LINE_ENDS)) if place in ends else chr(0xE000 + place)
-        for place in range(LENGTH)
-    )  # fmt: skip
+        draw(st.sampled_from(_LINE_ENDS)) if place in ends else chr(0xE000 + place) for place in range(LENGTH)
+    )
     return Document("n", text, tuple(Annotation(start, end, draw(st.sampled_from("AB"))) for start, end in pairs))
 
 

@@ -39,6 +39,13 @@ def test_an_entry_of_another_shape_is_an_error(change: dict[str, Json], tmp_path
 
 def test_events_are_written_as_ever() -> None:
     assert [f"{event}" for event in Event] == [
-        "enrolment requested", "rotation requested", "rotation accepted", "noise secret made anew", "approved",
-        "approval not required", "submitted", "receipt", "withdrawal asked for",
-    ]  # fmt: skip
+        "enrolment requested",
+        "rotation requested",
+        "rotation accepted",
+        "noise secret made anew",
+        "approved",
+        "approval not required",
+        "submitted",
+        "receipt",
+        "withdrawal asked for",
+    ]

@@ -71,10 +71,17 @@ class Pair:
         folder.mkdir()
         path = write_payload(folder / "share.parquet", [make_block([3, 4, 5] * 20, dim=6, seed=seed)])
         fields = ShareFields(
-            site=self.hospital.site, sequence=sequence, release=self.hospital.release().digest,
-            recipient=self.hospital.pinned_provider().signing_key.key_id, label_scheme=sites.SCHEME.name,
-            tags=len(sites.SCHEME.tags), value_bound=8.0, created=DAY, software="tests", protection={},
-        )  # fmt: skip
+            site=self.hospital.site,
+            sequence=sequence,
+            release=self.hospital.release().digest,
+            recipient=self.hospital.pinned_provider().signing_key.key_id,
+            label_scheme=sites.SCHEME.name,
+            tags=len(sites.SCHEME.tags),
+            value_bound=8.0,
+            created=DAY,
+            software="tests",
+            protection={},
+        )
         seal_share(path, replace(fields, **changes), self.hospital.key())  # type: ignore[arg-type]
         return path
 

@@ -345,8 +345,10 @@ def test_an_upload_asks_anew_where_it_stands(tmp_path: Path, code: str) -> None:
     receipt, asked = scripted(tmp_path, BEGUN, refuses(code), again, says(204, upload_offset="100"), says(200))
     assert receipt == b"receipt"
     assert asked[2:] == [
-        ("POST", "/v1/uploads", None), ("PATCH", "/v1/uploads/y", 40), ("POST", "/v1/uploads/y/finish", None)
-    ]  # fmt: skip
+        ("POST", "/v1/uploads", None),
+        ("PATCH", "/v1/uploads/y", 40),
+        ("POST", "/v1/uploads/y/finish", None),
+    ]
 
 
 def test_an_upload_waits_for_its_receipt(tmp_path: Path) -> None:

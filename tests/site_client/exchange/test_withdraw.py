@@ -62,8 +62,12 @@ def test_the_withdrawal_is_signed_and_recorded(workspace: Workspace, path: Path)
     found = withdraw.find_share(workspace, "1")
     asked = read_withdrawal(withdraw.request_withdrawal(workspace, found, "consent", DAY), workspace.key().public_key)
     assert (asked.site, asked.sequence, asked.manifest_sha256, asked.created, asked.reason) == (
-        "st-anne", 1, found.manifest_sha256, DAY, "consent",
-    )  # fmt: skip
+        "st-anne",
+        1,
+        found.manifest_sha256,
+        DAY,
+        "consent",
+    )
     assert [entry.event for entry in ledger.entries(workspace)][-1] == "withdrawal asked for"
 
 

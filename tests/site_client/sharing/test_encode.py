@@ -262,9 +262,14 @@ def test_where_no_sentence_keeps_the_bound_nothing_is_written(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     "options",
-    [("--max-advantage", 0), ("--max-advantage", 1), ("--max-advantage", "nan"), ("--advantage-quantile", 0.5),
-     ("--max-advantage", 0.5, "--advantage-quantile", 0)],
-)  # fmt: skip
+    [
+        ("--max-advantage", 0),
+        ("--max-advantage", 1),
+        ("--max-advantage", "nan"),
+        ("--advantage-quantile", 0.5),
+        ("--max-advantage", 0.5, "--advantage-quantile", 0),
+    ],
+)
 def test_a_bound_that_is_none_is_refused(options: tuple[object, ...], tmp_path: Path) -> None:
     site = sites.site(tmp_path, sites.revealing())
     notes = write_notes(tmp_path / "notes", NOTES[:1])

@@ -68,9 +68,14 @@ def test_the_maximum_and_the_counts_stay_in_the_house() -> None:
     bound = AdvantageBound(0.2, 0.9)
     stated = protection(clear(), guarded(spread(), bound=bound))
     assert stated == {
-        "surrogates": 0, "bayes_mean": 0.513, "bayes_p99": 0.6, "bayes_neighbours": 100,
-        "max_advantage": 0.2, "advantage_quantile": 0.9, "advantage_draws": 8,
-    }  # fmt: skip
+        "surrogates": 0,
+        "bayes_mean": 0.513,
+        "bayes_p99": 0.6,
+        "bayes_neighbours": 100,
+        "max_advantage": 0.2,
+        "advantage_quantile": 0.9,
+        "advantage_draws": 8,
+    }
     found = guarded_json(guarded(spread(), bound=bound))
     assert found["bound"] == {"advantage": 0.2, "quantile": 0.9, "max_factor": 16, "raised": 3, "left_out": 1}
     white_box = found["white_box"]

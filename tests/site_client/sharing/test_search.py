@@ -28,10 +28,19 @@ def payload(path: Path, content: bytes) -> Path:
 @pytest.mark.parametrize(
     "text",
     [
-        "Quillfeather", "Quillfea", "quillfeather", "Ñandúquén", "ñandúquén", "447-1009-300", "sequence", "Dr Quill", "saw 447-",
-        "ward-7-0001", "cough.",
+        "Quillfeather",
+        "Quillfea",
+        "quillfeather",
+        "Ñandúquén",
+        "ñandúquén",
+        "447-1009-300",
+        "sequence",
+        "Dr Quill",
+        "saw 447-",
+        "ward-7-0001",
+        "cough.",
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("place", [0, 1, 13, (1 << 22) - 5, 1 << 22, (1 << 22) + 3])
 def test_text_of_a_note_is_found_wherever_it_lies(text: str, place: int, tmp_path: Path) -> None:
     content = bytes(place) + text.encode() + bytes(20)

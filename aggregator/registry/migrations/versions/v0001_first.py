@@ -77,9 +77,13 @@ def _shares() -> None:
     )
     op.create_index("ix_shares_state", "shares", ["state"])
     op.create_index(
-        "uq_shares_site_sequence", "shares", ["site", "sequence"], unique=True,
-        sqlite_where=_NOT_REJECTED, postgresql_where=_NOT_REJECTED,
-    )  # fmt: skip
+        "uq_shares_site_sequence",
+        "shares",
+        ["site", "sequence"],
+        unique=True,
+        sqlite_where=_NOT_REJECTED,
+        postgresql_where=_NOT_REJECTED,
+    )
 
 
 def _uploads() -> None:
