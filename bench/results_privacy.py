@@ -194,8 +194,8 @@ def utility_sites() -> None:
             (
                 "raw",
                 raw,
-                lambda config=config: train_raw_model(notes, fold_casing(english(), american_names()), scheme, config),
-            ),  # type: ignore[misc]
+                lambda config=config: train_raw_model(notes, fold_casing(english(), american_names()), scheme, config),  # type: ignore[misc]
+            ),
             ("public", public, lambda config=config: private_model(config)),  # type: ignore[misc]
         ]
         for name, side, build in builds:
