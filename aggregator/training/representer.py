@@ -19,17 +19,17 @@ from protocols.payload.sentence_block import SentenceBlock
 from protocols.payload.shuffled_writer import ShuffledWriter
 from shared.anonymity.public_words import PublicRule
 from shared.constructions.construction import Construction
-from shared.constructions.registry import named
+from shared.constructions.registry import find_procedure
 from shared.constructions.training import TrainingMaterial, TrainingOptions
 from shared.document import Document
 from shared.embeddings.vectors import WordVectors
 from shared.errors import TrainingError
 from shared.models.noise_source import PrivateNoise
 from shared.progress import Progress, silent
-from shared.sentences.encoding import indexed
+from shared.sentences.encoding import index_sentences
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.sharing import SharedSentences
-from shared.sentences.tokenised import tokenised, tokenised_chunks
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 
 _SENTENCES = 2048
 # The order of the record's first format; what later constructions add comes after it.
@@ -54,13 +54,13 @@ class RepresenterOptions(TrainingOptions):
     """
 
     def __post_init__(self) -> None:
-        named(self.procedure).check(self)
+        find_procedure(self.procedure).check(self)
         super().__post_init__()
 
     @property
     def rule(self) -> PublicRule:
         """When a word may be shown as it is: as the provider says, or else the procedure."""
-        return self.public or named(self.procedure).rule
+        return self.public or find_procedure(self.procedure).rule
 
 
 @dataclass(frozen=True)
@@ -94,10 +94,10 @@ def train(
         ConfigurationError: the clusters cannot be as large, or their words as evenly used, as the options ask.
     """
     digests: list[str] = []
-    chunks = list(tokenised_chunks(tokenised(_digested(material.notes, digests)), workspace.scheme))
+    chunks = list(tokenised_chunks(tokenise_documents(_digested(material.notes, digests)), workspace.scheme))
     if not chunks:
         raise TrainingError("expected labelled public notes with at least one token, got none; check the corpus")
-    trained = named(options.procedure).train(
+    trained = find_procedure(options.procedure).train(
         TrainingMaterial(
             chunks, material.vectors, workspace.scheme, material.texts, material.names, workspace.root / "cache"
         ),
@@ -106,7 +106,7 @@ def train(
     )
     construction = trained.construction
     told = trained.record | construction.facts()
-    source, _ = indexed(chunks, construction.vectors)
+    source, _ = index_sentences(chunks, construction.vectors)
     summary: dict[str, object] = {
         "options": asdict(options) | {"public": asdict(options.rule)},
         # An audit says how many of the notes that it attacks are among them.
@@ -141,7 +141,7 @@ def write_public_share(source: RaggedSentences, construction: Construction, path
     with ShuffledWriter(path, dim=construction.dim) as writer:
         for begin in range(0, source.sentences, _SENTENCES):
             piece = source.select(np.arange(begin, min(begin + _SENTENCES, source.sentences)))
-            shown = construction.shared_as_they_are(piece, noise)
+            shown = construction.share_public_sentences(piece, noise)
             rows.check(shown.values)
             writer.append(_block_of(shown))
 
