@@ -246,7 +246,7 @@ def report(rows: list[Row]) -> None:
         "",
         f"Written by `{COMMAND}`; do not edit. One seed, heads of {HEAD.epochs} epochs, the points compare with one another, "
         "not with other tables. Worth: share of the ideal gain in strict F1. Match: the worse of two lists of candidates, nearest neighbours and "
-        f"the construction's own set; chance is 0.01; {_TARGETS:,} words a list, {_TARGETS_OF_NETWORK} behind a network. White box: the representation alone (with casing: privacy.md); chance is 0.5. "
+        f"the construction's own set; chance is 0.01; {_TARGETS:,} words a list, {_TARGETS_OF_NETWORK} where a network shows them. White box: the representation alone (with casing: privacy.md); chance is 0.5. "
         "Advantage: (success - success without the share) / (1 - success without the share), of the attack for which it is largest; of "
         "constructions at chance that is the luckiest of the attacks. Inversion: the same network without the share reads "
         f"{min(contexts):.2f} to {max(contexts):.2f} from what surrounds a word; it never learns all of that, so that even a surrogate, "

@@ -4,7 +4,7 @@
 
 Each run of a cell is kept in bench/.runs and in docs/results/friedrich2019.json, so that a run that was cut goes on where it
 stopped; take it out of both to measure afresh. One torch thread; `--share 1/2` and `--share 2/2` run side by side. All cells
-of one seed come ahead of the next seed's. The report is written after every run, from all runs of the budget that are there.
+of one seed come before the next seed's. The report is written after every run, from all runs of the budget that are there.
 """
 
 from __future__ import annotations
