@@ -6,9 +6,10 @@ Which procedures there are says `shared.constructions.registry`, and docs/privac
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -81,13 +82,50 @@ class PublicMaterial:
     names: tuple[tuple[str, ...], ...] = ()
 
 
+@dataclass(frozen=True)
+class RepresenterTraining:
+    """What a construction was made of; its record lies beside the weights.
+
+    Args:
+        options: of the training.
+        notes: digests of the notes, sorted: an audit says how many of those that it attacks are among them.
+        sentences: of these notes.
+        tokens: of them.
+        phi_tokens: tokens that are labelled.
+        embeddings: digest of the construction's word vectors.
+        dim: size of what a head gets for a token.
+        told: what the training and the construction say of themselves, in JSON's types; each procedure says other things.
+    """
+
+    options: RepresenterOptions
+    notes: tuple[str, ...]
+    sentences: int
+    tokens: int
+    phi_tokens: int
+    embeddings: str
+    dim: int
+    told: Mapping[str, Any]
+
+    def as_json(self) -> dict[str, object]:
+        """The record."""
+        first = {name: self.told[name] for name in _RECORDED if name in self.told}
+        return {
+            "options": asdict(self.options) | {"public": asdict(self.options.rule)},
+            "notes": list(self.notes),
+            "sentences": self.sentences,
+            "tokens": self.tokens,
+            "phi_tokens": self.phi_tokens,
+            "embeddings": self.embeddings,
+            "dim": self.dim,
+            **first,
+            **{name: value for name, value in self.told.items() if name not in first},
+        }
+
+
 def train(
     workspace: Workspace, material: PublicMaterial, options: RepresenterOptions, progress: Progress = silent
-) -> dict[str, object]:
+) -> RepresenterTraining:
     """Make the representer from public notes and put the result into the workspace.
-
-    Returns:
-        what happened: sizes, settings, what is shown, record of a training; also written beside the weights.
 
     Raises:
         TrainingError: the notes have no token, or no PHI.
@@ -105,25 +143,22 @@ def train(
         progress,
     )
     construction = trained.construction
-    told = trained.record | construction.facts()
     source, _ = index_sentences(chunks, construction.vectors)
-    summary: dict[str, object] = {
-        "options": asdict(options) | {"public": asdict(options.rule)},
-        # An audit says how many of the notes that it attacks are among them.
-        "notes": sorted(digests),
-        "sentences": source.sentences,
-        "tokens": source.tokens,
-        "phi_tokens": int((source.tags > 0).sum()),
-        "embeddings": construction.vectors.digest,
-        "dim": construction.dim,
-        **{name: told.pop(name) for name in _RECORDED if name in told},
-        **told,
-    }
+    made = RepresenterTraining(
+        options=options,
+        notes=tuple(sorted(digests)),
+        sentences=source.sentences,
+        tokens=source.tokens,
+        phi_tokens=int((source.tags > 0).sum()),
+        embeddings=construction.vectors.digest,
+        dim=construction.dim,
+        told=trained.record | construction.facts(),
+    )
     with new_folder(workspace.representer) as folder:
         construction.save(folder)
-        write_text(folder / "training.json", json.dumps(summary, indent=1), private=False)
+        write_text(folder / "training.json", json.dumps(made.as_json(), indent=1), private=False)
         write_public_share(source, construction, folder / "public.parquet")
-    return summary
+    return made
 
 
 def _digested(notes: Iterable[Document], digests: list[str]) -> Iterator[Document]:

@@ -39,7 +39,7 @@ def workspace(root: Path) -> Workspace:
 
 def made(root: Path, options: RepresenterOptions, **material: Any) -> tuple[GeneralisedVectors, dict[str, Any]]:
     """The vocabulary of a representer, and the record of its training."""
-    record = train_repr.train(workspace(root), PublicMaterial(NOTES, VECTORS, **material), options)
+    record = train_repr.train(workspace(root), PublicMaterial(NOTES, VECTORS, **material), options).as_json()
     construction = load_construction(workspace(root).representer)
     assert isinstance(construction, KAnonymous)
     return construction.vectors, record
