@@ -129,6 +129,20 @@ def test_a_model_is_loaded_once_before_it_is_used(
     assert snapshot(site.root) == before
 
 
+def test_nothing_of_a_release_is_loaded_before_all_of_it_is_verified(
+    publisher: Publisher, site: workspace.Workspace, loaded: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the release in use holds is copied, and a copy can go wrong."""
+    publisher.publish()
+    before, taken = snapshot(site.root), list(loaded)
+    with monkeypatch.context() as patch:
+        patch.setattr("shutil.copyfile", lambda source, target: target.write_bytes(source.read_bytes()[::-1]))
+        with pytest.raises(DigestError, match=r"scheme\.json"):
+            pull(site)
+    assert loaded == taken
+    assert snapshot(site.root) == before
+
+
 def test_what_the_release_in_use_holds_is_not_fetched_again(
     publisher: Publisher, site: workspace.Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
