@@ -252,6 +252,24 @@ def test_an_interrupted_pull_leaves_the_old_release_in_use(
     assert updated.release().read("scheme.json") == b"[2]"
 
 
+def test_a_pull_that_takes_long_does_not_undo_a_later_one(
+    publisher: Publisher, site: workspace.Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publisher.publish()
+    save = Trust.save
+
+    def meanwhile(trust: Trust, path: Path) -> None:
+        save(trust, path)
+        monkeypatch.setattr(Trust, "save", save)
+        publisher.publish()
+        assert pull(workspace.open_workspace(site.root))[1].manifest.sequence == 3
+
+    monkeypatch.setattr(Trust, "save", meanwhile)
+    with pytest.raises(SiteError, match="expected release 3 or a later one, got 2"):
+        pull(site)
+    assert workspace.open_workspace(site.root).release().manifest.sequence == 3
+
+
 def test_what_a_killed_pull_left_is_removed(publisher: Publisher, site: workspace.Workspace) -> None:
     left = site.root / ".incoming" / "0002-representer"
     left.mkdir(parents=True)
