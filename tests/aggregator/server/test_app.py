@@ -19,7 +19,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from aggregator.errors import DatabaseError, RegistryError, UnconfinedError, WorkspaceError
 from aggregator.registry.tables import NonceRow, ShareRow, UploadRow
@@ -200,9 +200,11 @@ def test_of_two_writers_the_later_one_wins_and_the_earlier_one_spoils_nothing(ce
     assert central.ingest.taken == [BUNDLE]
 
 
-@pytest.mark.parametrize("late", [BUNDLE[:9_000], bytes(9_000)])
+@pytest.mark.parametrize(
+    ("signed", "late"), [(BUNDLE[:9_000], BUNDLE[:9_000]), (BUNDLE[:9_000], bytes(9_000)), (bytes(9_000), bytes(9_000))]
+)
 def test_attack_a_late_piece_at_an_old_server_spoils_nothing_that_a_new_one_acknowledged(
-    central: Provider, late: bytes
+    central: Provider, signed: bytes, late: bytes
 ) -> None:
     async def work() -> None:
         # Two servers on one workspace: the old one is ending, the new one has begun.
@@ -210,7 +212,7 @@ def test_attack_a_late_piece_at_an_old_server_spoils_nothing_that_a_new_one_ackn
             place = (await old.begin(BUNDLE)).headers["location"]
             slow = Halting(late, 4_000)
             first = asyncio.create_task(
-                old.send("PATCH", place, BUNDLE[:9_000], offset=0, sent=slow)  # type: ignore[arg-type]
+                old.send("PATCH", place, signed, offset=0, sent=slow)  # type: ignore[arg-type]
             )
             await slow.halted.wait()
             for start, end in itertools.pairwise((0, 9_000, 16_000)):
@@ -241,6 +243,31 @@ def test_of_many_servers_that_write_one_piece_at_once_one_does(central: Provider
 
     run(work)
     assert part_files(central)[0].read_bytes() == BUNDLE
+
+
+@pytest.mark.parametrize("change", [{"state": "aborted"}, {"offset": 9_000}])
+def test_a_piece_does_not_count_at_an_upload_that_has_ended_or_gone_on_while_it_was_written(
+    central: Provider, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]
+) -> None:
+    """By another server's hand, which the lock of a file need not hold off where the folder is on another machine."""
+    flush = os.fsync
+
+    def meanwhile(descriptor: int) -> None:
+        flush(descriptor)
+        with central.registry.transaction() as session:
+            session.execute(update(UploadRow).values(**change))
+
+    async def work() -> None:
+        async with site(central.app) as north:
+            place = (await north.begin(BUNDLE)).headers["location"]
+            with monkeypatch.context() as disk:
+                disk.setattr("os.fsync", meanwhile)
+                refused(await north.send("PATCH", place, BUNDLE[:5_000], offset=0), 409, "offset")
+
+    run(work)
+    with central.registry.reading() as session:
+        row = session.scalars(select(UploadRow)).one()
+    assert (row.state, row.offset) == (change.get("state", "open"), change.get("offset", 0))
 
 
 def test_a_piece_that_was_cut_counts_for_nothing(central: Provider) -> None:
