@@ -1,7 +1,7 @@
 """The exchange from enrolment to the hospital that shared nothing, over either transport and on either database.
 
 Neither knows of the other, so two runs meet both kinds of both: a stick and a file, the network and a server. The other
-two ways to pair them are in `tests/aggregator`: the running server on a file, and bundles from a folder on PostgreSQL.
+two ways to pair them are in `tests/aggregator`: the running server on a file, and the ingest on PostgreSQL.
 """
 
 from __future__ import annotations
