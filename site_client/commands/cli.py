@@ -18,11 +18,9 @@ from site_client.commands.pull import pull_release
 from site_client.commands.submit import receipts, submit
 from site_client.commands.withdraw import withdraw
 from site_client.deid.registry import DEFAULT, MODES, describe_modes
-from site_client.errors import WorkspaceError
 
 if TYPE_CHECKING:
     from shared.privacy.enforcement import AdvantageBound
-    from site_client.workspace import Workspace
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
@@ -189,7 +187,7 @@ def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading
     warn_of_expiry(opened)
     read = Notes(notes, NotesOptions.of(reading))
     with progress_bar(quiet=as_json) as bar:
-        done = write_deidentified(load_pipeline(_pipeline(opened)), read, out, MODES[mode], bar)
+        done = write_deidentified(load_pipeline(opened.pipeline_release().folder), read, out, MODES[mode], bar)
     lines = [
         *read.lines(),
         f"{done.documents} documents in {out}, {sum(done.spans.values())} spans: "
@@ -222,7 +220,7 @@ def evaluate(notes: Path, root: Path, everything: bool, seed: int, as_json: bool
     from site_client import workspace
 
     opened = workspace.open_workspace(root)
-    folder = _pipeline(opened)
+    folder = opened.pipeline_release().folder
     read = Notes(notes, NotesOptions.of(reading), load_scheme_file(folder))
     gold = list(read.to_evaluate())
     unlabelled = (Document(document.identifier, document.text) for document in gold)
@@ -230,16 +228,6 @@ def evaluate(notes: Path, root: Path, everything: bool, seed: int, as_json: bool
     result = evaluate_all(pairs, rng=np.random.default_rng(seed), sentences=count_sentences)
     values = {**evaluation_json(result), "quarantined": read.quarantined}
     report(values, [*read.lines(), as_table(result, blocks=None if everything else HEADLINES)], as_json=as_json)
-
-
-def _pipeline(opened: Workspace) -> Path:
-    """Folder of the release in use, if it is a whole pipeline."""
-    release = opened.release()
-    if release.manifest.kind != "pipeline":
-        raise WorkspaceError(
-            f"release {release.manifest.sequence} holds a representer only; pull a pipeline release first"
-        )
-    return release.folder
 
 
 def _bound(advantage: float | None, quantile: float | None) -> AdvantageBound | None:
