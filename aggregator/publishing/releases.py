@@ -130,6 +130,9 @@ def publish_pipeline(workspace: Workspace, how: Publishing = Publishing()) -> Re
         raise WorkspaceError(
             "the head was trained on another representer than the one here; run `aggregator train-head` on shares of this one first"
         )
+    with workspace.registry().reading() as session:
+        # Looked at again when it is registered; now, for that it is the last release unchanged would hide the reason.
+        _trained_on(workspace, session)
     return _publish(workspace, "pipeline", how)
 
 

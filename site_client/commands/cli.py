@@ -21,6 +21,7 @@ from site_client.deid.registry import DEFAULT, MODES, describe_modes
 
 if TYPE_CHECKING:
     from shared.privacy.enforcement import AdvantageBound
+    from site_client.workspace import Workspace
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
@@ -192,6 +193,7 @@ def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading
         *read.lines(),
         f"{done.documents} documents in {out}, {sum(done.spans.values())} spans: "
         + (", ".join(f"{name} {count}" for name, count in sorted(done.spans.items())) or "none"),
+        *_older_pipeline_lines(opened),
         "no de-identifier finds everything: have a sample read before the notes go anywhere",
     ]
     result = {"documents": done.documents, "spans": dict(done.spans), "quarantined": read.quarantined}
@@ -228,6 +230,13 @@ def evaluate(notes: Path, root: Path, everything: bool, seed: int, as_json: bool
     result = evaluate_all(pairs, rng=np.random.default_rng(seed), sentences=count_sentences)
     values = {**evaluation_json(result), "quarantined": read.quarantined}
     report(values, [*read.lines(), as_table(result, blocks=None if everything else HEADLINES)], as_json=as_json)
+
+
+def _older_pipeline_lines(opened: Workspace) -> list[str]:
+    """Says so where notes are encoded with one release and de-identified with another."""
+    if opened.pipeline is None or opened.pipeline == opened.current:
+        return []
+    return [f"found by release {opened.pipeline.sequence}, the newest pipeline; releases since then hold none"]
 
 
 def _bound(advantage: float | None, quantile: float | None) -> AdvantageBound | None:

@@ -126,6 +126,8 @@ def _keep_pipeline(workspace: Workspace, bringing: _Bringing, tell: Callable[[st
 def _prune_releases(workspace: Workspace, before: Workspace) -> None:
     """Remove the releases that nothing uses any more; a command that began before this pull may still read its own."""
     releases = (workspace.current, workspace.pipeline, before.current, before.pipeline)
+    if releases[:2] == releases[2:]:
+        return
     used = {release.folder for release in releases if release is not None}
     with map_os_errors(workspace.releases):
         for folder in workspace.releases.iterdir():
