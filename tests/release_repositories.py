@@ -69,15 +69,11 @@ class Publisher:
 
     def publish(self, text: str = "{}", *, kind: str = "representer", **more: str) -> str:
         """Publishes the next release, of a few small files; its name."""
-<<<<<<< HEAD
-        sequence = len(self.repository.release_names()) + 1
-        return self.publish_as(sequence, "representer", {"scheme.json": text, "MODEL_CARD.md": f"# {sequence}", **more})
+        sequence = len(self.repository.release_names()) + 1 + self.skipped
+        return self.publish_as(sequence, kind, {"scheme.json": text, "MODEL_CARD.md": f"# {sequence}", **more})
 
     def publish_as(self, sequence: int, kind: str, files: Mapping[str, str]) -> str:
         """Publishes a release under any number, also one that is taken; its name."""
-=======
-        sequence = len(self.repository.release_names()) + 1 + self.skipped
->>>>>>> quarantine
         name = release_name(sequence, kind)
         folder = self.root / "content"
         shutil.rmtree(folder, ignore_errors=True)
@@ -85,11 +81,7 @@ class Publisher:
         for file, content in files.items():
             (folder / file).write_text(content)
         fields = ReleaseFields(kind, "north", sequence, datetime.date(2026, 1, 31), "i2b2_2014", {})
-<<<<<<< HEAD
         found = list_release(folder, fields, KEY.public_key.key_id).manifest.files
-=======
-        files = list_release(folder, fields, KEY.public_key.key_id).manifest.files
->>>>>>> quarantine
         documents = {PROVIDER: RECORD.to_bytes(), LATEST: latest_bytes(name)}
         self.repository.publish(documents, NewRelease(name, folder, (*found, MANIFEST_NAME)))
         return name
