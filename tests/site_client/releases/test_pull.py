@@ -5,7 +5,9 @@ from __future__ import annotations
 import datetime
 import json
 import shutil
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -267,6 +269,14 @@ def test_a_pull_that_takes_long_does_not_undo_a_later_one(
 ) -> None:
     publisher.publish()
     save = Trust.save
+
+    @contextmanager
+    def unlocked(path: Path) -> Iterator[Path]:
+        """Where the file system knows no locks."""
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".incoming") as folder:
+            yield Path(folder)
+
+    monkeypatch.setattr(module, "hold_scratch", unlocked)
 
     def meanwhile(trust: Trust, path: Path) -> None:
         save(trust, path)
