@@ -61,7 +61,7 @@ class Extent:
     rounds: int = 10
 
 
-QUICK = Extent(calls=600, writes=200, clocks=9, bytes=300, random=1, rounds=1)
+QUICK = Extent(calls=1500, writes=500, clocks=9, bytes=900, random=1, rounds=1)
 
 
 @dataclass
