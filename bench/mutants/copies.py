@@ -16,8 +16,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from bench.mutants.breaks import Break
+from shared.errors import ConfigurationError
 
 _LEFT_OUT = re.compile(r"\..*|__pycache__|.*\.egg-info")
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
@@ -68,6 +70,10 @@ class TestRun:
         return "the time was over" if self.code is None else self.said.strip().rpartition("\n")[2]
 
 
+class EndedError(ConfigurationError):
+    """The process that tests are forked from was ended, again and again."""
+
+
 class Copy:
     """A copy of the checkout, made once.
 
@@ -104,25 +110,44 @@ class Copy:
     def run(self, tests: Sequence[str], limit_s: float) -> TestRun:
         """Runs tests in the copy until the first failure; whatever they have started is ended afterwards.
 
+        Where the process that they are forked from has been ended meanwhile, they are run once more, forked from another.
+
         Args:
             tests: files and node ids.
             limit_s: after which they are ended.
+
+        Raises:
+            EndedError: it was ended both times.
         """
-        if self._warm is None:
-            self._warm = self._start()
-        asked, answers = self._warm.stdin, self._warm.stdout
+        for _ in range(2):
+            if self._warm is None:
+                self._warm = self._start()
+            # A pipe without anybody at its other end, which is written to or read from.
+            with suppress(BrokenPipeError, EOFError):
+                return self._forked(self._warm, tests, limit_s)
+            code = self._warm.wait()
+            self.close()
+        raise EndedError(
+            f"expected the process that tests are forked from to go on, it ended twice, now with code {code}; "
+            "see whether there is memory for it, or try fewer at once"
+        )
+
+    def _forked(self, warm: subprocess.Popen[bytes], tests: Sequence[str], limit_s: float) -> TestRun:
+        asked, answers = warm.stdin, warm.stdout
         assert asked is not None
         assert answers is not None
         self._scratch.mkdir()
         began = time.monotonic()
-        asked.write(json.dumps([str(self._said), ["-x", *_PLUGINS, *tests]]).encode() + b"\n")
-        fork = int(answers.readline())
         try:
-            ended = bool(select.select([answers], [], [], limit_s)[0])
+            asked.write(json.dumps([str(self._said), ["-x", *_PLUGINS, *tests]]).encode() + b"\n")
+            fork = _answer(answers)
+            try:
+                ended = bool(select.select([answers], [], [], limit_s)[0])
+            finally:
+                with suppress(ProcessLookupError):
+                    os.killpg(fork, signal.SIGKILL)
+                code = _answer(answers)
         finally:
-            with suppress(ProcessLookupError):
-                os.killpg(fork, signal.SIGKILL)
-            code = int(answers.readline())
             shutil.rmtree(self._scratch, ignore_errors=True)
         said = self._said.read_text(encoding="utf-8", errors="replace")
         return TestRun(code if ended else None, time.monotonic() - began, said)
@@ -153,6 +178,14 @@ class Copy:
             stdout=subprocess.PIPE,
             start_new_session=True,
         )
+
+
+def _answer(answers: IO[bytes]) -> int:
+    """The next number that the process says; EOFError where it is not there any more."""
+    line = answers.readline()
+    if not line:
+        raise EOFError
+    return int(line)
 
 
 def copied_files(root: Path) -> Iterator[Path]:

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from bench.mutants.breaks import Break
-from bench.mutants.copies import Copy, TestRun, copied_files
+from bench.mutants.copies import Copy, EndedError, TestRun, copied_files
 from foundation.errors import StorageError
 from foundation.files import write_text
 from foundation.reading import read_text
@@ -113,12 +113,15 @@ class Trials:
             one.apply_to(read_text(self._root / one.file))
         except (ConfigurationError, StorageError) as error:
             return Outcome(Verdict.ERROR, str(error))
-        with self._copy() as copy:
-            unbroken = self._unbroken(copy, one.tests)
-            if not unbroken.all_passed:
-                return Outcome(Verdict.ERROR, f"its tests do not pass without it: {unbroken.last_line}")
-            with copy.apply_break(one):
-                run = copy.run(one.tests, max(_LEAST_LIMIT_S, _SLOWER * unbroken.seconds))
+        try:
+            with self._copy() as copy:
+                unbroken = self._unbroken(copy, one.tests)
+                if not unbroken.all_passed:
+                    return Outcome(Verdict.ERROR, f"its tests do not pass without it: {unbroken.last_line}")
+                with copy.apply_break(one):
+                    run = copy.run(one.tests, max(_LEAST_LIMIT_S, _SLOWER * unbroken.seconds))
+        except EndedError as error:
+            return Outcome(Verdict.ERROR, str(error))
         if run.code is None:
             return Outcome(Verdict.HUNG, "", run.seconds)
         if run.all_passed:

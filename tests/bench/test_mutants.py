@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench.mutants.breaks import Break, choose, read_breaks
-from bench.mutants.copies import Copy, TestRun, copied_files
+from bench.mutants.copies import Copy, EndedError, TestRun, copied_files
 from bench.mutants.run import entries, main, summary
 from bench.mutants.trials import Outcome, Trials, Verdict
 from bench.results import ROOT
@@ -30,6 +30,15 @@ def test_of_one():
 
 def test_that_waits():
     time.sleep(double(0))
+"""
+ENDING = """
+import os, pathlib, signal
+
+def test_that_ends_what_it_was_forked_from():
+    before = len(list(pathlib.Path().glob("ended-*")))
+    if before < 3:
+        pathlib.Path(f"ended-{before}").touch()
+        os.kill(os.getppid(), signal.SIGKILL)
 """
 
 
@@ -86,6 +95,27 @@ def test_a_break_that_can_not_be_tried_is_an_error(one: Break, words: str, trial
     assert outcome.verdict is Verdict.ERROR
     assert words in outcome.detail
     assert not outcome.killed
+
+
+def test_what_tests_are_forked_from_may_end_once_a_run(checkout: Path, tmp_path: Path) -> None:
+    """As where the memory of the machine is over."""
+    (checkout / "test_ending.py").write_text(ENDING, encoding="utf-8")
+    copy = Copy(checkout, tmp_path / "copy")
+    with pytest.raises(EndedError, match=r"ended twice.*-9"):
+        copy.run(["test_ending.py"], 60)
+    assert copy.run(["test_ending.py"], 60).all_passed
+    assert [path.name for path in sorted((tmp_path / "copy/c").glob("ended-*"))] == ["ended-0", "ended-1", "ended-2"]
+    copy.close()
+
+
+def test_a_break_whose_tests_are_forked_from_nothing_is_an_error(
+    trials: Trials, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(copy: Copy, tests: tuple[str, ...], limit_s: float) -> TestRun:
+        raise EndedError("ended twice")
+
+    monkeypatch.setattr(Copy, "run", run)
+    assert [outcome.detail for outcome in tried(trials, toy("number"), toy("1"))] == ["ended twice", "ended twice"]
 
 
 @pytest.mark.parametrize("said", ["1 failed", "3 skipped", "no tests ran"])

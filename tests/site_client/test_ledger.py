@@ -102,6 +102,15 @@ def test_who_has_no_key_of_the_site_can_add_nothing(site: Workspace, tmp_path: P
     assert ledger.verify(known) is not None
 
 
+def test_the_ledger_of_another_site_with_the_same_keys_is_none_of_this_one(site: Workspace) -> None:
+    other = replace(site, site="st-bob")
+    with pytest.raises(LedgerError, match="expected entry 1 as this site signed it"):
+        ledger.verify(other)
+    with pytest.raises(LedgerError, match="expected the last entry as this site signed it"):
+        ledger.record(other, "approved", {})
+    assert ledger.verify(site) is not None
+
+
 @pytest.mark.parametrize("context", [LEDGER_CONTEXT, SHARE_CONTEXT])
 def test_a_signature_for_something_else_is_none(context: str, site: Workspace) -> None:
     stated = json.loads(lines(site)[-1])["entry"]

@@ -41,6 +41,10 @@ class TestQuarantine:
         nothing_left(workspace)
         assert [one.site for one in shares.accepted_shares(workspace)] == ["south"]
 
+    def test_none_is_compared_with_one_that_waits(self, flooding: Decision, world: World) -> None:
+        assert flooding.state == ShareState.QUARANTINED
+        assert ingest.ingest(world.workspace(), world.bundle("north", 2, seed=1)).state == ShareState.ACCEPTED
+
     def test_a_later_one_with_those_before_it(self, world: World) -> None:
         workspace = world.workspace()
         # Nothing to compare with: it passes.

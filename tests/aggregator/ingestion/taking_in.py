@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,6 +50,9 @@ def receipt_agrees(workspace: Workspace, decision: Decision) -> None:
     assert (receipt.reason_code, receipt.manifest_sha256) == (share.reason_code, share.manifest or "")
     with workspace.registry().reading() as session:
         assert audit_log.verify(session, known=[receipt.log_head]) > 0
+        [event] = [event for event in audit_log.events(session) if event.hash == receipt.log_head]
+    details = json.loads(event.details)
+    assert (event.action, details["site"], details["sequence"]) == (f"share-{share.state}", share.site, share.sequence)
 
 
 def nothing_left(workspace: Workspace) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,10 +14,13 @@ from aggregator.enrolled import alarms, shares, sites
 from aggregator.errors import RegistryError
 from aggregator.ingestion import ingest, opening
 from aggregator.ingestion.payload_check import check_payload
+from aggregator.objects.folder import FolderStore
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
 from bench.exchange.world import Sentences, World, invented_terms
+from foundation.reading import file_sha256
 from protocols.errors import (
+    BoundsError,
     ConflictError,
     DigestError,
     ProtocolError,
@@ -52,6 +57,10 @@ class TestAccepted:
         assert shares.accepted_shares(workspace) == []
         assert workspace.objects().exists(shares.list_shares(workspace)[0].bundle)
         assert ingest.receive(workspace, bundle) == number
+        with workspace.registry().reading() as session:
+            *_, event = audit_log.events(session)
+        stated = {"sequence": 1, "bundle": hashlib.sha256(bundle.read_bytes()).hexdigest()}
+        assert (event.actor, event.action, json.loads(event.details)) == ("north", "share-received", stated)
         bundle.unlink()
         assert ingest.process(world.workspace(), number).state == ShareState.ACCEPTED
         nothing_left(workspace)
@@ -224,6 +233,34 @@ class TestRefused:
         monkeypatch.setattr(opening, "check_payload", revoked)
         assert ingest.ingest(workspace, world.bundle()).reason_code == "unknown-signer"
         nothing_left(workspace)
+
+    def test_a_site_that_was_revoked_while_its_bundle_was_kept(
+        self, small: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        workspace, bundle = small.workspace(), small.bundle()
+        put = FolderStore.put
+
+        def revoked(store: FolderStore, path: Path, sha256: str) -> None:
+            put(store, path, sha256)
+            sites.revoke(small.workspace(), "north", "key stolen")
+
+        monkeypatch.setattr(FolderStore, "put", revoked)
+        with pytest.raises(UnknownSignerError, match="revoked"):
+            ingest.receive(workspace, bundle)
+        assert rows(workspace) == []
+
+    def test_attack_a_bundle_without_end_is_not_even_read(self, small: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        workspace, bundle = small.workspace(), small.bundle()
+        size = bundle.stat().st_size
+        read: list[Path] = []
+        monkeypatch.setattr(ingest, "file_sha256", lambda path: read.append(path) or file_sha256(path))
+        monkeypatch.setattr(ingest, "_MAX_BUNDLE_BYTES", size - 1)
+        with pytest.raises(BoundsError, match=f"{size - 1} bytes at most"):
+            ingest.receive(workspace, bundle)
+        assert read == []
+        monkeypatch.setattr(ingest, "_MAX_BUNDLE_BYTES", size)
+        ingest.receive(workspace, bundle)
+        assert read == [bundle]
 
     @pytest.mark.parametrize(
         ("spoil", "error"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aggregator.ingestion.label_rates import ALPHA, CLUSTER, Reference, _stands_out, describe_outliers
+from aggregator.ingestion.label_rates import Reference, _stands_out, describe_outliers
 
 NAMES = ("NAME", "DATE", "CITY")
 # "O", then "B-" and "I-" of each.
@@ -75,19 +76,28 @@ def test_the_two_sides_are_alike(here: int, there: int, tokens: tuple[int, int])
     assert _stands_out(here, tokens[0], there, tokens[1], 4.0) == _stands_out(there, tokens[1], here, tokens[0], 4.0)
 
 
-@pytest.mark.parametrize(("many", "few", "tokens", "others"), [(40, 0, 100, 100), (30, 1, 100, 200), (5, 5, 10, 90)])
-def test_the_probability_is_that_of_the_binomial(many: int, few: int, tokens: int, others: int) -> None:
-    """Against the sum itself, where the counts are whole observations."""
-    share = 4.0 * tokens / (4.0 * tokens + others)
-    total = many + few
-    tail = sum(math.comb(total, k) * share**k * (1 - share) ** (total - k) for k in range(many, total + 1))
-    assert _stands_out(CLUSTER * many, CLUSTER * tokens, CLUSTER * few, CLUSTER * others, 4.0) == (tail < ALPHA)
+@pytest.mark.parametrize(("tokens", "others"), [(100, 100), (100, 200), (60, 900)])
+@pytest.mark.parametrize("few", [0, 1, 2, 5])
+def test_the_first_number_that_stands_out_is_that_of_the_binomial(few: int, tokens: int, others: int) -> None:
+    """Against the sum itself, in whole fractions, where the counts are whole observations: eight tokens are one."""
+    share = Fraction(4 * tokens, 4 * tokens + others)
+
+    def unlikely(many: int) -> bool:
+        total = many + few
+        tail = sum(math.comb(total, k) * share**k * (1 - share) ** (total - k) for k in range(many, total + 1))
+        return tail < Fraction(1, 100_000)
+
+    more = [many for many in range(tokens) if many * others > few * tokens]
+    found = [many for many in more if _stands_out(8 * many, 8 * tokens, 8 * few, 8 * others, 4.0)]
+    assert found == [many for many in more if unlikely(many)]
+    assert found
 
 
-def test_tokens_that_come_in_notes_do_not_stand_out() -> None:
+@pytest.mark.parametrize("notes", [10, 60])
+def test_tokens_that_come_in_notes_do_not_stand_out(notes: int) -> None:
     """Two samples of one hospital whose notes differ: the names of a note are many or none."""
     random = np.random.default_rng(0)
     for _ in range(200):
-        samples = [random.binomial(1, 0.3, 60) * random.poisson(12, 60) for _ in range(2)]
+        samples = [random.binomial(1, 0.3, notes) * random.poisson(12, notes) for _ in range(2)]
         here, there = (int(sample.sum()) for sample in samples)
         assert describe_outliers((6000 - here, here, 0), reference((6000 - there, there, 0)), ("NAME",)) is None

@@ -6,6 +6,7 @@ import hashlib
 import json
 import threading
 import unicodedata
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -65,24 +66,18 @@ def test_an_empty_log_holds(database: Database) -> None:
         assert (audit_log.verify(session), audit_log.head(session)) == (0, START)
 
 
-def test_the_hash_is_what_the_documentation_says(registry: Registry) -> None:
+def documented_hash(event: Event) -> str:
     """An oracle of its own: docs/operation.md says how anyone checks an exported log without this program."""
+    columns = {name: value for name, value in asdict(event).items() if name != "hash"}
+    hashed = json.dumps({"format": 1, **columns}, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(hashed.encode()).hexdigest()
+
+
+def test_the_hash_is_what_the_documentation_says(registry: Registry) -> None:
     first = all_events(registry)[0]
-    hashed = json.dumps(
-        {
-            "format": 1,
-            "seq": 1,
-            "at": first.at,
-            "actor": "site-1",
-            "action": "test",
-            "details": '{"number":1,"reason":"schlüssel \\"weg\\"\\n"}',
-            "previous": "0" * 64,
-        },
-        sort_keys=True,
-        separators=(",", ":"),
-        ensure_ascii=False,
-    )
-    assert first.hash == hashlib.sha256(hashed.encode()).hexdigest()
+    assert (first.actor, first.previous) == ("site-1", "0" * 64)
+    assert first.details == '{"number":1,"reason":"schlüssel \\"weg\\"\\n"}'
+    assert first.hash == documented_hash(first)
 
 
 CHANGES = {
@@ -113,6 +108,34 @@ def test_an_event_that_was_taken_out_is_named(seq: int, registry: Registry, data
     broken_at(registry, seq)
     for later in range(seq + 1, EVENTS + 1):
         database.run(f"UPDATE events SET seq = {later - 1} WHERE seq = {later}")
+    broken_at(registry, seq)
+
+
+@pytest.mark.parametrize("seq", range(1, EVENTS))
+def test_attack_an_event_that_was_written_anew_with_its_hash_is_told_by_the_next(
+    seq: int, registry: Registry, database: Database
+) -> None:
+    forged = replace(all_events(registry)[seq - 1], action="forged")
+    database.unlock_events()
+    database.run(f"UPDATE events SET action = 'forged', hash = '{documented_hash(forged)}' WHERE seq = {seq}")
+    broken_at(registry, seq + 1)
+
+
+@pytest.mark.parametrize("seq", range(2, EVENTS + 1))
+def test_attack_events_that_follow_each_other_but_for_a_number_are_noticed(
+    seq: int, registry: Registry, database: Database
+) -> None:
+    """As if some had been taken out and all behind them written anew; who has none of their hashes sees the gap."""
+    found = all_events(registry)
+    database.unlock_events()
+    previous = found[seq - 2].hash
+    moved = []
+    for event in found[seq - 1 :]:
+        moved.append(forged := replace(event, seq=event.seq + 1, previous=previous))
+        previous = documented_hash(forged)
+    for forged in reversed(moved):
+        changes = f"seq = {forged.seq}, previous = '{forged.previous}', hash = '{documented_hash(forged)}'"
+        database.run(f"UPDATE events SET {changes} WHERE seq = {forged.seq - 1}")
     broken_at(registry, seq)
 
 
@@ -169,6 +192,8 @@ def test_what_is_no_text_is_named_too(column: str, value: str, tmp_path: Path) -
         "INSERT INTO events VALUES (6, '', '', '', '', '9', '')",
         "INSERT INTO events SELECT 6, at, actor, action, details, previous, hash FROM events WHERE seq = 5",
         "INSERT INTO events SELECT * FROM events WHERE seq = 5",
+        "INSERT INTO events SELECT 7, at, actor, action, details, hash, '9' FROM events WHERE seq = 5",
+        "INSERT INTO events SELECT 0, at, actor, action, details, hash, '9' FROM events WHERE seq = 5",
     ],
 )
 def test_the_database_itself_refuses_to_change_the_log(statement: str, registry: Registry, database: Database) -> None:

@@ -19,7 +19,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from aggregator.errors import DatabaseError, RegistryError, UnconfinedError, WorkspaceError
 from aggregator.registry.tables import NonceRow, ShareRow, UploadRow
@@ -241,6 +241,31 @@ def test_of_many_servers_that_write_one_piece_at_once_one_does(central: Provider
 
     run(work)
     assert part_files(central)[0].read_bytes() == BUNDLE
+
+
+@pytest.mark.parametrize("change", [{"state": "aborted"}, {"offset": 9_000}])
+def test_a_piece_does_not_count_at_an_upload_that_has_ended_or_gone_on_while_it_was_written(
+    central: Provider, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any]
+) -> None:
+    """By another server's hand, which the lock of a file need not hold off where the folder is on another machine."""
+    flush = os.fsync
+
+    def meanwhile(descriptor: int) -> None:
+        flush(descriptor)
+        with central.registry.transaction() as session:
+            session.execute(update(UploadRow).values(**change))
+
+    async def work() -> None:
+        async with site(central.app) as north:
+            place = (await north.begin(BUNDLE)).headers["location"]
+            with monkeypatch.context() as disk:
+                disk.setattr("os.fsync", meanwhile)
+                refused(await north.send("PATCH", place, BUNDLE[:5_000], offset=0), 409, "offset")
+
+    run(work)
+    with central.registry.reading() as session:
+        row = session.scalars(select(UploadRow)).one()
+    assert (row.state, row.offset) == (change.get("state", "open"), change.get("offset", 0))
 
 
 def test_a_piece_that_was_cut_counts_for_nothing(central: Provider) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import secrets
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -68,6 +70,28 @@ def test_numbers_of_the_tail_join_the_others_without_a_seam(tail: int, monkeypat
         .standard_normal((3000, 100)),
     ):
         assert stats.kstest(numbers.ravel().astype(np.float64), "norm").pvalue > 1e-9
+
+
+@pytest.mark.parametrize("first", [0, 1, 2, 7, 4095, 4096, 5000, 1 << 20, 1 << 31])
+@pytest.mark.parametrize("second", [0, 1 << 31, (1 << 32) - 1])
+def test_a_distance_is_that_of_box_and_muller_for_the_bits_that_it_begins_with(first: int, second: int) -> None:
+    """Digit by digit: the bits are digits of base 2 ** 32 behind the point, to which the least that is told apart is added."""
+    digits = [first]
+    if first < 4096:
+        # Bits that are all 0 have no say, and another 32 are drawn.
+        digits += [second] if first else [3, second]
+    uniform = sum(Fraction(digit, 1 << 32 * place) for place, digit in enumerate(digits, 1)) + Fraction(
+        1, 1 << 32 * len(digits)
+    )
+    out = np.empty((1, 2), dtype=np.float32)
+    noise_source._normal(
+        np.array([[first]], dtype=np.uint32),
+        np.zeros((1, 1), dtype=np.uint32),
+        out,
+        lambda which, rows, _: np.full(len(rows), digits[which], dtype=np.uint32),
+    )
+    assert out[0, 0] == pytest.approx(math.sqrt(-2 * math.log(uniform)), abs=5e-6)
+    assert out[0, 1] == 0
 
 
 @pytest.mark.parametrize("shape", [(0,), (1,), (3, 5), (2, noise_source._PIECE + 1), ()])
@@ -231,10 +255,14 @@ class TestMemoisedNoise:
             drawn_here = parts.select_sentences(rows).raised_normal((len(tokens), 5), factors[tokens])
             np.testing.assert_array_equal(drawn_here, whole[tokens])
 
-    @pytest.mark.parametrize("wrong", [0.5, 1.1, 2.0])
-    def test_a_factor_off_the_ladder_or_of_half_a_sentence_is_refused(self, wrong: float) -> None:
+    @pytest.mark.parametrize(
+        ("wrong", "tokens"),
+        # Between the first two rungs, close below the second, below the first; then a rung for a part of a sentence only.
+        [(1.1, slice(5, 10)), (1.18, slice(5, 10)), (0.5, slice(5, 10)), (2.0, slice(6, 7)), (2.0, slice(0, 9))],
+    )
+    def test_a_factor_off_the_ladder_or_of_half_a_sentence_is_refused(self, wrong: float, tokens: slice) -> None:
         factors = np.ones(13)
-        factors[6] = wrong
+        factors[tokens] = wrong
         with pytest.raises(ConfigurationError, match="one factor"):
             MemoisedNoise(SECRET, b"r").for_sentences(WORDS, LENGTHS).raised_normal((13, 5), factors)
 

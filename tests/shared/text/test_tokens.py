@@ -76,6 +76,16 @@ def test_sentences(text: str, expected: list[str]) -> None:
     assert sentences(text) == expected
 
 
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_a_blank_line_ends_a_sentence_that_a_line_end_does_not(line_end: str) -> None:
+    """The line is so long and goes on in small letters, so that one line end alone may be the printer's."""
+    line = "a wrapped line that goes on for more than fifty-five characters"
+    words = line.replace("-", " - ")
+    assert sentences(f"{line}{line_end}and ends") == [f"{words} and ends"]
+    assert sentences(f"{line}{line_end * 2}and ends") == [words, "and ends"]
+    assert sentences(f"{line}{line_end} {line_end}and ends") == [words, "and ends"]
+
+
 def test_a_note_of_five_megabytes_in_one_line_has_bounded_sentences() -> None:
     tokens = tokenise("word, " * (5_000_000 // 6))
     lengths = np.diff([*tokens.sentence_starts.tolist(), len(tokens)])

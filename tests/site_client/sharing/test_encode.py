@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ from shared.constructions.construction import Construction
 from shared.document import Document
 from shared.labels import LabelScheme
 from shared.models.noise import SharingNoise
-from shared.models.noise_source import PrivateNoise
+from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
 from shared.privacy.enforcement import AdvantageBound
 from shared.sentences.encoding import embed_sentences, represent_noise_free
@@ -122,6 +123,31 @@ def test_notes_that_are_shared_again_get_the_same_noise_again(tmp_path: Path) ->
     secret = site.root / "keys" / "noise.key"
     secret.write_bytes(secret.read_bytes()[::-1])
     assert not first & shared_by(site, "other.parquet")
+
+
+def test_the_bound_is_held_under_another_noise_than_that_of_the_share(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is decided under the noise of the share would hang on it, and tell of it."""
+    drawn: dict[str, np.ndarray] = {}
+
+    def draw(noise: SharingNoise) -> np.ndarray:
+        assert isinstance(noise, MemoisedNoise)
+        return noise.for_sentences(["chest", "pain"], np.array([2])).standard_normal((2, 500)).ravel()
+
+    class Watched(Guard):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            drawn["bound"] = draw(given[-1])
+
+    def watched(*given: Any) -> Iterator[SentenceBlock]:
+        drawn["share"] = draw(given[3])
+        return encoded_blocks(*given)
+
+    monkeypatch.setattr(module, "Guard", Watched)
+    monkeypatch.setattr(module, "encoded_blocks", watched)
+    shared_by(sites.site(tmp_path, sites.noisy(0.1)), "a.parquet", AdvantageBound(0.3))
+    assert abs(np.corrcoef(drawn["bound"], drawn["share"])[0, 1]) < 0.2
 
 
 def test_one_representer_in_two_releases_draws_once(tmp_path: Path) -> None:
