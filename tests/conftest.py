@@ -7,6 +7,7 @@ import os
 # Read by torch when a test imports it, here and in every process that a test starts; most tests of the exchange never do.
 os.environ["OMP_NUM_THREADS"] = "1"
 
+import gc
 import shutil
 import sys
 from pathlib import Path
@@ -22,9 +23,16 @@ from tests.once import made_once
 if TYPE_CHECKING:
     from tests.loop import Loop
 
-# No test judges time: on a busy machine, examples that take a moment would fail.
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# No test judges time: on a busy machine, examples that take a moment would fail. Fifty examples where a test asks for no
+# other number: every run draws others.
+settings.register_profile("untimed", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+
+def pytest_collection_finish() -> None:
+    """Leave what has been imported out of every later search for garbage: it is most of the heap and stays to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

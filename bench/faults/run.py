@@ -61,7 +61,7 @@ class Extent:
     rounds: int = 10
 
 
-QUICK = Extent(calls=450, writes=120, clocks=9, bytes=300, random=1, rounds=1)
+QUICK = Extent(calls=600, writes=200, clocks=9, bytes=300, random=1, rounds=1)
 
 
 @dataclass
@@ -137,10 +137,15 @@ def _measured(subject: Subject[Any], disturbance: Disturbance) -> tuple[int, flo
         return disturbance(partial(subject.work, world)).points, time.monotonic() - began
 
 
+def _spread(points: int, every: int) -> range:
+    """One of every so many points, from the middle of the first: with few of them none is wasted on the first call."""
+    return range((min(points, every) + 1) // 2, points + 1, every)
+
+
 def _kills(subject: Subject[Any], extent: Extent) -> Iterator[Disturbance]:
     """At every point, and at random times."""
     points, seconds = _measured(subject, partial(kill_at, point=0))
-    for point in range(1, points + 1, extent.calls):
+    for point in _spread(points, extent.calls):
         yield partial(kill_at, point=point)
     for moment in moments(seconds, extent.random, seed=points):
         yield partial(kill_after, seconds=moment)
@@ -149,7 +154,7 @@ def _kills(subject: Subject[Any], extent: Extent) -> Iterator[Disturbance]:
 def _failures(subject: Subject[Any], extent: Extent) -> Iterator[Disturbance]:
     """A full disk and a failing one, at every call that writes."""
     points, _ = _measured(subject, partial(fail_at, point=0, number=errno.EIO))
-    for point in range(1, points + 1, extent.writes):
+    for point in _spread(points, extent.writes):
         for number in (errno.ENOSPC, errno.EIO):
             yield partial(fail_at, point=point, number=number)
 

@@ -132,15 +132,15 @@ class TestNotesThatAreStrangeButGood:
         assert snapshot(tmp_path, built_loop.root) == before
         done(deid(built_loop, path, tmp_path / "safe"))
 
-    def test_a_note_of_5_mb_in_one_line(self, loop: Loop, tmp_path: Path) -> None:
+    def test_a_note_of_a_megabyte_in_one_line(self, loop: Loop, tmp_path: Path) -> None:
         filler = "pneumonoultramicroscopicsilicovolcanoconiosis-" * 3
-        text = f"Dr Quillfeather advised {filler}, " * (5_000_000 // (len(filler) + 26))
-        assert len(text) > 4_900_000
+        text = f"Dr Quillfeather advised {filler}, " * (1_000_000 // (len(filler) + 26))
+        assert len(text) > 980_000
         assert "\n" not in text
         spans = (Annotation(3, 15, "DOCTOR"),)
         path = write_notes(tmp_path / "long.jsonl", [Document("long", text, spans)], "jsonl")
         found = values(encode(loop, path, tmp_path / "a.parquet", "--json"))
-        assert found["tokens"] > 150_000
+        assert found["tokens"] > 30_000
         done(deid(loop, path, tmp_path / "safe"))
         assert (tmp_path / "safe" / "long.txt").read_text().startswith("Dr [DOCTOR]")
 

@@ -1,4 +1,8 @@
-"""The exchange from enrolment to the hospital that shared nothing, over either transport and on either database."""
+"""The exchange from enrolment to the hospital that shared nothing, over either transport and on either database.
+
+Neither knows of the other, so two runs meet both kinds of both: a stick and a file, the network and a server. The other
+two ways to pair them are in `tests/aggregator`: the running server on a file, and the ingest on PostgreSQL.
+"""
 
 from __future__ import annotations
 
@@ -89,11 +93,6 @@ class Exchange:
         return [(row["site"], row["sequence"], row["state"]) for row in self.provider("shares", "list")["shares"]]
 
 
-@pytest.fixture(params=["stick", "https"])
-def transport(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 @pytest.fixture
 def exchange(transport: str, database: Database, built_loop: Loop, tmp_path: Path) -> Iterator[Exchange]:
     loop = Loop(tmp_path / "loop")
@@ -115,6 +114,9 @@ def exchange(transport: str, database: Database, built_loop: Loop, tmp_path: Pat
         yield Exchange(loop, certificates.authority, f"{address}/releases")
 
 
+@pytest.mark.parametrize(
+    ("transport", "database"), [("stick", "sqlite"), ("https", "postgresql")], indirect=["database"]
+)
 def test_the_whole_exchange(exchange: Exchange) -> None:
     for name in SHARING:
         exchange.join(name)

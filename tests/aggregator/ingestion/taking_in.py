@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,10 +26,16 @@ def world(database: Database, tmp_path: Path) -> World:
     return build(tmp_path / "world", database=database.url)
 
 
+@pytest.fixture(scope="session")
+def small_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What `small` is a copy of."""
+    return build(tmp_path_factory.mktemp("small") / "world").root
+
+
 @pytest.fixture
-def small(tmp_path: Path) -> World:
+def small(small_template: Path, tmp_path: Path) -> World:
     """The same on SQLite alone, for what the database has no part in."""
-    return build(tmp_path / "world")
+    return World(Path(shutil.copytree(small_template, tmp_path / "world")))
 
 
 @pytest.fixture

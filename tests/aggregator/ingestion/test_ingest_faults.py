@@ -204,7 +204,7 @@ class TestCrash:
             (os, "replace", OSError(errno.EIO, "Input/output error")),
             (os, "fsync", OSError(errno.ENOSPC, "No space left on device")),
             (os, "unlink", OSError(errno.EIO, "Input/output error")),
-            (Session, "flush", KeyboardInterrupt()),
+            (Session, "_flush", KeyboardInterrupt()),
         ],
         ids=["replace", "fsync", "unlink", "flush"],
     )

@@ -39,14 +39,16 @@ def _file(folder: Path, content: bytes | str) -> Path:
 def test_genuine_files_read_as_gensim_reads_them(name: str, no_header: bool, words: int, dim: int) -> None:
     path = corpus(name)
     ours = read_vectors(path)
-    theirs = KeyedVectors.load_word2vec_format(str(path), no_header=no_header)
     assert ours.matrix.shape == (words, dim)
-    assert list(ours.words) == theirs.index_to_key
+    # gensim is slow, and the two of one make are alike: the larger one's first words are enough.
+    theirs = KeyedVectors.load_word2vec_format(str(path), no_header=no_header, limit=4000 if words > 20_000 else None)
+    first = ours.matrix[: len(theirs.vectors)]
+    assert list(ours.words[: len(first)]) == theirs.index_to_key
     lengths = np.linalg.norm(theirs.vectors, axis=1, keepdims=True)
     # One of these files has words whose vector is zero.
     present = lengths[:, 0] > 0
-    np.testing.assert_allclose(ours.matrix[present], theirs.vectors[present] / lengths[present], atol=2e-7)
-    np.testing.assert_allclose(np.linalg.norm(ours.matrix[~present], axis=1), UNKNOWN_LENGTH, rtol=1e-5)
+    np.testing.assert_allclose(first[present], theirs.vectors[present] / lengths[present], atol=2e-7)
+    np.testing.assert_allclose(np.linalg.norm(first[~present], axis=1), UNKNOWN_LENGTH, rtol=1e-5)
 
 
 @given(words=_WORDS, header=st.booleans(), zipped=st.booleans(), ending=st.sampled_from(["\n", " \n", "\r\n"]))

@@ -28,7 +28,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 @pytest.fixture(scope="module")
 def notes() -> dict[str, list[Document]]:
-    return {site: list(generate_notes(site, 200, seed=11)) for site in SITES}
+    return {site: list(generate_notes(site, 100, seed=11)) for site in SITES}
 
 
 def test_there_are_enough_hospitals_of_each_language() -> None:

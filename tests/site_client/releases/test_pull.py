@@ -38,11 +38,17 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return folders
 
 
-@pytest.fixture
-def publisher(tmp_path: Path) -> Publisher:
-    made = Publisher(tmp_path / "provider")
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Publisher:
+    """With release 1; nobody may change it."""
+    made = Publisher(tmp_path_factory.mktemp("published") / "provider")
     made.publish()
     return made
+
+
+@pytest.fixture
+def publisher(published: Publisher, tmp_path: Path) -> Publisher:
+    return published.copy(tmp_path / "provider")
 
 
 @pytest.fixture

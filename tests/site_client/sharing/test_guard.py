@@ -117,9 +117,9 @@ def test_the_bound_holds_on_average_over_draws_that_did_not_choose_the_noise(adv
     )
     sentence = np.repeat(np.arange(len(CHUNK.lengths)), CHUNK.lengths)[pairs.tokens]
     vectors, fresh = construction.vectors.rows(words), torch.Generator().manual_seed(7)
-    delta = np.stack([divergences(construction.representer, vectors, CHUNK.lengths, pairs, fresh) for _ in range(60)])
+    delta = np.stack([divergences(construction.representer, vectors, CHUNK.lengths, pairs, fresh) for _ in range(40)])
     broken = kept = 0
-    for seed in range(8):
+    for seed in range(4):
         guard = Guard(construction, 10_000, AdvantageBound(advantage), MemoisedNoise(bytes([seed] * 32), b"bound"))
         passed, factors = guard.admit_sentences(CHUNK)
         assert factors is not None
@@ -129,7 +129,7 @@ def test_the_bound_holds_on_average_over_draws_that_did_not_choose_the_noise(adv
                 kept += 1
                 mean = np.mean(2 * normal_cdf(delta[:, sentence == row] / of[one] / 2) - 1, axis=0)
                 broken += bool(mean.max(initial=0) > advantage)
-    assert kept > 50
+    assert kept > 25
     assert broken == 0
 
 
