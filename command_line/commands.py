@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 import click
 
+from command_line.stopping import StoppedError, heed_stop_signals
 from foundation.errors import DeidError
 
 _STORAGE = 8
@@ -39,7 +40,8 @@ class Program(click.Group):
     def invoke(self, context: click.Context) -> Any:
         """Run, with every error told in one line and its exit code."""
         try:
-            return super().invoke(context)
+            with heed_stop_signals():
+                return super().invoke(context)
         except DeidError as error:
             return self._fail(str(error), error.exit_code, error)
         except OSError as error:
@@ -51,6 +53,8 @@ class Program(click.Group):
                 _STORAGE,
                 error,
             )
+        except StoppedError as error:
+            return self._fail(f"ended by {error.name}; nothing half-written was kept", error.exit_code, error)
         except KeyboardInterrupt as error:
             return self._fail("interrupted; nothing half-written was kept", _INTERRUPTED, error)
         except click.UsageError as error:

@@ -3,23 +3,21 @@
 A file is written under a temporary name in its own folder, flushed to the disk, and renamed. Whatever goes wrong before the
 rename removes the temporary file, so that nothing half-written stays.
 
-A file is its owner's alone unless its writer says otherwise: a forgotten argument must not show a key to others.
+A file is its owner's alone unless its writer says otherwise: a forgotten argument must not show a key or a note to others.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from foundation.leftovers import make_temporary
 from foundation.os_errors import map_os_errors
 
 _OWNER_ONLY, _AS_UMASK_SAYS = 0o600, 0o666
-# So many characters of a name leave room for the rest of the temporary one, whatever alphabet they are of.
-_NAME_CHARACTERS = 50
 
 
 @contextmanager
@@ -27,7 +25,8 @@ def stage_file(path: Path, *, private: bool = True) -> Iterator[Path]:
     """A temporary name beside `path` that becomes `path` when the block ends well, and vanishes otherwise.
 
     An empty file is there under the name, with the rights that `path` will have; the block fills it and closes it. Errors
-    of the block pass through as they are: they may be about other files.
+    of the block pass through as they are: they may be about other files. What is left where the program is killed, the next
+    one that writes into the folder removes.
 
     Args:
         path: where the file goes; one that is there is replaced.
@@ -36,11 +35,10 @@ def stage_file(path: Path, *, private: bool = True) -> Iterator[Path]:
     Raises:
         StorageError: the disk is full, or the folder can't be written.
     """
-    temporary = path.parent / f".{path.name[:_NAME_CHARACTERS]}.{secrets.token_hex(8)}.partial"
     mode = _OWNER_ONLY if private else _AS_UMASK_SAYS
+    with map_os_errors(path):
+        temporary, handle = make_temporary(path, lambda name: os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
     try:
-        with map_os_errors(path):
-            os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
         yield temporary
         with map_os_errors(path):
             flush(temporary)
@@ -49,6 +47,8 @@ def stage_file(path: Path, *, private: bool = True) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            os.close(handle)
 
 
 @contextmanager

@@ -3,33 +3,39 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from foundation.files import flush
+from foundation.leftovers import NAME_CHARACTERS, is_held, make_temporary
 from foundation.os_errors import map_os_errors, storage_error
+
+_OWNER_ONLY, _EVERYBODY = 0o700, 0o755
+_OLD = ".old"
 
 
 @contextmanager
-def new_folder(path: Path, *, replace: bool = True) -> Iterator[Path]:
+def new_folder(path: Path, *, replace: bool = True, private: bool = False) -> Iterator[Path]:
     """A folder to fill that becomes `path` when the block ends well, and is removed when it does not.
 
-    Everybody may look into it; its files have the rights that the block gives them.
+    What is left where the program is killed, the next one that writes beside it removes, or puts back.
 
     Args:
         path: where it goes.
         replace: whether a folder that is there already makes room.
+        private: whether its owner alone may look into it; its files have the rights that the block gives them.
 
     Raises:
         StorageError: the folder can't be made or moved into place, or is there already.
     """
     with map_os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        staged = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-        staged.chmod(0o755)
+        _settle_exchanges(path)
+        staged, handle = make_temporary(path, _make_folder)
+        staged.chmod(_OWNER_ONLY if private else _EVERYBODY)
     try:
         with map_os_errors(path):
             yield staged
@@ -41,6 +47,7 @@ def new_folder(path: Path, *, replace: bool = True) -> Iterator[Path]:
                 os.rename(staged, path)
     finally:
         shutil.rmtree(staged, ignore_errors=True)
+        os.close(handle)
 
 
 @contextmanager
@@ -75,7 +82,7 @@ def new_tree(root: Path, folders: tuple[str, ...]) -> Iterator[None]:
 
 def _exchange(staged: Path, path: Path) -> None:
     """Put one folder into the place of another, which stays if that fails."""
-    old = staged.with_name(staged.name + ".old")
+    old = staged.with_name(staged.name + _OLD)
     os.rename(path, old)
     try:
         os.rename(staged, path)
@@ -83,3 +90,23 @@ def _exchange(staged: Path, path: Path) -> None:
         os.rename(old, path)
         raise
     shutil.rmtree(old, ignore_errors=True)
+
+
+def _settle_exchanges(path: Path) -> None:
+    """What a program left that was killed between the two renames: the old folder goes back, or goes if a new one is there."""
+    if len(path.name) > NAME_CHARACTERS:
+        return  # The temporary name does not tell whose it is.
+    of_path = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{16}}\.partial{re.escape(_OLD)}")
+    for name in filter(of_path.fullmatch, os.listdir(path.parent)):
+        old, staged = path.with_name(name), path.with_name(name.removesuffix(_OLD))
+        if is_held(staged):
+            continue
+        if path.exists():
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            os.rename(old, path)
+
+
+def _make_folder(path: Path) -> int:
+    path.mkdir(mode=_OWNER_ONLY)
+    return os.open(path, os.O_RDONLY)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from foundation.errors import StorageError
 from foundation.os_errors import map_os_errors
+
+_HOLDER = ".holder"
 
 
 @contextmanager
@@ -30,3 +34,87 @@ def lock_folder(folder: Path) -> Iterator[None]:
         # First: whatever becomes of the closing, the lock must not outlive the block.
         fcntl.flock(handle, fcntl.LOCK_UN)
         os.close(handle)
+
+
+@contextmanager
+def hold_scratch(path: Path) -> Iterator[Path]:
+    """An empty folder that one process has at a time and that goes when the block ends; what a killed one left goes first.
+
+    Nobody waits for it: what fills it may take hours.
+
+    Args:
+        path: its name, always the same.
+
+    Raises:
+        StorageError: another process, or another thread, has it; or it can't be made.
+    """
+    handle = _open_alone(path)
+    try:
+        with map_os_errors(path):
+            _clear(path)
+            (path / _HOLDER).write_text(str(os.getpid()))
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        os.close(handle)
+
+
+def lock_at_once(handle: int) -> None:
+    """Locks an open file or folder until it is closed.
+
+    Raises:
+        BlockingIOError: another has locked it.
+        OSError: here is no such lock.
+    """
+    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _open_alone(folder: Path) -> int:
+    """A folder, made where it is missing, open and locked."""
+    while True:
+        with map_os_errors(folder):
+            folder.mkdir(mode=0o700, exist_ok=True)
+            try:
+                handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            except FileNotFoundError:
+                continue
+        try:
+            with map_os_errors(folder):
+                _lock_or_say_who(handle, folder)
+                # Whoever had it before may have removed it between the opening and the lock.
+                if _is_still(handle, folder):
+                    return handle
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)
+
+
+def _lock_or_say_who(handle: int, folder: Path) -> None:
+    try:
+        lock_at_once(handle)
+    except BlockingIOError as error:
+        holder = "another process"
+        with suppress(OSError, ValueError):
+            holder = f"process {int((folder / _HOLDER).read_text())}"
+        raise StorageError(
+            "a folder that no other command is filling",
+            received=f"one that {holder} is filling",
+            advice="wait until it has ended and repeat",
+            place=folder.name,
+        ) from error
+
+
+def _is_still(handle: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+def _clear(folder: Path) -> None:
+    for found in folder.iterdir():
+        if found.is_dir() and not found.is_symlink():
+            shutil.rmtree(found)
+        else:
+            found.unlink()

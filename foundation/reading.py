@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import stat
 from pathlib import Path
@@ -10,16 +11,27 @@ from pathlib import Path
 from foundation.errors import StorageError
 from foundation.os_errors import map_os_errors
 
+# Some such files come from strangers, and what is read is held in memory several times over.
+_MAX_TEXT_BYTES = 256 << 20
 
-def read_text(path: Path) -> str:
+
+def read_text(path: Path, max_bytes: int = _MAX_TEXT_BYTES) -> str:
     """The text of a small UTF-8 file.
 
+    Args:
+        path: the file.
+        max_bytes: the most to read.
+
     Raises:
-        StorageError: it can't be read, or is not UTF-8.
+        StorageError: it can't be read, is larger, or is not UTF-8.
     """
+    with map_os_errors(path), path.open("rb") as file:
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:
+        raise StorageError(f"at most {max_bytes} bytes", received="more", advice="restore the file", place=path.name)
     try:
-        with map_os_errors(path):
-            return path.read_text(encoding="utf-8")
+        # As files of text are read: a line ends with one character.
+        return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8").read()
     except UnicodeDecodeError as error:
         raise StorageError("UTF-8 text", received="other bytes", advice="restore the file", place=path.name) from error
 

@@ -116,6 +116,9 @@ def save_scheme(scheme: LabelScheme, folder: Path) -> None:
     )
 
 
+_MAX_SCHEME_BYTES = 1 << 20
+
+
 def load_scheme_file(folder: Path) -> LabelScheme:
     """The label scheme in scheme.json.
 
@@ -123,7 +126,7 @@ def load_scheme_file(folder: Path) -> LabelScheme:
         ModelError: the file is not what `save_scheme` writes.
     """
     try:
-        data = json.loads(read_text(folder / "scheme.json"))
+        data = json.loads(read_text(folder / "scheme.json", _MAX_SCHEME_BYTES))
         return LabelScheme(str(data["name"]), tuple(map(str, data["categories"])))
     except (ValueError, KeyError, TypeError, ConfigurationError) as error:
         raise ModelError("scheme.json: expected a label scheme; pull the release again") from error

@@ -1,7 +1,7 @@
 """The hospital's folder: its keys, the provider it trusts, the release it works with. It can be moved and copied.
 
 site.json       format, name of the site, sequence number of the last share, whether shares need an approval, the site's
-                public keys, the provider's keys and address once they are pinned, the release in use
+                public keys, the provider's keys and address once they are pinned, the release in use, and the newest pipeline
 keys/           Ed25519 keys of the site, each named by its id; the private half is readable by its owner only. noise.key is
                 the secret of the noise that is drawn once for each sentence; it is made on first use where it is missing
 trust.json      what was verified of the provider's release repository, from its pinned first root on
@@ -17,15 +17,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from foundation.files import write_text
 from foundation.folders import new_tree
 from foundation.locks import lock_folder
 from foundation.reading import read_text
 from protocols.errors import ProtocolError
-from protocols.fields import SITE, read_date
+from protocols.fields import SITE, check_text, read_date
 from protocols.keys.signing import PrivateKey, PublicKey
 from protocols.release.provider_record import ProviderRecord
+from protocols.release.repository import RELEASE_NAME, newest_pipeline, release_sequence
 from protocols.release.verification import VerifiedRelease, verify_release
 from shared.errors import ConfigurationError
 from site_client.errors import WorkspaceError
@@ -67,7 +69,7 @@ class SiteKey:
 
 @dataclass(frozen=True)
 class CurrentRelease:
-    """The release in use.
+    """A release that was pulled.
 
     Args:
         folder: its name below releases/.
@@ -76,6 +78,11 @@ class CurrentRelease:
 
     folder: str
     digest: str
+
+    @property
+    def sequence(self) -> int:
+        """Its number."""
+        return release_sequence(self.folder)
 
 
 @dataclass(frozen=True)
@@ -88,8 +95,10 @@ class Workspace:
         sequence: number of the last share that was encoded.
         keys: its signing keys, oldest first; exactly one is in use.
         provider: its keys and address, as the last pull found them signed; None until the first pull.
-        current: the release in use; None until the first pull.
+        current: the release in use: notes are encoded with it; None until the first pull.
         approval_required: whether a person has to approve by name before a share leaves.
+        pipeline: the newest release that finds PHI, which is older than the one in use where the provider has published a
+            representer since; None until one was pulled.
     """
 
     root: Path
@@ -99,6 +108,7 @@ class Workspace:
     provider: ProviderRecord | None = None
     current: CurrentRelease | None = None
     approval_required: bool = True
+    pipeline: CurrentRelease | None = None
 
     @property
     def releases(self) -> Path:
@@ -120,6 +130,20 @@ class Workspace:
         if self.current is None:
             raise WorkspaceError("no release is here yet; run `site-client pull RELEASES --fingerprint ...` first")
         return verify_release(self.releases / self.current.folder, self.current.digest)
+
+    def pipeline_release(self) -> VerifiedRelease:
+        """The newest pipeline, verified anew.
+
+        Raises:
+            WorkspaceError: none was pulled yet.
+            ProtocolError: its files have changed.
+        """
+        if self.pipeline is None:
+            raise WorkspaceError(
+                f"release {self.release().manifest.sequence} holds a representer only, and no pipeline was pulled before it; "
+                "pull a pipeline release first"
+            )
+        return verify_release(self.releases / self.pipeline.folder, self.pipeline.digest)
 
     def pinned_provider(self) -> ProviderRecord:
         """The provider's keys and address.
@@ -186,6 +210,7 @@ class Workspace:
             ],
             "provider": None if self.provider is None else self.provider.to_json(),
             "release": None if self.current is None else vars(self.current),
+            "pipeline": None if self.pipeline is None else vars(self.pipeline),
         }
         write_text(self.root / _SETTINGS, json.dumps(settings, indent=1), private=False)
 
@@ -260,6 +285,7 @@ def open_workspace(root: Path) -> Workspace:
             raise WorkspaceError(
                 f"{path}: expected format {FORMAT}, got {settings['format']}; use the version that made it"
             )
+        current = None if settings["release"] is None else _current(settings["release"])
         return Workspace(
             root,
             site=str(settings["site"]),
@@ -268,15 +294,24 @@ def open_workspace(root: Path) -> Workspace:
             provider=None
             if settings["provider"] is None
             else ProviderRecord.from_json(settings["provider"], path.name),
-            current=None if settings["release"] is None else _current(settings["release"]),
+            current=current,
             approval_required=_POLICIES[settings["approval"]],
+            pipeline=_pipeline(settings, current),
         )
     except (ValueError, KeyError, TypeError, ProtocolError) as error:
         raise WorkspaceError(f"{path}: expected the settings of a workspace; restore the file") from error
 
 
 def _current(stated: dict[str, str]) -> CurrentRelease:
-    return CurrentRelease(Path(stated["folder"]).name, str(stated["digest"]))
+    check_text(stated["folder"], RELEASE_NAME, _SETTINGS)
+    return CurrentRelease(stated["folder"], str(stated["digest"]))
+
+
+def _pipeline(settings: dict[str, Any], current: CurrentRelease | None) -> CurrentRelease | None:
+    """The newest pipeline; workspaces of before knew the release in use alone."""
+    if "pipeline" in settings:
+        return None if settings["pipeline"] is None else _current(settings["pipeline"])
+    return current if current is not None and newest_pipeline([current.folder]) else None
 
 
 def _keys(stated: list[dict[str, str]]) -> tuple[SiteKey, ...]:

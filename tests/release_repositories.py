@@ -63,16 +63,16 @@ class Publisher:
         """The same elsewhere, keys and all."""
         return Publisher(Path(shutil.copytree(self.root, root)), self.repository.now)
 
-    def publish(self, text: str = "{}", **more: str) -> str:
-        """Publishes the next release, of a few small files; its name."""
-        sequence = len(self.repository.release_names()) + 1
-        name = release_name(sequence, "representer")
+    def publish(self, text: str = "{}", *, kind: str = "representer", sequence: int = 0, **more: str) -> str:
+        """Publishes the next release, or the one of that number, of a few small files; its name."""
+        sequence = sequence or len(self.repository.release_names()) + 1
+        name = release_name(sequence, kind)
         folder = self.root / "content"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
         for file, content in {"scheme.json": text, "MODEL_CARD.md": f"# {sequence}", **more}.items():
             (folder / file).write_text(content)
-        fields = ReleaseFields("representer", "north", sequence, datetime.date(2026, 1, 31), "i2b2_2014", {})
+        fields = ReleaseFields(kind, "north", sequence, datetime.date(2026, 1, 31), "i2b2_2014", {})
         files = list_release(folder, fields, KEY.public_key.key_id).manifest.files
         documents = {PROVIDER: RECORD.to_bytes(), LATEST: latest_bytes(name)}
         self.repository.publish(documents, NewRelease(name, folder, (*files, MANIFEST_NAME)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import re
+import signal
 from pathlib import Path
 
 import click
@@ -16,6 +17,7 @@ import protocols.errors
 import shared.errors
 import site_client.errors
 from command_line.commands import Program
+from command_line.stopping import StoppedError
 from tests.loop import hospital, provider, refused
 
 TABLE = {
@@ -61,7 +63,9 @@ MEANINGS = {
     32: "nobody has approved",
     33: "did not answer, or refused",
     34: "does not take the share",
+    129: "terminal went away",
     130: "interrupted",
+    143: "told to end",
 }
 CODES = {
     shared.errors.ConfigurationError: 2,
@@ -133,6 +137,8 @@ def test_every_error_ends_in_one_line_and_a_code_of_the_table(kind: type[Excepti
         (OSError(errno.ENOSPC, "No space left on device", "notes.jsonl"), 8),
         (PermissionError(errno.EACCES, "Permission denied"), 8),
         (KeyboardInterrupt(), 130),
+        (StoppedError(signal.SIGTERM), 143),
+        (StoppedError(signal.SIGHUP), 129),
         (ZeroDivisionError("Brunhilda"), 1),
         (MemoryError(), 1),
         (RecursionError("Brunhilda"), 1),

@@ -24,6 +24,7 @@ from aggregator.registry.states import ShareState
 from aggregator.repository import tuf_keys
 from command_line.commands import Computation
 from protocols.keys import rotation
+from protocols.release import repository
 from shared.constructions import registry, training
 from shared.privacy import audit
 from site_client import keys
@@ -207,6 +208,7 @@ def test_what_computes_runs_on_one_thread(tmp_path: Path) -> None:
         (range(provider_options.HOLDERS), range(tuf_keys.HOLDERS)),
         (provider_options.LANGUAGES, demonstration.NOTES),
         (range(site_options.OVERLAP_DAYS), range(keys.OVERLAP_DAYS)),
+        (range(site_options.MAX_SIZE_MIB), range(repository.MAX_TOTAL_BYTES >> 20)),
         (range(site_options.MAX_OVERLAP_DAYS), range(rotation.MAX_OVERLAP_DAYS)),
     ],
 )

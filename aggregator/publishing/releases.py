@@ -23,6 +23,7 @@ from sqlalchemy.orm import Session
 
 from aggregator.errors import WorkspaceError
 from aggregator.publishing import audit_gate
+from aggregator.publishing.changes import CARD, check_changed
 from aggregator.publishing.head_record import RECORD, read_origin
 from aggregator.publishing.model_card import model_card
 from aggregator.registry import audit_log
@@ -38,7 +39,17 @@ from foundation.reading import file_sha256, regular_size
 from protocols.canonical import Json
 from protocols.release.manifest import MAX_RELEASE_BYTES, FileEntry
 from protocols.release.provider_record import MAX_RECORD_BYTES, ProviderRecord
-from protocols.release.repository import LATEST, PROVIDER, REFERENCE, Reference, latest_bytes, release_name
+from protocols.release.repository import (
+    LATEST,
+    PROVIDER,
+    REFERENCE,
+    Reference,
+    check_sizes,
+    latest_bytes,
+    newest_pipeline,
+    release_name,
+    release_sequence,
+)
 from protocols.release.verification import MANIFEST_NAME, ReleaseFields, ReleaseManifest, list_release
 from shared.constructions.files import FILES, FURTHER_FILES
 from shared.constructions.files import RECORD as RELEASE_RECORD
@@ -99,7 +110,7 @@ def publish_representer(workspace: Workspace, how: Publishing = Publishing()) ->
     """Sign and publish the frozen representer.
 
     Raises:
-        WorkspaceError: none is trained yet, or too few keys are here.
+        WorkspaceError: none is trained yet, it is that of the last release unchanged, or too few keys are here.
         AuditError: as for `load_passed_audit`.
     """
     require(workspace.representer, "aggregator train-repr")
@@ -110,8 +121,8 @@ def publish_pipeline(workspace: Workspace, how: Publishing = Publishing()) -> Re
     """Sign and publish representer and head.
 
     Raises:
-        WorkspaceError: no head is trained yet, it does not fit the representer, a share that trained it was withdrawn, or
-            too few keys are here.
+        WorkspaceError: no head is trained yet, it does not fit the representer, a share that trained it was withdrawn, it
+            is the last release unchanged, or too few keys are here.
         AuditError: as for `load_passed_audit`.
     """
     require(workspace.head, "aggregator train-head")
@@ -119,6 +130,9 @@ def publish_pipeline(workspace: Workspace, how: Publishing = Publishing()) -> Re
         raise WorkspaceError(
             "the head was trained on another representer than the one here; run `aggregator train-head` on shares of this one first"
         )
+    with workspace.registry().reading() as session:
+        # Looked at again when it is registered; now, for that it is the last release unchanged would hide the reason.
+        _trained_on(workspace, session)
     return _publish(workspace, "pipeline", how)
 
 
@@ -153,7 +167,7 @@ def refresh(workspace: Workspace, offline: tuple[Path, ...] = ()) -> dict[str, d
     with lock_folder(repository.folder):
         names = repository.release_names()
         with_offline = bool(offline) or repository.has_offline_keys()
-        repository.refresh(with_offline=with_offline, newest=names[-1] if names else None)
+        repository.refresh(with_offline=with_offline, renewed=sorted({*names[-1:], *_pipeline_among(names)}))
     return repository.expiries()
 
 
@@ -180,10 +194,11 @@ def releases(workspace: Workspace) -> list[Release]:
         ProtocolError: the list of a release is damaged.
     """
     repository = workspace.repository()
-    return [
-        Release(ReleaseManifest.from_bytes(repository.read(f"{name}/{MANIFEST_NAME}", MAX_RELEASE_BYTES)))
-        for name in repository.release_names()
-    ]
+    return [_read_release(repository, name) for name in repository.release_names()]
+
+
+def _read_release(repository: Repository, name: str) -> Release:
+    return Release(ReleaseManifest.from_bytes(repository.read(f"{name}/{MANIFEST_NAME}", MAX_RELEASE_BYTES)))
 
 
 def representer_digest(workspace: Workspace) -> str:
@@ -234,7 +249,7 @@ def _publish(workspace: Workspace, kind: str, how: Publishing) -> Release:
 
 def _publish_next(workspace: Workspace, repository: Repository, kind: str, how: Publishing) -> Release:
     earlier = repository.release_names()
-    sequence = int(earlier[-1].split("-")[0]) + 1 if earlier else 1
+    sequence = release_sequence(earlier[-1]) + 1 if earlier else 1
     fields = ReleaseFields(
         kind=kind,
         name=workspace.name,
@@ -249,13 +264,23 @@ def _publish_next(workspace: Workspace, repository: Repository, kind: str, how: 
         listed = list_release(folder, fields, workspace.key().public_key.key_id)
         carried = set(listed.manifest.files) - ({_EMBEDDINGS} if how.embeddings_url else set())
         release = Release(listed.manifest)
+        check_sizes(release.manifest.files)
+        if earlier:
+            check_changed(_read_release(repository, earlier[-1]).manifest, release.manifest)
         _register(workspace, release)
         documents = {
             PROVIDER: _record_of(workspace, repository, how.server).to_bytes(),
             LATEST: latest_bytes(release.name),
         }
-        repository.publish(documents, NewRelease(release.name, folder, (*sorted(carried), MANIFEST_NAME)))
+        new = NewRelease(release.name, folder, (*sorted(carried), MANIFEST_NAME))
+        repository.publish(documents, new, _pipeline_among(earlier))
     return release
+
+
+def _pipeline_among(names: Sequence[str]) -> list[str]:
+    """The newest pipeline, if there is one: a site that lacks it pulls it beside a later representer."""
+    name = newest_pipeline(names)
+    return [] if name is None else [name]
 
 
 def _fill(workspace: Workspace, folder: Path, fields: ReleaseFields, how: Publishing) -> None:
@@ -279,7 +304,7 @@ def _fill(workspace: Workspace, folder: Path, fields: ReleaseFields, how: Publis
     licence = how.licence if how.licence and how.licence.strip() else _NO_LICENCE
     write_text(folder / "LICENCE.md", licence, private=False)
     card = model_card(fields, workspace.representer, head, audit if audit.exists() else None, licence)
-    write_text(folder / "MODEL_CARD.md", card, private=False)
+    write_text(folder / CARD, card, private=False)
 
 
 def _record_of(workspace: Workspace, repository: Repository, server: str | None) -> ProviderRecord:

@@ -55,6 +55,7 @@ from protocols.release.repository import (
     ROOT_LIFETIME,
     TARGETS,
     RootFingerprint,
+    release_sequence,
 )
 
 Clock = Callable[[], datetime.datetime]
@@ -132,7 +133,7 @@ class Repository:
         Raises:
             WorkspaceError: the repository is damaged.
         """
-        return sorted(delegated_roles(read_state(self.folder).targets))
+        return sorted(delegated_roles(read_state(self.folder).targets), key=release_sequence)
 
     def read(self, target: str, max_bytes: int) -> bytes:
         """A small file of the repository, as it was signed.
@@ -160,12 +161,15 @@ class Repository:
             )
         return data
 
-    def publish(self, documents: Mapping[str, bytes], release: NewRelease | None = None) -> None:
+    def publish(
+        self, documents: Mapping[str, bytes], release: NewRelease | None = None, renewed: Sequence[str] = ()
+    ) -> None:
         """Add or replace small targets and add a release, all at once.
 
         Args:
             documents: content by name, `provider.json` and `latest.json`.
             release: to add.
+            renewed: earlier releases to sign anew, since sites still pull them.
 
         Raises:
             WorkspaceError: too few keys are here, or the repository is damaged.
@@ -176,20 +180,24 @@ class Repository:
         drop_leftovers(self.folder, delegated_roles(state.targets))
         for name, content in documents.items():
             state.targets.targets[name] = store_bytes(self.folder, name, content)
+        self._renew(state, renewed)
         if release is not None:
             state.releases[release.name] = self._add_release(state, release)
         self._commit(state, [state.root], targets=True)
 
-    def refresh(self, *, with_offline: bool, newest: str | None = None) -> None:
-        """New timestamp and snapshot; with the offline keys also targets, the newest release, and a root that is half worn.
+    def refresh(self, *, with_offline: bool, renewed: Sequence[str] = ()) -> None:
+        """New timestamp and snapshot; with the offline keys also targets, some releases, and a root that is half worn.
+
+        Args:
+            with_offline: whether the offline keys are here.
+            renewed: the releases that sites still pull.
 
         Raises:
             WorkspaceError: too few keys are here, or the repository is damaged.
         """
         state = read_state(self.folder)
-        if with_offline and newest is not None:
-            state.releases[newest] = read_release(self.folder, state, newest)
-            self._delegate(state.targets, state.root, [newest])
+        if with_offline:
+            self._renew(state, renewed)
         self._commit(state, [state.root], targets=with_offline)
         if with_offline and state.root.expires - self.now() < ROOT_LIFETIME / 2:
             self._write_root(self._next_root(state.root), [state.root])
@@ -248,6 +256,11 @@ class Repository:
             files[path] = store_file(self.folder, path, release.folder / name)
         self._delegate(state.targets, state.root, [release.name])
         return _unwritten(Targets(targets=files))
+
+    def _renew(self, state: State, names: Sequence[str]) -> None:
+        for name in names:
+            state.releases[name] = read_release(self.folder, state, name)
+        self._delegate(state.targets, state.root, names)
 
     def _delegate(self, targets: Targets, root: Root, names: Iterable[str]) -> None:
         """Let the targets keys of `root` sign for some releases, each for its own folder only."""

@@ -18,7 +18,8 @@ MAX_FILES = 1000
 
 _MAX_DEPTH = 4
 _PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
-_MAX_HEADER_BYTES = 100 << 20
+# Of a file of tensors: a description of some hundred of them takes a few ten thousand bytes.
+_MAX_HEADER_BYTES = 1 << 20
 
 
 def check_name(name: str, place: str) -> None:

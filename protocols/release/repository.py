@@ -10,10 +10,11 @@ from __future__ import annotations
 import datetime
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from protocols.canonical import Json, canonical_bytes, parse_canonical
+from protocols.errors import BoundsError
 from protocols.fields import LINE, SHA256, Fields, check_range, check_text, check_version
 from protocols.keys import fingerprint
 from protocols.release.files import check_name
@@ -31,6 +32,10 @@ MAX_METADATA_BYTES = 1 << 20
 MAX_TIMESTAMP_BYTES = 16 << 10
 MAX_DOCUMENT_BYTES = 256 << 10
 MAX_FILE_BYTES = 16 << 30
+MAX_TEXT_BYTES = 1 << 30
+"""Of a file that holds no tensors: it is read as a whole."""
+MAX_TOTAL_BYTES = 20 << 30
+"""Of all files of a release together: the largest file, word vectors, and a quarter of it for everything else."""
 MAX_ROTATIONS = 256
 
 RELEASE_NAME = re.compile(r"[0-9]{4,9}-(representer|pipeline)")
@@ -65,6 +70,20 @@ def release_name(sequence: int, kind: str) -> str:
     '0007-pipeline'
     """
     return f"{sequence:04}-{kind}"
+
+
+def release_sequence(name: str) -> int:
+    """Number of a release by its name. Names are sorted by it, never as text, in which 10000 comes before 9999.
+
+    >>> sorted(["10000-pipeline", "9999-representer"], key=release_sequence)
+    ['9999-representer', '10000-pipeline']
+    """
+    return int(name.partition("-")[0])
+
+
+def newest_pipeline(names: Iterable[str]) -> str | None:
+    """The last release among some that is a whole pipeline: what hospitals de-identify with, whatever was published since."""
+    return max((name for name in names if name.endswith("-pipeline")), key=release_sequence, default=None)
 
 
 def latest_bytes(release: str) -> bytes:
@@ -134,11 +153,22 @@ class Reference:
         return cls(fields.text("file", LINE), fields.text("url", URL), entry)
 
 
-def check_sizes(files: Mapping[str, FileEntry]) -> None:
-    """Returns if no file of a release is larger than a site takes.
+def check_sizes(files: Mapping[str, FileEntry], max_bytes: int = MAX_TOTAL_BYTES) -> None:
+    """Returns if neither a file of a release nor all of them together are larger than a site takes.
+
+    Args:
+        files: of the release.
+        max_bytes: for all of them together, where the site takes less than anybody may.
 
     Raises:
-        BoundsError: one is.
+        BoundsError: they are.
     """
     for name, entry in files.items():
-        check_range(entry.bytes, 0, MAX_FILE_BYTES, name)
+        check_range(entry.bytes, 0, MAX_FILE_BYTES if name.endswith(".safetensors") else MAX_TEXT_BYTES, name)
+    total, most = sum(entry.bytes for entry in files.values()), min(max_bytes, MAX_TOTAL_BYTES)
+    if total > most:
+        raise BoundsError(
+            f"a release of at most {most} bytes",
+            received=f"one of {total}",
+            advice="ask the provider for a smaller one",
+        )

@@ -1,23 +1,25 @@
 """Where documents go that can't be trusted: as they came, each with a line in quarantine.jsonl that says why.
 
-The lines hold id, reason and place, never text. Reading the same corpus again adds nothing twice.
+The files are numbered: an id is often a number of a patient, and names of files are shown where their content is not. The
+lines of the index hold number, id, reason and place, never text. All of it is its owner's alone. Reading the same corpus
+again adds nothing twice.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
 from pathlib import Path
 
 from foundation.errors import StorageError
 from foundation.files import write_bytes
+from foundation.leftovers import sweep_leftovers
+from foundation.locks import lock_folder
 from foundation.os_errors import map_os_errors
 from shared.corpus.parsing.format import Entry
 from shared.errors import CorpusError
 
 INDEX = "quarantine.jsonl"
-_UNSAFE = re.compile(r"[^\w.-]")
 
 
 class Quarantine:
@@ -36,7 +38,12 @@ class Quarantine:
         self._source = os.fsencode(source).decode("utf-8", "backslashreplace")
         self._index = folder / INDEX
         with map_os_errors(folder):
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            # One that is there keeps its rights: who may see that notes were set aside is for its owner to say.
+            folder.mkdir(mode=0o700, exist_ok=True)
+            sweep_leftovers(folder)
+            if self._index.exists():
+                self._index.chmod(0o600)
             lines = self._index.read_text(encoding="utf-8").split("\n") if self._index.exists() else []
         try:
             known = [json.loads(line) for line in lines if line]
@@ -59,11 +66,15 @@ class Quarantine:
             problem: why it can't be used.
             identifier: its id, fit to print.
         """
+        with lock_folder(self.folder):
+            self._add(entry, problem, identifier)
+
+    def _add(self, entry: Entry, problem: CorpusError, identifier: str) -> None:
         key = (self._source, entry.place)
         known = key in self._files
-        files = self._files.get(key) or self._names(entry, identifier)
+        files = self._files.get(key) or self._names(entry)
         for name, data in zip(files, entry.parts.values(), strict=False):
-            write_bytes(self.folder / name, data, private=False)
+            write_bytes(self.folder / name, data)
         if known:
             return
         self._files[key] = files
@@ -75,19 +86,23 @@ class Quarantine:
             "at": problem.place,
         }
         data = (json.dumps({**line, "source": self._source, "files": files}, ensure_ascii=False) + "\n").encode()
-        with map_os_errors(self._index), self._index.open("ab", buffering=0) as stream:
+        with map_os_errors(self._index), open(self._index, "ab", buffering=0, opener=_open_private) as stream:
             stream.write(data)
             os.fsync(stream.fileno())
 
-    def _names(self, entry: Entry, identifier: str) -> list[str]:
-        stem = _UNSAFE.sub("_", identifier)[:80].lstrip(".") or "record"
-        for number in range(1, 1 << 31):
-            names = [f"{stem}{'' if number == 1 else f'-{number}'}{suffix}" for suffix in entry.parts]
-            if not any((self.folder / name).exists() or name == INDEX for name in names):
+    def _names(self, entry: Entry) -> list[str]:
+        """Of the next number that no file has, whoever put it there."""
+        for number in range(len(self._files) + 1, 1 << 31):
+            names = [f"{number:06}{suffix}" for suffix in entry.parts]
+            if not any((self.folder / name).exists() for name in names):
                 return names
         raise StorageError(
             "a name that is free",
-            received="too many documents of one name",
+            received="too many documents",
             advice="name another folder",
             place=str(self.folder),
         )
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)

@@ -1,17 +1,19 @@
-"""Documents to files, so that reading gives back what was written; each file appears whole or not at all."""
+"""Documents to files, so that reading gives back what was written; each file appears whole or not at all.
+
+What is written is its owner's alone, files and new folders: they hold notes.
+"""
 
 from __future__ import annotations
 
 import gzip
 import os
-import secrets
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
 from foundation.files import atomic_file, write_bytes
+from foundation.folders import new_folder
 from foundation.os_errors import map_os_errors
 from shared.corpus.checks import check_document, escape_unprintable
 from shared.corpus.formats.registry import make_format
@@ -74,7 +76,7 @@ def write_corpus(documents: Iterable[Document], path: Path, format: str) -> int:
 
 def _write_file(chosen: Format, documents: Iterable[Document], path: Path) -> int:
     count = 0
-    with atomic_file(path, private=False) as file, _compressed(file, path) as stream:
+    with atomic_file(path) as file, _compressed(file, path) as stream:
         stream.write(chosen.opening)
         for count, document in enumerate(_distinct(documents), start=1):
             if count > 1:
@@ -103,21 +105,15 @@ def _new_folder(path: Path) -> Iterator[Path]:
         if path.is_dir() and any(path.iterdir()):
             yield path
             return
-        path.parent.mkdir(parents=True, exist_ok=True)
-        staged = path.with_name(f".{path.name[:60]}.{secrets.token_hex(4)}.partial")
-        staged.mkdir()
-        try:
-            yield staged
-            os.replace(staged, path)
-        except BaseException:
-            shutil.rmtree(staged, ignore_errors=True)
-            raise
+    # An empty folder makes room for another without being replaced; anything else that is there does not.
+    with new_folder(path, replace=False, private=True) as staged:
+        yield staged
 
 
 def _write_parts(chosen: Format, document: Document, folder: Path, stem: str) -> None:
     check_document(document)
     for suffix, data in chosen.render(document).items():
-        write_bytes(folder / f"{stem}{suffix}", data, private=False)
+        write_bytes(folder / f"{stem}{suffix}", data)
 
 
 def _file_stem(document: Document) -> str:

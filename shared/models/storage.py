@@ -1,20 +1,20 @@
 """Weights to and from disk: safetensors beside a JSON description, never anything that is unpickled.
 
 A hospital loads what a stranger published. So the file must hold exactly the tensors of the model that its description
-builds, in shape and type, all finite; anything else is refused.
+builds, in shape and type, all finite; anything else is refused, and what its header tells, before any weight is read.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TypeVar
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
 from torch import nn
 
 from foundation.files import write_bytes, write_text
@@ -76,19 +76,12 @@ def load_model(
     """
     config = _config(f"{name}.json", description, describe)
     path = folder / f"{name}.safetensors"
-    try:
-        tensors = load_file(path)
-    except FileNotFoundError as error:
-        raise ModelError(
-            f"{path.name}: expected the weights of the {name} here, found no file; pull or train it again"
-        ) from error
-    except (SafetensorError, OSError) as error:
-        raise ModelError(f"{path.name}: expected safetensors, got a damaged file; pull or train it again") from error
     # Without memory for its weights, so that a description of a network beyond all bounds is found out for free.
     with torch.device("meta"):
-        expected = {key: (tensor.shape, tensor.dtype) for key, tensor in build(config).state_dict().items()}
-    if {key: (tensor.shape, tensor.dtype) for key, tensor in tensors.items()} != expected:
-        raise ModelError(f"{path.name}: its tensors are not those that {name}.json describes; pull or train it again")
+        expected = build(config).state_dict()
+    if sum(tensor.nbytes for tensor in expected.values()) > _MAX_WEIGHTS_BYTES:
+        raise ModelError(f"{name}.json: expected a model of at most {_MAX_WEIGHTS_BYTES} bytes; pull or train it again")
+    tensors = _read_tensors(path, name, expected)
     if not all(bool(torch.isfinite(tensor).all()) for tensor in tensors.values()):
         raise ModelError(f"{path.name}: expected finite weights, got NaN or infinity; pull or train it again")
     model = build(config)
@@ -98,8 +91,34 @@ def load_model(
     return model.eval()
 
 
-# No number of a description is larger.
+def _read_tensors(path: Path, name: str, expected: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The tensors of a file, read only if its size and its header tell of just those that are expected."""
+    others = ModelError(f"{path.name}: its tensors are not those that {name}.json describes; pull or train it again")
+    try:
+        # Opening it takes as much of the memory's account as the file is long.
+        if path.stat().st_size > sum(tensor.nbytes for tensor in expected.values()) + _MAX_HEADER_BYTES:
+            raise others
+        with safe_open(path, framework="pt") as file:
+            slices = {key: file.get_slice(key) for key in file.keys()}  # noqa: SIM118 - it is no mapping
+            came = {key: (tuple(found.get_shape()), found.get_dtype()) for key, found in slices.items()}
+            if came != {key: (tuple(one.shape), _TYPES.get(one.dtype)) for key, one in expected.items()}:
+                raise others
+            return {key: file.get_tensor(key) for key in came}
+    except FileNotFoundError as error:
+        raise ModelError(
+            f"{path.name}: expected the weights of the {name} here, found no file; pull or train it again"
+        ) from error
+    except (SafetensorError, OSError) as error:
+        raise ModelError(f"{path.name}: expected safetensors, got a damaged file; pull or train it again") from error
+
+
+# No number of a description is larger, no description longer, and no model.
 _MAX_SIZE = 8192
+_MAX_DESCRIPTION_BYTES = 64 << 10
+_MAX_WEIGHTS_BYTES = 1 << 30
+_MAX_HEADER_BYTES = 1 << 20
+# As safetensors names them; a model of ours has no others.
+_TYPES = {torch.float32: "F32", torch.float16: "F16", torch.int64: "I64"}
 
 
 def read_description(folder: Path, name: str) -> dict[str, object]:
@@ -111,7 +130,8 @@ def read_description(folder: Path, name: str) -> dict[str, object]:
     """
     path = folder / f"{name}.json"
     try:
-        values = json.loads(path.read_bytes())
+        with path.open("rb") as file:
+            values = json.loads(file.read(_MAX_DESCRIPTION_BYTES))
     except FileNotFoundError as error:
         raise ModelError(
             f"{path.name}: expected a description of the model here, found no file; pull or train it again"

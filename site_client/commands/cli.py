@@ -18,7 +18,6 @@ from site_client.commands.pull import pull_release
 from site_client.commands.submit import receipts, submit
 from site_client.commands.withdraw import withdraw
 from site_client.deid.registry import DEFAULT, MODES, describe_modes
-from site_client.errors import WorkspaceError
 
 if TYPE_CHECKING:
     from shared.privacy.enforcement import AdvantageBound
@@ -189,11 +188,12 @@ def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading
     warn_of_expiry(opened)
     read = Notes(notes, NotesOptions.of(reading))
     with progress_bar(quiet=as_json) as bar:
-        done = write_deidentified(load_pipeline(_pipeline(opened)), read, out, MODES[mode], bar)
+        done = write_deidentified(load_pipeline(opened.pipeline_release().folder), read, out, MODES[mode], bar)
     lines = [
         *read.lines(),
         f"{done.documents} documents in {out}, {sum(done.spans.values())} spans: "
         + (", ".join(f"{name} {count}" for name, count in sorted(done.spans.items())) or "none"),
+        *_older_pipeline_lines(opened),
         "no de-identifier finds everything: have a sample read before the notes go anywhere",
     ]
     result = {"documents": done.documents, "spans": dict(done.spans), "quarantined": read.quarantined}
@@ -222,7 +222,7 @@ def evaluate(notes: Path, root: Path, everything: bool, seed: int, as_json: bool
     from site_client import workspace
 
     opened = workspace.open_workspace(root)
-    folder = _pipeline(opened)
+    folder = opened.pipeline_release().folder
     read = Notes(notes, NotesOptions.of(reading), load_scheme_file(folder))
     gold = list(read.to_evaluate())
     unlabelled = (Document(document.identifier, document.text) for document in gold)
@@ -232,14 +232,11 @@ def evaluate(notes: Path, root: Path, everything: bool, seed: int, as_json: bool
     report(values, [*read.lines(), as_table(result, blocks=None if everything else HEADLINES)], as_json=as_json)
 
 
-def _pipeline(opened: Workspace) -> Path:
-    """Folder of the release in use, if it is a whole pipeline."""
-    release = opened.release()
-    if release.manifest.kind != "pipeline":
-        raise WorkspaceError(
-            f"release {release.manifest.sequence} holds a representer only; pull a pipeline release first"
-        )
-    return release.folder
+def _older_pipeline_lines(opened: Workspace) -> list[str]:
+    """Says so where notes are encoded with one release and de-identified with another."""
+    if opened.pipeline is None or opened.pipeline == opened.current:
+        return []
+    return [f"found by release {opened.pipeline.sequence}, the newest pipeline; releases since then hold none"]
 
 
 def _bound(advantage: float | None, quantile: float | None) -> AdvantageBound | None:

@@ -11,6 +11,8 @@ import click
 
 OVERLAP_DAYS, MAX_OVERLAP_DAYS = 30, 90
 """Those of `site_client.keys` and `protocols.keys.rotation`."""
+MAX_SIZE_MIB = 20 << 10
+"""That of `protocols.release.repository`."""
 
 folder_option = click.option(
     "--workspace",

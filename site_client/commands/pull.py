@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from command_line.commands import Computation, examples, json_option, report
 from site_client.commands.keys import warn_of_expiry
-from site_client.commands.options import ca_option, existing_file, folder_option, proxy_option
+from site_client.commands.options import MAX_SIZE_MIB, ca_option, existing_file, folder_option, proxy_option
+
+if TYPE_CHECKING:
+    from site_client.workspace import Workspace
 
 
 @click.command(
@@ -27,6 +31,14 @@ from site_client.commands.options import ca_option, existing_file, folder_option
     type=existing_file,
     help="The word vectors that the release refers to, where this machine can't download them.",
 )
+@click.option(
+    "--max-size",
+    metavar="MIB",
+    type=click.IntRange(1, MAX_SIZE_MIB),
+    default=MAX_SIZE_MIB,
+    show_default=True,
+    help="Refuse a release whose files are larger than this together.",
+)
 @ca_option
 @proxy_option
 @folder_option
@@ -35,12 +47,15 @@ def pull_release(
     source: str | None,
     fingerprint: str | None,
     embeddings: Path | None,
+    max_size: int,
     ca: Path | None,
     proxy: str | None,
     root: Path,
     as_json: bool,
 ) -> None:
     """Take the newest release into use, if the provider has signed it.
+
+    Where it is a representer only, `deid` and `evaluate` go on with the newest pipeline, which is pulled too.
 
     SOURCE is the provider's folder releases/ or an https address; it is remembered.
     """
@@ -49,11 +64,40 @@ def pull_release(
     from site_client.releases.source import Network
 
     opened = workspace.open_workspace(root)
-    updated, pulled = pull(opened, source, fingerprint, embeddings=embeddings, network=Network(ca, proxy))
+    told: list[str] = []
+    updated, pulled = pull(
+        opened,
+        source,
+        fingerprint,
+        embeddings=embeddings,
+        network=Network(ca, proxy),
+        max_bytes=max_size << 20,
+        tell=told.append,
+    )
     warn_of_expiry(updated)
     manifest = pulled.manifest
     lines = [
         f"release {manifest.sequence}, {manifest.kind}, labels {manifest.label_scheme}: signatures and digests are right; in use now",
         f"what it is and is not: {pulled.folder / 'MODEL_CARD.md'}",
+        _pipeline_line(updated),
+        *told,
     ]
-    report({"sequence": manifest.sequence, "kind": manifest.kind, "digest": pulled.digest}, lines, as_json=as_json)
+    result = {
+        "sequence": manifest.sequence,
+        "kind": manifest.kind,
+        "digest": pulled.digest,
+        "pipeline": None if updated.pipeline is None else updated.pipeline.sequence,
+        "remarks": told,
+    }
+    report(result, lines, as_json=as_json)
+
+
+def _pipeline_line(updated: Workspace) -> str:
+    if updated.pipeline is None:
+        return "no pipeline is here yet: deid and evaluate wait for the first"
+    same = (
+        "the same release"
+        if updated.pipeline == updated.current
+        else f"release {updated.pipeline.sequence}, the newest pipeline"
+    )
+    return f"deid and evaluate use {same}"

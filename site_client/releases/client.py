@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tuf.api import exceptions as tuf_errors
-from tuf.api.metadata import Metadata, TargetFile, Timestamp
+from tuf.api.metadata import Metadata, TargetFile, Targets, Timestamp
 from tuf.api.serialization import DeserializationError
 from tuf.ngclient import Updater, UpdaterConfig
 
@@ -27,8 +27,10 @@ from protocols.release.repository import (
     MAX_ROTATIONS,
     MAX_TIMESTAMP_BYTES,
     METADATA,
+    RELEASE_NAME,
     TARGETS,
     RootFingerprint,
+    release_sequence,
 )
 from site_client.errors import SiteError
 from site_client.releases.source import ReleaseSource
@@ -110,6 +112,18 @@ class ReleaseClient:
                 received=f"some that were signed about {newest.expires - LIFETIME:%Y-%m-%d %H:%M}",
                 advice="set the clock of this machine",
             )
+
+    def release_names(self) -> list[str]:
+        """Names of all releases that the provider signs for, oldest first; after `refresh`.
+
+        Raises:
+            ProtocolError: the metadata are not what was verified.
+        """
+        with _translated():
+            data = read_bounded(self._folder / "targets.json", MAX_METADATA_BYTES)
+            delegations = Metadata[Targets].from_bytes(data).signed.delegations
+        names = (delegations.roles or {}) if delegations is not None else {}
+        return sorted(filter(RELEASE_NAME.fullmatch, names), key=release_sequence)
 
     def read(self, target: str, max_bytes: int) -> bytes:
         """A small target.

@@ -1,5 +1,8 @@
 """`site-client pull`: the newest release from a folder, a stick or a server, verified before it is used.
 
+Where that is a representer only, the newest pipeline comes too, or stays: what finds PHI in the house must not go because
+the provider has begun the next round of sharing.
+
 The first pull pins the root of the provider's release repository: the person at the hospital gives the fingerprint that the
 provider told them over another channel. Everything after that follows from this root. The new release, its metadata and the
 provider's keys count together or not at all: until the settings are replaced, the release in use stays as it is.
@@ -8,13 +11,14 @@ provider's keys count together or not at all: until the settings are replaced, t
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from foundation.errors import StorageError
+from foundation.errors import DeidError, StorageError
 from foundation.files import flush, write_bytes
+from foundation.locks import hold_scratch
 from foundation.os_errors import map_os_errors
 from protocols.canonical import canonical_bytes
 from protocols.errors import ProtocolError, SchemaError
@@ -23,12 +27,16 @@ from protocols.release.provider_record import MAX_RECORD_BYTES, ProviderRecord
 from protocols.release.repository import (
     LATEST,
     MAX_DOCUMENT_BYTES,
+    MAX_TOTAL_BYTES,
     PROVIDER,
     REFERENCE,
+    RELEASE_NAME,
     Reference,
     check_sizes,
+    newest_pipeline,
     read_latest,
     release_name,
+    release_sequence,
 )
 from protocols.release.verification import MANIFEST_NAME, VerifiedRelease, check_file, verify_release
 from shared.constructions.files import RECORD
@@ -49,6 +57,8 @@ def pull(
     *,
     embeddings: Path | None = None,
     network: Network = Network(),  # noqa: B008, it is frozen
+    max_bytes: int = MAX_TOTAL_BYTES,
+    tell: Callable[[str], object] = lambda line: None,
 ) -> tuple[Workspace, VerifiedRelease]:
     """Take the newest release into the workspace and work with it from now on.
 
@@ -58,15 +68,19 @@ def pull(
         fingerprint: of the first root, in digits or spoken; needed once.
         embeddings: the file that the release refers to, where the site can't download it.
         network: the way to servers.
+        max_bytes: the most that the files of a release may have together.
+        tell: takes a line on a pipeline that is older than the release and could not be brought; the release is in use all the same.
 
     Raises:
-        ProtocolError: something is not what the provider signed, or too old.
+        ProtocolError: something is not what the provider signed, or too old, or too large.
         SiteError: the fingerprint is missing or another one, or the release is older than the one in use.
+        StorageError: another pull fills this workspace, or the disk is full.
         ModelError, EmbeddingError: its models do not load; the release in use stays as it was.
     """
     known = Trust.load(workspace.trust)
     place = _place(source, known)
-    with _scratch(workspace) as scratch, closing(open_source(place, scratch, network)) as origin:
+    # A folder beside the releases, so that one rename takes a release in.
+    with hold_scratch(workspace.root / ".incoming") as scratch, closing(open_source(place, scratch, network)) as origin:
         if known is not None and fingerprint not in (None, known.fingerprint.key_id, known.fingerprint.spoken):
             raise SiteError(
                 "expected the fingerprint of the provider that this workspace knows, got another one; "
@@ -75,24 +89,50 @@ def pull(
         client = ReleaseClient(known or first_trust(origin, place, fingerprint), origin, scratch)
         client.refresh()
         provider = ProviderRecord.from_bytes(client.read(PROVIDER, MAX_RECORD_BYTES))
+        bringing = _Bringing(client, scratch, embeddings, network, max_bytes)
         name = read_latest(client.read(LATEST, MAX_DOCUMENT_BYTES))
-        listed = client.read(f"{name}/{MANIFEST_NAME}", MAX_RELEASE_BYTES)
-        manifest = ReleaseManifest.from_bytes(listed)
-        _check_place(workspace, name, manifest)
-        release = _present(workspace, name, manifest.digest)
-        if release is None:
-            incoming = scratch / name
-            _Reception(client, manifest, _Known(workspace), embeddings, network).into(incoming)
-            write_bytes(incoming / MANIFEST_NAME, listed)
-            release = _take(incoming, workspace.releases / name, manifest)
+        release = bringing.bring(workspace, name, workspace.current)
+        manifest = release.manifest
         client.trust(place).save(workspace.trust)
 
-    def taken(now: Workspace) -> Workspace:
-        # Another pull may have brought a later one meanwhile.
-        _check_place(now, name, manifest)
-        return replace(now, provider=provider, current=CurrentRelease(name, release.digest))
+        def taken(now: Workspace) -> Workspace:
+            # Another pull may have brought a later one meanwhile.
+            _check_place(now.current, name, manifest)
+            current = CurrentRelease(name, release.digest)
+            pipeline = current if manifest.kind == "pipeline" else now.pipeline
+            return replace(now, provider=provider, current=current, pipeline=pipeline)
 
-    return workspace.update_settings(taken), release
+        updated = workspace.update_settings(taken)
+        if manifest.kind != "pipeline":
+            updated = _keep_pipeline(updated, bringing, tell)
+        _prune_releases(updated, workspace)
+    return updated, release
+
+
+def _keep_pipeline(workspace: Workspace, bringing: _Bringing, tell: Callable[[str], object]) -> Workspace:
+    """Bring the newest pipeline where it is not here; whatever hinders that, the release is in use already."""
+    name = newest_pipeline(bringing.client.release_names())
+    if name is None or (workspace.pipeline is not None and release_sequence(name) < workspace.pipeline.sequence):
+        return workspace
+    try:
+        release = bringing.bring(workspace, name, workspace.pipeline)
+    except DeidError as error:
+        tell(f"pipeline {release_sequence(name)} could not be brought: {error}")
+        return workspace
+    pipeline = CurrentRelease(name, release.digest)
+    return workspace.update_settings(lambda now: replace(now, pipeline=pipeline))
+
+
+def _prune_releases(workspace: Workspace, before: Workspace) -> None:
+    """Remove the releases that nothing uses any more; a command that began before this pull may still read its own."""
+    releases = (workspace.current, workspace.pipeline, before.current, before.pipeline)
+    if releases[:2] == releases[2:]:
+        return
+    used = {release.folder for release in releases if release is not None}
+    with map_os_errors(workspace.releases):
+        for folder in workspace.releases.iterdir():
+            if RELEASE_NAME.fullmatch(folder.name) and folder.name not in used:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _place(source: str | None, known: Trust | None) -> str:
@@ -106,19 +146,18 @@ def _place(source: str | None, known: Trust | None) -> str:
     return place
 
 
-def _check_place(workspace: Workspace, name: str, manifest: ReleaseManifest) -> None:
+def _check_place(used: CurrentRelease | None, name: str, manifest: ReleaseManifest) -> None:
+    """Returns if a release may follow the one that is used."""
     if name != release_name(manifest.sequence, manifest.kind):
         raise SchemaError("a release of its own name", received="another", advice="tell the provider", place=name)
-    check_sizes(manifest.files)
-    if workspace.current is None:
+    if used is None:
         return
-    used = int(workspace.current.folder.split("-")[0])
-    if manifest.sequence < used:
+    if manifest.sequence < used.sequence:
         raise SiteError(
-            f"expected release {used} or a later one, got {manifest.sequence}; ask the provider for the latest"
+            f"expected release {used.sequence} or a later one, got {manifest.sequence}; ask the provider for the latest"
         )
-    if manifest.sequence == used and manifest.digest != workspace.current.digest:
-        raise SiteError(f"expected one release {used}, got a second one of that number; tell the provider")
+    if manifest.sequence == used.sequence and manifest.digest != used.digest:
+        raise SiteError(f"expected one release {used.sequence}, got a second one of that number; tell the provider")
 
 
 def _present(workspace: Workspace, name: str, digest: str) -> VerifiedRelease | None:
@@ -134,16 +173,46 @@ def _present(workspace: Workspace, name: str, digest: str) -> VerifiedRelease | 
         return None
 
 
+@dataclass(frozen=True)
+class _Bringing:
+    """How releases come from a source into the workspace."""
+
+    client: ReleaseClient
+    scratch: Path
+    embeddings: Path | None
+    network: Network
+    max_bytes: int
+
+    def bring(self, workspace: Workspace, name: str, used: CurrentRelease | None) -> VerifiedRelease:
+        """A release in its place, verified.
+
+        Args:
+            workspace: of the site.
+            name: of the release.
+            used: the release whose place it takes.
+        """
+        listed = self.client.read(f"{name}/{MANIFEST_NAME}", MAX_RELEASE_BYTES)
+        manifest = ReleaseManifest.from_bytes(listed)
+        _check_place(used, name, manifest)
+        check_sizes(manifest.files, self.max_bytes)
+        release = _present(workspace, name, manifest.digest)
+        if release is not None:
+            return release
+        incoming = self.scratch / name
+        _Reception(self.client, manifest, _Known(workspace), self.embeddings, self.network).into(incoming)
+        write_bytes(incoming / MANIFEST_NAME, listed)
+        return _take(incoming, workspace.releases / name, manifest)
+
+
 class _Known:
-    """Files that the release in use holds already, by digest: word vectors seldom change, and they are large."""
+    """Files that the releases in use hold already, by digest: word vectors seldom change, and they are large."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self._files: Mapping[str, Path] = {}
-        try:
-            release = workspace.release()
-        except (SiteError, ProtocolError, StorageError):
-            return
-        self._files = {entry.sha256: release.path(name) for name, entry in release.manifest.files.items()}
+        self._files: dict[str, Path] = {}
+        for find in (workspace.pipeline_release, workspace.release):
+            with suppress(SiteError, ProtocolError, StorageError):
+                release = find()
+                self._files |= {entry.sha256: release.path(name) for name, entry in release.manifest.files.items()}
 
     def copy(self, entry: FileEntry, path: Path) -> bool:
         """Whether the file was here and is now at `path` too."""
@@ -217,16 +286,3 @@ def _take(incoming: Path, target: Path, manifest: ReleaseManifest) -> VerifiedRe
         incoming.rename(target)
         flush(target.parent)
     return verify_release(target, manifest.digest)
-
-
-@contextmanager
-def _scratch(workspace: Workspace) -> Iterator[Path]:
-    """A folder beside the releases, so that one rename takes a release in; what a pull that was killed left goes first."""
-    folder = workspace.root / ".incoming"
-    try:
-        with map_os_errors(folder):
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(mode=0o700)
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -77,7 +77,7 @@ def write_report(share: Path, manifest: ShareManifest, guarded: Guarded) -> None
         StorageError: no room, no permission.
     """
     stated = {"format": FORMAT, "payload_sha256": manifest.payload_sha256, **guarded_json(guarded)}
-    write_text(report_path(share), json.dumps(stated, indent=1, sort_keys=True), private=False)
+    write_text(report_path(share), json.dumps(stated, indent=1, sort_keys=True))
 
 
 def read_report(share: Path, manifest: ShareManifest) -> EncodeReport | None:

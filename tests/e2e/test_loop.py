@@ -267,6 +267,19 @@ class TestReleases:
         done(provider("publish", *at_provider(loop)))
         assert values(hospital("pull", "--json", *at_site(loop, "north")))["sequence"] == 3
 
+    def test_deid_goes_on_with_the_pipeline_when_a_representer_follows(self, loop: Loop, tmp_path: Path) -> None:
+        done(provider("publish", *at_provider(loop)))
+        refused(provider("publish", *at_provider(loop)), 20, "release 3 holds already", "aggregator refresh")
+        for name in ("fourth", "north"):
+            # One had the pipeline, the other sees both at once.
+            found = values(hospital("pull", loop.releases, "--json", *at_site(loop, name)))
+            assert (found["sequence"], found["kind"], found["pipeline"]) == (3, "representer", 2)
+            assert found["remarks"] == []
+        way = ("--out", tmp_path / "safe", *at_site(loop, "fourth"))
+        assert "found by release 2" in done(hospital("deid", loop.notes("fourth"), *way)).stdout
+        found = values(hospital("evaluate", loop.notes("fourth"), "--json", *at_site(loop, "north")))
+        assert found["blocks"]["Token binary"]["f1"] > 0.9
+
     def test_an_older_release_is_refused(self, loop: Loop, tmp_path: Path) -> None:
         stick = shutil.copytree(loop.releases, tmp_path / "stick")
         done(provider("publish", *at_provider(loop)))

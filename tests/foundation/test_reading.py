@@ -21,6 +21,22 @@ def test_text_is_read_as_utf_8(tmp_path: Path) -> None:
     assert read_text(tmp_path / "a") == "säc"
 
 
+def test_line_ends_are_those_of_text(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"a\r\nb\rc\n")
+    assert read_text(tmp_path / "a") == (tmp_path / "a").read_text() == "a\nb\nc\n"
+
+
+def test_no_more_is_read_than_may_be(tmp_path: Path) -> None:
+    with (tmp_path / "endless").open("wb") as file:
+        file.truncate(1 << 36)
+    with pytest.raises(StorageError, match=r"^endless: expected at most"):
+        read_text(tmp_path / "endless")
+    (tmp_path / "a").write_bytes(b"12345")
+    assert read_text(tmp_path / "a", 5) == "12345"
+    with pytest.raises(StorageError, match="at most 4 bytes"):
+        read_text(tmp_path / "a", 4)
+
+
 def test_only_regular_files_have_a_size(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "file").write_bytes(b"12345")

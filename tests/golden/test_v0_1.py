@@ -19,8 +19,9 @@ import pytest
 from aggregator.enrolled.shares import accepted_shares, carry_out, find_share, list_shares
 from aggregator.enrolled.sites import list_sites, site_keys
 from aggregator.errors import RegistryError
+from aggregator.errors import WorkspaceError as ProviderError
 from aggregator.ingestion.ingest import ingest
-from aggregator.publishing.releases import publish_pipeline, releases
+from aggregator.publishing.releases import Publishing, publish_pipeline, publish_representer, releases
 from aggregator.registry import audit_log, database_url, open_registry
 from aggregator.workspace import Workspace as Provider
 from aggregator.workspace import open_workspace as open_provider
@@ -225,7 +226,11 @@ class TestProvider:
         assert {one.name: one.digest for one in releases(provider)} == EXPECTED["releases"]
 
     def test_the_next_release_is_published_with_the_keys(self, provider: Provider) -> None:
-        assert publish_pipeline(provider).name == "0003-pipeline"
+        assert publish_pipeline(provider, Publishing(notes="Signed again.")).name == "0003-pipeline"
+
+    def test_the_last_one_is_not_published_again(self, provider: Provider) -> None:
+        with pytest.raises(ProviderError, match="release 2 holds already"):
+            publish_pipeline(provider)
 
 
 class TestReleases:
@@ -277,6 +282,14 @@ class TestSite:
         assert (site.site, site.sequence, site.approval_required) == ("st-anne", 2, True)
         assert site.key().public_key.key_id == EXPECTED["site_fingerprint"]
         assert site.release().digest == EXPECTED["releases"]["0002-pipeline"]
+
+    def test_its_pipeline_stays_when_a_representer_follows(self, provider: Provider, site: Hospital) -> None:
+        assert site.pipeline_release().digest == EXPECTED["releases"]["0002-pipeline"]
+        publish_representer(provider)
+        updated, release = pull(site, str(provider.releases))
+        assert (release.manifest.kind, release.manifest.sequence) == ("representer", 3)
+        found = found_spans(load_pipeline(updated.pipeline_release().folder), EXPECTED["note"]["text"])
+        assert found == EXPECTED["note"]["spans"]
 
     def test_its_trust_holds_the_pinned_root(self, site: Hospital) -> None:
         trust = Trust.load(site.trust)

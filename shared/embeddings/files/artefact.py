@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
 
 from foundation.errors import StorageError
 from foundation.files import stage_file, write_text
@@ -30,6 +31,7 @@ VOCABULARY_NAME = "vocabulary.json"
 FORMAT = "deid-commons word vectors 1"
 
 _MAX_VOCABULARY_BYTES = 1 << 30
+_MAX_HEADER_BYTES = 1 << 20
 
 
 def save_vectors(vectors: WordVectors, folder: Path, *, dtype: Literal["float16", "float32"] = "float32") -> None:
@@ -145,25 +147,32 @@ def _vocabulary(path: Path) -> dict[str, Any]:
 
 
 def _tensors(path: Path, vocabulary: dict[str, Any]) -> dict[str, NDArray[Any]]:
-    if _sha256(path) != vocabulary.get("tensors_sha256"):
-        raise EmbeddingError(
-            f"{path.name}: expected the tensors that {VOCABULARY_NAME} names, got others; fetch the release again"
-        )
-    try:
-        tensors: dict[str, NDArray[Any]] = load_file(path)
-    except (SafetensorError, KeyError, ValueError, TypeError) as error:
-        raise EmbeddingError(
-            f"{path.name}: expected safetensors, got something else; fetch the release again"
-        ) from error
     expected: dict[str, tuple[int, ...]] = {"matrix": (len(vocabulary["words"]), vocabulary["dim"])}
     if vocabulary["kind"] == "subwords":
         expected["buckets"] = (vocabulary["buckets"], vocabulary["dim"])
     if vocabulary.get("generalised") is True:
         expected["classes"] = (len(vocabulary["words"]),)
-    came = {name: tensor.shape for name, tensor in tensors.items()}
-    kinds = {name: (np.int32,) if name == "classes" else (np.float16, np.float32) for name in tensors}
-    if came != expected or any(tensor.dtype not in kinds[name] for name, tensor in tensors.items()):
+    # Its size and header first: what a stranger published must not fill the memory before it is seen not to fit.
+    largest = 4 * sum(math.prod(shape) for shape in expected.values()) + _MAX_HEADER_BYTES
+    with map_os_errors(path):
+        size = path.stat().st_size
+    if size > largest:
+        raise EmbeddingError(f"{path.name}: expected at most {largest} bytes, got more; fetch the release again")
+    if _sha256(path) != vocabulary.get("tensors_sha256"):
         raise EmbeddingError(
-            f"{path.name}: expected tensors {expected} of their types, got {came}; fetch the release again"
+            f"{path.name}: expected the tensors that {VOCABULARY_NAME} names, got others; fetch the release again"
         )
-    return tensors
+    try:
+        with safe_open(path, framework="np") as file:
+            slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 - it is no mapping
+            came = {name: tuple(found.get_shape()) for name, found in slices.items()}
+            kinds = {name: ("I32",) if name == "classes" else ("F16", "F32") for name in slices}
+            if came != expected or any(found.get_dtype() not in kinds[name] for name, found in slices.items()):
+                raise EmbeddingError(
+                    f"{path.name}: expected tensors {expected} of their types, got {came}; fetch the release again"
+                )
+            return {name: file.get_tensor(name) for name in came}
+    except (SafetensorError, OSError, KeyError, ValueError, TypeError) as error:
+        raise EmbeddingError(
+            f"{path.name}: expected safetensors, got something else; fetch the release again"
+        ) from error

@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 import json
 import threading
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +18,19 @@ from sqlalchemy import select
 from aggregator.errors import AuditError, WorkspaceError
 from aggregator.publishing import releases
 from aggregator.publishing.model_card import model_card
-from aggregator.publishing.releases import Publishing
+from aggregator.publishing.releases import Publishing, Release
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow, SiteRow
 from aggregator.repository.tuf_keys import export_offline
 from aggregator.repository.tuf_repository import Repository
+from aggregator.repository.verified_state import read_release, read_state
 from aggregator.workspace import Workspace, create
-from protocols.errors import SchemaError
+from protocols.errors import BoundsError, SchemaError
 from protocols.release.provider_record import MAX_RECORD_BYTES, ProviderRecord
 from protocols.release.repository import LATEST, PROVIDER, Reference, read_latest
 from protocols.release.verification import ReleaseFields
+from tests.loop import snapshot
 
 TENSORS = save({"weight": np.zeros(3, dtype=np.float32)})
 SITES = [
@@ -183,6 +187,7 @@ def test_the_provider_announces_its_server(workspace: Workspace) -> None:
     assert (
         ProviderRecord.from_bytes(workspace.repository().read(PROVIDER, 1 << 14)).server == "https://deid.example.org"
     )
+    (workspace.representer / "vocabulary.json").write_text("[]")
     releases.publish_representer(workspace, Publishing(audited=False, server=""))
     assert ProviderRecord.from_bytes(workspace.repository().read(PROVIDER, 1 << 14)).server == ""
 
@@ -208,6 +213,82 @@ def test_the_licence_is_stated_or_said_to_be_missing(workspace: Workspace) -> No
     releases.publish_representer(workspace, Publishing(audited=False, licence="# CC BY 4.0\n\nAll of it."))
     assert read(workspace, "0002-representer/LICENCE.md") == "# CC BY 4.0\n\nAll of it."
     assert "CC BY 4.0. See LICENCE.md" in read(workspace, "0002-representer/MODEL_CARD.md")
+
+
+class TestUnchanged:
+    """What hospitals have already is not published again: each would only pull it once more."""
+
+    @pytest.mark.parametrize("publish", [releases.publish_representer, releases.publish_pipeline])
+    def test_the_last_release_once_more_is_refused(
+        self, publish: Callable[[Workspace, Publishing], Release], workspace: Workspace
+    ) -> None:
+        publish(workspace, UNAUDITED)
+        before = snapshot(workspace.root)
+        for server in (None, "https://deid.example.org"):
+            with pytest.raises(WorkspaceError, match="what release 1 holds already; train first") as caught:
+                publish(workspace, replace(UNAUDITED, server=server))
+        assert "\n" not in str(caught.value)
+        assert snapshot(workspace.root) == before
+
+    def test_one_of_the_other_kind_is_another(self, workspace: Workspace) -> None:
+        for publish in (releases.publish_pipeline, releases.publish_representer, releases.publish_pipeline):
+            publish(workspace, UNAUDITED)
+        assert len(releases.releases(workspace)) == 3
+
+    @pytest.mark.parametrize(
+        "how",
+        [
+            replace(UNAUDITED, licence="# Another"),
+            replace(UNAUDITED, notes="Read this."),
+            replace(UNAUDITED, embeddings_url="https://files.example.org/embeddings.safetensors"),
+        ],
+    )
+    def test_so_is_one_that_says_something_else(self, how: Publishing, workspace: Workspace) -> None:
+        releases.publish_representer(workspace, UNAUDITED)
+        assert releases.publish_representer(workspace, how).manifest.sequence == 2
+
+    def test_so_is_one_with_another_audit(self, workspace: Workspace) -> None:
+        releases.publish_representer(workspace, UNAUDITED)
+        put_audit(workspace, audit_record(workspace))
+        assert releases.publish_representer(workspace).manifest.sequence == 2
+        put_audit(workspace, audit_record(workspace) | {"seed": 4})
+        assert releases.publish_representer(workspace).manifest.sequence == 3
+
+    def test_so_is_one_with_another_head(self, workspace: Workspace) -> None:
+        releases.publish_pipeline(workspace, UNAUDITED)
+        (workspace.head / "head.json").write_text("[]")
+        assert releases.publish_pipeline(workspace, UNAUDITED).manifest.sequence == 2
+
+
+def test_a_release_that_no_site_takes_is_not_published(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("protocols.release.repository.MAX_TOTAL_BYTES", 100)
+    with pytest.raises(BoundsError, match="at most 100 bytes"):
+        releases.publish_representer(workspace, UNAUDITED)
+    assert releases.releases(workspace) == []
+
+
+def test_the_newest_pipeline_lives_as_long_as_the_newest_release(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    releases.publish_pipeline(workspace, UNAUDITED)
+
+    def live(days: int) -> None:
+        monkeypatch.setattr("aggregator.repository.tuf_repository.LIFETIME", datetime.timedelta(days=days))
+
+    def expires(name: str) -> datetime.datetime:
+        state = read_state(workspace.releases)
+        return read_release(workspace.releases, state, name).expires
+
+    first = expires("0001-pipeline")
+    live(50)
+    releases.publish_representer(workspace, UNAUDITED)
+    second = expires("0001-pipeline")
+    assert second == expires("0002-representer")
+    assert second > first + datetime.timedelta(days=4)
+    live(60)
+    releases.refresh(workspace)
+    assert expires("0001-pipeline") == expires("0002-representer")
+    assert expires("0001-pipeline") > second + datetime.timedelta(days=9)
 
 
 def audit_record(workspace: Workspace) -> dict[str, object]:
@@ -349,6 +430,7 @@ def test_rotated_keys_are_in_the_log(workspace: Workspace) -> None:
         "release-keys-rotated",
         {"roles": ["root", "timestamp"], "root": 2},
     )
+    (workspace.representer / "vocabulary.json").write_text("[]")
     assert releases.publish_representer(workspace, UNAUDITED).name == "0002-representer"
 
 

@@ -168,7 +168,7 @@ def test_an_interrupted_rotation_may_be_left_at_that(
     for number, one in enumerate(copies):
         reader = Reader(one, tmp_path / "readers" / str(number))
         one.publish("[2]")
-        one.repository.refresh(with_offline=True, newest="0002-representer")
+        one.repository.refresh(with_offline=True, renewed=["0002-representer"])
         one.repository.rotate(["root"])
         one.publish("[3]")
         assert reader.latest() == "0003-representer"
@@ -183,7 +183,7 @@ def test_an_interrupted_refresh_leaves_a_sound_repository(
     publisher: Publisher, tmp_path: Path, crashing: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reader = Reader(publisher, tmp_path / "reader")
-    work = lambda: publisher.repository.refresh(with_offline=True, newest="0001-representer")  # noqa: E731
+    work = lambda: publisher.repository.refresh(with_offline=True, renewed=["0001-representer"])  # noqa: E731
     for _ in crashes(work, crashing, lambda: _restore(monkeypatch)):
         assert reader.latest() == "0001-representer"
     assert reader.latest() == "0001-representer"
@@ -199,7 +199,7 @@ def test_a_full_disk_leaves_the_old_repository(publisher: Publisher, tmp_path: P
 def test_nothing_that_was_published_is_changed(publisher: Publisher) -> None:
     before = {path: path.read_bytes() for path in publisher.folder.rglob("*") if path.is_file()}
     publisher.publish("[2]")
-    publisher.repository.refresh(with_offline=True, newest="0002-representer")
+    publisher.repository.refresh(with_offline=True, renewed=["0002-representer"])
     publisher.repository.rotate(["root", "targets", "snapshot", "timestamp"])
     changed = [path.name for path, content in before.items() if path.read_bytes() != content]
     assert changed == ["timestamp.json"]
@@ -239,9 +239,9 @@ def test_a_refresh_without_offline_keys_renews_what_is_online(publisher: Publish
 
 def test_a_root_is_renewed_when_half_of_its_life_is_over(publisher: Publisher, tmp_path: Path) -> None:
     reader = Reader(publisher, tmp_path / "reader")
-    publisher.at(later(days=100)).repository.refresh(with_offline=True, newest="0001-representer")
+    publisher.at(later(days=100)).repository.refresh(with_offline=True, renewed=["0001-representer"])
     assert publisher.repository.root().version == 1
-    publisher.at(later(days=200)).repository.refresh(with_offline=True, newest="0001-representer")
+    publisher.at(later(days=200)).repository.refresh(with_offline=True, renewed=["0001-representer"])
     assert publisher.repository.root().version == 2
     assert reader.latest() == "0001-representer"
 
@@ -269,7 +269,7 @@ def test_two_of_three_sticks_are_enough_and_one_is_not(publisher: Publisher, tmp
     repository(*sticks).rotate(["root"])
     assert [len(list(stick.glob("root-*"))) for stick in sticks] == [1, 1, 1]
     shutil.rmtree(sticks[2])
-    repository(*sticks[:2]).refresh(with_offline=True, newest="0001-representer")
+    repository(*sticks[:2]).refresh(with_offline=True, renewed=["0001-representer"])
     with pytest.raises(WorkspaceError, match="moved before"):
         export_offline(keys / "offline", sticks[0])
 

@@ -15,12 +15,16 @@ from protocols.keys.fingerprint import digits, pronounce_fingerprint
 from protocols.release.manifest import FileEntry
 from protocols.release.repository import (
     MAX_FILE_BYTES,
+    MAX_TEXT_BYTES,
+    MAX_TOTAL_BYTES,
     Reference,
     RootFingerprint,
     check_sizes,
     latest_bytes,
+    newest_pipeline,
     read_latest,
     release_name,
+    release_sequence,
 )
 
 REFERENCE = Reference("embeddings.safetensors", "https://example.org/e?x=1", FileEntry(10, "ab" * 32))
@@ -88,9 +92,9 @@ def test_junk_is_refused(data: bytes) -> None:
 
 
 def test_files_that_no_site_takes() -> None:
-    check_sizes({"a.json": FileEntry(MAX_FILE_BYTES, "ab" * 32)})
+    check_sizes({"a.safetensors": FileEntry(MAX_FILE_BYTES, "ab" * 32)})
     with pytest.raises(BoundsError, match=r"b\.json"):
-        check_sizes({"a.json": FileEntry(0, "ab" * 32), "b.json": FileEntry(MAX_FILE_BYTES + 1, "ab" * 32)})
+        check_sizes({"a.safetensors": FileEntry(0, "ab" * 32), "b.json": FileEntry(MAX_FILE_BYTES + 1, "ab" * 32)})
 
 
 def test_the_fingerprint_of_a_root_is_half_of_its_digest() -> None:
@@ -106,3 +110,43 @@ def test_two_fingerprints_are_spoken_alike_only_if_they_are_alike(one: bytes, ot
         == (digits(one) == digits(other))
         == (one[:16] == other[:16])
     )
+
+
+def test_releases_are_in_the_order_of_their_numbers() -> None:
+    names = [release_name(sequence, "pipeline") for sequence in (1, 999, 9998, 9999, 10000, 10001, 99999, 100000)]
+    as_text = sorted(names)
+    assert sorted(as_text, key=release_sequence) == names
+    assert as_text != names
+
+
+@pytest.mark.parametrize(
+    ("names", "newest"),
+    [
+        ([], None),
+        (["0001-representer"], None),
+        (["0001-representer", "0002-pipeline", "0003-representer"], "0002-pipeline"),
+        (["10000-pipeline", "9999-pipeline", "10001-representer"], "10000-pipeline"),
+    ],
+)
+def test_the_newest_pipeline(names: list[str], newest: str | None) -> None:
+    assert newest_pipeline(names) == newest
+
+
+def test_all_files_together_have_a_limit() -> None:
+    half = MAX_TOTAL_BYTES // 2
+    check_sizes({"a.safetensors": FileEntry(half, "ab" * 32), "b.safetensors": FileEntry(half, "ab" * 32)})
+    many = {f"{number}.safetensors": FileEntry(half, "ab" * 32) for number in range(3)}
+    with pytest.raises(BoundsError, match=f"at most {MAX_TOTAL_BYTES} bytes"):
+        check_sizes(many)
+    # A site may take less than that, never more.
+    with pytest.raises(BoundsError, match="at most 9 bytes"):
+        check_sizes({"a.json": FileEntry(10, "ab" * 32)}, 9)
+    with pytest.raises(BoundsError, match=f"at most {MAX_TOTAL_BYTES} bytes"):
+        check_sizes(many, 1 << 60)
+
+
+@pytest.mark.parametrize("name", ["vocabulary.json", "page.html", "card.md", "scheme.toml"])
+def test_what_is_read_as_a_whole_is_small(name: str) -> None:
+    check_sizes({name: FileEntry(MAX_TEXT_BYTES, "ab" * 32)})
+    with pytest.raises(BoundsError):
+        check_sizes({name: FileEntry(MAX_TEXT_BYTES + 1, "ab" * 32)})

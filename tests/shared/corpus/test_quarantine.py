@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +18,7 @@ from tests.shared.corpus.bad_files import i2b2
 from tests.shared.corpus.samples import NOTES, essence, note
 
 
-def index(folder: Path) -> list[dict[str, object]]:
+def index(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (folder / "quarantine.jsonl").read_text().splitlines()]
 
 
@@ -37,9 +41,16 @@ def test_bad_notes_are_copied_counted_and_explained(mixed: Path, tmp_path: Path)
         assert (corpus.report.read, corpus.report.quarantined) == (1, 3)
         assert corpus.report.reasons == {"AnnotationError": 1, "FormatError": 1, "LabelError": 1}
         assert "3 quarantined" in str(corpus.report)
-    assert sorted(file.name for file in aside.iterdir()) == ["a.xml", "c.xml", "d.xml", "quarantine.jsonl"]
-    assert (aside / "a.xml").read_bytes() == (mixed / "a.xml").read_bytes()
+    assert sorted(file.name for file in aside.iterdir()) == [
+        "000001.xml",
+        "000002.xml",
+        "000003.xml",
+        "quarantine.jsonl",
+    ]
     lines = index(aside)
+    for line in lines:
+        [file] = line["files"]
+        assert (aside / file).read_bytes() == (mixed / str(line["place"])).read_bytes()
     assert [(line["id"], line["kind"], line["place"]) for line in lines] == [
         ("a", "AnnotationError", "a.xml"),
         ("c", "FormatError", "c.xml"),
@@ -67,8 +78,8 @@ def test_records_of_one_file_are_set_aside_one_by_one(tmp_path: Path) -> None:
         ("a-1", "notes.jsonl, line 4"),
         ("notes-5", "notes.jsonl, line 5"),
     ]
-    assert (tmp_path / "aside" / "a-1.json").read_bytes() == good[0]
-    assert (tmp_path / "aside" / "notes-5.json").read_bytes() == b"\xff"
+    kept = [(tmp_path / "aside" / line["files"][0]).read_bytes() for line in index(tmp_path / "aside")]
+    assert (kept[1], kept[2]) == (good[0], b"\xff")
 
 
 def test_a_damaged_record_does_not_take_the_others_with_it(tmp_path: Path) -> None:
@@ -112,8 +123,51 @@ def test_two_records_of_one_name_get_two_files(tmp_path: Path) -> None:
     bad = '"text": "x", "annotations": [{}]}\n'
     (tmp_path / "n.jsonl").write_text(f'{{"id": "a/b", {bad}{{"id": "a_b", {bad}{{"id": "c", "text": "x"}}')
     assert [read.identifier for read in read_corpus(tmp_path / "n.jsonl", quarantine=tmp_path / "aside")] == ["c"]
-    assert sorted(file.name for file in (tmp_path / "aside").iterdir()) == [
-        "a_b-2.json",
-        "a_b.json",
-        "quarantine.jsonl",
-    ]
+    assert [line["files"] for line in index(tmp_path / "aside")] == [["000001.json"], ["000002.json"]]
+
+
+def test_no_name_of_a_file_tells_the_id_of_a_note(mixed: Path, tmp_path: Path) -> None:
+    (mixed / "a.xml").rename(mixed / "mrn-4711.xml")
+    list(read_corpus(mixed, quarantine=tmp_path / "aside"))
+    assert not [path for path in (tmp_path / "aside").iterdir() if "4711" in path.name]
+    assert "mrn-4711" in {line["id"] for line in index(tmp_path / "aside")}
+
+
+def test_two_runs_into_one_folder_overwrite_nothing(mixed: Path, tmp_path: Path) -> None:
+    aside = tmp_path / "aside"
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "z.xml").write_text(i2b2("I am Eva", (5, 9, "Eva")))
+    one, two = read_corpus(mixed, quarantine=aside), read_corpus(other, quarantine=aside)
+    for corpus in (one, two):
+        list(corpus)
+    files = [file for line in index(aside) for file in line["files"]]
+    assert len(files) == len(set(files)) == 3
+    assert (other / "z.xml").read_text() in {(aside / file).read_text() for file in files}
+
+
+@pytest.fixture
+def usual_umask() -> Iterator[None]:
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("usual_umask")
+def test_what_is_set_aside_is_its_owners_alone(mixed: Path, tmp_path: Path) -> None:
+    aside = tmp_path / "deep" / "aside"
+    list(read_corpus(mixed, quarantine=aside))
+    assert {stat.S_IMODE(path.stat().st_mode) for path in aside.iterdir()} == {0o600}
+    assert stat.S_IMODE(aside.stat().st_mode) == 0o700
+
+
+@pytest.mark.usefixtures("usual_umask")
+def test_a_quarantine_of_before_becomes_private(mixed: Path, tmp_path: Path) -> None:
+    aside = tmp_path / "aside"
+    aside.mkdir()
+    (aside / "a.xml").write_text("x")
+    line = {"id": "a", "place": "a.xml", "source": str(mixed), "files": ["a.xml"]}
+    (aside / "quarantine.jsonl").write_text(json.dumps(line) + "\n")
+    list(read_corpus(mixed, quarantine=aside))
+    assert (aside / "a.xml").read_bytes() == (mixed / "a.xml").read_bytes()
+    assert {stat.S_IMODE(path.stat().st_mode) for path in aside.iterdir()} == {0o600}

@@ -13,12 +13,14 @@ from safetensors.numpy import save_file
 
 from foundation.errors import StorageError
 from shared.embeddings.cache import RowCache
+from shared.embeddings.files import artefact
 from shared.embeddings.files.artefact import TENSORS_NAME, VOCABULARY_NAME, load_vectors, save_vectors
 from shared.embeddings.files.read import read_vectors
 from shared.embeddings.subwords import Subwords
 from shared.embeddings.vectors import UNKNOWN_LENGTH, WordVectors, unit_rows
 from shared.errors import EmbeddingError
 from tests.shared.embeddings.made import table, with_subwords
+from tests.shared.tensor_reading import watch_tensors
 
 
 def test_known_words_get_their_rows() -> None:
@@ -187,6 +189,33 @@ def test_a_foreign_release_with_unfit_tensors_is_refused(tensors: dict[str, Any]
     vocabulary["tensors_sha256"] = hashlib.sha256((tmp_path / TENSORS_NAME).read_bytes()).hexdigest()
     (tmp_path / VOCABULARY_NAME).write_text(json.dumps(vocabulary))
     with pytest.raises(EmbeddingError):
+        load_vectors(tmp_path)
+
+
+def test_tensors_of_other_shapes_are_refused_before_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_vectors(WordVectors(["a", "b"], np.eye(2, dtype=np.float32)), tmp_path)
+    size = 1 << 16
+    header = json.dumps({"matrix": {"dtype": "F32", "shape": [size // 4], "data_offsets": [0, size]}}).encode()
+    with (tmp_path / TENSORS_NAME).open("wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header)
+        file.truncate(8 + len(header) + size)
+    vocabulary = json.loads((tmp_path / VOCABULARY_NAME).read_text())
+    vocabulary["tensors_sha256"] = hashlib.sha256((tmp_path / TENSORS_NAME).read_bytes()).hexdigest()
+    (tmp_path / VOCABULARY_NAME).write_text(json.dumps(vocabulary))
+
+    read = watch_tensors(monkeypatch, artefact)
+    with pytest.raises(EmbeddingError, match="expected tensors"):
+        load_vectors(tmp_path)
+    assert not read
+
+
+def test_tensors_larger_than_any_memory_are_refused_by_their_size(tmp_path: Path) -> None:
+    save_vectors(WordVectors(["a", "b"], np.eye(2, dtype=np.float32)), tmp_path)
+    with (tmp_path / TENSORS_NAME).open("r+b") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(EmbeddingError, match="at most"):
         load_vectors(tmp_path)
 
 

@@ -12,11 +12,13 @@ from safetensors.torch import load_file, save_file
 
 from foundation.errors import StorageError
 from shared.errors import ModelError
+from shared.models import storage
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.storage import load_representer, save_representer
 from shared.taggers.bilstm_crf import BiLSTMCRF, BiLSTMCRFConfig
 from shared.taggers.registry import save_head
 from tests.protocols.payload.blocks import full_disk
+from tests.shared.tensor_reading import watch_tensors
 
 WEIGHTS, DESCRIPTION = "representer.safetensors", "representer.json"
 
@@ -137,3 +139,55 @@ def test_a_full_disk_leaves_the_old_weights(folder: Path) -> None:
     with full_disk(1000), pytest.raises(StorageError):
         save_representer(Representer(RepresenterConfig(5, dim=40, hidden=60)), folder)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    return watch_tensors(monkeypatch, storage)
+
+
+def test_every_tensor_is_read_once(folder: Path, read: list[str]) -> None:
+    loaded = load_representer(folder)
+    assert sorted(read) == sorted(loaded.state_dict())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda tensors: tensors.update({"output.weight": torch.zeros(5, 12)}),
+        lambda tensors: tensors.update({"output.weight": tensors["output.weight"].double()}),
+        lambda tensors: tensors.update({"huge": torch.zeros(1)}),
+    ],
+)
+def test_no_weight_is_read_before_all_shapes_are_right(
+    change: Callable[[dict[str, torch.Tensor]], None], folder: Path, read: list[str]
+) -> None:
+    weighted(folder, change)
+    with pytest.raises(ModelError, match="tensors"):
+        load_representer(folder)
+    assert not read
+
+
+def test_a_file_larger_than_any_memory_is_refused_by_its_header(folder: Path) -> None:
+    shape = [1 << 20, 1 << 14]
+    size = 4 * shape[0] * shape[1]
+    header = json.dumps({"huge": {"dtype": "F32", "shape": shape, "data_offsets": [0, size]}}).encode()
+    with (folder / WEIGHTS).open("wb") as file:
+        file.write(len(header).to_bytes(8, "little") + header)
+        file.truncate(8 + len(header) + size)
+    with pytest.raises(ModelError, match="tensors"):
+        load_representer(folder)
+
+
+def test_a_model_beyond_all_bounds_is_refused_before_its_file_is_opened(folder: Path) -> None:
+    described(folder, hidden=8192, inputs=8192, dim=8192)
+    (folder / WEIGHTS).unlink()
+    with pytest.raises(ModelError, match=r"representer\.json: expected a model of at most"):
+        load_representer(folder)
+
+
+def test_a_description_without_end_is_refused(folder: Path) -> None:
+    with (folder / DESCRIPTION).open("r+b") as file:
+        file.truncate(1 << 36)
+    with pytest.raises(ModelError, match="JSON"):
+        load_representer(folder)

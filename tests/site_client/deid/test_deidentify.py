@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from command_line.stopping import heed_stop_signals
 from shared.document import Annotation, Document
 from shared.errors import ConfigurationError
 from site_client.deid.deidentify import Deidentified, deidentify, merge_annotations, write_deidentified
@@ -30,6 +35,13 @@ class Finds:
         listed = list(documents)
         for document, spans in zip(listed, self.spans, strict=True):
             yield Document(document.identifier, document.text, spans)
+
+
+class Passes:
+    """A pipeline that hands on what comes, one document at a time."""
+
+    def annotate(self, documents: Iterable[Document]) -> Iterator[Document]:
+        yield from documents
 
 
 @given(annotated(), annotated())
@@ -94,3 +106,50 @@ def test_a_folder_with_files_in_it_is_left_alone(mode: Mode, tmp_path: Path) -> 
     with pytest.raises(ConfigurationError, match="new folder"):
         write_deidentified(Finds(()), [Document("note", "theirs")], tmp_path, mode)
     assert (tmp_path / "note.txt").read_text() == "mine"
+
+
+@pytest.fixture
+def usual_umask() -> Iterator[None]:
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+@every_mode
+@pytest.mark.usefixtures("usual_umask")
+@pytest.mark.parametrize("there", [False, True])
+def test_what_is_written_is_its_owners_alone(there: bool, mode: Mode, tmp_path: Path) -> None:
+    out = tmp_path / "safe"
+    if there:
+        out.mkdir(mode=0o755)
+    write_deidentified(Finds(()), [Document("one", "Ana")], out, mode)
+    assert stat.S_IMODE(out.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in out.iterdir()} == {0o600}
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_a_run_that_is_ended_leaves_no_note_for_longer_than_the_next_run(number: int, tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+
+    def endless() -> Iterator[Document]:
+        yield Document("one", "Ana")
+        yield Document("two", "Eva")
+        os.write(writing, b"x")
+        signal.pause()
+
+    child = os.fork()
+    if not child:
+        for one in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(one, signal.SIG_DFL)
+        with suppress(KeyboardInterrupt), heed_stop_signals():
+            write_deidentified(Passes(), endless(), tmp_path / "safe", MODES["tag"])
+        os._exit(0)
+    os.read(reading, 1)
+    [staged] = tmp_path.iterdir()
+    assert len(list(staged.iterdir())) == 4
+    assert stat.S_IMODE(staged.stat().st_mode) == 0o700
+    os.kill(child, number)
+    os.waitpid(child, 0)
+    assert list(tmp_path.iterdir()) == ([staged] if number == signal.SIGKILL else [])
+    write_deidentified(Passes(), [Document("one", "Ana")], tmp_path / "safe", MODES["tag"])
+    assert [path.name for path in tmp_path.iterdir()] == ["safe"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from protocols.release.repository import LIFETIME, Reference
 from protocols.release.verification import verify_release
 from shared.errors import ModelError
 from site_client import workspace
-from site_client.errors import SiteError
+from site_client.errors import SiteError, WorkspaceError
 from site_client.keys import expiry_lines
 from site_client.releases import pull as module
 from site_client.releases.client import ReleaseClient
@@ -35,6 +37,8 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     """The releases here hold no models; notes what is loaded."""
     folders: list[Path] = []
     monkeypatch.setattr(module, "load_construction", folders.append)
+    monkeypatch.setattr(module, "load_head", lambda folder: None)
+    monkeypatch.setattr(module, "Pipeline", lambda construction, head: None)
     return folders
 
 
@@ -330,3 +334,178 @@ def test_a_release_that_was_not_confirmed_for_long_is_named(site: workspace.Work
     assert expiry_lines(site, today) == []
     [line] = expiry_lines(site, today + LIFETIME)
     assert "site-client pull" in line
+
+
+def pulled(site: workspace.Workspace, **options: Any) -> tuple[int, int | None]:
+    """Numbers of the release in use and of the pipeline after a pull, which the settings hold too."""
+    updated, release = pull(workspace.open_workspace(site.root), **options)
+    assert workspace.open_workspace(site.root) == updated
+    assert updated.release() == release
+    if updated.pipeline is None:
+        return release.manifest.sequence, None
+    found = updated.pipeline_release()
+    assert found.manifest.kind == "pipeline"
+    return release.manifest.sequence, found.manifest.sequence
+
+
+def folders(site: workspace.Workspace) -> list[str]:
+    return sorted(path.name for path in site.releases.iterdir())
+
+
+class TestPipeline:
+    """What finds PHI in the house stays, whatever the provider publishes after it."""
+
+    @pytest.mark.parametrize(
+        ("kinds", "expected"),
+        [
+            ("p", [(2, 2)]),
+            ("pr", [(2, 2), (3, 2)]),
+            ("rp", [(2, None), (3, 3)]),
+            ("prr", [(2, 2), (3, 2), (4, 2)]),
+            ("prp", [(2, 2), (3, 2), (4, 4)]),
+            ("pprpr", [(2, 2), (3, 3), (4, 3), (5, 5), (6, 5)]),
+        ],
+    )
+    def test_every_order(
+        self, kinds: str, expected: list[tuple[int, int | None]], publisher: Publisher, site: workspace.Workspace
+    ) -> None:
+        assert pulled(site) == (1, None)
+        for kind, numbers in zip(kinds, expected, strict=True):
+            publisher.publish(f"[{numbers[0]}]", kind={"p": "pipeline", "r": "representer"}[kind])
+            assert pulled(site) == numbers
+            assert pulled(site) == numbers
+
+    def test_a_site_that_saw_none_of_it_gets_both(self, publisher: Publisher, site: workspace.Workspace) -> None:
+        for kind in ("pipeline", "pipeline", "representer", "representer"):
+            publisher.publish(kind=kind)
+        assert pulled(site) == (5, 3)
+        assert folders(site) == ["0001-representer", "0003-pipeline", "0005-representer"]
+
+    def test_before_the_first_pipeline_it_says_so(self, site: workspace.Workspace) -> None:
+        with pytest.raises(WorkspaceError, match=r"release 1 holds a representer only.*pull a pipeline"):
+            site.pipeline_release()
+        with pytest.raises(WorkspaceError, match="no release"):
+            replace(site, current=None).pipeline_release()
+
+    def test_one_that_can_not_be_brought_is_told_and_the_release_is_in_use(
+        self, publisher: Publisher, site: workspace.Workspace
+    ) -> None:
+        publisher.publish("[2]", kind="pipeline")
+        publisher.publish("[3]")
+        missing = publisher.target("0002-pipeline/scheme.json")
+        data = missing.read_bytes()
+        missing.unlink()
+        told: list[str] = []
+        assert pulled(site, tell=told.append) == (3, None)
+        [line] = told
+        assert line.startswith("pipeline 2 could not be brought: expected all files")
+        missing.write_bytes(data)
+        assert pulled(site) == (3, 2)
+
+    def test_a_damaged_one_is_pulled_again(self, publisher: Publisher, site: workspace.Workspace) -> None:
+        publisher.publish("[2]", kind="pipeline")
+        publisher.publish("[3]")
+        assert pulled(site) == (3, 2)
+        (site.releases / "0002-pipeline" / "scheme.json").write_text("[4]")
+        with pytest.raises(DigestError):
+            workspace.open_workspace(site.root).pipeline_release()
+        assert pulled(site) == (3, 2)
+
+    def test_what_it_shares_with_the_release_is_not_fetched_twice(
+        self, publisher: Publisher, site: workspace.Workspace, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        publisher.publish("[2]", kind="pipeline")
+        publisher.publish("[2]")
+        fetched = []
+        download = ReleaseClient.download
+
+        def noted(client: ReleaseClient, target: str, entry: FileEntry, path: Path) -> None:
+            fetched.append(target)
+            download(client, target, entry, path)
+
+        monkeypatch.setattr(ReleaseClient, "download", noted)
+        assert pulled(site) == (3, 2)
+        assert fetched == [
+            "0003-representer/MODEL_CARD.md",
+            "0003-representer/scheme.json",
+            "0002-pipeline/MODEL_CARD.md",
+        ]
+
+    def test_a_workspace_of_before_goes_on_with_its_pipeline(
+        self, publisher: Publisher, site: workspace.Workspace
+    ) -> None:
+        publisher.publish(kind="pipeline")
+        assert pulled(site) == (2, 2)
+        path = site.root / "site.json"
+        settings = json.loads(path.read_text())
+        del settings["pipeline"]
+        path.write_text(json.dumps(settings))
+        assert workspace.open_workspace(site.root).pipeline_release().manifest.sequence == 2
+        publisher.publish()
+        assert pulled(site) == (3, 2)
+
+    def test_one_of_before_without_a_pipeline_has_none(self, site: workspace.Workspace) -> None:
+        path = site.root / "site.json"
+        settings = json.loads(path.read_text())
+        del settings["pipeline"]
+        path.write_text(json.dumps(settings))
+        assert workspace.open_workspace(site.root).pipeline is None
+
+
+def test_releases_that_nothing_uses_go_and_what_was_in_use_until_now_stays(
+    publisher: Publisher, site: workspace.Workspace
+) -> None:
+    (site.releases / "kept-by-hand").mkdir()
+    for kind in ("pipeline", "representer", "representer"):
+        publisher.publish(kind=kind)
+        pulled(site)
+    assert folders(site) == ["0002-pipeline", "0003-representer", "0004-representer", "kept-by-hand"]
+
+
+def test_release_10000_follows_9999(publisher: Publisher, site: workspace.Workspace) -> None:
+    for sequence, kind in ((9998, "pipeline"), (9999, "representer"), (10000, "pipeline"), (10001, "representer")):
+        publisher.publish(kind=kind, sequence=sequence)
+    assert publisher.repository.release_names()[-2:] == ["10000-pipeline", "10001-representer"]
+    assert pulled(site) == (10001, 10000)
+
+
+class TestSize:
+    def test_a_release_that_is_too_large_is_refused_before_anything_is_fetched(
+        self, publisher: Publisher, site: workspace.Workspace, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        publisher.publish("x" * 3000)
+        monkeypatch.setattr(ReleaseClient, "download", lambda *arguments: pytest.fail("it is too large"))
+        before = snapshot(site.root)
+        with pytest.raises(BoundsError, match="at most 3000 bytes"):
+            pull(site, max_bytes=3000)
+        assert snapshot(site.root) == before
+
+    def test_one_that_is_not_is_taken(self, publisher: Publisher, site: workspace.Workspace) -> None:
+        publisher.publish("x" * 3000)
+        assert pull(site, max_bytes=3003)[1].manifest.sequence == 2
+
+    def test_so_is_a_pipeline_that_is_too_large(self, publisher: Publisher, site: workspace.Workspace) -> None:
+        publisher.publish("x" * 3000, kind="pipeline")
+        publisher.publish()
+        told: list[str] = []
+        assert pulled(site, max_bytes=3000, tell=told.append) == (3, None)
+        assert "at most 3000 bytes" in told[0]
+
+
+def test_two_pulls_at_once_do_not_mix(
+    publisher: Publisher, site: workspace.Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publisher.publish("[2]")
+    tried: list[str] = []
+    download = ReleaseClient.download
+
+    def meanwhile(client: ReleaseClient, target: str, entry: FileEntry, path: Path) -> None:
+        if not tried:
+            with pytest.raises(StorageError, match=r"incoming.*process [0-9]+ is filling; wait") as caught:
+                pull(site)
+            tried.append(str(caught.value))
+        download(client, target, entry, path)
+
+    monkeypatch.setattr(ReleaseClient, "download", meanwhile)
+    assert pull(site)[1].manifest.sequence == 2
+    assert tried

@@ -187,7 +187,7 @@ class TestFreeze:
 
     def test_a_refresh_thaws(self, publisher: Publisher, site: workspace.Workspace, offer: Offer) -> None:
         publisher.at(later(days=-46)).publish()
-        publisher.repository.refresh(with_offline=True, newest="0002-representer")
+        publisher.repository.refresh(with_offline=True, renewed=["0002-representer"])
         assert taken(site, offer(publisher)) == 2
 
     @pytest.mark.parametrize("ahead", [5 / 60, 12, 24 * 44])

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
+import stat
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +21,7 @@ from aggregator.enrolled.shares import find_share, read_manifest
 from aggregator.enrolled.sites import enrol, today
 from aggregator.ingestion.ingest import ingest
 from aggregator.training.pool import Pool
+from command_line.stopping import StoppedError, heed_stop_signals
 from protocols.payload.opening import open_payload
 from protocols.payload.sentence_block import SentenceBlock
 from protocols.payload.shuffled_writer import ShuffledWriter
@@ -313,3 +318,38 @@ def test_the_provider_takes_a_share_with_raised_noise(tmp_path: Path) -> None:
     decision = ingest(central, submit_to_folder(site, path, tmp_path / "stick", "Dr Ünal"))
     assert decision.state == "accepted", decision.reason
     assert read_manifest(central, find_share(central, manifest.payload_sha256)) == manifest
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("suffix", ["parquet", "h5"])
+def test_an_encoding_that_is_ended_leaves_nothing(
+    number: int, suffix: str, construction: Construction, tmp_path: Path
+) -> None:
+    before = {one: signal.signal(one, signal.SIG_DFL) for one in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        with (
+            suppress(StoppedError),
+            heed_stop_signals(),
+            ShuffledWriter(tmp_path / f"share.{suffix}", dim=6) as writer,
+        ):
+            for block in blocks(construction):
+                writer.append(block)
+                assert list(tmp_path.iterdir())
+                os.kill(os.getpid(), number)
+            pytest.fail("the signal ends it")
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_report_of_an_encoding_is_its_owners_alone(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        site = sites.site(tmp_path, sites.noisy(SIGMA))
+        encode(site, NOTES, tmp_path / "share.parquet")
+    finally:
+        os.umask(before)
+    made = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.glob("share.*")}
+    assert len(made) == 3
+    assert set(made.values()) == {0o600}
