@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from shared.anonymity.redrawing import Redrawing
 from shared.anonymity.surrogates import SurrogateBank
 from shared.constructions.accounting import Accounting
+from shared.constructions.promised import PublicList, Recomputed
 from shared.constructions.rows import ShareRows
 from shared.embeddings.files.artefact import save_vectors
 from shared.embeddings.vectors import WordVectors
@@ -303,6 +304,17 @@ class Construction(ABC):
             raise ModelError(
                 "expected a release that hides casing as its record states, got another; tell the provider"
             )
+
+    # What is seen of it, whatever it promises
+
+    def recompute(self, lists: Sequence[PublicList], folder: Path | None = None) -> Recomputed:
+        """What the files show, whatever the release says of itself.
+
+        Args:
+            lists: public words, of the program and of the hospital; none of them the provider's.
+            folder: of the release, whose files are to be counted.
+        """
+        raise NotImplementedError
 
     # On the disk
 
