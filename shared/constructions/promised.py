@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shared.anonymity.public_lists import PublicList as PublicList
+from shared.anonymity.public_lists import PublicList
+
+__all__ = ["PublicList", "Recomputed", "RecomputedOnNotes"]
 
 
 @dataclass(frozen=True)
