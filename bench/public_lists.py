@@ -52,26 +52,22 @@ class Everything(PublicList):
 
 def names() -> None:
     """How many names are called public, in words and in people."""
+    public = _without_accents()
     for title, (path, column) in _NAMES.items():
         with corpora.path(path).open(encoding="utf-8", newline="") as file:
             rows = list(csv.reader(file))[1:]
         people = [int(row[column] or 0) for row in rows]
         # The lists have no accents: a name passes if any accented spelling of it would.
-        passed = [strip_accents(row[0]) in _without_accents() for row in rows]
+        passed = [strip_accents(row[0]) in public for row in rows]
         share = sum(count for count, through in zip(people, passed, strict=True) if through) / sum(people)
         print(f"{title}: {sum(passed)} of {len(rows)} ({share:.2%} of people)", flush=True)
 
 
-def _without_accents() -> frozenset[str]:
-    if not _STRIPPED:
-        forms = {form for one in shipped_lists() for form in getattr(one, "_forms", one.words)}
-        kept = sorted(forms)
-        held = on_public_lists(kept, shipped_lists())
-        _STRIPPED.update(strip_accents(word) for word, on in zip(kept, held.tolist(), strict=True) if on)
-    return frozenset(_STRIPPED)
-
-
-_STRIPPED: set[str] = set()
+def _without_accents() -> set[str]:
+    """All public words."""
+    forms = sorted({form for one in shipped_lists() for form in one.forms()})
+    held = on_public_lists(forms, shipped_lists())
+    return {strip_accents(word) for word, on in zip(forms, held.tolist(), strict=True) if on}
 
 
 def words() -> None:
