@@ -24,7 +24,9 @@ def on(*words: str) -> list[bool]:
 
 
 def test_common_words_of_both_languages_are_public_in_any_casing() -> None:
-    words = "patient PATIENT Paciente quirúrgico hospital de la the was del izquierdo tac mmHg amoxicilina warfarin".split()
+    words = (
+        "patient PATIENT Paciente quirúrgico hospital de la the was del izquierdo tac mmHg amoxicilina warfarin".split()
+    )
     assert all(on(*words))
     assert on(unicodedata.normalize("NFD", "Quirúrgico")) == [True]
 
@@ -79,7 +81,13 @@ class TestOwnList:
         path = tmp_path / "words.txt"
         path.write_text("Quillfeather\n\n Larkspur \n12345\n", encoding="utf-8")
         own = read_public_list(path)
-        assert own.holds(["QUILLFEATHER", "larkspur", "Osyth", "12345", ""]).tolist() == [True, True, False, False, False]
+        assert own.holds(["QUILLFEATHER", "larkspur", "Osyth", "12345", ""]).tolist() == [
+            True,
+            True,
+            False,
+            False,
+            False,
+        ]
         assert own.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
         assert "quillfeather" not in repr(own)
 

@@ -40,10 +40,14 @@ def found(spans: list[str], *notes: str) -> int:
 )
 def test_a_telling_span_of_the_bank_is_found_in_the_notes(span: str, note: str) -> None:
     assert found([span, "nothing like it here"], "first", note) == 1
-    assert found([span], note.replace(" ", " x ").replace("/", "-").replace("8812345", "8812346").replace("@", " ")) == 0
+    assert (
+        found([span], note.replace(" ", " x ").replace("/", "-").replace("8812345", "8812346").replace("@", " ")) == 0
+    )
 
 
-@pytest.mark.parametrize("span", ["Anna", "Hospital General", "calle Osyth", "1234", "2018", "00000", "00/00/0000", "("])
+@pytest.mark.parametrize(
+    "span", ["Anna", "Hospital General", "calle Osyth", "1234", "2018", "00000", "00/00/0000", "("]
+)
 def test_what_stands_everywhere_is_not_looked_for(span: str) -> None:
     assert found([span], span) == 0
 
@@ -76,13 +80,17 @@ def test_no_piece_of_a_cut_span_tells(span: tuple[str, ...]) -> None:
 class TestBank:
     """A bank of public notes in which people have full names and file numbers."""
 
-    TEXT = "Anna Brown 8812345 Hospital General de Osyth Ida Stone 8812346 Clinic General de Vale Bo Field 8812347".split()
+    TEXT = (
+        "Anna Brown 8812345 Hospital General de Osyth Ida Stone 8812346 Clinic General de Vale Bo Field 8812347".split()
+    )
     TAGS = np.array([1, 2, 3, 5, 6, 6, 6, 1, 2, 3, 5, 6, 6, 6, 1, 2, 3], dtype=np.uint8)
     NOTES = TokenisedSentences(TEXT, TAGS, np.array([len(TEXT)]))
     BANK = surrogate_bank([NOTES], public_lists=LISTS)
 
     def shown(self, seed: int) -> list[str]:
-        own = TokenisedSentences(["Eve", "Moss", "seen", "5550000"], np.array([1, 2, 0, 3], dtype=np.uint8), np.array([4]))
+        own = TokenisedSentences(
+            ["Eve", "Moss", "seen", "5550000"], np.array([1, 2, 0, 3], dtype=np.uint8), np.array([4])
+        )
         return self.BANK.replaced(own, torch.Generator().manual_seed(seed)).words
 
     def test_a_hospital_finds_nothing_of_it_in_the_very_notes_that_it_was_made_of(self) -> None:
