@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from protocols.payload.codebook import Codebook
 from protocols.payload.sentence_block import SentenceBlock, ValueRules
 from protocols.payload.shuffled_writer import ShuffledWriter
 from protocols.share.manifest import ShareFields, ShareManifest
@@ -128,7 +129,7 @@ def encode(
 
     noise, checking = _noises(workspace, construction, release.folder, new_noise)
     guard = Guard(construction, neighbours_of(release.folder), bound, checking)
-    rules = ValueRules(len(construction.scheme.tags), guard.value_bound)
+    rules = _rules(construction, guard)
     with ShuffledWriter(out, dim=construction.dim, rules=rules) as writer:
         for block in encoded_blocks(construction, counted(), guard, noise, progress):
             writer.append(block)
@@ -172,6 +173,13 @@ def encode(
             with suppress(OSError):
                 left.unlink()
         raise
+
+
+def _rules(construction: Construction, guard: Guard) -> ValueRules:
+    """What every block is held to on its way to the disk: the provider will hold it to the same."""
+    rows = construction.codebook()
+    codebook = None if rows is None else Codebook(rows.astype("<f2", copy=False), exact=construction.exact)
+    return ValueRules(len(construction.scheme.tags), guard.value_bound, codebook)
 
 
 def _noises(
