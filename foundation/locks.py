@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,4 +30,34 @@ def locked(folder: Path) -> Iterator[None]:
     finally:
         # First: whatever becomes of the closing, the lock must not outlive the block.
         fcntl.flock(handle, fcntl.LOCK_UN)
+        os.close(handle)
+
+
+@contextmanager
+def locked_number(file: Path, number: int, *, wait: bool = True) -> Iterator[bool]:
+    """Keeps other processes, and other threads, from what has the same number; one file serves for all numbers.
+
+    Args:
+        file: made where it is missing, and left there.
+        number: at least 0.
+        wait: whether to wait until nobody else has it; else the block is entered without.
+
+    Yields:
+        whether the block has it.
+
+    Raises:
+        StorageError: the file can't be made.
+    """
+    with mapped(file):
+        handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        # A lock of the open file: other locks of a range belong to the process, and threads would share it.
+        asked = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, number, 1, 0)
+        try:
+            fcntl.fcntl(handle, fcntl.F_OFD_SETLKW if wait else fcntl.F_OFD_SETLK, asked)
+            held = True
+        except BlockingIOError:
+            held = False
+        yield held
+    finally:
         os.close(handle)

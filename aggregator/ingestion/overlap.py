@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betainc
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -20,9 +21,9 @@ from aggregator.ingestion.sentence_digests import DIGEST_TYPE
 from aggregator.registry.tables import ShareDigestsRow, ShareRow
 
 MOST_SEEN = 0.5
-# Of fewer a handful of phrases that a hospital repeats would make the half.
-_FEWEST = 8
-MOST_ALIKE = 0.3
+# Of a hospital's other notes no more came before, and by chance of a few no more than ALPHA makes likely.
+_COMMON, _ALPHA = 0.25, 1e-3
+MOST_ALIKE = 0.4
 # In fewer tokens chance decides.
 _TOKENS = 200
 
@@ -36,8 +37,6 @@ def describe_overlap(session: Session, row: ShareRow, digests: bytes) -> str | N
         digests: of its sentences, as `SentenceDigests.to_bytes` gives them.
     """
     own = np.frombuffer(digests, DIGEST_TYPE)
-    if len(own) < _FEWEST:
-        return None
     seen = np.zeros(len(own), dtype=np.bool_)
     most, whose = 0, ""
     query = (
@@ -51,9 +50,16 @@ def describe_overlap(session: Session, row: ShareRow, digests: bytes) -> str | N
         seen |= found
         if (count := int(found.sum())) > most:
             most, whose = count, f"share {other.sequence} of {other.site}"
-    if seen.sum() <= MOST_SEEN * len(own):
+    total = int(seen.sum())
+    if total <= MOST_SEEN * len(own) or not _is_more_than_chance(total, len(own)):
         return None
-    return f"{int(seen.sum())} of its {len(own)} sentences of their own came before, {most} of them in {whose}"
+    return f"{total} of its {len(own)} sentences of their own came before, {most} of them in {whose}"
+
+
+def _is_more_than_chance(seen: int, sentences: int) -> bool:
+    """Whether so many would hardly come before if each did as often as in other notes of the same hospital."""
+    # The binomial tail: chance of at least `seen` of `sentences`.
+    return bool(betainc(seen, sentences - seen + 1, _COMMON) < _ALPHA)
 
 
 def describe_row_frequency(commonest: int, tokens: int) -> str | None:

@@ -31,6 +31,7 @@ from site_client.ledger import Event, record
 from site_client.noise_secret import make_noise_secret
 from site_client.sharing.encode_report import report_path, write_report
 from site_client.sharing.guard import Guard, Guarded, neighbours_of
+from site_client.sharing.known_notes import KnownNotes, NoteDigests
 from site_client.sharing.protection import protection
 from site_client.workspace import Workspace
 
@@ -43,11 +44,13 @@ class Encoded:
         manifest: as it was signed.
         guarded: what the best attacker tells of these notes.
         without_labels: notes in which nothing is labelled PHI.
+        known: how many of the notes were shared before.
     """
 
     manifest: ShareManifest
     guarded: Guarded
     without_labels: int
+    known: KnownNotes
 
 
 def encoded_blocks(
@@ -119,12 +122,14 @@ def encode(
     construction = load_construction(release.folder)
     # A key that can't be read shows now, not after hours.
     workspace.key()
+    digests = NoteDigests(workspace)
     labelled, without_labels = False, 0
 
     def counted() -> Iterator[Document]:
         nonlocal without_labels
         for document in documents:
             without_labels += not document.annotations
+            digests.add(document.text)
             yield document
 
     noise, checking = _noises(workspace, construction, release.folder, new_noise)
@@ -166,7 +171,8 @@ def encode(
         # The key in use now: it may have been replaced meanwhile, and the ledger knows no other.
         manifest = seal_share(out, fields, workspace.key(), checked=writer.checked)
         write_report(out, manifest, guarded)
-        return Encoded(manifest, guarded, without_labels)
+        digests.save(sequence)
+        return Encoded(manifest, guarded, without_labels, digests.known())
     except BaseException:
         # A payload without its manifest is of no use to anybody, nor are the manifest and report of one that it replaced.
         for left in (out, manifest_path(out), report_path(out)):
