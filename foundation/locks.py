@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def lock_folder(folder: Path) -> Iterator[None]:
     """Keeps other processes, and other threads, out of a folder whose changes belong together; they wait.
 
     The kernel gives the lock back when the process ends, however it ends. It is not to be taken twice by one.
@@ -21,10 +21,10 @@ def locked(folder: Path) -> Iterator[None]:
     Raises:
         StorageError: there is no such folder.
     """
-    with mapped(folder):
+    with map_os_errors(folder):
         handle = os.open(folder, os.O_RDONLY)
     try:
-        with mapped(folder):
+        with map_os_errors(folder):
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
@@ -34,7 +34,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def locked_number(file: Path, number: int, *, wait: bool = True) -> Iterator[bool]:
+def lock_number(file: Path, number: int, *, wait: bool = True) -> Iterator[bool]:
     """Keeps other processes, and other threads, from what has the same number; one file serves for all numbers.
 
     Args:
@@ -48,7 +48,7 @@ def locked_number(file: Path, number: int, *, wait: bool = True) -> Iterator[boo
     Raises:
         StorageError: the file can't be made.
     """
-    with mapped(file):
+    with map_os_errors(file):
         handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         # A lock of the open file: other locks of a range belong to the process, and threads would share it.

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from foundation.errors import StorageError
 from foundation.files import write_bytes
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 
 SECRET_BYTES = 32
 
 
-def own_secret(path: Path) -> bytes:
+def read_secret(path: Path) -> bytes:
     """The secret in a file, made now where there is none; of two who make it at once the first wins, so that all use the same.
 
     Raises:
@@ -23,7 +23,7 @@ def own_secret(path: Path) -> bytes:
     """
     if not path.exists():
         _make(path)
-    with mapped(path), path.open("rb") as file:
+    with map_os_errors(path), path.open("rb") as file:
         rights, secret = stat.S_IMODE(os.fstat(file.fileno()).st_mode), file.read(SECRET_BYTES + 1)
     if os.name == "posix" and rights & 0o077:
         raise StorageError(
@@ -46,8 +46,8 @@ def _make(path: Path) -> None:
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         write_bytes(draft, secrets.token_bytes(SECRET_BYTES))
-        with mapped(path), suppress(FileExistsError):
+        with map_os_errors(path), suppress(FileExistsError):
             os.link(draft, path)
     finally:
-        with mapped(draft):
+        with map_os_errors(draft):
             draft.unlink(missing_ok=True)

@@ -229,12 +229,12 @@ def alarms_acknowledge(number: int, name: str, root: Path, as_json: bool) -> Non
 
 def _files(path: Path) -> Iterator[Path]:
     """A file, or what of a folder is for us: withdrawals last, since they may be about a share beside them."""
-    from foundation.os_errors import mapped
+    from foundation.os_errors import map_os_errors
 
     if not path.is_dir():
         yield path
         return
-    with mapped(path):
+    with map_os_errors(path):
         entries = sorted(file for file in path.iterdir() if not file.name.startswith("."))
     for suffix in (_BUNDLE, _WITHDRAWAL):
         yield from (file for file in entries if file.name.endswith(suffix))
@@ -316,12 +316,12 @@ def _take(target: Workspace, path: Path) -> _Outcome:
 
 def _oddity(path: Path) -> str:
     """Why an entry of a stick is no file that can be read, in words; "" if it is one. Anybody can put anything there."""
-    from foundation.os_errors import mapped
+    from foundation.os_errors import map_os_errors
     from foundation.reading import regular_size
 
     try:
         regular_size(path)
-        with mapped(path), path.open("rb") as file:
+        with map_os_errors(path), path.open("rb") as file:
             file.read(1)
     except StorageError as error:
         return str(error)

@@ -40,7 +40,7 @@ from aggregator.registry.tables import ShareRow
 from aggregator.registry.times import now
 from aggregator.workspace import Workspace
 from foundation.errors import StorageError
-from foundation.locks import locked_number
+from foundation.locks import lock_number
 from foundation.reading import file_sha256, regular_size
 from protocols.errors import BoundsError, ConflictError, ProtocolError
 from protocols.keys.recipient import RecipientPrivateKey
@@ -111,7 +111,7 @@ def resume(workspace: Workspace) -> list[Decision]:
     for share in waiting:
         try:
             # What another process is about it finishes, or the next run does.
-            with locked_number(_lock_file(workspace), share, wait=False) as free:
+            with lock_number(_lock_file(workspace), share, wait=False) as free:
                 if free:
                     decisions.append(_decided(workspace, share))
         except Exception as error:
@@ -182,7 +182,7 @@ def process(workspace: Workspace, share: int) -> Decision:
         WorkspaceError: no representer is published yet.
         StorageError, DatabaseError, UnconfinedError: it can't be done here and now; repeat it.
     """
-    with locked_number(_lock_file(workspace), share):
+    with lock_number(_lock_file(workspace), share):
         return _decided(workspace, share)
 
 

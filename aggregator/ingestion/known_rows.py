@@ -15,7 +15,7 @@ from pathlib import Path
 from aggregator.publishing.releases import Release, construction_digests
 from aggregator.workspace import Workspace
 from foundation.files import write_bytes
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from protocols.payload.codebook import write_codebook
 from shared.constructions.files import FILES, FURTHER_FILES
 from shared.constructions.registry import load_construction
@@ -24,7 +24,7 @@ _MAX_FILE_BYTES = 4 << 30
 EXACT, _ROUNDED, NO_CODEBOOK = ".exact", ".rounded", ".none"
 
 
-def known_codebook(workspace: Workspace, release: Release) -> Path:
+def find_codebook(workspace: Workspace, release: Release) -> Path:
     """The file of the rows that a release can show. Its suffix is EXACT where they are the same on every processor, and
     NO_CODEBOOK where any row is possible; then it is empty.
 
@@ -37,10 +37,10 @@ def known_codebook(workspace: Workspace, release: Release) -> Path:
     for suffix in (EXACT, _ROUNDED, NO_CODEBOOK):
         if (path := folder / f"{name}{suffix}").is_file():
             return path
-    with mapped(folder):
+    with map_os_errors(folder):
         folder.mkdir(mode=0o700, exist_ok=True)
     files = [file for file in (*FILES, *FURTHER_FILES) if file in release.manifest.files]
-    with published(workspace, release.name, files) as copied:
+    with copy_published(workspace, release.name, files) as copied:
         construction = load_construction(copied)
     rows = construction.codebook()
     if rows is None:
@@ -53,7 +53,7 @@ def known_codebook(workspace: Workspace, release: Release) -> Path:
 
 
 @contextmanager
-def published(workspace: Workspace, release: str, names: Sequence[str]) -> Iterator[Path]:
+def copy_published(workspace: Workspace, release: str, names: Sequence[str]) -> Iterator[Path]:
     """Some files of a release, as they were signed, in a folder that vanishes with the block."""
     repository = workspace.repository()
     with tempfile.TemporaryDirectory() as folder:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from aggregator.ingestion.known_rows import EXACT, NO_CODEBOOK, known_codebook, published
+from aggregator.ingestion.known_rows import EXACT, NO_CODEBOOK, copy_published, find_codebook
 from aggregator.publishing.releases import compatible_releases
 from aggregator.workspace import Workspace
-from foundation.secret_files import SECRET_BYTES, own_secret
+from foundation.secret_files import SECRET_BYTES, read_secret
 from protocols.errors import BoundsError, OtherReleaseError
 from protocols.share.manifest import ShareManifest
 from protocols.share.sealing import ShareExpectation
@@ -77,19 +77,19 @@ def share_terms(workspace: Workspace) -> ShareTerms:
         dim=rows.dim,
         recipient=workspace.key().public_key.key_id,
     )
-    codebook = known_codebook(workspace, release)
+    codebook = find_codebook(workspace, release)
     return ShareTerms(
         frozenset(compatible),
         expected,
         rows,
         None if codebook.suffix == NO_CODEBOOK else codebook,
         codebook.suffix == EXACT,
-        own_secret(workspace.overlap_secret),
+        read_secret(workspace.overlap_secret),
     )
 
 
 def _rows(workspace: Workspace, release: str) -> ShareRows:
     """Those of the construction that was published: that of the workspace may be a later one."""
-    with published(workspace, release, ROW_FILES) as folder:
+    with copy_published(workspace, release, ROW_FILES) as folder:
         # A site may raise the noise of its sentences.
         return load_rows(folder, MAX_FACTOR)

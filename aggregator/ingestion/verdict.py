@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -63,7 +63,7 @@ def decide(session: Session, workspace: Workspace, row: ShareRow, opened: Opened
 
 def _verdict(session: Session, workspace: Workspace, row: ShareRow, findings: PayloadFindings) -> Verdict:
     """What becomes of a sound share: the first that speaks against it sets it aside."""
-    doubts = {
+    doubts: dict[str, Callable[[], str | None]] = {
         "overlap": lambda: describe_overlap(session, row, findings.digests),
         "row-frequency": lambda: describe_row_frequency(findings.commonest_row, row.tokens or 0),
         "label-rates": lambda: _label_rates(session, workspace, row),

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundation.files import write_bytes
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from foundation.reading import regular_size
 from protocols.errors import SchemaError
 
-Array: TypeAlias = NDArray[Any]
+_Rows: TypeAlias = NDArray[Any]
 
-VALUE_TYPE = np.dtype("<f2")
 ABSENT = -1
+_TYPE = np.dtype("<f2")
 # Rows that are hashed at a time, wide integers and all.
 _ROWS = 1 << 14
 # By this much two processors differ that add up single precision in another order; see `Codebook.exact`.
@@ -41,13 +41,13 @@ class Codebook:
         SchemaError: no rows, or of another type.
     """
 
-    def __init__(self, rows: Array, *, exact: bool = True) -> None:
-        if rows.dtype != VALUE_TYPE or rows.ndim != 2 or not rows.size:
+    def __init__(self, rows: _Rows, *, exact: bool = True) -> None:
+        if rows.dtype != _TYPE or rows.ndim != 2 or not rows.size:
             raise SchemaError("float16 rows", received=f"{rows.dtype} {list(rows.shape)}", place="codebook")
         bits = np.unique(np.ascontiguousarray(rows).view("<u2"), axis=0)
         self.exact = exact
         for seed in range(64):
-            self._factors = np.random.default_rng(seed).integers(2**64, size=bits.shape[1], dtype=np.uint64)
+            self._factors = _draw_factors(seed, bits.shape[1])
             hashes = self._hashed(bits)
             order = np.argsort(hashes)
             self._hashes, self._bits = hashes[order], bits[order]
@@ -67,11 +67,11 @@ class Codebook:
         return int(self._bits.shape[1])
 
     @property
-    def rows(self) -> Array:
+    def rows(self) -> _Rows:
         """The rows, each once, float16 `[rows, dim]`, in the order that `places` counts."""
-        return self._bits.view(VALUE_TYPE)
+        return self._bits.view(_TYPE)
 
-    def places(self, values: Array) -> NDArray[np.int64]:
+    def places(self, values: _Rows) -> NDArray[np.int64]:
         """Which row of the list each of some rows is, int64 `[tokens]`; ABSENT where it is none.
 
         Args:
@@ -89,7 +89,7 @@ class Codebook:
             self._find_near(values, found)
         return found
 
-    def _find_near(self, values: Array, found: NDArray[np.int64]) -> None:
+    def _find_near(self, values: _Rows, found: NDArray[np.int64]) -> None:
         """Fills in which row is a rounding away, until the first that is near none."""
         known: dict[bytes, int] = {}
         for token in np.flatnonzero(found == ABSENT).tolist():
@@ -106,21 +106,25 @@ class Codebook:
     def _wide(self) -> NDArray[np.float32]:
         return self.rows.astype(np.float32)
 
-    def _hashed(self, bits: Array) -> NDArray[np.uint64]:
+    def _hashed(self, bits: _Rows) -> NDArray[np.uint64]:
         """A sum of the bits of each row, by random factors, modulo 2^64."""
         hashes: NDArray[np.uint64] = np.zeros(len(bits), dtype=np.uint64)
-        for column, factor in zip(bits.T, self._factors, strict=True):
-            hashes += column.astype(np.uint64) * factor
+        for column in range(bits.shape[1]):
+            hashes += bits[:, column].astype(np.uint64) * self._factors[column]
         return hashes
 
 
-def write_codebook(path: Path, rows: Array) -> None:
+def _draw_factors(seed: int, count: int) -> NDArray[np.uint64]:
+    return np.asarray(np.random.default_rng(seed).integers(2**64, size=(count,), dtype=np.uint64))
+
+
+def write_codebook(path: Path, rows: _Rows) -> None:
     """Writes rows to a file, one behind the other.
 
     Raises:
         StorageError: no room, no permission.
     """
-    write_bytes(path, np.ascontiguousarray(rows, dtype=VALUE_TYPE).tobytes())
+    write_bytes(path, np.ascontiguousarray(rows, dtype=_TYPE).tobytes())
 
 
 def read_codebook(path: Path, dim: int, *, exact: bool) -> Codebook:
@@ -133,6 +137,6 @@ def read_codebook(path: Path, dim: int, *, exact: bool) -> Codebook:
     size = regular_size(path)
     if not size or size % (2 * dim):
         raise SchemaError(f"rows of {dim} numbers", received=f"{size} bytes", place=path.name)
-    with mapped(path):
-        rows = np.fromfile(path, dtype=VALUE_TYPE)
+    with map_os_errors(path):
+        rows = np.fromfile(path, dtype=_TYPE)
     return Codebook(rows.reshape(-1, dim), exact=exact)

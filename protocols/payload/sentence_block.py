@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protocols.errors import BoundsError, CodebookError, NonFiniteError, SchemaError, TagSequenceError
-from protocols.payload.codebook import ABSENT, VALUE_TYPE, Array, Codebook
+from protocols.payload.codebook import ABSENT, Codebook
+
+Array: TypeAlias = NDArray[Any]
+
+VALUE_TYPE = np.dtype("<f2")
 
 LENGTH_TYPE = np.dtype("<i4")
 CLASS_TYPE = np.dtype("u1")
@@ -122,7 +127,7 @@ class CheckedValues:
         place = f"{self._place}, block {self._blocks}"
         check_block(block, replace(self.rules, codebook=None), place)
         if self.rules.codebook is not None:
-            places = _found_places(block, self.rules.codebook, place)
+            places = _find_places(block, self.rules.codebook, place)
             self._rows += np.bincount(places, minlength=len(self._rows))
         self._blocks += 1
         self._counts += np.bincount(block.tags, minlength=self.rules.tags)
@@ -163,7 +168,7 @@ def check_block(block: SentenceBlock, rules: ValueRules, place: str = "block") -
         )
     _check_tag_sequence(block, place)
     if rules.codebook is not None:
-        _found_places(block, rules.codebook, place)
+        _find_places(block, rules.codebook, place)
 
 
 def _check_tag_sequence(block: SentenceBlock, place: str) -> None:
@@ -182,7 +187,7 @@ def _check_tag_sequence(block: SentenceBlock, place: str) -> None:
         )
 
 
-def _found_places(block: SentenceBlock, codebook: Codebook, place: str) -> NDArray[np.int64]:
+def _find_places(block: SentenceBlock, codebook: Codebook, place: str) -> NDArray[np.int64]:
     """Which row of the codebook each token shows."""
     places = codebook.places(block.values)
     absent = int((places == ABSENT).sum())

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foundation.files import write_bytes
-from foundation.os_errors import mapped
-from foundation.secret_files import own_secret
+from foundation.os_errors import map_os_errors
+from foundation.secret_files import read_secret
 from protocols.share.receipt import ReceiptState
 from site_client import ledger
 from site_client.ledger import Event
@@ -65,7 +65,7 @@ class NoteDigests:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._key = own_secret(workspace.root / "keys" / "notes.key")
+        self._key = read_secret(workspace.root / "keys" / "notes.key")
         self._earlier = {share: _read(_path(workspace, share)) for share in _sharing(workspace)}
         self._notes: list[bytes] = []
 
@@ -87,7 +87,7 @@ class NoteDigests:
             StorageError: no room, no permission.
         """
         path = _path(self._workspace, sequence)
-        with mapped(path):
+        with map_os_errors(path):
             path.parent.mkdir(mode=0o700, exist_ok=True)
         write_bytes(path, b"".join(sorted(self._notes)))
 
@@ -114,6 +114,6 @@ def _read(path: Path) -> frozenset[bytes]:
     """The digests of a share; none of one that an earlier version encoded."""
     if not path.exists():
         return frozenset()
-    with mapped(path):
+    with map_os_errors(path):
         data = path.read_bytes()
     return frozenset(data[place : place + _BYTES] for place in range(0, len(data), _BYTES))

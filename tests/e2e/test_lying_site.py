@@ -23,7 +23,7 @@ from aggregator.workspace import open_workspace as open_provider
 from protocols.payload import sentence_block
 from protocols.payload.opening import open_payload
 from protocols.payload.sentence_block import SentenceBlock
-from protocols.payload.shuffled_writer import ShuffledWriter, joined, permuted
+from protocols.payload.shuffled_writer import ShuffledWriter, join_blocks, permute_sentences
 from protocols.share.bundle import seal_bundle
 from protocols.share.manifest import ShareFields
 from protocols.share.sealing import read_manifest, seal_share
@@ -76,7 +76,7 @@ class Liar:
     def block(self) -> SentenceBlock:
         """All sentences of the honest share."""
         with open_payload(self.honest) as reader:
-            return joined(list(reader))
+            return join_blocks(list(reader))
 
     def send(self, payload: Path, site: str = "north", sequence: int | None = None) -> Decision:
         """What becomes of a payload that is signed, under another number if one is given, sealed and taken in."""
@@ -178,8 +178,8 @@ def test_attack_the_same_notes_count_twice(liar: Liar) -> None:
     first = liar.send(liar.encode(notes, "first"))
     assert (first.state, first.reason) == ("accepted", "")
     with open_payload(liar.loop.root / "first.parquet") as reader:
-        block = joined(list(reader))
-    turned = liar.forged(permuted(block, np.arange(block.sentences)[::-1]), 52)
+        block = join_blocks(list(reader))
+    turned = liar.forged(permute_sentences(block, np.arange(block.sentences)[::-1]), 52)
     again = liar.send(liar.encode(notes[::-1], "again"))
     passed_on = liar.send(liar.encode(notes, "passed-on", "south"), "south")
     mixed = liar.send(liar.encode(notes[:7] + long_notes(5, 3), "mixed"))

@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 
 from foundation.errors import StorageError
-from foundation.secret_files import SECRET_BYTES, own_secret
+from foundation.secret_files import SECRET_BYTES, read_secret
 
 
 def test_a_secret_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "own.key"
-    first = own_secret(path)
+    first = read_secret(path)
     assert len(first) == SECRET_BYTES
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert own_secret(path) == first == path.read_bytes()
-    assert own_secret(tmp_path / "other.key") != first
+    assert read_secret(path) == first == path.read_bytes()
+    assert read_secret(tmp_path / "other.key") != first
 
 
 def test_all_who_make_it_at_once_get_the_same(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
-        found = set(pool.map(own_secret, [tmp_path / "own.key"] * 32))
+        found = set(pool.map(read_secret, [tmp_path / "own.key"] * 32))
     assert len(found) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["own.key"]
 
@@ -32,18 +32,18 @@ def test_a_damaged_one_is_refused_and_not_made_anew(length: int, tmp_path: Path)
     path.write_bytes(bytes(length))
     path.chmod(0o600)
     with pytest.raises(StorageError, match="backup"):
-        own_secret(path)
+        read_secret(path)
     assert path.stat().st_size == length
 
 
 def test_one_that_others_may_read_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "own.key"
-    own_secret(path)
+    read_secret(path)
     path.chmod(0o640)
     with pytest.raises(StorageError, match="chmod 600"):
-        own_secret(path)
+        read_secret(path)
 
 
 def test_no_folder_is_a_clear_line(tmp_path: Path) -> None:
     with pytest.raises(StorageError):
-        own_secret(tmp_path / "none" / "own.key")
+        read_secret(tmp_path / "none" / "own.key")

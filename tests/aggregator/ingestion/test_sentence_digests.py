@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from aggregator.ingestion import sentence_digests as module
 from aggregator.ingestion.sentence_digests import SentenceDigests, from_text, to_text
 from protocols.payload.sentence_block import SentenceBlock
-from protocols.payload.shuffled_writer import joined, permuted
+from protocols.payload.shuffled_writer import join_blocks, permute_sentences
 
 KEY, OTHER_KEY = bytes(32), bytes(range(32))
 LENGTH = 14
@@ -55,7 +55,7 @@ def other_surrogates(block: SentenceBlock) -> SentenceBlock:
 
 def test_other_surrogates_in_another_order_and_other_blocks_are_the_same_sentences() -> None:
     block = sentences()
-    again = permuted(other_surrogates(block), np.array([5, 3, 0, 1, 4, 2]))
+    again = permute_sentences(other_surrogates(block), np.array([5, 3, 0, 1, 4, 2]))
     assert len(digests(block)) == 6
     assert digests(block) == digests(again) == digests(sentences(), again)
 
@@ -89,7 +89,7 @@ def test_without_the_key_nobody_tells_a_digest() -> None:
 
 def test_a_sentence_that_comes_often_counts_once() -> None:
     block = sentences()
-    assert digests(block, block, joined([block, block])) == digests(block)
+    assert digests(block, block, join_blocks([block, block])) == digests(block)
 
 
 def test_of_very_many_the_smallest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,7 +81,7 @@ def test_a_hash_that_two_rows_share_is_drawn_anew(monkeypatch: pytest.MonkeyPatc
     """Under the first factors all rows have the hash 0; no row may hide behind another."""
     drawn = np.random.default_rng
     zero = type("Zero", (), {"integers": lambda self, most, size, dtype: np.zeros(size, dtype)})
-    monkeypatch.setattr(module.np.random, "default_rng", lambda seed: zero() if seed == 0 else drawn(seed))
+    monkeypatch.setattr(np.random, "default_rng", lambda seed: zero() if seed == 0 else drawn(seed))
     assert sorted(Codebook(ROWS).places(ROWS)) == list(range(300))
 
 

@@ -217,11 +217,12 @@ def test_what_was_taken_is_told_beside_an_odd_entry(odd: str, pair: Pair, tmp_pa
     share, stick = pair.share(), tmp_path / "stick"
     submit_to_folder(pair.hospital, share, stick, "A. Person")
     entry = stick / "a.receipt.json"
-    {
-        "folder": entry.mkdir,
-        "pipe": lambda: os.mkfifo(entry),
-        "link to a device": lambda: entry.symlink_to("/dev/zero"),
-    }[odd]()
+    if odd == "folder":
+        entry.mkdir()
+    elif odd == "pipe":
+        os.mkfifo(entry)
+    else:
+        entry.symlink_to("/dev/zero")
     (stick / "b.receipt.json").write_bytes(pair.receipt(share))
     at = ("--workspace", pair.hospital.root)
     result = hospital("receipts", stick, "--json", *at)
