@@ -128,6 +128,11 @@ class Workspace:
         """File of the signing key."""
         return self.root / "keys" / "provider.pem"
 
+    @property
+    def overlap_secret(self) -> Path:
+        """File of the secret by which sentences are known again, made on first use."""
+        return self.root / "keys" / "overlap.key"
+
     def recipient(self) -> RecipientPrivateKey:
         """The key that shares are encrypted to."""
         return RecipientPrivateKey.load(self._recipient_key)

@@ -7,7 +7,9 @@ ProtocolError (9)                of foundation's DeidError and ExpectationError
 │       ├── OtherReleaseError    made with another release than the one expected
 │       └── OtherRecipientError  made for another provider
 ├── BoundsError (11)             a number outside its limits: too large, too many, out of range
-│   └── NonFiniteError           NaN or infinity in a tensor
+│   ├── NonFiniteError           NaN or infinity in a tensor
+│   ├── CodebookError            a row of a share that no word has under its release
+│   └── TagSequenceError         a tag that goes on with a category that was not begun
 ├── SignatureError (12)          the signature is not that of these bytes by this key
 │   ├── UnsignedError            no signature where one is needed
 │   ├── UnknownSignerError       signed by nobody we know
@@ -68,6 +70,14 @@ class BoundsError(ProtocolError):
 
 class NonFiniteError(BoundsError):
     """NaN or infinity in a tensor."""
+
+
+class CodebookError(BoundsError):
+    """A row of a share that no word has under its release."""
+
+
+class TagSequenceError(BoundsError):
+    """A tag that goes on with a category that was not begun."""
 
 
 class SignatureError(ProtocolError):

@@ -3,7 +3,9 @@
 site.json       format, name of the site, sequence number of the last share, whether shares need an approval, the site's
                 public keys, the provider's keys and address once they are pinned, the release in use, and the newest pipeline
 keys/           Ed25519 keys of the site, each named by its id; the private half is readable by its owner only. noise.key is
-                the secret of the noise that is drawn once for each sentence; it is made on first use where it is missing
+                the secret of the noise that is drawn once for each sentence, notes.key that of the digests of notes; they are
+                made on first use where they are missing
+known-notes/    digests of the notes of each share, for `encode` to say which were shared before; they never leave
 trust.json      what was verified of the provider's release repository, from its pinned first root on
 releases/       the releases that were pulled, verified
 ledger.jsonl    what ever left, see `site_client.ledger`

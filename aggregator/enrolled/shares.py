@@ -15,14 +15,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session
 
 from aggregator.enrolled.sites import keys_in, today
 from aggregator.errors import RegistryError
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
-from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow
+from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareDigestsRow, ShareRow
 from aggregator.registry.times import as_moment, now
 from aggregator.workspace import Workspace
 from protocols.canonical import Json
@@ -196,6 +196,9 @@ def settle(session: Session, workspace: Workspace, row: ShareRow, verdict: Verdi
         log_head=head,
     )
     row.receipt = receipt.to_bytes(workspace.key())
+    if verdict.state not in KEPT:
+        # What was taken back is not known again.
+        session.execute(delete(ShareDigestsRow).where(ShareDigestsRow.share == row.id))
     session.flush()
 
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from aggregator.ingestion.known_rows import EXACT, NO_CODEBOOK, copy_published, find_codebook
 from aggregator.publishing.releases import compatible_releases
 from aggregator.workspace import Workspace
-from foundation.files import write_bytes
+from foundation.secret_files import SECRET_BYTES, read_secret
 from protocols.errors import BoundsError, OtherReleaseError
 from protocols.share.manifest import ShareManifest
 from protocols.share.sealing import ShareExpectation
 from shared.constructions.files import ROW_FILES
 from shared.constructions.rows import MAX_FACTOR, ShareRows, load_rows
-
-_MAX_FILE_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -26,11 +24,17 @@ class ShareTerms:
         releases: digests of the releases of the representer that was published last.
         expected: recipient, label scheme and width.
         rows: what the rows of a share must keep to, whatever bound of its own it states.
+        codebook: file of the rows that these releases can show; None where noise makes any row possible.
+        exact: as in `protocols.payload.codebook.Codebook`.
+        overlap_key: secret of the digests by which sentences are known again.
     """
 
     releases: frozenset[str]
     expected: ShareExpectation
     rows: ShareRows
+    codebook: Path | None = None
+    exact: bool = True
+    overlap_key: bytes = bytes(SECRET_BYTES)
 
     def check(self, manifest: ShareManifest) -> None:
         """Returns if a share was made for these releases, with noise that they allow.
@@ -62,23 +66,30 @@ def share_terms(workspace: Workspace) -> ShareTerms:
     Raises:
         WorkspaceError: no representer is published yet.
         ProtocolError: a release is damaged.
+        StorageError: the secret for digests is damaged.
     """
     compatible = compatible_releases(workspace)
-    rows = _rows(workspace, next(iter(compatible.values())).name)
+    release = next(iter(compatible.values()))
+    rows = _rows(workspace, release.name)
     expected = ShareExpectation(
         label_scheme=workspace.scheme.name,
         tags=len(workspace.scheme.tags),
         dim=rows.dim,
         recipient=workspace.key().public_key.key_id,
     )
-    return ShareTerms(frozenset(compatible), expected, rows)
+    codebook = find_codebook(workspace, release)
+    return ShareTerms(
+        frozenset(compatible),
+        expected,
+        rows,
+        None if codebook.suffix == NO_CODEBOOK else codebook,
+        codebook.suffix == EXACT,
+        read_secret(workspace.overlap_secret),
+    )
 
 
 def _rows(workspace: Workspace, release: str) -> ShareRows:
     """Those of the construction that was published: that of the workspace may be a later one."""
-    repository = workspace.repository()
-    with tempfile.TemporaryDirectory() as folder:
-        for name in ROW_FILES:
-            write_bytes(Path(folder) / name, repository.read(f"{release}/{name}", _MAX_FILE_BYTES))
+    with copy_published(workspace, release, ROW_FILES) as folder:
         # A site may raise the noise of its sentences.
-        return load_rows(Path(folder), MAX_FACTOR)
+        return load_rows(folder, MAX_FACTOR)

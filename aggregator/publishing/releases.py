@@ -211,7 +211,7 @@ def representer_digest(workspace: Workspace) -> str:
 
 def release_representer(release: Release) -> str:
     """The same of a release."""
-    return _digest_of(_construction_digests(release))
+    return _digest_of(construction_digests(release))
 
 
 def _digest_of(digests: list[str]) -> str:
@@ -231,11 +231,12 @@ def compatible_releases(workspace: Workspace) -> dict[str, Release]:
     found = releases(workspace)
     if not found:
         raise WorkspaceError("no representer is published yet; run `aggregator publish` first")
-    newest = _construction_digests(found[-1])
-    return {release.digest: release for release in found if _construction_digests(release) == newest}
+    newest = construction_digests(found[-1])
+    return {release.digest: release for release in found if construction_digests(release) == newest}
 
 
-def _construction_digests(release: Release) -> list[str]:
+def construction_digests(release: Release) -> list[str]:
+    """SHA-256 of the files that make the construction of a release, in a fixed order: equal ones show equal rows."""
     files = release.manifest.files
     return [files[name].sha256 for name in (*FILES, *FURTHER_FILES) if name in files]
 

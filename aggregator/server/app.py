@@ -79,6 +79,7 @@ class Setup:
         limits: of each site.
         clock: seconds since 1970.
         wait_s: how long a request waits for a receipt.
+        workers: how many shares are taken in at once.
     """
 
     registry: Registry
@@ -88,6 +89,7 @@ class Setup:
     limits: Limits = field(default_factory=Limits)
     clock: Callable[[], float] = time.time
     wait_s: float = WAIT_S
+    workers: int = 1
 
 
 def create_app(setup: Setup, work: Work) -> ASGIApp:
@@ -108,7 +110,9 @@ class _Interface:
         self._authenticator = Authenticator(setup.registry, setup.address, setup.clock)
         self._buckets = TokenBuckets(setup.limits, time.monotonic)
         self._requests = Running(setup.limits)
-        self._intake = Intake(uploads, work.take_in, lambda state: metrics.decided.labels(state).inc(), setup.wait_s)
+        self._intake = Intake(
+            uploads, work.take_in, lambda state: metrics.decided.labels(state).inc(), setup.wait_s, setup.workers
+        )
 
     def routes(self) -> list[Route]:
         return [

@@ -1,7 +1,7 @@
 """Runs the server: TLS, the workspace behind it, an orderly end.
 
-On SIGTERM or SIGINT it takes no new connection, answers the requests that run, finishes the share that is being taken in,
-and ends; shares that wait behind it are left to the next server. Whatever else happens to it, kill -9 included, what was
+On SIGTERM or SIGINT it takes no new connection, answers the requests that run, finishes the shares that are being taken in,
+and ends; shares that wait behind them are left to the next server. Whatever else happens to it, kill -9 included, what was
 acknowledged is on the disk and the rest is sent again.
 """
 
@@ -14,7 +14,7 @@ import socket
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import uvicorn
@@ -23,7 +23,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from aggregator.enrolled import shares, site_rotation
 from aggregator.errors import AggregatorError, RegistryError, RequestError, WorkspaceError
 from aggregator.server.app import Setup, Work, create_app
-from aggregator.server.ingest_process import IngestProcess
+from aggregator.server.ingest_process import IngestWorkers
 from aggregator.server.intake import TakeIn
 from aggregator.server.limits import Limits
 from aggregator.server.middleware import LOG
@@ -39,6 +39,7 @@ from shared.errors import ConfigurationError
 _GRACE_S = 60
 _CONNECTIONS = 1000
 SILENCE_S = 30
+WORKERS = 2
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class ServeOptions:
         key: its private key, PEM.
         address: as sites write it; None for https://HOST:PORT.
         limits: of each site.
+        workers: how many shares are taken in at once, each in a process of its own.
     """
 
     host: str
@@ -60,6 +62,7 @@ class ServeOptions:
     key: Path
     address: str | None = None
     limits: Limits = field(default_factory=Limits)
+    workers: int = WORKERS
 
 
 def serve(workspace: Workspace, options: ServeOptions, ready: Callable[[str], None]) -> None:
@@ -76,10 +79,11 @@ def serve(workspace: Workspace, options: ServeOptions, ready: Callable[[str], No
         DatabaseError: the registry does not answer.
     """
     context = _tls(options)
-    with _listening(options) as listener, closing(IngestProcess(workspace.root)) as ingest:
+    with _listening(options) as listener, closing(IngestWorkers(workspace.root, options.workers)) as ingest:
         address = _address(options, listener.getsockname()[1])
         app = create_app(
-            setup(workspace, address, options.limits), work(workspace, ingest.take_in, ingest.resume, ingest.stop)
+            replace(setup(workspace, address, options.limits), workers=options.workers),
+            work(workspace, ingest.take_in, ingest.resume, ingest.stop),
         )
         config = uvicorn.Config(
             app,

@@ -63,6 +63,11 @@ class Sentences:
         values = random.standard_normal((tokens, self.dim))
         values *= random.uniform(0.1, VALUE_BOUND - 0.1, (tokens, 1)) / np.linalg.norm(values, axis=1, keepdims=True)
         tags = np.where(random.random(tokens) < self.phi, random.integers(1, _TAGS, tokens), 0)
+        # A category goes on only behind one that began it.
+        before = np.append(0, tags[:-1])
+        before[::10] = 0
+        begun = (tags % 2 == 1) | (before == tags - 1)
+        tags = np.where((tags > 0) & ~begun, tags - 1, tags)
         return SentenceBlock(
             values.astype("<f2"),
             tags.astype("u1"),

@@ -223,6 +223,18 @@ class Construction(ABC):
         """
         return ShareRows(self.dim, self.representer.raised_value_bound(factor))
 
+    def codebook(self) -> NDArray[np.float16] | None:
+        """The rows that a token can have, whatever its word, each once, float16 `[rows, dim]`.
+
+        None where they can't be listed: noise makes any row within the bound possible.
+        """
+        return None
+
+    @property
+    def exact(self) -> bool:
+        """Whether every processor computes the same bits; representers of version 0.1 don't."""
+        return False
+
     # What is hidden, and what can be proved of it
 
     @property

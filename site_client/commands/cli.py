@@ -113,12 +113,14 @@ def encode_notes(
         f"share {manifest.sequence}: {manifest.sentences} sentences, {manifest.tokens} tokens in {out}",
         *guarded_lines(encoded.guarded, manifest.protection),
         *_unlabelled_lines(encoded.without_labels, read.corpus.report.read),
+        *encoded.known.lines(),
         f"nothing has left; next: site-client inspect {out}",
     ]
     result = {
         "share": str(out),
         "quarantined": read.quarantined,
         "notes_without_labels": encoded.without_labels,
+        **encoded.known.as_json(),
         **manifest.to_json(),
         **guarded_json(encoded.guarded),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from foundation.errors import StorageError
@@ -54,8 +55,15 @@ def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
     return receipt
 
 
-def take_receipts(workspace: Workspace, folder: Path) -> list[Receipt]:
+def take_receipts(
+    workspace: Workspace, folder: Path, tell: Callable[[Receipt], object] = lambda receipt: None
+) -> list[Receipt]:
     """Takes every receipt for this site from a folder, such as a stick; those of other sites are left alone.
+
+    Args:
+        workspace: of the site.
+        folder: with files *.receipt.json.
+        tell: is given each receipt once it is recorded, whatever comes after it.
 
     Raises:
         SiteError: there is no receipt for this site.
@@ -66,11 +74,14 @@ def take_receipts(workspace: Workspace, folder: Path) -> list[Receipt]:
     key = workspace.pinned_provider().signing_key
     if not folder.is_dir():
         raise StorageError("a folder", received="none", advice="check the path", place=folder.name)
-    for path in sorted(folder.glob(f"*{SUFFIX}")):
+    with map_os_errors(folder):
+        entries = sorted(folder.glob(f"*{SUFFIX}"))
+    for path in entries:
         try:
             data = read_bounded(path, MAX_MESSAGE_BYTES)
             if read_receipt(data, key).site == workspace.site:
                 taken.append(take_receipt(workspace, data))
+                tell(taken[-1])
         except LedgerError:
             raise
         except (ProtocolError, StorageError, SiteError) as error:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from protocols.payload.codebook import Codebook
 from protocols.payload.sentence_block import SentenceBlock, ValueRules
 from protocols.payload.shuffled_writer import ShuffledWriter
 from protocols.share.manifest import ShareFields, ShareManifest
@@ -30,6 +31,7 @@ from site_client.ledger import Event, record
 from site_client.noise_secret import make_noise_secret
 from site_client.sharing.encode_report import report_path, write_report
 from site_client.sharing.guard import Guard, Guarded, neighbours_of
+from site_client.sharing.known_notes import KnownNotes, NoteDigests
 from site_client.sharing.protection import protection
 from site_client.workspace import Workspace
 
@@ -42,11 +44,13 @@ class Encoded:
         manifest: as it was signed.
         guarded: what the best attacker tells of these notes.
         without_labels: notes in which nothing is labelled PHI.
+        known: how many of the notes were shared before.
     """
 
     manifest: ShareManifest
     guarded: Guarded
     without_labels: int
+    known: KnownNotes
 
 
 def encoded_blocks(
@@ -120,17 +124,19 @@ def encode(
     construction = load_construction(release.folder)
     # A key that can't be read shows now, not after hours.
     workspace.key()
+    digests = NoteDigests(workspace)
     labelled, without_labels = False, 0
 
     def counted() -> Iterator[Document]:
         nonlocal without_labels
         for document in documents:
             without_labels += not document.annotations
+            digests.add(document.text)
             yield document
 
     noise, checking = _noises(workspace, construction, release.folder, new_noise)
     guard = Guard(construction, neighbours_of(release.folder), bound, checking)
-    rules = ValueRules(len(construction.scheme.tags), guard.value_bound)
+    rules = _rules(construction, guard)
     with ShuffledWriter(out, dim=construction.dim, rules=rules) as writer:
         for block in encoded_blocks(construction, counted(), guard, noise, progress):
             writer.append(block)
@@ -167,13 +173,21 @@ def encode(
         # The key in use now: it may have been replaced meanwhile, and the ledger knows no other.
         manifest = seal_share(out, fields, workspace.key(), checked=writer.checked)
         write_report(out, manifest, guarded)
-        return Encoded(manifest, guarded, without_labels)
+        digests.save(sequence)
+        return Encoded(manifest, guarded, without_labels, digests.known())
     except BaseException:
         # A payload without its manifest is of no use to anybody, nor are the manifest and report of one that it replaced.
         for left in (out, manifest_path(out), report_path(out)):
             with suppress(OSError):
                 left.unlink()
         raise
+
+
+def _rules(construction: Construction, guard: Guard) -> ValueRules:
+    """What every block is held to on its way to the disk: the provider will hold it to the same."""
+    rows = construction.codebook()
+    codebook = None if rows is None else Codebook(rows.astype("<f2", copy=False), exact=construction.exact)
+    return ValueRules(len(construction.scheme.tags), guard.value_bound, codebook)
 
 
 def _noises(

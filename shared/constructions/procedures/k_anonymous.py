@@ -117,6 +117,24 @@ class KAnonymous(Clustered):
         """See Construction."""
         return self.noise_free(chunk)
 
+    def codebook(self) -> NDArray[np.float16]:
+        """A row for each public word and each cluster: what the vocabulary lacks shows the cluster that it is nearest to."""
+        # Laid out as words of a text are, so that the rows are those that a text gets.
+        shown = RaggedSentences(
+            self.vectors.matrix,
+            np.zeros(len(self.vectors), dtype=np.uint8),
+            np.zeros(len(self.vectors), dtype=np.uint8),
+            np.ones(len(self.vectors), dtype=np.int64),
+        )
+        rows = represent_noise_free(shown, self.representer).values
+        distinct: NDArray[np.float16] = np.unique(rows.view(np.uint16), axis=0).view(np.float16)
+        return distinct
+
+    @property
+    def exact(self) -> bool:
+        """See Construction."""
+        return bool(self.representer.config.fraction_bits)
+
     def account(self, sentence_tokens: int, note_tokens: int) -> Accounting:
         """See Construction."""
         return anonymity_accounting(self.anonymity)

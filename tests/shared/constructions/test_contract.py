@@ -30,6 +30,7 @@ from shared.labels import load_scheme, save_scheme
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.storage import save_representer
+from shared.models.token_local import TokenLocal
 from shared.privacy.own_notes import NotesSample, recompute_on_notes
 from shared.progress import silent
 from shared.sentences.encoding import embed_sentences
@@ -54,6 +55,23 @@ CASES: dict[str, dict[str, Any]] = {name: {} for name in PROCEDURES} | {
 }
 SHOUTED = CHUNK.with_words([word.upper() if tag else word for word, tag in zip(CHUNK.words, CHUNK.tags, strict=True)])
 SECRET = bytes(range(32))
+LENGTHS = torch.ones(1, dtype=torch.int64)
+# Spellings, numbers and scripts that no vocabulary of tiny notes holds.
+STRANGE = [
+    "brunhildas",
+    "BRUNHILDA",
+    "7",
+    "1987654",
+    "x1",
+    "¿",
+    "\u3042\u3044",
+    "e\u0301",
+    "\U0001f600",
+    "ß",
+    "İstanbul",
+    "-",
+    "\x00",
+]
 DOCUMENTED = frozenset(
     re.findall(
         r"^\| `([a-z0-9_]+)` \| [^|]*\|$",
@@ -319,6 +337,35 @@ class TestRows:
         for name in ROW_FILES:
             shutil.copy(made.folder / name, tmp_path)
         assert load_rows(tmp_path) == made.loaded.rows()
+
+    def test_what_a_token_can_show_is_listed_where_nothing_is_drawn(self, made: Made) -> None:
+        """Words of the notes, their surrogates, and words that no vocabulary holds."""
+        rows = made.loaded.codebook()
+        assert (rows is None) == (made.loaded.gaussian_noise is not None)
+        if rows is None:
+            return
+        assert rows.dtype == np.float16
+        listed = {row.tobytes() for row in rows}
+        assert len(listed) == len(rows) < len(made.loaded.vectors)
+        shown = [made.loaded.share_sentences(CHUNK, PrivateNoise()).values for _ in range(3)]
+        shown.append(made.loaded.share_sentences(TokenisedSentences.single_words(STRANGE), PrivateNoise()).values)
+        assert {row.tobytes() for values in shown for row in values} <= listed
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_listed_rows_are_the_same_in_whatever_order_a_processor_adds_up(self, seed: int, made: Made) -> None:
+        rows = made.loaded.codebook()
+        assert made.loaded.exact == (rows is not None)
+        if rows is None:
+            return
+        order = np.random.default_rng(seed).permutation(made.loaded.vectors.dim)
+        true = made.loaded.representer
+        assert isinstance(true, TokenLocal)
+        shuffled = TokenLocal(true.config)
+        shuffled.projection.copy_(true.projection[order])
+        vectors = torch.from_numpy(np.ascontiguousarray(made.loaded.vectors.matrix[:, order]))
+        # One by one and all at once take other ways through a processor, too.
+        for found in (shuffled.end_to_end_noise_free(part, LENGTHS) for part in (vectors, vectors[:1], vectors[3:8])):
+            assert {row.tobytes() for row in found.half().numpy()} <= {row.tobytes() for row in rows}
 
     def test_rows_beyond_it_are_refused(self, made: Made) -> None:
         rows: ShareRows = made.loaded.rows()
