@@ -4,7 +4,7 @@ Where surrogates stand for labelled PHI, each encoding draws others. What stays 
 and casing classes. Where noise hides words instead, a sentence that is shared again has the same noise, and all of its rows count.
 
 Only a sentence that says something of its own counts: one that is short, or of few different words, stands in the notes of many
-patients. See docs/adr/0014-codebook.md for how often others were taken for the same.
+patients. See docs/adr/0016-codebook.md for how often others were taken for the same.
 
 Without the provider's secret a digest can't be tried out on a sentence that somebody guesses.
 """
