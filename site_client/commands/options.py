@@ -12,6 +12,10 @@ import click
 OVERLAP_DAYS, MAX_OVERLAP_DAYS = 30, 90
 """Those of `site_client.keys` and `protocols.keys.rotation`."""
 
+PROCEDURES = ("surrogates", "k-anonymous", "k-anonymous-invariance", "three-part", "dann", "invariance")
+"""Those of `site_client.policy.site_policy`."""
+AUDITS = ("full", "quick")
+
 folder_option = click.option(
     "--workspace",
     "root",

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from command_line.commands import Computation, examples, json_option, report
+from site_client.commands.acceptance import accept_option, acceptance_of, answering_option
 from site_client.commands.keys import warn_of_expiry
 from site_client.commands.options import ca_option, existing_file, folder_option, proxy_option
 
@@ -18,6 +19,7 @@ from site_client.commands.options import ca_option, existing_file, folder_option
         "site-client pull /media/stick/releases --fingerprint 1f2e-...-90ab",
         "site-client pull https://deid.example.org/releases",
         "site-client pull",
+        'site-client pull --accept-unprotected --approver "Dr M. Ünal"',
     ),
 )
 @click.argument("source", required=False)
@@ -27,6 +29,8 @@ from site_client.commands.options import ca_option, existing_file, folder_option
     type=existing_file,
     help="The word vectors that the release refers to, where this machine can't download them.",
 )
+@accept_option
+@answering_option
 @ca_option
 @proxy_option
 @folder_option
@@ -35,25 +39,43 @@ def pull_release(
     source: str | None,
     fingerprint: str | None,
     embeddings: Path | None,
+    accepted: bool,
+    approver: str | None,
     ca: Path | None,
     proxy: str | None,
     root: Path,
     as_json: bool,
 ) -> None:
-    """Take the newest release into use, if the provider has signed it.
+    """Take the newest release into use, if the provider has signed it and it keeps this hospital's policy.
 
     SOURCE is the provider's folder releases/ or an https address; it is remembered.
     """
     from site_client import workspace
+    from site_client.policy.comparing import compare_protection
+    from site_client.policy.enforcing import facts_in_use, judge_release
     from site_client.releases.pull import pull
     from site_client.releases.source import Network
 
     opened = workspace.open_workspace(root)
-    updated, pulled = pull(opened, source, fingerprint, embeddings=embeddings, network=Network(ca, proxy))
+    before, acceptance = facts_in_use(opened), acceptance_of(accepted, approver)
+    updated, pulled = pull(
+        opened, source, fingerprint, embeddings=embeddings, network=Network(ca, proxy), acceptance=acceptance
+    )
     warn_of_expiry(updated)
-    manifest = pulled.manifest
+    manifest, judged = pulled.manifest, judge_release(updated, pulled.digest)
+    change = None if before is None else compare_protection(before, judged.facts)
     lines = [
+        *([] if change is None else change.lines()),
         f"release {manifest.sequence}, {manifest.kind}, labels {manifest.label_scheme}: signatures and digests are right; in use now",
+        *judged.lines(),
         f"what it is and is not: {pulled.folder / 'MODEL_CARD.md'}",
     ]
-    report({"sequence": manifest.sequence, "kind": manifest.kind, "digest": pulled.digest}, lines, as_json=as_json)
+    result = {
+        "sequence": manifest.sequence,
+        "kind": manifest.kind,
+        "digest": pulled.digest,
+        "protection_falls": [] if change is None else list(change.falls),
+        "protection_changes": [] if change is None else list(change.others),
+        "judgement": judged.as_json(),
+    }
+    report(result, lines, as_json=as_json)

@@ -3,6 +3,9 @@
 The first pull pins the root of the provider's release repository: the person at the hospital gives the fingerprint that the
 provider told them over another channel. Everything after that follows from this root. The new release, its metadata and the
 provider's keys count together or not at all: until the settings are replaced, the release in use stays as it is.
+
+A signature says who made a release, not that it protects: the hospital looks at its files itself, and one that does not keep its
+policy is not taken into use.
 """
 
 from __future__ import annotations
@@ -31,11 +34,26 @@ from protocols.release.repository import (
     release_name,
 )
 from protocols.release.verification import MANIFEST_NAME, VerifiedRelease, check_file, verify_release
+from shared.constructions.construction import Construction
 from shared.constructions.files import RECORD
 from shared.constructions.registry import check_record, load_construction
 from shared.pipeline.pipeline import Pipeline
 from shared.taggers.registry import load_head
 from site_client.errors import SiteError
+from site_client.policy.enforcing import (
+    Acceptance,
+    Judgement,
+    Step,
+    judge_facts,
+    judge_release,
+    record_facts,
+    refusal,
+    require_kept,
+)
+from site_client.policy.examining import examine, public_lists
+from site_client.policy.judging import breach_of_size
+from site_client.policy.site_policy import SitePolicy
+from site_client.policy.stored import load_policy
 from site_client.releases.client import ReleaseClient, first_trust
 from site_client.releases.source import Network, open_source
 from site_client.trust import Trust
@@ -49,6 +67,7 @@ def pull(
     *,
     embeddings: Path | None = None,
     network: Network = Network(),  # noqa: B008, it is frozen
+    acceptance: Acceptance | None = None,
 ) -> tuple[Workspace, VerifiedRelease]:
     """Take the newest release into the workspace and work with it from now on.
 
@@ -58,14 +77,17 @@ def pull(
         fingerprint: of the first root, in digits or spoken; needed once.
         embeddings: the file that the release refers to, where the site can't download it.
         network: the way to servers.
+        acceptance: who takes the responsibility for a release that does not keep the policy; recorded.
 
     Raises:
         ProtocolError: something is not what the provider signed, or too old.
+        PolicyError: the release does not keep the hospital's policy; the release in use stays as it was.
         SiteError: the fingerprint is missing or another one, or the release is older than the one in use.
         ModelError, EmbeddingError: its models do not load; the release in use stays as it was.
     """
     known = Trust.load(workspace.trust)
     place = _place(source, known)
+    gate = _Gate(workspace, load_policy(workspace), acceptance)
     with _scratch(workspace) as scratch, closing(open_source(place, scratch, network)) as origin:
         if known is not None and fingerprint not in (None, known.fingerprint.key_id, known.fingerprint.spoken):
             raise SiteError(
@@ -79,12 +101,15 @@ def pull(
         listed = client.read(f"{name}/{MANIFEST_NAME}", MAX_RELEASE_BYTES)
         manifest = ReleaseManifest.from_bytes(listed)
         _check_place(workspace, name, manifest)
+        gate.check_size(manifest)
         release = _present(workspace, name, manifest.digest)
-        if release is None:
+        if release is not None:
+            judged = gate.check_present(release)
+        else:
             incoming = scratch / name
             _Reception(client, manifest, _Known(workspace), embeddings, network).into(incoming)
             write_bytes(incoming / MANIFEST_NAME, listed)
-            release = _take(incoming, workspace.releases / name, manifest)
+            release, judged = _take(incoming, workspace.releases / name, manifest, gate)
         client.trust(place).save(workspace.trust)
 
     def taken(now: Workspace) -> Workspace:
@@ -92,7 +117,37 @@ def pull(
         _check_place(now, name, manifest)
         return replace(now, provider=provider, current=CurrentRelease(name, release.digest))
 
-    return workspace.updated(taken), release
+    updated = workspace.updated(taken)
+    record_facts(updated, judged.facts, judged.policy)
+    return updated, release
+
+
+@dataclass(frozen=True)
+class _Gate:
+    """What the hospital's policy lets into its house."""
+
+    workspace: Workspace
+    policy: SitePolicy
+    acceptance: Acceptance | None
+
+    def check_size(self, manifest: ReleaseManifest) -> None:
+        """Returns if a release is no larger than it may be, before anything of it is fetched."""
+        broken = breach_of_size(self.policy, sum(entry.bytes for entry in manifest.files.values()))
+        if broken and self.acceptance is None:
+            raise refusal(manifest.sequence, broken, Step.PULL)
+
+    def check_present(self, release: VerifiedRelease) -> Judgement:
+        """Judges a release that an earlier pull has brought: the policy may have changed, and the release aged."""
+        return self._kept(judge_release(self.workspace, release.digest))
+
+    def check(self, release: VerifiedRelease, construction: Construction) -> Judgement:
+        """Judges a release by its files."""
+        facts = examine(release, public_lists(self.workspace, self.policy), construction)
+        return self._kept(judge_facts(self.policy, facts))
+
+    def _kept(self, judgement: Judgement) -> Judgement:
+        require_kept(self.workspace, judgement, Step.PULL, self.acceptance)
+        return judgement
 
 
 def _place(source: str | None, known: Trust | None) -> str:
@@ -202,21 +257,24 @@ class _Reception:
         check_file(path, reference.entry, reference.file)
 
 
-def _take(incoming: Path, target: Path, manifest: ReleaseManifest) -> VerifiedRelease:
-    """Verify a folder as a whole, load it once, and put it in its place."""
-    verify_release(incoming, manifest.digest)
+def _take(
+    incoming: Path, target: Path, manifest: ReleaseManifest, gate: _Gate
+) -> tuple[VerifiedRelease, Judgement]:
+    """Verify a folder as a whole, load it once, judge it, and put it in its place."""
+    arrived = verify_release(incoming, manifest.digest)
     # Whatever does not load, or is not what it says of itself, must not become the release in use.
     construction = load_construction(incoming)
     check_record(construction, incoming / RECORD)
     if manifest.kind == "pipeline":
         Pipeline(construction, load_head(incoming))
+    judged = gate.check(arrived, construction)
     with mapped(target):
         for path in (*incoming.rglob("*"), incoming):
             flush(path)
         target.parent.mkdir(exist_ok=True)
         incoming.rename(target)
         flush(target.parent)
-    return verify_release(target, manifest.digest)
+    return verify_release(target, manifest.digest), judged
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import chain, islice
 from pathlib import Path
 
 from protocols.payload.sentence_block import SentenceBlock, ValueRules
@@ -28,10 +29,15 @@ from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import tokenised, tokenised_chunks
 from site_client.ledger import Event, record
 from site_client.noise_secret import make_noise_secret
+from site_client.policy.enforcing import Acceptance, Judgement, Step, judge_release, require_kept
+from site_client.policy.own_notes import judge_on_notes
 from site_client.sharing.encode_report import report_path, write_report
 from site_client.sharing.guard import Guard, Guarded, neighbours_of
 from site_client.sharing.protection import protection
 from site_client.workspace import Workspace
+
+# So many notes are looked at before anything is written.
+_LOOKED_AT = 500
 
 
 @dataclass(frozen=True)
@@ -42,11 +48,13 @@ class Encoded:
         manifest: as it was signed.
         guarded: what the best attacker tells of these notes.
         without_labels: notes in which nothing is labelled PHI.
+        judgement: of the release, by the hospital's policy.
     """
 
     manifest: ShareManifest
     guarded: Guarded
     without_labels: int
+    judgement: Judgement
 
 
 def encoded_blocks(
@@ -98,6 +106,7 @@ def encode(
     bound: AdvantageBound | None = None,
     *,
     new_noise: bool = False,
+    acceptance: Acceptance | None = None,
 ) -> Encoded:
     """Write a payload and, beside it, its signed manifest and the report that stays in the house.
 
@@ -108,16 +117,24 @@ def encode(
         progress: called after every chunk with the tokens done.
         bound: what the best attacker may tell of each sentence; None only measures it.
         new_noise: whether a lost secret of the noise may be made anew; the ledger tells of it.
+        acceptance: who takes the responsibility for a release that does not keep the hospital's policy; recorded.
 
     Raises:
+        PolicyError: the release, or what it shows of the first notes, does not keep the policy; nothing was written.
         ConfigurationError: no sentence with PHI keeps the bound.
         CorpusError: there is no token to share, or not one label: a head would learn from it that nothing is PHI.
         WorkspaceError, ProtocolError, StorageError: see there; no payload and no manifest stays.
     """
     release, provider = workspace.release(), workspace.pinned_provider()
+    judgement = judge_release(workspace, release.digest)
+    if acceptance is None:
+        require_kept(workspace, judgement, Step.ENCODE)
     construction = load_construction(release.folder)
     # A key that can't be read shows now, not after hours.
     workspace.key()
+    first, documents = _head(documents)
+    judgement = judge_on_notes(workspace, judgement, construction, first, bound)
+    require_kept(workspace, judgement, Step.ENCODE, acceptance)
     labelled, without_labels = False, 0
 
     def counted() -> Iterator[Document]:
@@ -165,13 +182,20 @@ def encode(
         # The key in use now: it may have been replaced meanwhile, and the ledger knows no other.
         manifest = seal_share(out, fields, workspace.key(), checked=writer.checked)
         write_report(out, manifest, guarded)
-        return Encoded(manifest, guarded, without_labels)
+        return Encoded(manifest, guarded, without_labels, judgement)
     except BaseException:
         # A payload without its manifest is of no use to anybody, nor are the manifest and report of one that it replaced.
         for left in (out, manifest_path(out), report_path(out)):
             with suppress(OSError):
                 left.unlink()
         raise
+
+
+def _head(documents: Iterable[Document]) -> tuple[list[Document], Iterable[Document]]:
+    """The first notes, and all of them; they are read once."""
+    source = iter(documents)
+    first = list(islice(source, _LOOKED_AT))
+    return first, chain(first, source)
 
 
 def _noises(
