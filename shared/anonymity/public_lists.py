@@ -1,7 +1,7 @@
 """Public lists of words, by which anybody can see whether a word that a release shows as it is names nobody.
 
 A provider says which words of its vocabulary are public. A hospital does not believe it: a word is public if a list holds it
-that came with the program, or that the hospital chose itself. Neither is the provider's.
+that came with the program, or that the hospital chose itself. Neither is the provider's. See docs/adr/0014 for what the lists are.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class PublicList:
         name: how reports call it.
         source: where it comes from.
         licence: of the source.
-        sha256: digest of the files that it was read from, in hex.
+        sha256: digest of what it was read from, in hex.
         words: folded by `fold_word`.
     """
 
@@ -37,8 +37,12 @@ class PublicList:
     words: frozenset[str] = field(default=frozenset(), repr=False)
 
     def holds(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Which words are on it, whatever their casing, bool `[words]`."""
-        return np.fromiter((fold_word(word) in self.words for word in words), dtype=np.bool_, count=len(words))
+        """Which words are on it, whatever their casing; a word with a digit never is. bool `[words]`."""
+        found = (self._holds_folded(fold_word(word)) and not _has_digit(word) for word in words)
+        return np.fromiter(found, dtype=np.bool_, count=len(words))
+
+    def _holds_folded(self, word: str) -> bool:
+        return word in self.words
 
 
 def fold_word(word: str) -> str:
@@ -60,8 +64,17 @@ def read_public_list(path: Path) -> PublicList:
 
 
 def on_public_lists(words: Sequence[str], lists: Iterable[PublicList]) -> NDArray[np.bool_]:
-    """Which words name nobody: those that a list holds, and punctuation, bool `[words]`."""
+    """Which words name nobody: those that a list holds, and punctuation, bool `[words]`.
+
+    A list is asked for what those ahead of it do not hold, so that a large one is read only where it is needed.
+    """
     found = np.fromiter(map(is_punctuation, words), dtype=np.bool_, count=len(words))
     for one in lists:
-        found |= one.holds(words)
+        missing = np.flatnonzero(~found)
+        if len(missing):
+            found[missing] = one.holds([words[place] for place in missing.tolist()])
     return found
+
+
+def _has_digit(word: str) -> bool:
+    return any(character.isdigit() for character in word)

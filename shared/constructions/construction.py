@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from shared.anonymity.redrawing import Redrawing
 from shared.anonymity.surrogates import SurrogateBank
 from shared.constructions.accounting import Accounting
-from shared.constructions.promised import PublicList, Recomputed
+from shared.constructions.promised import Clusters, PublicList, Recomputed, folder_bytes, gaussian_mu
 from shared.constructions.rows import ShareRows
 from shared.embeddings.files.artefact import save_vectors
 from shared.embeddings.vectors import WordVectors
@@ -121,6 +121,8 @@ class Construction(ABC):
     """Type of the word vectors: exactly this one."""
     network: ClassVar[type[Representer] | type[TokenLocal]]
     """Type of the representer."""
+    made_by: ClassVar[tuple[str, ...]] = ()
+    """Names of the procedures of the registry that make exactly such a construction."""
     replaces_phi: ClassVar[bool] = False
     """Whether public PHI takes the place of labelled PHI before anything is computed."""
     memoises_noise: ClassVar[bool] = False
@@ -314,7 +316,36 @@ class Construction(ABC):
             lists: public words, of the program and of the hospital; none of them the provider's.
             folder: of the release, whose files are to be counted.
         """
-        raise NotImplementedError
+        noise, clusters = self.gaussian_noise, self.clusters(lists)
+        return Recomputed(
+            procedures=self.made_by,
+            replaces_phi=self.replaces_phi,
+            cluster_size=clusters.smallest,
+            unlisted_public_words=clusters.unlisted_public_words,
+            hides_casing=self.hides_casing,
+            mu=None if noise is None else gaussian_mu(noise[0]),
+            surrogate_spans=0 if self.surrogate_bank is None else len(self.surrogate_bank.spans),
+            bytes=self._memory() if folder is None else folder_bytes(folder),
+        )
+
+    def clusters(self, lists: Sequence[PublicList]) -> Clusters:
+        """How many hidden words are shown alike; here none is hidden.
+
+        Args:
+            lists: as in `recompute`.
+        """
+        return Clusters(None, 0)
+
+    @property
+    def surrogate_bank(self) -> SurrogateBank | None:
+        """Where surrogates are drawn from; None where there are none."""
+        return self._parts().bank
+
+    def _memory(self) -> int:
+        """Bytes that vectors and weights take."""
+        grams = 0 if self.vectors.subwords is None else self.vectors.subwords.buckets.nbytes
+        weights = sum(weight.nbytes for weight in self.representer.state_dict().values())
+        return self.vectors.matrix.nbytes + grams + weights
 
     # On the disk
 

@@ -5,11 +5,19 @@ A hospital does not believe what it is told, whoever signed it: it computes thes
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from shared.anonymity.public_lists import PublicList
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["PublicList", "Recomputed", "RecomputedOnNotes"]
+from foundation.reading import regular_size
+from shared.anonymity.public_lists import PublicList, on_public_lists
+
+__all__ = ["Clusters", "PublicList", "Recomputed", "RecomputedOnNotes"]
 
 
 @dataclass(frozen=True)
@@ -57,3 +65,57 @@ class RecomputedOnNotes:
     interfering: int
     bank_spans_in_notes: int
     advantage: float | None
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """What is shown of the words of a vocabulary.
+
+    Args:
+        smallest: number of hidden words that are shown alike, at the least; None where no word is hidden.
+        unlisted_public_words: called public, though no list holds them.
+    """
+
+    smallest: int | None
+    unlisted_public_words: int
+
+
+def count_clusters(
+    words: Sequence[str], vectors: NDArray[np.float32], public: NDArray[np.bool_], lists: Sequence[PublicList]
+) -> Clusters:
+    """How many hidden words are alike in the vocabulary, whatever it says of itself.
+
+    Words are alike if their vectors are, bit for bit: what a representer makes of equal vectors is equal, and vectors that only
+    become equal where it rounds would be told apart wherever it rounds otherwise. A public word hides no other.
+
+    Args:
+        words: of the vocabulary.
+        vectors: as they are looked up, float32 `[words, dim]`.
+        public: as the release says, bool `[words]`.
+        lists: that say so too.
+    """
+    called = np.flatnonzero(public)
+    unlisted = int((~on_public_lists([words[row] for row in called.tolist()], lists)).sum())
+    if unlisted:
+        return Clusters(1, unlisted)
+    sizes = Counter(vectors[row].tobytes() for row in np.flatnonzero(~public).tolist())
+    return Clusters(min(sizes.values(), default=None), 0)
+
+
+def gaussian_mu(scale: NDArray[np.float64]) -> float:
+    """Mu of one token's output in the unit ball under output noise, infinite if some dimension has none, or no number.
+
+    Args:
+        scale: standard deviation, float64 `[dim]`.
+    """
+    least = float(scale.min())
+    return 2 / least if least > 0 else math.inf
+
+
+def folder_bytes(folder: Path) -> int:
+    """Bytes of all files of a folder and the folders in it.
+
+    Raises:
+        StorageError: something is neither a file nor a folder.
+    """
+    return sum(regular_size(path) for path in folder.rglob("*") if not path.is_dir())

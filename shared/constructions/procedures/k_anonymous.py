@@ -13,9 +13,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from shared.anonymity.public_lists import on_public_lists
 from shared.anonymity.public_words import PublicRule, WordUse
 from shared.constructions.accounting import Accounting, Anonymity, anonymity_accounting
 from shared.constructions.construction import Construction, OwnSet, Protection, Trials, WordChanges
+from shared.constructions.promised import Clusters, PublicList, count_clusters
 from shared.constructions.training import Procedure, Trained, TrainingMaterial, TrainingOptions
 from shared.embeddings.distinct import DistinctVectors
 from shared.embeddings.generalised import PUBLIC, FoldedVectors, GeneralisedVectors, fold_casing, generalise
@@ -59,6 +61,11 @@ class Clustered(Construction):
         """How far words look alike."""
         return Anonymity(self.vectors.k, self.vectors.k_in_casing, self.vectors.largest_share)
 
+    def clusters(self, lists: Sequence[PublicList]) -> Clusters:
+        """See Construction."""
+        words = self.vectors.words
+        return count_clusters(words, self.vectors.rows(words), self.vectors.classes == PUBLIC, lists)
+
     def promises(self) -> dict[str, float]:
         """The size of the smallest cluster."""
         return {"surrogates": 0.0, "cluster_size": float(self.vectors.k)}
@@ -91,6 +98,7 @@ class KAnonymous(Clustered):
     representer: TokenLocal
 
     protection = Protection.LIKENESS
+    made_by = ("k-anonymous",)
     network = TokenLocal
 
     def shared(
@@ -148,7 +156,7 @@ def cluster_words(
     for chunk in material.chunks:
         use.add_labelled(chunk)
     use.add_texts(material.texts)
-    public = use.public(options.public or rule, names)
+    public = use.public(options.public or rule, names) & on_public_lists(vectors.words, material.public_lists)
     return generalise(vectors, public, options.cluster_size, use.frequencies, options.max_share)
 
 

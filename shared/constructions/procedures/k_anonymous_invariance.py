@@ -27,6 +27,7 @@ class KAnonymousRecurrent(Clustered, NoisyRecurrent):
     representer: Representer
 
     vocabulary = GeneralisedVectors
+    made_by = ("k-anonymous-invariance",)
 
     def account(self, sentence_tokens: int, note_tokens: int) -> Accounting:
         """See Construction."""

@@ -47,6 +47,7 @@ class Surrogates(KAnonymous):
     bank: SurrogateBank
 
     protection = Protection.SURROGATES
+    made_by = ("surrogates",)
     replaces_phi = True
 
     @classmethod
