@@ -88,4 +88,3 @@ def require_no_proof(folder: Path) -> None:
             f"--with-failed-audit: expected a construction among {', '.join(WITHOUT_PROOF)}, got {', '.join(names)}, whose audit "
             "must pass; change the representer, not the policy"
         )
-

@@ -124,8 +124,16 @@ def _failed(limits: Sequence[Mapping[str, Any]]) -> list[str]:
     failed = [one for one in limits if one.get("passed") is not True]
     if not failed:
         return []
-    said = [f"- {one['attack']}, {one['measure']}: {one.get('reason') or 'beyond the limit'} ({one['why']})" for one in failed]
-    return ["", "It did NOT withstand these, and is published all the same; nothing but attacks shows what it protects:", "", *said]
+    said = [
+        f"- {one['attack']}, {one['measure']}: {one.get('reason') or 'beyond the limit'} ({one['why']})"
+        for one in failed
+    ]
+    return [
+        "",
+        "It did NOT withstand these, and is published all the same; nothing but attacks shows what it protects:",
+        "",
+        *said,
+    ]
 
 
 def _limits(kind: str) -> str:

@@ -191,9 +191,7 @@ def releases(workspace: Workspace) -> list[Release]:
 def representer_digest(workspace: Workspace) -> str:
     """SHA-256 over all files that decide a representation, in the workspace."""
     require(workspace.representer / "representer.safetensors", "aggregator train-repr")
-    return digest_of(
-        [file_sha256(workspace.representer / name) for name in _construction_files(workspace.representer)]
-    )
+    return digest_of([file_sha256(workspace.representer / name) for name in _construction_files(workspace.representer)])
 
 
 def release_representer(release: Release) -> str:

@@ -62,9 +62,7 @@ def build(root: Path) -> Path:
     write_text(provider.representer / "training.json", "{}", private=False)
     releases.publish_representer(provider, releases.Publishing(audited=False))
     fingerprint = provider.repository().fingerprint.key_id
-    site, _ = pull(
-        hospital.create(root / "site", "north"), str(provider.releases), fingerprint, acceptance=_ACCEPTED
-    )
+    site, _ = pull(hospital.create(root / "site", "north"), str(provider.releases), fingerprint, acceptance=_ACCEPTED)
     sentences = Sentences(0, sentences=300)
     with create_payload(root / "share.parquet", dim=_DIM) as writer:
         writer.append(sentences.block(0))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _NONE = "none"
 
 
-class _Limit(click.ParamType):
+class _Limit(click.ParamType[float | str]):
     """A number, or none."""
 
     name = "number|none"
@@ -67,7 +67,9 @@ def policy_show(root: Path, as_json: bool) -> None:
 @click.option("--hide-casing/--any-casing", "hide_casing", default=None, help="Whether casing of PHI must be hidden.")
 @click.option("--max-mu", type=_Limit(), help="Most that noise may leave of a token: mu of Gaussian DP.")
 @click.option("--max-advantage", type=_Limit(), help="Most that the best attacker may gain on your PHI words, 0 to 1.")
-@click.option("--bank-spans", "most_bank_spans", type=click.IntRange(0), help="Surrogates that may stand in your notes.")
+@click.option(
+    "--bank-spans", "most_bank_spans", type=click.IntRange(0), help="Surrogates that may stand in your notes."
+)
 @click.option("--audit", type=click.Choice(AUDITS), help="The audit that a release must have passed.")
 @click.option("--max-age-days", type=click.IntRange(1), help="Of a release and of its audit.")
 @click.option("--max-bytes", type=click.IntRange(1), help="Of all files of a release.")
@@ -123,7 +125,10 @@ def _constructions(
             "--accept-failed-audit, --refuse-failed-audit: expected --enable NAME beside it, got none; name the construction"
         )
     names = {*before.constructions, *enable} - {*disable}
-    accepted = {*before.accept_failed_audit, *(enable if failed else ())} - {*(enable if failed is False else ()), *disable}
+    accepted = {*before.accept_failed_audit, *(enable if failed else ())} - {
+        *(enable if failed is False else ()),
+        *disable,
+    }
     return {
         "constructions": tuple(name for name in PROCEDURES if name in names),
         "accept_failed_audit": tuple(name for name in PROCEDURES if name in accepted),

@@ -34,7 +34,8 @@ def compare_protection(before: ReleaseFacts, after: ReleaseFacts) -> ProtectionC
         before: the release in use until now.
         after: the new one.
     """
-    falls, others = [], []
+    falls: list[str] = []
+    others: list[str] = []
     for name, old, new, worse in _compared(before, after):
         if old != new:
             (falls if worse else others).append(f"{name}: {old} -> {new}")
@@ -45,10 +46,25 @@ def _compared(before: ReleaseFacts, after: ReleaseFacts) -> list[tuple[str, str,
     """Of each promise its name, its two values in words, and whether the second is the weaker."""
     old, new = before.figures, after.figures
     return [
-        ("construction", _names(old.procedures), _names(new.procedures), _proved(old.procedures) and not _proved(new.procedures)),
+        (
+            "construction",
+            _names(old.procedures),
+            _names(new.procedures),
+            _proved(old.procedures) and not _proved(new.procedures),
+        ),
         ("labelled PHI", _phi(old.replaces_phi), _phi(new.replaces_phi), old.replaces_phi and not new.replaces_phi),
-        ("words shown alike", _count(old.cluster_size), _count(new.cluster_size), _less(old.cluster_size, new.cluster_size)),
-        ("casing of PHI", _casing(old.hides_casing), _casing(new.hides_casing), old.hides_casing and not new.hides_casing),
+        (
+            "words shown alike",
+            _count(old.cluster_size),
+            _count(new.cluster_size),
+            _less(old.cluster_size, new.cluster_size),
+        ),
+        (
+            "casing of PHI",
+            _casing(old.hides_casing),
+            _casing(new.hides_casing),
+            old.hides_casing and not new.hides_casing,
+        ),
         ("noise", _mu(old.mu), _mu(new.mu), old.mu is not None and not _at_most(new.mu, old.mu)),
         ("audit", _kind(before.audit), _kind(after.audit), _rank(after.audit) < _rank(before.audit)),
     ]

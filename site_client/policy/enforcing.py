@@ -65,7 +65,10 @@ class Judgement:
         """What protects a share, and what the policy says to it."""
         verdict = "; ".join(one.said for one in self.broken)
         said = f"does NOT keep it: expected {verdict}" if self.broken else "keeps it"
-        return [protection_line(self.facts), f"judged by this hospital's {name_policy(self.policy)}: the release {said}"]
+        return [
+            protection_line(self.facts),
+            f"judged by this hospital's {name_policy(self.policy)}: the release {said}",
+        ]
 
     def as_json(self) -> dict[str, object]:
         """For other programs."""

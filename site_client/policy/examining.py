@@ -8,6 +8,7 @@ from foundation.errors import StorageError
 from protocols.errors import ProtocolError
 from protocols.release.verification import VerifiedRelease
 from shared.anonymity.public_lists import PublicList, read_public_list
+from shared.anonymity.shipped_lists import shipped_lists
 from shared.constructions.construction import Construction
 from shared.constructions.files import FILES, FURTHER_FILES, digest_of
 from shared.constructions.registry import load_construction
@@ -27,7 +28,7 @@ def public_lists(workspace: Workspace, policy: SitePolicy) -> list[PublicList]:
         StorageError: the hospital's own can't be read.
     """
     own = words_path(workspace, policy)
-    return [*_shipped(), *([] if own is None else [read_public_list(own)])]
+    return [*shipped_lists(), *([] if own is None else [read_public_list(own)])]
 
 
 def examine(
@@ -67,7 +68,3 @@ def _audit(release: VerifiedRelease, *, own_set: bool) -> AuditFacts | None:
 
 def _failed(verdict: Verdict) -> str:
     return f"{verdict.limit.attack}, {verdict.limit.measure}: {verdict.reason}"
-
-
-def _shipped() -> list[PublicList]:
-    return []

@@ -133,7 +133,9 @@ def fact_lines(facts: ReleaseFacts) -> list[str]:
     """What protects shares of a release, in words."""
     figures = facts.figures
     clusters = "none" if figures.cluster_size is None else f"at least {figures.cluster_size}"
-    unlisted = f"; {figures.unlisted_public_words} words called public are on no list" * bool(figures.unlisted_public_words)
+    unlisted = f"; {figures.unlisted_public_words} words called public are on no list" * bool(
+        figures.unlisted_public_words
+    )
     noise = "none" if figures.mu is None else f"mu {figures.mu:.4g} of one token"
     return [
         f"release {facts.sequence} ({facts.release[:12]}), recomputed here: {', '.join(figures.procedures) or 'no known construction'}",

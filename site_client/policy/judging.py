@@ -83,12 +83,16 @@ def enabled(policy: SitePolicy, figures: Recomputed) -> tuple[str, ...]:
 def _of_files(policy: SitePolicy, figures: Recomputed) -> Iterator[Breach]:
     if not enabled(policy, figures):
         made = ", ".join(figures.procedures) or "none that is known"
-        yield Breach(Demand.CONSTRUCTION, f"a construction among {', '.join(policy.constructions) or 'none'}, its files are of {made}")
+        yield Breach(
+            Demand.CONSTRUCTION,
+            f"a construction among {', '.join(policy.constructions) or 'none'}, its files are of {made}",
+        )
     if figures.cluster_size is not None and figures.cluster_size < policy.least_cluster:
         unlisted = figures.unlisted_public_words
         why = f" ({unlisted} words that it calls public are on no list)" if unlisted else ""
         yield Breach(
-            Demand.CLUSTER, f"at least {policy.least_cluster} words that are shown alike, some are only {figures.cluster_size}{why}"
+            Demand.CLUSTER,
+            f"at least {policy.least_cluster} words that are shown alike, some are only {figures.cluster_size}{why}",
         )
     if policy.hide_casing and not figures.hides_casing:
         yield Breach(Demand.CASING, "that casing of PHI is hidden, it travels")

@@ -16,6 +16,7 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 
 from protocols.canonical import Json, canonical_bytes, decimal_text
+from protocols.errors import SchemaError
 from protocols.fields import LINE, SHA256, Fields
 from shared.constructions.proof import RECOMPUTABLE, WITHOUT_PROOF
 from shared.errors import ConfigurationError
@@ -137,7 +138,9 @@ class SitePolicy:
         Raises:
             ProtocolError, ConfigurationError: it is none.
         """
-        stated = value if isinstance(value, dict) else {}
+        if not isinstance(value, dict):
+            raise SchemaError("an object", received=type(value).__name__, advice="restore the file", place=_PLACE)
+        stated = value
         read = Fields({**DEFAULT.to_json(), **stated}, DEFAULT.to_json().keys(), _PLACE)
         read.version("format", FORMAT)
         return cls(
@@ -154,10 +157,6 @@ class SitePolicy:
             own_words=None if stated.get("own_words") is None else _own_words(read),
             demonstration=_flag(read, stated, "demonstration"),
         )
-
-
-DEFAULT = SitePolicy()
-"""Of a workspace whose hospital has set nothing."""
 
 
 def digest_of_values(values: Json) -> str:
@@ -178,7 +177,9 @@ def name_policy(policy: SitePolicy) -> str:
 
 def policy_lines(policy: SitePolicy) -> list[str]:
     """A policy in words."""
-    failed = f" (also with a failed audit: {', '.join(policy.accept_failed_audit)})" if policy.accept_failed_audit else ""
+    failed = (
+        f" (also with a failed audit: {', '.join(policy.accept_failed_audit)})" if policy.accept_failed_audit else ""
+    )
     lines = [
         name_policy(policy),
         f"  constructions      {', '.join(policy.constructions) or 'none'}{failed}",
@@ -224,3 +225,7 @@ def _limit(read: Fields, stated: Mapping[str, Json], key: str) -> float | None:
 def _own_words(read: Fields) -> OwnWords:
     words = Fields(read.mapping("own_words", most=2), {"path", "sha256"}, f"{_PLACE}, own_words")
     return OwnWords(words.text("path", LINE), words.text("sha256", SHA256))
+
+
+DEFAULT = SitePolicy()
+"""Of a workspace whose hospital has set nothing."""

@@ -90,7 +90,11 @@ def set_policy(workspace: Workspace, policy: SitePolicy) -> list[str]:
     with locked(workspace.root):
         changes = changed_values(recorded_policy(workspace), policy)
         if changes or _recorded(workspace) is None:
-            details: dict[str, Json] = {"policy_sha256": policy.digest, "policy": policy.to_json(), "changes": [*changes]}
+            details: dict[str, Json] = {
+                "policy_sha256": policy.digest,
+                "policy": policy.to_json(),
+                "changes": [*changes],
+            }
             record(workspace, Event.POLICY_SET, details)
         text = json.dumps(policy.to_json(), indent=1, ensure_ascii=False)
         write_text(policy_path(workspace), text + "\n", private=False)

@@ -257,9 +257,7 @@ class _Reception:
         check_file(path, reference.entry, reference.file)
 
 
-def _take(
-    incoming: Path, target: Path, manifest: ReleaseManifest, gate: _Gate
-) -> tuple[VerifiedRelease, Judgement]:
+def _take(incoming: Path, target: Path, manifest: ReleaseManifest, gate: _Gate) -> tuple[VerifiedRelease, Judgement]:
     """Verify a folder as a whole, load it once, judge it, and put it in its place."""
     arrived = verify_release(incoming, manifest.digest)
     # Whatever does not load, or is not what it says of itself, must not become the release in use.
