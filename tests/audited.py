@@ -96,12 +96,12 @@ def state_full_audit(folder: Path, **changed: Any) -> None:
     path.write_text(json.dumps(record | stated | changed))
 
 
-def write_audit(folder: Path, representer: str, **changed: Any) -> None:
+def write_audit(folder: Path, digest: str, /, **changed: Any) -> None:
     """The record and the page of a full audit that passed, made by nobody.
 
     Args:
         folder: to be made.
-        representer: digest of the one that it names.
+        digest: of the representer that it names.
         changed: fields that are to be otherwise.
     """
     folder.mkdir(exist_ok=True)
@@ -109,7 +109,7 @@ def write_audit(folder: Path, representer: str, **changed: Any) -> None:
         "format": FORMAT,
         "made": datetime.date.today().isoformat(),
         "preset": "full",
-        "representer": representer,
+        "representer": digest,
         "passed": True,
         "verdicts": [{"attack": "match", "measure": "top-1 of", "why": "a test", "passed": True}],
         "caveats": [],

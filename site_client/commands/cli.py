@@ -192,6 +192,8 @@ def inspect_share(
 def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading: Any) -> None:
     """Find PHI in notes, and hide it."""
     from command_line.notes import Notes
+    from foundation.reading import file_sha256
+    from protocols.release.verification import MANIFEST_NAME
     from shared.pipeline.pipeline import load_pipeline
     from site_client import workspace
     from site_client.deid.deidentify import write_deidentified
@@ -200,7 +202,7 @@ def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
     folder = _pipeline(opened)
-    require_kept(opened, judge_release(opened, opened.release().digest), Step.DEID)
+    require_kept(opened, judge_release(opened, file_sha256(folder / MANIFEST_NAME)), Step.DEID)
     read = Notes(notes, NotesOptions.of(reading))
     with progress_bar(quiet=as_json) as bar:
         done = write_deidentified(load_pipeline(folder), read, out, MODES[mode], bar)

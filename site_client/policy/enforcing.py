@@ -14,7 +14,7 @@ from enum import StrEnum
 from foundation.errors import StorageError
 from foundation.reading import file_sha256
 from protocols.canonical import Json
-from protocols.errors import ProtocolError
+from protocols.errors import OtherReleaseError, ProtocolError
 from protocols.release.verification import MANIFEST_NAME, VerifiedRelease, verify_release
 from shared.errors import EmbeddingError, ModelError
 from site_client.errors import PolicyError
@@ -89,7 +89,8 @@ def judge_release(workspace: Workspace, digest: str) -> Judgement:
         digest: of the release.
 
     Raises:
-        PolicyError: the policy was changed by other hands, or the release is not here.
+        PolicyError: the policy was changed by other hands.
+        OtherReleaseError: the release is not here.
         ProtocolError, EmbeddingError, ModelError: the release has changed or does not load.
     """
     policy = load_policy(workspace)
@@ -230,7 +231,8 @@ def _release(workspace: Workspace, digest: str) -> VerifiedRelease:
                 return verify_release(path.parent, digest)
         except (ProtocolError, StorageError):
             continue
-    raise PolicyError(
-        f"release {digest[:12]}: expected the release that the share was made with, to judge it by the policy, found none here; pull it "
-        "again, or encode the notes again"
+    raise OtherReleaseError(
+        "a release that is in this workspace, to judge it by the policy",
+        received=f"release {digest[:12]}",
+        advice="pull the release and encode the notes again",
     )

@@ -7,19 +7,31 @@ what was found holds as long as the program looks in the same way, and against t
 from __future__ import annotations
 
 import datetime
+import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 
 from protocols.canonical import Json, decimal_text, read_decimal
 from protocols.errors import ProtocolError
 from protocols.fields import read_date
 from shared.constructions.promised import Recomputed
 
-LOOKED = 1
-"""How this program looks at a release and its audit: raised with every change of what is computed, of the limits of an audit
-and of the public words, so that what an earlier version found is computed anew."""
+_CODE = 1
+"""How this program looks at a release: raised with every change of what is computed, so that it is computed anew."""
+_DATA = (("shared.privacy", "policy.toml"), ("shared.anonymity", "clinical_words.toml"))
 _UNBOUNDED = "unbounded"
+
+
+@cache
+def looked_with() -> str:
+    """By what the program looks at a release: its own code, the limits of an audit, and its public words, as one digest."""
+    total = hashlib.sha256(str(_CODE).encode())
+    for package, name in _DATA:
+        total.update((resources.files(package) / name).read_bytes())
+    return total.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -94,7 +106,7 @@ class ReleaseFacts:
             "mu": None if mu is None else decimal_text(mu) if math.isfinite(mu) else _UNBOUNDED,
         }
         return {
-            "looked": LOOKED,
+            "looked": looked_with(),
             "words": words,
             "release": self.release,
             "sequence": self.sequence,
@@ -106,7 +118,7 @@ class ReleaseFacts:
     @classmethod
     def from_json(cls, stated: Mapping[str, Json], release: str, words: str) -> ReleaseFacts | None:
         """What an entry tells of a release; None where it is of another, or was found in another way."""
-        if (stated.get("looked"), stated.get("release"), stated.get("words")) != (LOOKED, release, words):
+        if (stated.get("looked"), stated.get("release"), stated.get("words")) != (looked_with(), release, words):
             return None
         try:
             audit, created = stated["audit"], read_date(stated["created"], "ledger")

@@ -20,6 +20,7 @@ from shared.errors import ModelError
 from site_client import workspace
 from site_client.errors import SiteError
 from site_client.keys import expiry_lines
+from site_client.policy import examining
 from site_client.releases import pull as module
 from site_client.releases.client import ReleaseClient
 from site_client.releases.pull import pull
@@ -37,6 +38,7 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     folders: list[Path] = []
     monkeypatch.setattr(module, "load_construction", folders.append)
     monkeypatch.setattr(module, "examine", examined)
+    monkeypatch.setattr(examining, "examine", examined)
     return folders
 
 
