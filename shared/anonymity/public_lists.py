@@ -41,6 +41,10 @@ class PublicList:
         found = (self._holds_folded(fold_word(word)) and not _has_digit(word) for word in words)
         return np.fromiter(found, dtype=np.bool_, count=len(words))
 
+    def forms(self) -> frozenset[str]:
+        """All words that it was read from; not every one need be on it."""
+        return self.words
+
     def _holds_folded(self, word: str) -> bool:
         return word in self.words
 

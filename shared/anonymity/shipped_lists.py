@@ -45,12 +45,16 @@ class Dictionary(PublicList):
         super().__init__(name, _SOURCE.format(language), _LICENCE, digest)
         object.__setattr__(self, "_language", language)
 
+    def forms(self) -> frozenset[str]:
+        """See PublicList."""
+        return frozenset(form.decode() for form in self._forms)
+
     @cached_property
-    def _forms(self) -> frozenset[str]:
+    def _forms(self) -> frozenset[bytes]:
         return read_forms(self._language, self.sha256)  # type: ignore[attr-defined]
 
     def _holds_folded(self, word: str) -> bool:
-        return word in self._forms and strip_accents(word) not in _names()
+        return word.encode("utf-8", "surrogatepass") in self._forms and strip_accents(word) not in _names()
 
 
 @cache
@@ -63,8 +67,8 @@ def shipped_lists() -> tuple[PublicList, ...]:
     return _own_words(), *(Dictionary(language) for language in _DICTIONARIES)
 
 
-def read_forms(language: str, sha256: str) -> frozenset[str]:
-    """All forms of a language, about a million for Spanish, in less than a second.
+def read_forms(language: str, sha256: str) -> frozenset[bytes]:
+    """All forms of a language in UTF-8, 0.8 million for Spanish, which takes about a second.
 
     Args:
         language: "en" or "es".
@@ -84,7 +88,7 @@ def read_forms(language: str, sha256: str) -> frozenset[str]:
         raise ConfigurationError(
             "public words: expected the dictionary of simplemma 2.0.0, got another; install simplemma==2.0.0"
         )
-    return frozenset(b"\n".join(_keys(lzma.decompress(raw))).decode().split("\n"))
+    return frozenset(_keys(lzma.decompress(raw)))
 
 
 def _own_words() -> PublicList:

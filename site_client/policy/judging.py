@@ -75,6 +75,17 @@ def breach_of_size(policy: SitePolicy, size: int) -> list[Breach]:
     return [Breach(Demand.SIZE, f"at most {policy.max_bytes} bytes, the release has {size}")]
 
 
+def breach_of_bank(policy: SitePolicy, spans: int) -> list[Breach]:
+    """Whether more surrogates of the release stand in the hospital's own notes than allowed."""
+    if spans <= policy.most_bank_spans:
+        return []
+    return [
+        Breach(
+            Demand.BANK, f"at most {policy.most_bank_spans} surrogates that stand in your own notes, there are {spans}"
+        )
+    ]
+
+
 def enabled(policy: SitePolicy, figures: Recomputed) -> tuple[str, ...]:
     """The procedures by which the hospital takes such a construction; several can make the same kind of files."""
     return tuple(name for name in figures.procedures if name in policy.constructions)
@@ -154,11 +165,7 @@ def _of_notes(policy: SitePolicy, found: RecomputedOnNotes) -> Iterator[Breach]:
             f"that a share does not hang on labelled PHI, {found.interfering} of {found.sentences} sentences of your notes give other "
             "bytes when it is changed",
         )
-    if found.bank_spans_in_notes > policy.most_bank_spans:
-        yield Breach(
-            Demand.BANK,
-            f"at most {policy.most_bank_spans} surrogates that stand in your own notes, there are {found.bank_spans_in_notes}",
-        )
+    yield from breach_of_bank(policy, found.bank_spans_in_notes)
 
 
 def _of_advantage(policy: SitePolicy, found: RecomputedOnNotes, held: tuple[float, float] | None) -> Iterator[Breach]:

@@ -5,14 +5,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from shared.anonymity.public_lists import PublicList
+from shared.anonymity.telling_spans import SpanSearch
 from shared.constructions.construction import Construction
 from shared.document import Document
 from shared.privacy.enforcement import AdvantageBound
 from shared.privacy.own_notes import recompute_on_notes
 from site_client.policy.enforcing import Judgement
 from site_client.policy.examining import public_lists
-from site_client.policy.judging import breaches_on_notes
+from site_client.policy.judging import Demand, breach_of_bank, breaches_on_notes
 from site_client.workspace import Workspace
+
+
+class BankWatch:
+    """Looks for surrogates of the release in all notes while they are encoded: a sample could miss the one that was planted.
+
+    Args:
+        construction: of the release.
+        lists: public words, none of them the provider's.
+    """
+
+    def __init__(self, construction: Construction, lists: Sequence[PublicList]) -> None:
+        bank = construction.surrogate_bank
+        spans = () if bank is None else tuple(words for _, words in (*bank.spans, *bank.later))
+        self._search = SpanSearch(spans, lists)
+
+    def add(self, words: Sequence[str]) -> None:
+        """Looks at some words of the notes, in their order."""
+        self._search.add(words)
+
+    def judged(self, judgement: Judgement) -> Judgement:
+        """The judgement with what was found until now."""
+        others = [one for one in judgement.broken if one.demand is not Demand.BANK]
+        return replace(judgement, broken=(*others, *breach_of_bank(judgement.policy, self._search.found)))
 
 
 def judge_on_notes(

@@ -7,7 +7,7 @@ over the whole share. What it does not hold: text, offsets, token lengths, ids o
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -30,7 +30,8 @@ from shared.sentences.tokenised import tokenised, tokenised_chunks
 from site_client.ledger import Event, record
 from site_client.noise_secret import make_noise_secret
 from site_client.policy.enforcing import Acceptance, Judgement, Step, judge_release, require_kept
-from site_client.policy.own_notes import judge_on_notes
+from site_client.policy.examining import public_lists
+from site_client.policy.own_notes import BankWatch, judge_on_notes
 from site_client.sharing.encode_report import report_path, write_report
 from site_client.sharing.guard import Guard, Guarded, neighbours_of
 from site_client.sharing.protection import protection
@@ -63,6 +64,7 @@ def encoded_blocks(
     guard: Guard,
     noise: SharingNoise,
     progress: Progress = silent,
+    watch: Callable[[Sequence[str]], object] = lambda words: None,
 ) -> Iterator[SentenceBlock]:
     """The documents' sentences as they leave, in the order of the notes; the writer shuffles them.
 
@@ -72,12 +74,14 @@ def encoded_blocks(
         guard: every chunk passes it.
         noise: of the share.
         progress: called after every chunk with the tokens done.
+        watch: takes the words of every chunk, as they stand in the notes.
 
     Raises:
         LabelError: a label is not in the scheme of the release.
     """
     done = 0
     for chunk in tokenised_chunks(tokenised(documents), construction.scheme):
+        watch(chunk.words)
         passed, factors = guard.passed(chunk)
         if len(passed.lengths):
             yield block_of(construction.shared(passed, noise, factors))
@@ -135,6 +139,7 @@ def encode(
     first, documents = _head(documents)
     judgement = judge_on_notes(workspace, judgement, construction, first, bound)
     require_kept(workspace, judgement, Step.ENCODE, acceptance)
+    bank = BankWatch(construction, public_lists(workspace, judgement.policy))
     labelled, without_labels = False, 0
 
     def counted() -> Iterator[Document]:
@@ -147,10 +152,13 @@ def encode(
     guard = Guard(construction, neighbours_of(release.folder), bound, checking)
     rules = ValueRules(len(construction.scheme.tags), guard.value_bound)
     with ShuffledWriter(out, dim=construction.dim, rules=rules) as writer:
-        for block in encoded_blocks(construction, counted(), guard, noise, progress):
+        for block in encoded_blocks(construction, counted(), guard, noise, progress, bank.add):
             writer.append(block)
             labelled = labelled or bool(block.tags.any())
         guarded = guard.result()
+        if (seen := bank.judged(judgement)) != judgement:
+            judgement = seen
+            require_kept(workspace, judgement, Step.ENCODE, acceptance)
         if guarded.left_out and not labelled:
             raise ConfigurationError(
                 f"--max-advantage: expected a bound that a sentence with PHI can keep, got one for which all {guarded.left_out} "

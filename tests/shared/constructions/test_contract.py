@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 import torch
 
+from shared.anonymity.public_lists import on_public_lists
+from shared.anonymity.shipped_lists import shipped_lists
 from shared.anonymity.surrogates import SurrogateBank, save_bank
 from shared.constructions.construction import Construction, Trials, WordChanges
 from shared.constructions.files import FILES, FURTHER_FILES, ROW_FILES
@@ -28,6 +30,7 @@ from shared.labels import load_scheme, save_scheme
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.storage import save_representer
+from shared.privacy.own_notes import NotesSample, recompute_on_notes
 from shared.progress import silent
 from shared.sentences.encoding import embedded
 from shared.sentences.ragged import RaggedSentences
@@ -349,6 +352,35 @@ class TestPromises:
         assert explain_promises(promises) == lines
         assert made.loaded.explain({}) == []
         assert "the" in " ".join(lines)
+
+
+class TestRecomputed:
+    """What its files show is what it claims, since nobody lies here."""
+
+    def test_of_the_release_alone(self, made: Made) -> None:
+        lists = shipped_lists()
+        found = made.loaded.recompute(lists, made.folder)
+        promises = made.loaded.promises()
+        assert made.name in found.procedures
+        assert found.replaces_phi == bool(promises["surrogates"])
+        assert found.cluster_size == promises.get("cluster_size")
+        assert found.unlisted_public_words == 0
+        assert found.hides_casing == bool(promises.get("casing_hidden", 0))
+        assert found.mu == pytest.approx(promises.get("mu_per_token"))
+        assert found.surrogate_spans == made.loaded.facts()["surrogate_spans"]
+        assert found.bytes == sum(path.stat().st_size for path in made.folder.iterdir())
+        # Whatever is shown is on a list.
+        words = sorted(set(CHUNK.words))
+        shown = [word for word, public in zip(words, made.loaded.public(words).tolist(), strict=True) if public]
+        assert on_public_lists(shown, lists).all()
+
+    def test_on_notes(self, made: Made) -> None:
+        found = recompute_on_notes(made.loaded, NOTES, shipped_lists(), NotesSample(20, 4, 2, seed=1))
+        assert found.sentences == 20
+        assert found.interfering == 0
+        assert found.bank_spans_in_notes == 0
+        assert (found.advantage is None) == (made.loaded.gaussian_noise is None)
+        assert found.advantage is None or 0 <= found.advantage <= 1
 
 
 def test_every_preset_has_a_recipe_whose_seed_is_given() -> None:
