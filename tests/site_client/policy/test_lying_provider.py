@@ -20,6 +20,7 @@ from shared.anonymity.surrogates import SurrogateBank
 from shared.constructions.construction import Construction
 from shared.constructions.files import FILES, FURTHER_FILES, digest_of
 from shared.privacy.policy import load_policy as load_limits
+from shared.text.tokens import tokenise
 from site_client import ledger
 from site_client.errors import PolicyError
 from site_client.ledger import Event
@@ -27,6 +28,7 @@ from site_client.policy.examining import examine
 from site_client.policy.facts import AuditFacts
 from site_client.policy.stored import policy_path
 from site_client.releases.pull import pull
+from site_client.sharing import encode as encoding
 from site_client.workspace import create, open_workspace
 from tests import constructions
 from tests.audited import passing_findings, write_audit
@@ -177,6 +179,22 @@ def test_nothing_goes_on_under_a_policy_that_was_changed_by_hand(pair: Pair) -> 
     assert "changed outside" in done(hospital("inspect", pair.share, *pair.at)).stdout
     done(hospital("policy", "set", *pair.at))
     done(pair.submit())
+
+
+def test_a_surrogate_that_was_planted_to_find_a_patient_is_seen_in_the_last_note(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoding, "_LOOKED_AT", 1)
+    last = list(tiny_notes(4, 7))[-1]
+    phone = next(last.covered(span) for span in last.annotations if span.category == "PHONE")
+    planted = SurrogateBank((*BANK.spans, (0, tuple(tokenise(phone).words))))
+    pair.publish(constructions.surrogates(constructions.clusters(sites.vectors(), 4), sites.SCHEME, planted))
+    done(pair.pull())
+    line = refused(pair.encode(), 35, "surrogates that stand in your own notes")
+    assert phone not in line
+    assert not pair.share.exists()
+    done(hospital("policy", "set", "--bank-spans", 1, *pair.at))
+    done(pair.encode())
 
 
 def test_a_release_that_is_too_large_is_not_even_fetched(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
