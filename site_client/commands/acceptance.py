@@ -22,7 +22,7 @@ answering_option = click.option(
 )
 
 
-def acceptance_of(accepted: bool, approver: str | None) -> Acceptance | None:
+def read_acceptance(accepted: bool, approver: str | None) -> Acceptance | None:
     """Who takes the responsibility; None where nobody was asked to.
 
     Raises:

@@ -11,7 +11,7 @@ from command_line.commands import Computation, Program, examples, json_option, r
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from shared.errors import ConfigurationError
-from site_client.commands.acceptance import accept_option, acceptance_of, answering_option
+from site_client.commands.acceptance import accept_option, answering_option, read_acceptance
 from site_client.commands.keys import enrol, keys, warn_of_expiry
 from site_client.commands.ledger import ledger
 from site_client.commands.options import existing_path, folder_option
@@ -111,7 +111,7 @@ def encode_notes(
     from site_client.sharing.encode import encode
     from site_client.sharing.protection import guarded_json, guarded_lines
 
-    bound, acceptance = _bound(max_advantage, advantage_quantile), acceptance_of(accepted, approver)
+    bound, acceptance = _bound(max_advantage, advantage_quantile), read_acceptance(accepted, approver)
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
     read = Notes(notes, NotesOptions.of(reading), load_scheme_file(opened.release().folder), to_share=True)

@@ -82,10 +82,10 @@ def policy_set(root: Path, as_json: bool, **options: Any) -> None:
     """Change the policy that the ledger recorded last, and record the change. Without an option the recorded one is put back."""
     from site_client import workspace
     from site_client.policy.site_policy import name_policy
-    from site_client.policy.stored import recorded_policy, set_policy
+    from site_client.policy.stored import read_recorded_policy, set_policy
 
     opened = workspace.open_workspace(root)
-    changed = _changed(opened, recorded_policy(opened), options)
+    changed = _changed(opened, read_recorded_policy(opened), options)
     changes = set_policy(opened, changed)
     lines = [*changes, *([] if changes else ["nothing changed; the recorded policy is in force"]), name_policy(changed)]
     report({**_as_json(changed), "changes": changes}, lines, as_json=as_json)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from command_line.commands import Computation, examples, json_option, report
-from site_client.commands.acceptance import accept_option, acceptance_of, answering_option
+from site_client.commands.acceptance import accept_option, answering_option, read_acceptance
 from site_client.commands.keys import warn_of_expiry
 from site_client.commands.options import ca_option, existing_file, folder_option, proxy_option
 
@@ -52,12 +52,12 @@ def pull_release(
     """
     from site_client import workspace
     from site_client.policy.comparing import compare_protection
-    from site_client.policy.enforcing import facts_in_use, judge_release
+    from site_client.policy.enforcing import find_facts_in_use, judge_release
     from site_client.releases.pull import pull
     from site_client.releases.source import Network
 
     opened = workspace.open_workspace(root)
-    before, acceptance = facts_in_use(opened), acceptance_of(accepted, approver)
+    before, acceptance = find_facts_in_use(opened), read_acceptance(accepted, approver)
     updated, pulled = pull(
         opened, source, fingerprint, embeddings=embeddings, network=Network(ca, proxy), acceptance=acceptance
     )

@@ -9,7 +9,7 @@ import click
 
 from command_line.commands import examples, json_option, report
 from command_line.progress import progress_bar
-from site_client.commands.acceptance import accept_option, acceptance_of
+from site_client.commands.acceptance import accept_option, read_acceptance
 from site_client.commands.approval import approve, approver_option
 from site_client.commands.keys import tell, warn_of_expiry
 from site_client.commands.options import ca_option, existing_file, folder_option, proxy_option
@@ -67,7 +67,7 @@ def submit(
         raise click.UsageError("--to-folder: expected no --server, --ca or --proxy beside it; give one way.")
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
-    require_policy(opened, share, acceptance_of(accepted, approver))
+    require_policy(opened, share, read_acceptance(accepted, approver))
     if folder is not None:
         approve(opened, share, approver)
         bundle = submit_to_folder(opened, share, folder, None)

@@ -20,7 +20,7 @@ from shared.errors import EmbeddingError, ModelError
 from site_client.errors import PolicyError
 from site_client.ledger import Event, entries, record
 from site_client.policy.approver import check_approver
-from site_client.policy.facts import ReleaseFacts, protection_line
+from site_client.policy.facts import ReleaseFacts, audit_lines, protection_line
 from site_client.policy.judging import Breach, breaches
 from site_client.policy.site_policy import SitePolicy, name_policy
 from site_client.policy.stored import load_policy
@@ -67,6 +67,7 @@ class Judgement:
         said = f"does NOT keep it: expected {verdict}" if self.broken else "keeps it"
         return [
             protection_line(self.facts),
+            *audit_lines(self.facts),
             f"judged by this hospital's {name_policy(self.policy)}: the release {said}",
         ]
 
@@ -77,7 +78,8 @@ class Judgement:
             "constructions": list(self.facts.figures.procedures),
             "policy_sha256": self.policy.digest,
             "demonstration": self.policy.demonstration,
-            "broken": {one.demand.value: one.said for one in self.broken},
+            "audit_failed": [] if self.facts.audit is None else list(self.facts.audit.failed),
+            "broken": [{"demand": one.demand.value, "expected": one.said} for one in self.broken],
         }
 
 
@@ -94,7 +96,7 @@ def judge_release(workspace: Workspace, digest: str) -> Judgement:
         ProtocolError, EmbeddingError, ModelError: the release has changed or does not load.
     """
     policy = load_policy(workspace)
-    facts = known_facts(workspace, digest, policy)
+    facts = find_facts(workspace, digest, policy)
     if facts is None:
         # What loads networks, only where nothing is known yet.
         from site_client.policy.examining import examine, public_lists
@@ -171,7 +173,7 @@ def refusal(sequence: int, broken: Sequence[Breach], step: Step) -> PolicyError:
     )
 
 
-def known_facts(workspace: Workspace, digest: str, policy: SitePolicy) -> ReleaseFacts | None:
+def find_facts(workspace: Workspace, digest: str, policy: SitePolicy) -> ReleaseFacts | None:
     """What the ledger tells of a release, found by this version of the program and with the lists of the policy."""
     words = "" if policy.own_words is None else policy.own_words.sha256
     found = None
@@ -181,7 +183,7 @@ def known_facts(workspace: Workspace, digest: str, policy: SitePolicy) -> Releas
     return found
 
 
-def facts_in_use(workspace: Workspace) -> ReleaseFacts | None:
+def find_facts_in_use(workspace: Workspace) -> ReleaseFacts | None:
     """What was found of the release in use; None where there is none, or nothing can be found of it any more."""
     if workspace.current is None:
         return None
@@ -193,7 +195,7 @@ def facts_in_use(workspace: Workspace) -> ReleaseFacts | None:
 
 def record_facts(workspace: Workspace, facts: ReleaseFacts, policy: SitePolicy) -> None:
     """Write down what was found of a release, once."""
-    if known_facts(workspace, facts.release, policy) is None:
+    if find_facts(workspace, facts.release, policy) is None:
         words = "" if policy.own_words is None else policy.own_words.sha256
         record(workspace, Event.RELEASE_EXAMINED, facts.to_json(words))
 

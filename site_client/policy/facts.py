@@ -26,7 +26,7 @@ _UNBOUNDED = "unbounded"
 
 
 @cache
-def looked_with() -> str:
+def digest_method() -> str:
     """By what the program looks at a release: its own code, the limits of an audit, and its public words, as one digest."""
     total = hashlib.sha256(str(_CODE).encode())
     for package, name in _DATA:
@@ -106,7 +106,7 @@ class ReleaseFacts:
             "mu": None if mu is None else decimal_text(mu) if math.isfinite(mu) else _UNBOUNDED,
         }
         return {
-            "looked": looked_with(),
+            "looked": digest_method(),
             "words": words,
             "release": self.release,
             "sequence": self.sequence,
@@ -118,7 +118,7 @@ class ReleaseFacts:
     @classmethod
     def from_json(cls, stated: Mapping[str, Json], release: str, words: str) -> ReleaseFacts | None:
         """What an entry tells of a release; None where it is of another, or was found in another way."""
-        if (stated.get("looked"), stated.get("release"), stated.get("words")) != (looked_with(), release, words):
+        if (stated.get("looked"), stated.get("release"), stated.get("words")) != (digest_method(), release, words):
             return None
         try:
             audit, created = stated["audit"], read_date(stated["created"], "ledger")
@@ -141,22 +141,10 @@ def protection_line(facts: ReleaseFacts) -> str:
     return f"release {facts.sequence} ({facts.release[:12]}), {made}, recomputed here: {', '.join(filter(None, parts))}"
 
 
-def fact_lines(facts: ReleaseFacts) -> list[str]:
-    """What protects shares of a release, in words."""
-    figures = facts.figures
-    clusters = "none" if figures.cluster_size is None else f"at least {figures.cluster_size}"
-    unlisted = f"; {figures.unlisted_public_words} words called public are on no list" * bool(
-        figures.unlisted_public_words
-    )
-    noise = "none" if figures.mu is None else f"mu {figures.mu:.4g} of one token"
-    return [
-        f"release {facts.sequence} ({facts.release[:12]}), recomputed here: {', '.join(figures.procedures) or 'no known construction'}",
-        f"  labelled PHI       {'replaced by public PHI' if figures.replaces_phi else 'NOT replaced'}",
-        f"  words shown alike  {clusters}{unlisted}",
-        f"  casing of PHI      {'hidden' if figures.hides_casing else 'travels'}",
-        f"  noise              {noise}",
-        f"  audit              {audit_line(facts.audit)}",
-    ]
+def audit_lines(facts: ReleaseFacts) -> list[str]:
+    """The audit of a release, and every limit that it does not keep."""
+    failed = () if facts.audit is None else facts.audit.failed
+    return [f"audit: {audit_line(facts.audit)}", *(f"  NOT withstood: {limit}" for limit in failed)]
 
 
 def audit_line(audit: AuditFacts | None) -> str:

@@ -86,13 +86,13 @@ def breach_of_bank(policy: SitePolicy, spans: int) -> list[Breach]:
     ]
 
 
-def enabled(policy: SitePolicy, figures: Recomputed) -> tuple[str, ...]:
+def enabled_procedures(policy: SitePolicy, figures: Recomputed) -> tuple[str, ...]:
     """The procedures by which the hospital takes such a construction; several can make the same kind of files."""
     return tuple(name for name in figures.procedures if name in policy.constructions)
 
 
 def _of_files(policy: SitePolicy, figures: Recomputed) -> Iterator[Breach]:
-    if not enabled(policy, figures):
+    if not enabled_procedures(policy, figures):
         made = ", ".join(figures.procedures) or "none that is known"
         yield Breach(
             Demand.CONSTRUCTION,
@@ -148,7 +148,7 @@ def _enough(policy: SitePolicy) -> tuple[str, ...]:
 
 
 def _of_findings(policy: SitePolicy, figures: Recomputed, audit: AuditFacts) -> Iterator[Breach]:
-    accepted = set(policy.accept_failed_audit).intersection(enabled(policy, figures))
+    accepted = set(policy.accept_failed_audit).intersection(enabled_procedures(policy, figures))
     if audit.failed and not accepted:
         more = f" and {len(audit.failed) - 1} more" * (len(audit.failed) > 1)
         yield Breach(

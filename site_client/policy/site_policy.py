@@ -164,7 +164,7 @@ def digest_of_values(values: Json) -> str:
     return hashlib.sha256(canonical_bytes(values)).hexdigest()
 
 
-def changed_values(before: SitePolicy, after: SitePolicy) -> list[str]:
+def list_changes(before: SitePolicy, after: SitePolicy) -> list[str]:
     """Names and values of what differs, in words."""
     old, new = before.to_json(), after.to_json()
     return [f"{name}: {_said(old[name])} -> {_said(new[name])}" for name in old if old[name] != new[name]]

@@ -20,7 +20,7 @@ from protocols.errors import ProtocolError
 from shared.errors import ConfigurationError
 from site_client.errors import PolicyError
 from site_client.ledger import Event, entries, record
-from site_client.policy.site_policy import DEFAULT, OwnWords, SitePolicy, changed_values, digest_of_values
+from site_client.policy.site_policy import DEFAULT, OwnWords, SitePolicy, digest_of_values, list_changes
 from site_client.workspace import Workspace
 
 WORDS_FILE = "public-words.txt"
@@ -62,7 +62,7 @@ def load_policy(workspace: Workspace) -> SitePolicy:
     return policy
 
 
-def recorded_policy(workspace: Workspace) -> SitePolicy:
+def read_recorded_policy(workspace: Workspace) -> SitePolicy:
     """The policy that the ledger recorded last, whatever lies in the file.
 
     Raises:
@@ -88,7 +88,7 @@ def set_policy(workspace: Workspace, policy: SitePolicy) -> list[str]:
         LedgerError, StorageError: see there.
     """
     with locked(workspace.root):
-        changes = changed_values(recorded_policy(workspace), policy)
+        changes = list_changes(read_recorded_policy(workspace), policy)
         if changes or _recorded(workspace) is None:
             details: dict[str, Json] = {
                 "policy_sha256": policy.digest,

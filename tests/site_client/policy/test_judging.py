@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from shared.constructions.promised import Recomputed, RecomputedOnNotes
 from site_client.policy.comparing import compare_protection
+from site_client.policy.enforcing import Judgement
 from site_client.policy.facts import AuditFacts, ReleaseFacts
 from site_client.policy.judging import Demand, breaches, breaches_on_notes
 from site_client.policy.site_policy import DEFAULT, DemandedAudit, SitePolicy
@@ -166,6 +167,15 @@ def test_a_fall_is_said_first_and_the_way_back_is_none(before: Any, after: Any, 
     up = compare_protection(facts(**after), facts(**before))
     assert not any(fall.startswith(name) for fall in up.falls)
     assert any(other.startswith(name) for other in up.others)
+
+
+def test_every_limit_that_an_audit_failed_is_said() -> None:
+    failed = facts(**NOISY, audit={"failed": ("match, top-1 of: not tried", "linkage, top-1 of: 2 of 9 beyond")})
+    lines = Judgement(replace(PAPER, accept_failed_audit=("three-part",)), failed).lines()
+    assert [line for line in lines if "NOT withstood" in line] == [
+        "  NOT withstood: match, top-1 of: not tried",
+        "  NOT withstood: linkage, top-1 of: 2 of 9 beyond",
+    ]
 
 
 def test_nothing_is_said_where_nothing_changes() -> None:

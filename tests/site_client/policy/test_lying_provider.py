@@ -115,7 +115,7 @@ def test_an_identity_representer_is_refused_by_every_step_whoever_signed_it(pair
     refused(pair.pull("--accept-unprotected"), 32, "--approver")
 
     said = values(pair.pull(*answers, "--json"))
-    assert list(said["judgement"]["broken"]) == ["cluster size"]
+    assert [one["demand"] for one in said["judgement"]["broken"]] == ["cluster size"]
     refused(pair.encode(), 35, "nothing was written")
     assert not pair.share.exists()
     assert "does NOT keep it" in done(pair.encode(*answers)).stdout
@@ -136,7 +136,7 @@ def test_an_identity_representer_is_refused_by_every_step_whoever_signed_it(pair
 
 def test_a_release_that_keeps_the_policy_passes_without_a_word(pair: Pair) -> None:
     pair.publish(honest())
-    assert values(pair.pull("--json"))["judgement"]["broken"] == {}
+    assert values(pair.pull("--json"))["judgement"]["broken"] == []
     encoded = done(pair.encode()).stdout
     assert "labelled PHI is replaced by public PHI" in encoded
     assert "keeps it" in encoded

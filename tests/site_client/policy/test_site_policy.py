@@ -20,7 +20,7 @@ from site_client import workspace as workspaces
 from site_client.errors import PolicyError
 from site_client.ledger import Event
 from site_client.policy.site_policy import DEFAULT, DemandedAudit, SitePolicy
-from site_client.policy.stored import keep_words, load_policy, policy_path, recorded_policy, set_policy
+from site_client.policy.stored import keep_words, load_policy, policy_path, read_recorded_policy, set_policy
 from site_client.workspace import Workspace
 
 FLOATS = st.floats(0.001, 1e6) | st.none()
@@ -127,7 +127,7 @@ def test_a_policy_changed_by_hand_is_refused_until_the_recorded_one_is_put_back(
     change(policy_path(site))
     with pytest.raises(PolicyError, match="changed outside `policy set`"):
         load_policy(site)
-    assert set_policy(site, recorded_policy(site)) == []
+    assert set_policy(site, read_recorded_policy(site)) == []
     assert load_policy(site) == wanted
 
 
