@@ -18,7 +18,7 @@ import torch
 
 from aggregator.training.representer import PublicMaterial, RepresenterOptions
 from bench import corpora
-from bench.outcomes import Outcome, judged, outcome
+from bench.outcomes import Outcome, outcome, score_pipeline
 from bench.privacy.material import PROVIDER_NOTES, background, spanish, spanish_names
 from bench.results_loop import private_pipeline
 from shared.anonymity.public_lists import PublicList, fold_word, on_public_lists
@@ -27,7 +27,7 @@ from shared.document import Document
 from shared.embeddings.generalised import strip_accents
 from shared.generate import generate_notes
 from shared.labels import load_scheme
-from shared.sentences.tokenised import tokenised, tokenised_chunks
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from shared.training.tagging import TaggingConfig
 
 _NAMES = {
@@ -80,7 +80,7 @@ def words() -> None:
 
 def _coverage(title: str, notes: Iterable[Document], scheme: str) -> None:
     counts = {False: Counter[str](), True: Counter[str]()}
-    for chunk in tokenised_chunks(tokenised(notes), load_scheme(scheme)):
+    for chunk in tokenised_chunks(tokenise_documents(notes), load_scheme(scheme)):
         for word, tag in zip(chunk.words, chunk.tags.tolist(), strict=True):
             if any(map(str.isalpha, word)) and not any(map(str.isdigit, word)):
                 counts[tag > 0][fold_word(word)] += 1
@@ -107,7 +107,7 @@ def _scored(lists: Sequence[PublicList], hospital: dict[str, list[Document]], se
     notes = corpora.meddocan("train")[:PROVIDER_NOTES]
     material = PublicMaterial(notes, spanish(), background(), spanish_names(), lists)
     options, head = RepresenterOptions(seed=seed), TaggingConfig(epochs=12, seed=seed)
-    return judged(private_pipeline(material, hospital, "meddocan", options, head), corpora.meddocan("dev"))
+    return score_pipeline(private_pipeline(material, hospital, "meddocan", options, head), corpora.meddocan("dev"))
 
 
 PARTS: dict[str, Callable[[], None]] = {"names": names, "words": words, "f1": f1}

@@ -14,7 +14,7 @@ import tomllib
 from functools import cache, cached_property
 from pathlib import Path
 
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from shared.anonymity.names import default_names
 from shared.anonymity.public_lists import PublicList, fold_word
 from shared.embeddings.generalised import strip_accents
@@ -82,7 +82,7 @@ def read_forms(language: str, sha256: str) -> frozenset[bytes]:
     if found is None or found.origin is None:
         raise ConfigurationError("public words: expected the package simplemma, got none; install deid-commons again")
     path = Path(found.origin).parent / "strategies" / "dictionaries" / "data" / f"{language}.plzma"
-    with mapped(path):
+    with map_os_errors(path):
         raw = path.read_bytes()
     if hashlib.sha256(raw).hexdigest() != sha256:
         raise ConfigurationError(
@@ -92,7 +92,7 @@ def read_forms(language: str, sha256: str) -> frozenset[bytes]:
 
 
 def _own_words() -> PublicList:
-    with mapped(_OWN):
+    with map_os_errors(_OWN):
         raw = _OWN.read_bytes()
     stated = tomllib.loads(raw.decode())
     kinds = (text for name, text in stated.items() if name not in ("source", "licence"))

@@ -19,7 +19,7 @@ from shared.text.casing import cased_like, casing_class
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def interfering_sentences(
+def find_interfering(
     construction: Construction, chunk: TokenisedSentences, generator: np.random.Generator
 ) -> NDArray[np.bool_]:
     """Which sentences look otherwise once labelled PHI is changed, under the same draw, bool `[sentences]`.
@@ -35,8 +35,8 @@ def interfering_sentences(
     if own is None:
         return np.zeros(chunk.sentences, dtype=np.bool_)
     seed = int(generator.integers(2**62))
-    other = chunk.with_words(changed_phi(construction, own, chunk, generator))
-    true, false = (construction.rehearsed(one, torch.Generator().manual_seed(seed)) for one in (chunk, other))
+    other = chunk.with_words(change_phi(construction, own, chunk, generator))
+    true, false = (construction.rehearse_share(one, torch.Generator().manual_seed(seed)) for one in (chunk, other))
     if not np.array_equal(true.lengths, false.lengths):
         return np.ones(chunk.sentences, dtype=np.bool_)
     # Bits, not values: a zero has two signs.
@@ -46,7 +46,7 @@ def interfering_sentences(
     return found
 
 
-def changed_phi(
+def change_phi(
     construction: Construction, own: OwnSet, chunk: TokenisedSentences, generator: np.random.Generator
 ) -> list[str]:
     """The words with other ones in the place of labelled PHI, as many and with punctuation where it was.

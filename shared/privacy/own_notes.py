@@ -22,10 +22,10 @@ from shared.document import Document
 from shared.embeddings.neighbours import Neighbours
 from shared.errors import ConfigurationError
 from shared.labels import HIDDEN_TAG
-from shared.privacy.noninterference import interfering_sentences
+from shared.privacy.noninterference import find_interfering
 from shared.privacy.white_box import pair_accuracies
 from shared.privacy.word_pairs import WhiteBoxSettings, WordPairs
-from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_chunks
+from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks
 from shared.text.tokens import Tokens
 
 _QUANTILE = 0.95
@@ -87,7 +87,7 @@ def recompute_on_notes(
     chosen = drawn.chunk()
     return RecomputedOnNotes(
         sentences=chosen.sentences,
-        interfering=int(interfering_sentences(construction, chosen, generator).sum()) if chosen.sentences else 0,
+        interfering=int(find_interfering(construction, chosen, generator).sum()) if chosen.sentences else 0,
         bank_spans_in_notes=search.found,
         advantage=None if construction.gaussian_noise is None else _advantage(construction, chosen, sample, generator),
     )
@@ -95,7 +95,7 @@ def recompute_on_notes(
 
 def _searched(documents: Iterable[Document], search: SpanSearch) -> Iterator[tuple[Document, Tokens]]:
     """The documents with their tokens, once these were compared with the bank."""
-    for document, tokens in tokenised(documents):
+    for document, tokens in tokenise_documents(documents):
         search.add(tokens.words)
         yield document, tokens
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from foundation.errors import StorageError
 from foundation.files import flush, write_bytes
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from protocols.canonical import canonical_bytes
 from protocols.errors import ProtocolError, SchemaError
 from protocols.release.manifest import MAX_RELEASE_BYTES, FileEntry, ReleaseManifest
@@ -117,7 +117,7 @@ def pull(
         _check_place(now, name, manifest)
         return replace(now, provider=provider, current=CurrentRelease(name, release.digest))
 
-    updated = workspace.updated(taken)
+    updated = workspace.update_settings(taken)
     record_facts(updated, judged.facts, judged.policy)
     return updated, release
 
@@ -184,7 +184,7 @@ def _present(workspace: Workspace, name: str, digest: str) -> VerifiedRelease | 
     try:
         return verify_release(folder, digest)
     except (ProtocolError, StorageError):
-        with mapped(folder):
+        with map_os_errors(folder):
             shutil.rmtree(folder)
         return None
 
@@ -205,7 +205,7 @@ class _Known:
         source = self._files.get(entry.sha256)
         if source is None:
             return False
-        with mapped(path):
+        with map_os_errors(path):
             shutil.copyfile(source, path)
         return True
 
@@ -225,7 +225,7 @@ class _Reception:
         reference = self._reference(incoming.name)
         for name, entry in self.manifest.files.items():
             path = incoming / name
-            with mapped(path):
+            with map_os_errors(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
             if self.known.copy(entry, path):
                 continue
@@ -246,7 +246,7 @@ class _Reception:
 
     def _obtain(self, reference: Reference, path: Path) -> None:
         """The file that the release refers to: given by a person, or from its public address."""
-        with mapped(path):
+        with map_os_errors(path):
             if self.embeddings is not None:
                 check_file(self.embeddings, reference.entry, self.embeddings.name)
                 shutil.copyfile(self.embeddings, path)
@@ -266,7 +266,7 @@ def _take(incoming: Path, target: Path, manifest: ReleaseManifest, gate: _Gate) 
     if manifest.kind == "pipeline":
         Pipeline(construction, load_head(incoming))
     judged = gate.check(arrived, construction)
-    with mapped(target):
+    with map_os_errors(target):
         for path in (*incoming.rglob("*"), incoming):
             flush(path)
         target.parent.mkdir(exist_ok=True)
@@ -280,7 +280,7 @@ def _scratch(workspace: Workspace) -> Iterator[Path]:
     """A folder beside the releases, so that one rename takes a release in; what a pull that was killed left goes first."""
     folder = workspace.root / ".incoming"
     try:
-        with mapped(folder):
+        with map_os_errors(folder):
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(mode=0o700)
         yield folder

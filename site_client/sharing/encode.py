@@ -26,7 +26,7 @@ from shared.models.noise import SharingNoise
 from shared.privacy.enforcement import AdvantageBound
 from shared.progress import Progress, silent
 from shared.sentences.sharing import SharedSentences
-from shared.sentences.tokenised import tokenised, tokenised_chunks
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from site_client.ledger import Event, record
 from site_client.noise_secret import make_noise_secret
 from site_client.policy.enforcing import Acceptance, Judgement, Step, judge_release, require_kept
@@ -80,11 +80,11 @@ def encoded_blocks(
         LabelError: a label is not in the scheme of the release.
     """
     done = 0
-    for chunk in tokenised_chunks(tokenised(documents), construction.scheme):
+    for chunk in tokenised_chunks(tokenise_documents(documents), construction.scheme):
         watch(chunk.words)
-        passed, factors = guard.passed(chunk)
+        passed, factors = guard.admit_sentences(chunk)
         if len(passed.lengths):
-            yield block_of(construction.shared(passed, noise, factors))
+            yield block_of(construction.share_sentences(passed, noise, factors))
         done += len(chunk.words)
         progress("tokens", done, 0)
 
@@ -96,7 +96,9 @@ def block_of(sentences: SharedSentences) -> SentenceBlock:
         TypeError: these sentences may not leave.
     """
     if not isinstance(sentences, SharedSentences):
-        raise TypeError(f"expected what a share holds, got {type(sentences).__name__}; see `Construction.shared`")
+        raise TypeError(
+            f"expected what a share holds, got {type(sentences).__name__}; see `Construction.share_sentences`"
+        )
     return SentenceBlock(
         sentences.values.astype("<f2", copy=False), sentences.tags, sentences.casing, sentences.lengths.astype("<i4")
     )

@@ -91,7 +91,7 @@ class TestBank:
         own = TokenisedSentences(
             ["Eve", "Moss", "seen", "5550000"], np.array([1, 2, 0, 3], dtype=np.uint8), np.array([4])
         )
-        return self.BANK.replaced(own, torch.Generator().manual_seed(seed)).words
+        return self.BANK.replace_spans(own, torch.Generator().manual_seed(seed)).words
 
     def test_a_hospital_finds_nothing_of_it_in_the_very_notes_that_it_was_made_of(self) -> None:
         spans = [words for _, words in (*self.BANK.spans, *self.BANK.later)]
@@ -130,6 +130,6 @@ class TestBank:
     def test_a_number_of_any_length_is_drawn(self) -> None:
         bank = surrogate_bank([TokenisedSentences(["1" * 30], np.array([1], dtype=np.uint8), np.array([1]))])
         own = TokenisedSentences(["2" * 30], np.array([1], dtype=np.uint8), np.array([1]))
-        drawn = {bank.replaced(own, torch.Generator().manual_seed(seed)).words[0] for seed in range(9)}
+        drawn = {bank.replace_spans(own, torch.Generator().manual_seed(seed)).words[0] for seed in range(9)}
         assert len(drawn) == 9
         assert {len(number) for number in drawn} == {30}

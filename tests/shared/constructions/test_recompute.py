@@ -18,7 +18,8 @@ from shared.constructions.construction import Construction
 from shared.constructions.procedures.k_anonymous_invariance import KAnonymousRecurrent
 from shared.constructions.promised import Recomputed
 from shared.constructions.registry import PROCEDURES, load_construction
-from shared.embeddings.generalised import NUMBERS, PUBLIC, GeneralisedVectors, unit_rows
+from shared.embeddings.generalised import NUMBERS, PUBLIC, GeneralisedVectors
+from shared.embeddings.vectors import unit_rows
 from shared.errors import EmbeddingError
 from shared.labels import LabelScheme
 from shared.models.representer import Representer, RepresenterConfig

@@ -15,6 +15,7 @@ from shared.anonymity.surrogates import SurrogateBank, surrogate_bank
 from shared.augment.pseudonyms import is_punctuation
 from shared.constructions.construction import Construction
 from shared.constructions.procedures.k_anonymous import KAnonymous
+from shared.constructions.procedures.recurrent import NoisyRecurrent
 from shared.constructions.procedures.surrogates import Surrogates
 from shared.document import Annotation
 from shared.embeddings.generalised import GeneralisedVectors
@@ -22,7 +23,7 @@ from shared.errors import ConfigurationError
 from shared.labels import HIDDEN, HIDDEN_TAG, load_scheme
 from shared.models.noise import RehearsalNoise
 from shared.models.representer import RepresenterConfig
-from shared.privacy.noninterference import changed_phi, interfering_sentences
+from shared.privacy.noninterference import change_phi, find_interfering
 from shared.privacy.own_notes import NotesSample, recompute_on_notes
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
@@ -55,7 +56,9 @@ HONEST = constructions.surrogates(CLUSTERS, SCHEME, BANK)
 class Forgetful(Surrogates):
     """Replaces PHI but for the last span of a chunk."""
 
-    def rehearsed(self, chunk: TokenisedSentences, noise: RehearsalNoise, factors: object = None) -> RaggedSentences:
+    def rehearse_share(
+        self, chunk: TokenisedSentences, noise: RehearsalNoise, factors: object = None
+    ) -> RaggedSentences:
         start, end, _ = list(chunk.spans())[-1]
         words = self._replaced(chunk, noise).words
         return self.noise_free(chunk.with_words(words[:start] + chunk.words[start:end] + words[end:]))
@@ -65,8 +68,10 @@ class Forgetful(Surrogates):
 class CasingLeaks(Surrogates):
     """Shows the casing of the true words, shifted by their lengths."""
 
-    def rehearsed(self, chunk: TokenisedSentences, noise: RehearsalNoise, factors: object = None) -> RaggedSentences:
-        shown = super().rehearsed(chunk, noise)
+    def rehearse_share(
+        self, chunk: TokenisedSentences, noise: RehearsalNoise, factors: object = None
+    ) -> RaggedSentences:
+        shown = super().rehearse_share(chunk, noise)
         told = np.array([sum(map(ord, word)) % 7 for word in chunk.words], dtype=np.uint8)
         return RaggedSentences(shown.values, np.where(chunk.tags > 0, told, shown.casing), shown.tags, shown.lengths)
 
@@ -75,8 +80,10 @@ class CasingLeaks(Surrogates):
 class LengthsLeak(Surrogates):
     """Puts a sentence end where a word tells it to."""
 
-    def rehearsed(self, chunk: TokenisedSentences, noise: RehearsalNoise, factors: object = None) -> RaggedSentences:
-        shown = super().rehearsed(chunk, noise)
+    def rehearse_share(
+        self, chunk: TokenisedSentences, noise: RehearsalNoise, factors: object = None
+    ) -> RaggedSentences:
+        shown = super().rehearse_share(chunk, noise)
         cut = 1 + sum(ord(word[0]) for word in chunk.words) % (len(chunk.words) - 1)
         return RaggedSentences(shown.values, shown.casing, shown.tags, np.array([cut, len(chunk.words) - cut]))
 
@@ -123,7 +130,7 @@ class TestNoninterference:
 
     def test_one_that_claims_nothing_is_not_tried(self) -> None:
         clear = constructions.transparent(VECTORS, SCHEME)
-        assert not interfering_sentences(clear, CHUNK, np.random.default_rng(0)).any()
+        assert not find_interfering(clear, CHUNK, np.random.default_rng(0)).any()
 
     @settings(max_examples=30)
     @given(st.integers(0, 1000), st.sampled_from(["surrogates", "k-anonymous"]))
@@ -131,7 +138,7 @@ class TestNoninterference:
         construction: Construction = HONEST if name == "surrogates" else constructions.k_anonymous(CLUSTERS, SCHEME)
         own = construction.own_set()
         assert own is not None
-        other = changed_phi(construction, own, FEW, np.random.default_rng(seed))
+        other = change_phi(construction, own, FEW, np.random.default_rng(seed))
         for word, new, tag in zip(FEW.words, other, FEW.tags.tolist(), strict=True):
             assert casing_class(new) == casing_class(word)
             if not tag or is_punctuation(word):
@@ -161,7 +168,7 @@ class TestBank:
 
 
 class TestWhiteBox:
-    def noisy(self, scale: float) -> Construction:
+    def noisy(self, scale: float) -> NoisyRecurrent:
         config = RepresenterConfig(
             8, dim=4, hidden=3, input_noise=max(scale, 1e-6), output_noise=scale, noise_floor=1e-9
         )
@@ -176,8 +183,8 @@ class TestWhiteBox:
     def test_without_noise_the_attacker_always_wins(self) -> None:
         made = self.noisy(1.0)
         noise = made.representer.output_noise
-        noise.raw.data[:] = -torch.inf  # type: ignore[union-attr, operator, index]
-        noise.floor = 0.0  # type: ignore[union-attr, assignment]
+        noise.raw.data[:] = -torch.inf
+        noise.floor = 0.0
         assert of(made).advantage == 1.0
 
     def test_it_takes_no_more_than_a_sample(self) -> None:
