@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from foundation.files import write_bytes, write_text
-from foundation.locks import locked
+from foundation.locks import lock_folder
 from foundation.reading import file_sha256
 from protocols.bounded_reading import read_bounded
 from protocols.canonical import Json, parse_json
@@ -87,7 +87,7 @@ def set_policy(workspace: Workspace, policy: SitePolicy) -> list[str]:
     Raises:
         LedgerError, StorageError: see there.
     """
-    with locked(workspace.root):
+    with lock_folder(workspace.root):
         changes = list_changes(read_recorded_policy(workspace), policy)
         if changes or _recorded(workspace) is None:
             details: dict[str, Json] = {

@@ -186,7 +186,7 @@ def test_a_surrogate_that_was_planted_to_find_a_patient_is_seen_in_the_last_note
 ) -> None:
     monkeypatch.setattr(encoding, "_LOOKED_AT", 1)
     last = list(tiny_notes(4, 7))[-1]
-    phone = next(last.covered(span) for span in last.annotations if span.category == "PHONE")
+    phone = next(last.covered_text(span) for span in last.annotations if span.category == "PHONE")
     planted = SurrogateBank((*BANK.spans, (0, tuple(tokenise(phone).words))))
     pair.publish(constructions.surrogates(constructions.clusters(sites.vectors(), 4), sites.SCHEME, planted))
     done(pair.pull())
