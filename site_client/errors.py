@@ -4,6 +4,7 @@ DeidError (foundation)
 └── SiteError
     ├── ApprovalError       nobody has approved that this share leaves
     ├── LedgerError         the log of what left was changed
+    ├── PolicyError         a release does not keep the hospital's own policy
     ├── RejectedError       the provider's receipt says that it does not take the share
     ├── TransportError      the exchange with the provider's server failed
     │   ├── RefusedError    it understood, and said no
@@ -38,6 +39,12 @@ class ApprovalError(SiteError):
     """Nobody has approved that this share leaves."""
 
     exit_code = 32
+
+
+class PolicyError(SiteError):
+    """A release does not keep the hospital's own policy, or the policy was changed by other hands."""
+
+    exit_code = 35
 
 
 class RejectedError(SiteError):

@@ -63,6 +63,7 @@ MEANINGS = {
     32: "nobody has approved",
     33: "did not answer, or refused",
     34: "does not take the share",
+    35: "the hospital's own policy",
     129: "terminal went away",
     130: "interrupted",
     143: "told to end",
@@ -94,6 +95,7 @@ CODES = {
     site_client.errors.ApprovalError: 32,
     site_client.errors.TransportError: 33,
     site_client.errors.RejectedError: 34,
+    site_client.errors.PolicyError: 35,
 }
 
 

@@ -29,6 +29,7 @@ from shared.constructions import registry, training
 from shared.privacy import audit
 from site_client import keys
 from site_client.commands import options as site_options
+from site_client.policy import site_policy
 from tests.loop import Loop, done, hospital, provider, refused, share, values
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -68,6 +69,8 @@ SMALL = {
     "site-client keys show": "--workspace new",
     "site-client ledger show": "--workspace new",
     "site-client ledger verify": "--workspace new",
+    "site-client policy show": "--workspace new",
+    "site-client policy set": "--least-cluster 500 --workspace new",
 }
 # In this order, on a copy of the loop.
 TORCHLESS = {
@@ -207,6 +210,9 @@ def test_what_computes_runs_on_one_thread(tmp_path: Path) -> None:
         (provider_options.ROLES, tuf_keys.ROLES),
         (range(provider_options.HOLDERS), range(tuf_keys.HOLDERS)),
         (provider_options.LANGUAGES, demonstration.NOTES),
+        (site_options.PROCEDURES, registry.PROCEDURES),
+        (site_options.PROCEDURES, site_policy.CONSTRUCTIONS),
+        (site_options.AUDITS, [audit.value for audit in site_policy.DemandedAudit]),
         (range(site_options.OVERLAP_DAYS), range(keys.OVERLAP_DAYS)),
         (range(site_options.MAX_SIZE_MIB), range(repository.MAX_TOTAL_BYTES >> 20)),
         (range(site_options.MAX_OVERLAP_DAYS), range(rotation.MAX_OVERLAP_DAYS)),

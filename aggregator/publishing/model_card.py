@@ -8,15 +8,15 @@ shares.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from aggregator.errors import WorkspaceError
-from aggregator.publishing.audit_gate import describe_audit
 from aggregator.publishing.head_record import RECORD
 from foundation.reading import read_text
 from protocols.release.manifest import ReleaseFields
+from shared.privacy.audit_record import describe_audit
 
 _UNKNOWN = "not recorded"
 
@@ -110,12 +110,30 @@ def _audit(verdict: Mapping[str, Any]) -> str:
         f"{'Passed' if verdict.get('passed') else 'NOT passed'}: {kept} of {len(limits)} limits hold"
         + (f", {skipped} were skipped" if skipped else "")
         + f". Made with {describe_audit(verdict)}. All figures are in audit.html.",
+        *_failed(limits),
         "",
         *(f"- {caveat}" for caveat in verdict.get("caveats", [])),
         "",
         str(verdict.get("accounting", {}).get("statement", "")),
     ]
     return "\n".join(lines).strip()
+
+
+def _failed(limits: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Every limit that does not hold, for a hospital that is asked to enable this construction all the same."""
+    failed = [one for one in limits if one.get("passed") is not True]
+    if not failed:
+        return []
+    said = [
+        f"- {one['attack']}, {one['measure']}: {one.get('reason') or 'beyond the limit'} ({one['why']})"
+        for one in failed
+    ]
+    return [
+        "",
+        "It did NOT withstand these, and is published all the same; nothing but attacks shows what it protects:",
+        "",
+        *said,
+    ]
 
 
 def _limits(kind: str) -> str:

@@ -10,7 +10,6 @@ out never lacks its record, and a record without a release is replaced by the ne
 from __future__ import annotations
 
 import datetime
-import hashlib
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -51,7 +50,7 @@ from protocols.release.repository import (
     release_sequence,
 )
 from protocols.release.verification import MANIFEST_NAME, ReleaseFields, ReleaseManifest, list_release
-from shared.constructions.files import FILES, FURTHER_FILES
+from shared.constructions.files import FILES, FURTHER_FILES, digest_of
 from shared.constructions.files import RECORD as RELEASE_RECORD
 
 _EMBEDDINGS = "embeddings.safetensors"
@@ -96,6 +95,8 @@ class Publishing:
         server: address of the provider's server, "" for none; None for the one that was stated last.
         notes: for the reader, at most 4,000 characters.
         audited: whether there must be an audit; a measurement of something else needs none. One that is there must have passed.
+        with_failed_audit: whether it may have failed, of a construction that nothing proves; hospitals have such a release off
+            until they enable it by name.
     """
 
     offline: tuple[Path, ...] = ()
@@ -104,6 +105,7 @@ class Publishing:
     server: str | None = None
     notes: str = ""
     audited: bool = True
+    with_failed_audit: bool = False
 
 
 def publish_representer(workspace: Workspace, how: Publishing = Publishing()) -> Release:
@@ -204,18 +206,12 @@ def _read_release(repository: Repository, name: str) -> Release:
 def representer_digest(workspace: Workspace) -> str:
     """SHA-256 over all files that decide a representation, in the workspace."""
     require(workspace.representer / "representer.safetensors", "aggregator train-repr")
-    return _digest_of(
-        [file_sha256(workspace.representer / name) for name in _construction_files(workspace.representer)]
-    )
+    return digest_of([file_sha256(workspace.representer / name) for name in _construction_files(workspace.representer)])
 
 
 def release_representer(release: Release) -> str:
     """The same of a release."""
-    return _digest_of(construction_digests(release))
-
-
-def _digest_of(digests: list[str]) -> str:
-    return hashlib.sha256("".join(digests).encode("ascii")).hexdigest()
+    return digest_of(construction_digests(release))
 
 
 def _construction_files(folder: Path) -> tuple[str, ...]:
@@ -261,14 +257,14 @@ def _publish_next(workspace: Workspace, repository: Repository, kind: str, how: 
         notes=how.notes,
     )
     with _staging(workspace) as folder:
-        _fill(workspace, folder, fields, how)
+        failed = _fill(workspace, folder, fields, how)
         listed = list_release(folder, fields, workspace.key().public_key.key_id)
         carried = set(listed.manifest.files) - ({_EMBEDDINGS} if how.embeddings_url else set())
         release = Release(listed.manifest)
         check_sizes(release.manifest.files)
         if earlier:
             check_changed(_read_release(repository, earlier[-1]).manifest, release.manifest)
-        _register(workspace, release)
+        _register(workspace, release, failed)
         documents = {
             PROVIDER: _record_of(workspace, repository, how.server).to_bytes(),
             LATEST: latest_bytes(release.name),
@@ -284,17 +280,23 @@ def _pipeline_among(names: Sequence[str]) -> list[str]:
     return [] if name is None else [name]
 
 
-def _fill(workspace: Workspace, folder: Path, fields: ReleaseFields, how: Publishing) -> None:
-    """Bring the files of a release together."""
+def _fill(workspace: Workspace, folder: Path, fields: ReleaseFields, how: Publishing) -> tuple[str, ...]:
+    """Bring the files of a release together; the attacks of its audit that it did not withstand."""
+    failed: tuple[str, ...] = ()
     _copy(workspace.representer, folder, _construction_files(workspace.representer))
     _copy_as(workspace.representer / RECORD, folder / RELEASE_RECORD)
     audit = workspace.root / "audit"
     if audit.exists() or how.audited:
         # Of the files as they will be signed: a training may have put others in their place since the command looked.
         _copy(audit, folder, [name for name in _AUDIT_FILES if (audit / name).exists()])
-        audit_gate.load_passed_audit(
-            folder, _digest_of([file_sha256(folder / name) for name in _construction_files(folder)])
+        passed = audit_gate.load_passed_audit(
+            folder,
+            digest_of([file_sha256(folder / name) for name in _construction_files(folder)]),
+            with_failed=how.with_failed_audit,
         )
+        failed = passed.failed
+        if failed:
+            audit_gate.require_no_proof(folder)
     head = workspace.head if fields.kind == "pipeline" else None
     if head is not None:
         _copy(head, folder, _HEAD_FILES)
@@ -306,6 +308,7 @@ def _fill(workspace: Workspace, folder: Path, fields: ReleaseFields, how: Publis
     write_text(folder / "LICENCE.md", licence, private=False)
     card = model_card(fields, workspace.representer, head, audit if audit.exists() else None, licence)
     write_text(folder / CARD, card, private=False)
+    return failed
 
 
 def _record_of(workspace: Workspace, repository: Repository, server: str | None) -> ProviderRecord:
@@ -314,8 +317,8 @@ def _record_of(workspace: Workspace, repository: Repository, server: str | None)
     return workspace.record(server)
 
 
-def _register(workspace: Workspace, release: Release) -> None:
-    """Write down the release and, of a pipeline, the shares that its head was trained on."""
+def _register(workspace: Workspace, release: Release, failed: Sequence[str]) -> None:
+    """Write down the release, what its audit failed and, of a pipeline, the shares that its head was trained on."""
     manifest = release.manifest
     with workspace.registry().transaction() as session:
         # What an interrupted publishing of the same number left was never out.
@@ -334,6 +337,8 @@ def _register(workspace: Workspace, release: Release) -> None:
         shares = _trained_on(workspace, session) if manifest.kind == "pipeline" else []
         session.add_all(ReleaseShareRow(release=manifest.sequence, share=share) for share in shares)
         details: dict[str, Json] = {"release": release.name, "digest": release.digest, "shares": len(shares)}
+        if failed:
+            details["failed_audit"] = [*failed]
         audit_log.append(session, "operator", "release-published", details)
 
 

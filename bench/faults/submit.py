@@ -36,10 +36,13 @@ from shared.models.representer import Representer, RepresenterConfig
 from site_client import ledger
 from site_client import workspace as hospital
 from site_client.exchange.departures import departures
-from site_client.exchange.submit import submit_to_folder
+from site_client.exchange.submit import require_policy, submit_to_folder
+from site_client.policy.enforcing import Acceptance
 from site_client.releases.pull import pull
 
 _DIM = 8
+# Its release is not audited.
+_ACCEPTED = Acceptance("a measurement")
 
 
 def subject(folder: Path) -> Subject[Path]:
@@ -59,7 +62,7 @@ def build(root: Path) -> Path:
     write_text(provider.representer / "training.json", "{}", private=False)
     releases.publish_representer(provider, releases.Publishing(audited=False))
     fingerprint = provider.repository().fingerprint.key_id
-    site, _ = pull(hospital.create(root / "site", "north"), str(provider.releases), fingerprint)
+    site, _ = pull(hospital.create(root / "site", "north"), str(provider.releases), fingerprint, acceptance=_ACCEPTED)
     sentences = Sentences(0, sentences=300)
     with create_payload(root / "share.parquet", dim=_DIM) as writer:
         writer.append(sentences.block(0))
@@ -76,6 +79,7 @@ def build(root: Path) -> Path:
         protection={},
     )
     seal_share(root / "share.parquet", fields, site.key())
+    require_policy(site, root / "share.parquet", _ACCEPTED)
     provider.registry().close()
     return root
 

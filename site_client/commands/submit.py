@@ -10,6 +10,7 @@ import click
 from command_line.commands import examples, json_option, report
 from command_line.progress import progress_bar
 from foundation.errors import DeidError
+from site_client.commands.acceptance import accept_option, read_acceptance
 from site_client.commands.approval import approve, approver_option
 from site_client.commands.keys import tell, warn_of_expiry
 from site_client.commands.options import ca_option, existing_file, folder_option, proxy_option
@@ -43,6 +44,7 @@ _WORDS = {
 @ca_option
 @proxy_option
 @approver_option
+@accept_option
 @folder_option
 @json_option
 def submit(
@@ -52,19 +54,21 @@ def submit(
     ca: Path | None,
     proxy: str | None,
     approver: str | None,
+    accepted: bool,
     root: Path,
     as_json: bool,
 ) -> None:
     """Hand a share over, sealed. Goes on where an earlier attempt was cut off."""
     from site_client import workspace
     from site_client.exchange.messages import connection_of
-    from site_client.exchange.submit import submit_to_folder, submit_to_server
+    from site_client.exchange.submit import require_policy, submit_to_folder, submit_to_server
     from site_client.exchange.transport import Connection
 
     if folder is not None and (server, ca, proxy) != (None, None, None):
         raise click.UsageError("--to-folder: expected no --server, --ca or --proxy beside it; give one way.")
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
+    require_policy(opened, share, read_acceptance(accepted, approver))
     if folder is not None:
         approve(opened, share, approver)
         bundle = submit_to_folder(opened, share, folder, None)

@@ -6,6 +6,9 @@ the provider has begun the next round of sharing.
 The first pull pins the root of the provider's release repository: the person at the hospital gives the fingerprint that the
 provider told them over another channel. Everything after that follows from this root. The new release, its metadata and the
 provider's keys count together or not at all: until the settings are replaced, the release in use stays as it is.
+
+A signature says who made a release, not that it protects: the hospital looks at its files itself, and one that does not keep its
+policy is not taken into use.
 """
 
 from __future__ import annotations
@@ -39,11 +42,26 @@ from protocols.release.repository import (
     release_sequence,
 )
 from protocols.release.verification import MANIFEST_NAME, VerifiedRelease, check_file, verify_release
+from shared.constructions.construction import Construction
 from shared.constructions.files import RECORD
 from shared.constructions.registry import check_record, load_construction
 from shared.pipeline.pipeline import Pipeline
 from shared.taggers.registry import load_head
 from site_client.errors import SiteError
+from site_client.policy.enforcing import (
+    Acceptance,
+    Judgement,
+    Step,
+    judge_facts,
+    judge_release,
+    record_facts,
+    refusal,
+    require_kept,
+)
+from site_client.policy.examining import examine, public_lists
+from site_client.policy.judging import breach_of_size
+from site_client.policy.site_policy import SitePolicy
+from site_client.policy.stored import load_policy
 from site_client.releases.client import ReleaseClient, first_trust
 from site_client.releases.source import Network, open_source
 from site_client.trust import Trust
@@ -58,6 +76,7 @@ def pull(
     embeddings: Path | None = None,
     network: Network = Network(),  # noqa: B008, it is frozen
     max_bytes: int = MAX_TOTAL_BYTES,
+    acceptance: Acceptance | None = None,
     tell: Callable[[str], object] = lambda line: None,
 ) -> tuple[Workspace, VerifiedRelease]:
     """Take the newest release into the workspace and work with it from now on.
@@ -68,17 +87,20 @@ def pull(
         fingerprint: of the first root, in digits or spoken; needed once.
         embeddings: the file that the release refers to, where the site can't download it.
         network: the way to servers.
-        max_bytes: the most that the files of a release may have together.
+        max_bytes: the most that the files of a release may have together; the policy may allow less.
+        acceptance: who takes the responsibility for a release that does not keep the policy; recorded.
         tell: takes a line on a pipeline that is older than the release and could not be brought; the release is in use all the same.
 
     Raises:
         ProtocolError: something is not what the provider signed, or too old, or too large.
+        PolicyError: the release does not keep the hospital's policy; the release in use stays as it was.
         SiteError: the fingerprint is missing or another one, or the release is older than the one in use.
         StorageError: another pull fills this workspace, or the disk is full.
         ModelError, EmbeddingError: its models do not load; the release in use stays as it was.
     """
     known = Trust.load(workspace.trust)
     place = _place(source, known)
+    gate = _Gate(workspace, load_policy(workspace), acceptance)
     # A folder beside the releases, so that one rename takes a release in.
     with hold_scratch(workspace.root / ".incoming") as scratch, closing(open_source(place, scratch, network)) as origin:
         if known is not None and fingerprint not in (None, known.fingerprint.key_id, known.fingerprint.spoken):
@@ -89,9 +111,9 @@ def pull(
         client = ReleaseClient(known or first_trust(origin, place, fingerprint), origin, scratch)
         client.refresh()
         provider = ProviderRecord.from_bytes(client.read(PROVIDER, MAX_RECORD_BYTES))
-        bringing = _Bringing(client, scratch, embeddings, network, max_bytes)
+        bringing = _Bringing(client, scratch, embeddings, network, max_bytes, gate)
         name = read_latest(client.read(LATEST, MAX_DOCUMENT_BYTES))
-        release = bringing.bring(workspace, name, workspace.current)
+        release, judged = bringing.bring(workspace, name, workspace.current)
         manifest = release.manifest
         client.trust(place).save(workspace.trust)
 
@@ -103,6 +125,7 @@ def pull(
             return replace(now, provider=provider, current=current, pipeline=pipeline)
 
         updated = workspace.update_settings(taken)
+        record_facts(updated, judged.facts, judged.policy)
         if manifest.kind != "pipeline":
             updated = _keep_pipeline(updated, bringing, tell)
         _prune_releases(updated, workspace)
@@ -115,10 +138,11 @@ def _keep_pipeline(workspace: Workspace, bringing: _Bringing, tell: Callable[[st
     if name is None or (workspace.pipeline is not None and release_sequence(name) < workspace.pipeline.sequence):
         return workspace
     try:
-        release = bringing.bring(workspace, name, workspace.pipeline)
+        release, judged = bringing.bring(workspace, name, workspace.pipeline)
     except DeidError as error:
         tell(f"pipeline {release_sequence(name)} could not be brought: {error}")
         return workspace
+    record_facts(workspace, judged.facts, judged.policy)
     pipeline = CurrentRelease(name, release.digest)
     return workspace.update_settings(lambda now: replace(now, pipeline=pipeline))
 
@@ -133,6 +157,34 @@ def _prune_releases(workspace: Workspace, before: Workspace) -> None:
         for folder in workspace.releases.iterdir():
             if RELEASE_NAME.fullmatch(folder.name) and folder.name not in used:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class _Gate:
+    """What the hospital's policy lets into its house."""
+
+    workspace: Workspace
+    policy: SitePolicy
+    acceptance: Acceptance | None
+
+    def check_size(self, manifest: ReleaseManifest) -> None:
+        """Returns if a release is no larger than it may be, before anything of it is fetched."""
+        broken = breach_of_size(self.policy, sum(entry.bytes for entry in manifest.files.values()))
+        if broken and self.acceptance is None:
+            raise refusal(manifest.sequence, broken, Step.PULL)
+
+    def check_present(self, release: VerifiedRelease) -> Judgement:
+        """Judges a release that an earlier pull has brought: the policy may have changed, and the release aged."""
+        return self._kept(judge_release(self.workspace, release.digest))
+
+    def check(self, release: VerifiedRelease, construction: Construction) -> Judgement:
+        """Judges a release by its files."""
+        facts = examine(release, public_lists(self.workspace, self.policy), construction)
+        return self._kept(judge_facts(self.policy, facts))
+
+    def _kept(self, judgement: Judgement) -> Judgement:
+        require_kept(self.workspace, judgement, Step.PULL, self.acceptance)
+        return judgement
 
 
 def _place(source: str | None, known: Trust | None) -> str:
@@ -182,9 +234,10 @@ class _Bringing:
     embeddings: Path | None
     network: Network
     max_bytes: int
+    gate: _Gate
 
-    def bring(self, workspace: Workspace, name: str, used: CurrentRelease | None) -> VerifiedRelease:
-        """A release in its place, verified.
+    def bring(self, workspace: Workspace, name: str, used: CurrentRelease | None) -> tuple[VerifiedRelease, Judgement]:
+        """A release in its place, verified and judged.
 
         Args:
             workspace: of the site.
@@ -195,13 +248,14 @@ class _Bringing:
         manifest = ReleaseManifest.from_bytes(listed)
         _check_place(used, name, manifest)
         check_sizes(manifest.files, self.max_bytes)
+        self.gate.check_size(manifest)
         release = _present(workspace, name, manifest.digest)
         if release is not None:
-            return release
+            return release, self.gate.check_present(release)
         incoming = self.scratch / name
         _Reception(self.client, manifest, _Known(workspace), self.embeddings, self.network).into(incoming)
         write_bytes(incoming / MANIFEST_NAME, listed)
-        return _take(incoming, workspace.releases / name, manifest)
+        return _take(incoming, workspace.releases / name, manifest, self.gate)
 
 
 class _Known:
@@ -271,18 +325,19 @@ class _Reception:
         check_file(path, reference.entry, reference.file)
 
 
-def _take(incoming: Path, target: Path, manifest: ReleaseManifest) -> VerifiedRelease:
-    """Verify a folder as a whole, load it once, and put it in its place."""
-    verify_release(incoming, manifest.digest)
+def _take(incoming: Path, target: Path, manifest: ReleaseManifest, gate: _Gate) -> tuple[VerifiedRelease, Judgement]:
+    """Verify a folder as a whole, load it once, judge it, and put it in its place."""
+    arrived = verify_release(incoming, manifest.digest)
     # Whatever does not load, or is not what it says of itself, must not become the release in use.
     construction = load_construction(incoming)
     check_record(construction, incoming / RECORD)
     if manifest.kind == "pipeline":
         Pipeline(construction, load_head(incoming))
+    judged = gate.check(arrived, construction)
     with map_os_errors(target):
         for path in (*incoming.rglob("*"), incoming):
             flush(path)
         target.parent.mkdir(exist_ok=True)
         incoming.rename(target)
         flush(target.parent)
-    return verify_release(target, manifest.digest)
+    return verify_release(target, manifest.digest), judged

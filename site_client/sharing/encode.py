@@ -7,10 +7,11 @@ over the whole share. What it does not hold: text, offsets, token lengths, ids o
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import chain, islice
 from pathlib import Path
 
 from protocols.payload.codebook import Codebook
@@ -29,11 +30,17 @@ from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from site_client.ledger import Event, record
 from site_client.noise_secret import make_noise_secret
+from site_client.policy.enforcing import Acceptance, Judgement, Step, judge_release, require_kept
+from site_client.policy.examining import public_lists
+from site_client.policy.own_notes import BankWatch, judge_on_notes
 from site_client.sharing.encode_report import report_path, write_report
 from site_client.sharing.guard import Guard, Guarded, neighbours_of
 from site_client.sharing.known_notes import KnownNotes, NoteDigests
 from site_client.sharing.protection import protection
 from site_client.workspace import Workspace
+
+# So many notes are looked at before anything is written.
+_LOOKED_AT = 500
 
 
 @dataclass(frozen=True)
@@ -45,12 +52,14 @@ class Encoded:
         guarded: what the best attacker tells of these notes.
         without_labels: notes in which nothing is labelled PHI.
         known: how many of the notes were shared before.
+        judgement: of the release, by the hospital's policy.
     """
 
     manifest: ShareManifest
     guarded: Guarded
     without_labels: int
     known: KnownNotes
+    judgement: Judgement
 
 
 def encoded_blocks(
@@ -59,6 +68,7 @@ def encoded_blocks(
     guard: Guard,
     noise: SharingNoise,
     progress: Progress = silent,
+    watch: Callable[[Sequence[str]], object] = lambda words: None,
 ) -> Iterator[SentenceBlock]:
     """The documents' sentences as they leave, in the order of the notes; the writer shuffles them.
 
@@ -68,12 +78,14 @@ def encoded_blocks(
         guard: every chunk passes it.
         noise: of the share.
         progress: called after every chunk with the tokens done.
+        watch: takes the words of every chunk, as they stand in the notes.
 
     Raises:
         LabelError: a label is not in the scheme of the release.
     """
     done = 0
     for chunk in tokenised_chunks(tokenise_documents(documents), construction.scheme):
+        watch(chunk.words)
         passed, factors = guard.admit_sentences(chunk)
         if len(passed.lengths):
             yield block_of(construction.share_sentences(passed, noise, factors))
@@ -104,6 +116,7 @@ def encode(
     bound: AdvantageBound | None = None,
     *,
     new_noise: bool = False,
+    acceptance: Acceptance | None = None,
 ) -> Encoded:
     """Write a payload and, beside it, its signed manifest and the report that stays in the house.
 
@@ -114,17 +127,26 @@ def encode(
         progress: called after every chunk with the tokens done.
         bound: what the best attacker may tell of each sentence; None only measures it.
         new_noise: whether a lost secret of the noise may be made anew; the ledger tells of it.
+        acceptance: who takes the responsibility for a release that does not keep the hospital's policy; recorded.
 
     Raises:
+        PolicyError: the release, or what it shows of the first notes, does not keep the policy; nothing was written.
         ConfigurationError: no sentence with PHI keeps the bound.
         CorpusError: there is no token to share, or not one label: a head would learn from it that nothing is PHI.
         WorkspaceError, ProtocolError, StorageError: see there; no payload and no manifest stays.
     """
     release, provider = workspace.release(), workspace.pinned_provider()
+    judgement = judge_release(workspace, release.digest)
+    if acceptance is None:
+        require_kept(workspace, judgement, Step.ENCODE)
     construction = load_construction(release.folder)
     # A key that can't be read shows now, not after hours.
     workspace.key()
     digests = NoteDigests(workspace)
+    first, documents = _head(documents)
+    judgement = judge_on_notes(workspace, judgement, construction, first, bound)
+    require_kept(workspace, judgement, Step.ENCODE, acceptance)
+    bank = BankWatch(construction, public_lists(workspace, judgement.policy))
     labelled, without_labels = False, 0
 
     def counted() -> Iterator[Document]:
@@ -138,10 +160,13 @@ def encode(
     guard = Guard(construction, neighbours_of(release.folder), bound, checking)
     rules = _rules(construction, guard)
     with ShuffledWriter(out, dim=construction.dim, rules=rules) as writer:
-        for block in encoded_blocks(construction, counted(), guard, noise, progress):
+        for block in encoded_blocks(construction, counted(), guard, noise, progress, bank.add):
             writer.append(block)
             labelled = labelled or bool(block.tags.any())
         guarded = guard.result()
+        if (seen := bank.judged(judgement)) != judgement:
+            judgement = seen
+            require_kept(workspace, judgement, Step.ENCODE, acceptance)
         if guarded.left_out and not labelled:
             raise ConfigurationError(
                 f"--max-advantage: expected a bound that a sentence with PHI can keep, got one for which all {guarded.left_out} "
@@ -174,7 +199,7 @@ def encode(
         manifest = seal_share(out, fields, workspace.key(), checked=writer.checked)
         write_report(out, manifest, guarded)
         digests.save(sequence)
-        return Encoded(manifest, guarded, without_labels, digests.known())
+        return Encoded(manifest, guarded, without_labels, digests.known(), judgement)
     except BaseException:
         # A payload without its manifest is of no use to anybody, nor are the manifest and report of one that it replaced.
         for left in (out, manifest_path(out), report_path(out)):
@@ -188,6 +213,13 @@ def _rules(construction: Construction, guard: Guard) -> ValueRules:
     rows = construction.codebook()
     codebook = None if rows is None else Codebook(rows.astype("<f2", copy=False), exact=construction.exact)
     return ValueRules(len(construction.scheme.tags), guard.value_bound, codebook)
+
+
+def _head(documents: Iterable[Document]) -> tuple[list[Document], Iterable[Document]]:
+    """The first notes, and all of them; they are read once."""
+    source = iter(documents)
+    first = list(islice(source, _LOOKED_AT))
+    return first, chain(first, source)
 
 
 def _noises(

@@ -16,7 +16,7 @@ from foundation.errors import StorageError
 from shared.corpus import read_corpus
 from shared.document import Annotation, Document
 from shared.embeddings.files.artefact import save_vectors
-from tests.loop import Loop, done, hospital, provider, refused, share, snapshot, values
+from tests.loop import Loop, begin, done, hospital, provider, refused, share, snapshot, values
 from tests.protocols.payload.blocks import full_disk
 from tests.shared.embeddings.made import table
 from tests.tiny_notes import note, tiny_notes, write_notes
@@ -456,7 +456,7 @@ def test_a_workspace_whose_empty_folders_were_lost_on_the_way(loop: Loop) -> Non
     shutil.rmtree(loop.provider / "staging", ignore_errors=True)
     share(loop, "north")
     done(provider("ingest", loop.stick, "--workspace", loop.provider))
-    done(hospital("init", loop.site("fifth"), "--site", "fifth"))
+    begin(loop, "fifth")
     shutil.rmtree(loop.site("fifth") / "releases")
     done(hospital("pull", loop.releases, "--fingerprint", loop.fingerprint, "--workspace", loop.site("fifth")))
 

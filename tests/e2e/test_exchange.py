@@ -17,7 +17,7 @@ import pytest
 from bench.exchange.certificates import make_certificates
 from bench.exchange.load import run_server
 from tests.databases import Database
-from tests.loop import Loop, done, hospital, provider, refused, train_head, values
+from tests.loop import Loop, begin, done, hospital, provider, refused, train_head, values
 
 SHARING = ("north", "south")
 
@@ -48,7 +48,7 @@ class Exchange:
 
     def join(self, name: str) -> None:
         request = self.loop.root / f"{name}.request.json"
-        done(hospital("init", self.loop.site(name), "--site", name))
+        begin(self.loop, name)
         fingerprint = values(hospital("enrol", "--out", request, "--json", *self.at(name)))["fingerprint"]
         self.provider("site", "add", request, "--fingerprint", fingerprint)
         done(hospital("pull", self.source, "--fingerprint", self.loop.fingerprint, *self.network, *self.at(name)))

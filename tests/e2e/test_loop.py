@@ -10,7 +10,7 @@ import pytest
 
 from protocols.payload.opening import open_payload
 from shared.corpus import read_corpus
-from tests.loop import Loop, audit, done, enrol, hospital, provider, refused, share, snapshot, values
+from tests.loop import Loop, audit, begin, done, enrol, hospital, provider, refused, share, snapshot, values
 from tests.tiny_notes import phi_strings
 
 UNKNOWN_KEY = "0000-0000-0000-0000-0000-0000-0000-0000"
@@ -234,7 +234,7 @@ class TestShares:
 
 class TestReleases:
     def test_the_first_pull_needs_the_right_fingerprint(self, loop: Loop) -> None:
-        done(hospital("init", loop.site("fifth"), "--site", "fifth"))
+        begin(loop, "fifth")
         before = snapshot(loop.site("fifth"))
         pull = ("pull", loop.releases, *at_site(loop, "fifth"))
         refused(hospital(*pull), 30, "fingerprint", "none")

@@ -22,11 +22,13 @@ from shared.errors import ModelError
 from site_client import workspace
 from site_client.errors import SiteError, WorkspaceError
 from site_client.keys import expiry_lines
+from site_client.policy import examining
 from site_client.releases import pull as module
 from site_client.releases.client import ReleaseClient
 from site_client.releases.pull import pull
 from site_client.releases.source import Network
 from site_client.trust import Trust
+from tests.facts import examined
 from tests.loop import snapshot
 from tests.protocols.payload.blocks import full_disk
 from tests.release_repositories import RECORD, Publisher
@@ -39,6 +41,8 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     monkeypatch.setattr(module, "load_construction", folders.append)
     monkeypatch.setattr(module, "load_head", lambda folder: None)
     monkeypatch.setattr(module, "Pipeline", lambda construction, head: None)
+    monkeypatch.setattr(module, "examine", examined)
+    monkeypatch.setattr(examining, "examine", examined)
     return folders
 
 
@@ -73,7 +77,13 @@ def test_the_first_pull_brings_release_keys_and_trust(publisher: Publisher, site
     assert trust is not None
     assert trust.fingerprint.key_id == publisher.fingerprint
     assert trust.source == str(publisher.folder)
-    assert sorted(path.name for path in site.root.iterdir()) == ["keys", "releases", "site.json", "trust.json"]
+    assert sorted(path.name for path in site.root.iterdir()) == [
+        "keys",
+        "ledger.jsonl",
+        "releases",
+        "site.json",
+        "trust.json",
+    ]
 
 
 def test_the_source_is_remembered_and_may_change(

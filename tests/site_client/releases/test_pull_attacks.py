@@ -30,6 +30,7 @@ from site_client.releases import source as release_source
 from site_client.releases.pull import pull
 from site_client.releases.source import Network
 from tests.aggregator.server.service import Provider, listening
+from tests.facts import examined
 from tests.loop import snapshot
 from tests.release_repositories import Publisher, described, later, sign
 
@@ -41,6 +42,7 @@ STRANGER = [PrivateKey.from_seed(bytes([number]) * 32) for number in range(1, 4)
 def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     """The releases here hold no models."""
     monkeypatch.setattr(module, "load_construction", lambda folder: None)
+    monkeypatch.setattr(module, "examine", examined)
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +80,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
     site = workspace.create(root / "site", "north")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "load_construction", lambda folder: None)
+        patch.setattr(module, "examine", examined)
         pull(site, str(publisher.folder), publisher.fingerprint)
     return root
 
