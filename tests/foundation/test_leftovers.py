@@ -98,7 +98,8 @@ def test_links_and_pipes_of_such_a_name_are_left_alone(tmp_path: Path) -> None:
 def test_a_temporary_that_was_swept_before_its_lock_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    taken, real = [], leftovers._take_lock
+    taken: list[Path] = []
+    real = leftovers._take_lock
 
     def late(handle: int) -> bool:
         if not taken:

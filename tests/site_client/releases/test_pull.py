@@ -285,7 +285,8 @@ def referring(publisher: Publisher, site: workspace.Workspace, tmp_path: Path) -
     given = tmp_path / "given.json"
     given.write_text('{"large": true}')
     entry = FileEntry(given.stat().st_size, file_sha256(given))
-    publisher.publish(given.read_text(), **{"reference.json": Reference("scheme.json", URL, entry).to_bytes().decode()})
+    more: dict[str, Any] = {"reference.json": Reference("scheme.json", URL, entry).to_bytes().decode()}
+    publisher.publish(given.read_text(), **more)
     publisher.target("0002-representer/scheme.json").unlink()
     return given
 
@@ -333,8 +334,8 @@ class TestReference:
         self, publisher: Publisher, site: workspace.Workspace
     ) -> None:
         for file, digest in (("other.json", "ab" * 32), ("scheme.json", "ab" * 32)):
-            reference = Reference(file, URL, FileEntry(2, digest)).to_bytes().decode()
-            publisher.publish("{}", **{"reference.json": reference})
+            more: dict[str, Any] = {"reference.json": Reference(file, URL, FileEntry(2, digest)).to_bytes().decode()}
+            publisher.publish("{}", **more)
             with pytest.raises(SchemaError, match=r"reference\.json"):
                 pull(site)
 
