@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import hashlib
 import shutil
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -66,16 +66,20 @@ class Publisher:
     def publish(self, text: str = "{}", *, kind: str = "representer", sequence: int = 0, **more: str) -> str:
         """Publishes the next release, or the one of that number, of a few small files; its name."""
         sequence = sequence or len(self.repository.release_names()) + 1
+        return self.publish_as(sequence, kind, {"scheme.json": text, "MODEL_CARD.md": f"# {sequence}", **more})
+
+    def publish_as(self, sequence: int, kind: str, files: Mapping[str, str]) -> str:
+        """Publishes a release under any number, also one that is taken; its name."""
         name = release_name(sequence, kind)
         folder = self.root / "content"
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
-        for file, content in {"scheme.json": text, "MODEL_CARD.md": f"# {sequence}", **more}.items():
+        for file, content in files.items():
             (folder / file).write_text(content)
         fields = ReleaseFields(kind, "north", sequence, datetime.date(2026, 1, 31), "i2b2_2014", {})
-        files = list_release(folder, fields, KEY.public_key.key_id).manifest.files
+        found = list_release(folder, fields, KEY.public_key.key_id).manifest.files
         documents = {PROVIDER: RECORD.to_bytes(), LATEST: latest_bytes(name)}
-        self.repository.publish(documents, NewRelease(name, folder, (*files, MANIFEST_NAME)))
+        self.repository.publish(documents, NewRelease(name, folder, (*found, MANIFEST_NAME)))
         return name
 
     def metadata(self, name: str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -66,6 +67,26 @@ def test_a_span_that_cuts_a_token_hides_the_whole_token(document: Document, data
     tags = encode_tags(tokens.spans, Document("d", document.text, (Annotation(start, end, "NAME"),)), SCHEME)
     for (first, last), tag in zip(tokens.spans.tolist(), tags.tolist(), strict=True):
         assert (tag > 0) == (first < end and start < last)
+
+
+@given(st.text(alphabet="aB1. ", max_size=20), st.data())
+def test_a_token_that_several_spans_touch_has_the_tag_of_the_first(text: str, data: st.DataObject) -> None:
+    """Token by token, against spans that begin and end anywhere."""
+    cuts = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=8)))
+    spans = [
+        Annotation(start, end, data.draw(st.sampled_from(SCHEME.categories)))
+        for start, end in itertools.pairwise(cuts)
+        if data.draw(st.booleans())
+    ]
+    edges = tokenise(text).spans
+    expected: list[int] = []
+    seen: list[Annotation] = []
+    for first, last in edges.tolist():
+        touching = [span for span in spans if span.start < last and first < span.end]
+        inside = bool(touching) and touching[0] in seen
+        expected.append(1 + 2 * SCHEME.categories.index(touching[0].category) + inside if touching else 0)
+        seen += touching[:1]
+    assert encode_tags(edges, Document("d", text, tuple(spans)), SCHEME).tolist() == expected
 
 
 @given(st.lists(st.integers(0, 4)))

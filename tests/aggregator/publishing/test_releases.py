@@ -177,6 +177,13 @@ def test_keys_elsewhere_from_the_beginning(tmp_path: Path) -> None:
     assert made.repository().fingerprint == made.repository((tmp_path / "stick",)).fingerprint
 
 
+def test_two_sticks_from_the_beginning_get_no_keys_for_one_of_them_could_sign_alone(tmp_path: Path) -> None:
+    sticks = (tmp_path / "one", tmp_path / "two")
+    with pytest.raises(WorkspaceError, match="so that no stick alone can sign"):
+        create(tmp_path / "provider", "north", "i2b2_2014", offline=sticks)
+    assert not any(stick.exists() for stick in sticks)
+
+
 def test_the_provider_announces_its_server(workspace: Workspace) -> None:
     record = ProviderRecord.from_bytes(workspace.repository().read(PROVIDER, MAX_RECORD_BYTES))
     assert record.signing_key == workspace.key().public_key

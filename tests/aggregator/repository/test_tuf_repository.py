@@ -18,6 +18,7 @@ from aggregator.repository import tuf_keys
 from aggregator.repository.tuf_keys import KeyRing, export_offline
 from aggregator.repository.tuf_repository import Repository
 from foundation.errors import StorageError
+from foundation.files import write_bytes
 from protocols.errors import DigestError
 from protocols.release.repository import LATEST, PROVIDER, RootFingerprint
 from tests.protocols.payload.blocks import full_disk
@@ -281,6 +282,18 @@ def test_exporting_overwrites_no_other_key_and_loses_none(publisher: Publisher, 
     before = {path.name: path.read_bytes() for path in source.iterdir()}
     with pytest.raises(StorageError, match="another key"):
         export_offline(source, tmp_path)
+    assert {path.name: path.read_bytes() for path in source.iterdir()} == before
+
+
+def test_a_stick_that_gives_back_another_key_than_it_was_given_loses_none(
+    publisher: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = publisher.root / "keys" / "offline"
+    before = {path.name: path.read_bytes() for path in source.iterdir()}
+    first, *_, last = before.values()
+    monkeypatch.setattr(tuf_keys, "write_bytes", lambda path, data: write_bytes(path, last if data == first else data))
+    with pytest.raises(StorageError, match="use another stick"):
+        export_offline(source, tmp_path / "stick")
     assert {path.name: path.read_bytes() for path in source.iterdir()} == before
 
 

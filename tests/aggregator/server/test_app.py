@@ -201,9 +201,11 @@ def test_of_two_writers_the_later_one_wins_and_the_earlier_one_spoils_nothing(ce
     assert central.ingest.taken == [BUNDLE]
 
 
-@pytest.mark.parametrize("late", [BUNDLE[:9_000], bytes(9_000)])
+@pytest.mark.parametrize(
+    ("signed", "late"), [(BUNDLE[:9_000], BUNDLE[:9_000]), (BUNDLE[:9_000], bytes(9_000)), (bytes(9_000), bytes(9_000))]
+)
 def test_attack_a_late_piece_at_an_old_server_spoils_nothing_that_a_new_one_acknowledged(
-    central: Provider, late: bytes
+    central: Provider, signed: bytes, late: bytes
 ) -> None:
     async def work() -> None:
         # Two servers on one workspace: the old one is ending, the new one has begun.
@@ -211,7 +213,7 @@ def test_attack_a_late_piece_at_an_old_server_spoils_nothing_that_a_new_one_ackn
             place = (await old.begin(BUNDLE)).headers["location"]
             slow = Halting(late, 4_000)
             first = asyncio.create_task(
-                old.send("PATCH", place, BUNDLE[:9_000], offset=0, sent=slow)  # type: ignore[arg-type]
+                old.send("PATCH", place, signed, offset=0, sent=slow)  # type: ignore[arg-type]
             )
             await slow.halted.wait()
             for start, end in itertools.pairwise((0, 9_000, 16_000)):

@@ -84,6 +84,9 @@ def test_the_order_differs_with_every_epoch_and_mixes_the_sites(payloads: list[P
             inside = of_batches(iter([batch]))
             mixed += sum(1 for site in sites if site & inside) > 1
         assert mixed > 3
+        # Eight blocks are held at a time, and in the order of the disk the first eleven are all of the first site.
+        begins = of_batches(next(pool.batches(16, generator)) for _ in range(5))
+        assert all(site & begins for site in sites)
 
 
 def test_a_few_blocks_are_in_memory_at_a_time(payloads: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -297,6 +297,14 @@ def test_attack_another_key_of_the_same_claim() -> None:
         accepted({**forged, "signature-input": claimed})
 
 
+def test_attack_a_request_that_names_the_key_of_somebody_else() -> None:
+    claiming: Any = SimpleNamespace(public_key=OTHER_KEY.public_key, sign_bytes=KEY.sign_bytes)
+    found = read(sign_request(PARTS, claiming, created=NOW, nonce=NONCE))
+    assert found.key_id == OTHER_KEY.public_key.key_id
+    with pytest.raises(SignatureError, match="signed by its own key"):
+        found.verify(KEY.public_key, NOW)
+
+
 @pytest.mark.parametrize("age", [MAX_AGE_S + 1, -MAX_AGE_S - 1, 365 * 86400, -365 * 86400])
 def test_attack_a_stale_signature(age: int) -> None:
     with pytest.raises(StaleError, match=f"{abs(age)} seconds {'before' if age > 0 else 'after'}"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -268,6 +269,19 @@ class TestAdversaries:
             said = adversary(held, looked, LENGTHS)
             assert (adversary(held.flip(2), looked, LENGTHS) != said).all()
             assert (adversary(held, looked.flip(2), LENGTHS) != said).all()
+
+    def test_t2_holds_both_looks_and_their_cosine(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        adversary = RepresentationAdversary(4, 6)
+        shown, again = torch.randn(2, 3, 4), torch.randn(2, 3, 4)
+        held: list[torch.Tensor] = []
+        last_states = adversary.encoder.last_states
+        monkeypatch.setattr(
+            adversary.encoder, "last_states", lambda joint, lengths: held.append(joint) or last_states(joint, lengths)
+        )
+        adversary(shown, again, torch.tensor([3, 2]))
+        one, other = shown.numpy(), again.numpy()
+        cosine = (one * other).sum(2) / np.sqrt((one**2).sum(2) * (other**2).sum(2))
+        np.testing.assert_allclose(held[0].numpy(), np.concatenate([one, other, cosine[:, :, None]], 2), atol=1e-6)
 
     def test_a_representation_of_zeros_gives_a_finite_decision(self) -> None:
         zeros = torch.zeros(4, 6, 4)

@@ -149,6 +149,20 @@ def test_a_model_is_loaded_once_before_it_is_used(
     assert snapshot(site.root) == before
 
 
+def test_nothing_of_a_release_is_loaded_before_all_of_it_is_verified(
+    publisher: Publisher, site: workspace.Workspace, loaded: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the release in use holds is copied, and a copy can go wrong."""
+    publisher.publish()
+    before, taken = snapshot(site.root), list(loaded)
+    with monkeypatch.context() as patch:
+        patch.setattr("shutil.copyfile", lambda source, target: target.write_bytes(source.read_bytes()[::-1]))
+        with pytest.raises(DigestError, match=r"scheme\.json"):
+            pull(site)
+    assert loaded == taken
+    assert snapshot(site.root) == before
+
+
 def test_what_the_release_in_use_holds_is_not_fetched_again(
     publisher: Publisher, site: workspace.Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -256,6 +270,24 @@ def test_an_interrupted_pull_leaves_the_old_release_in_use(
     updated, release = pull(opened)
     assert release.manifest.sequence == 2
     assert updated.release().read("scheme.json") == b"[2]"
+
+
+def test_a_pull_that_takes_long_does_not_undo_a_later_one(
+    publisher: Publisher, site: workspace.Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publisher.publish()
+    save = Trust.save
+
+    def meanwhile(trust: Trust, path: Path) -> None:
+        save(trust, path)
+        monkeypatch.setattr(Trust, "save", save)
+        publisher.publish()
+        assert pull(workspace.open_workspace(site.root))[1].manifest.sequence == 3
+
+    monkeypatch.setattr(Trust, "save", meanwhile)
+    with pytest.raises(SiteError, match="expected release 3 or a later one, got 2"):
+        pull(site)
+    assert workspace.open_workspace(site.root).release().manifest.sequence == 3
 
 
 def test_what_a_killed_pull_left_is_removed(publisher: Publisher, site: workspace.Workspace) -> None:

@@ -20,7 +20,7 @@ from bench.exchange.certificates import make_certificates
 from foundation.errors import StorageError
 from protocols.errors import BoundsError, DigestError, ProtocolError, SchemaError, SignatureError, StaleError
 from protocols.keys.signing import PrivateKey
-from protocols.release.repository import LATEST, RootFingerprint, latest_bytes
+from protocols.release.repository import LATEST, MAX_DOCUMENT_BYTES, RootFingerprint, latest_bytes
 from site_client import workspace
 from site_client.errors import SiteError
 from site_client.exchange.transport import RetryPolicy
@@ -166,6 +166,12 @@ class TestRollback:
         assert taken(site, offer(publisher)) == 2
         publisher.repository.publish({LATEST: latest_bytes("0001-representer")})
         refused(workspace.open_workspace(site.root), offer(publisher), SiteError, "later")
+
+    def test_a_second_release_of_a_number_that_is_taken(
+        self, publisher: Publisher, site: workspace.Workspace, offer: Offer
+    ) -> None:
+        assert publisher.publish_as(1, "pipeline", {"scheme.json": "{}"}) == "0001-pipeline"
+        refused(site, offer(publisher), SiteError, "one release 1", "a second one")
 
 
 class TestFreeze:
@@ -323,6 +329,22 @@ class TestEndlessFile:
         with publisher.target(name).open("ab") as file:
             file.write(b" " * (2 << 20))
         refused(site, offer(publisher), BoundsError)
+
+    def test_what_was_signed_too_large_is_not_even_fetched(
+        self, publisher: Publisher, site: workspace.Workspace, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        publisher.repository.publish({LATEST: latest_bytes("0001-representer") + b" " * MAX_DOCUMENT_BYTES})
+        asked: list[str] = []
+        chunks = release_source.FolderSource.chunks
+
+        def noted(source: Any, name: str, most: int) -> Iterator[bytes]:
+            asked.append(name)
+            return chunks(source, name, most)
+
+        monkeypatch.setattr(release_source.FolderSource, "chunks", noted)
+        refused(site, str(publisher.folder), BoundsError, f"at most {MAX_DOCUMENT_BYTES} bytes")
+        assert any(name.endswith("provider.json") for name in asked)
+        assert not any(name.endswith("latest.json") for name in asked)
 
     @pytest.mark.parametrize("name", ["metadata/timestamp.json", "scheme.json"])
     def test_a_stream_without_end(
