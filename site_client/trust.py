@@ -17,7 +17,7 @@ from pathlib import Path
 
 from foundation.errors import StorageError
 from foundation.files import write_bytes
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from protocols.bounded_reading import read_bounded
 from protocols.canonical import Json, canonical_bytes, parse_canonical
 from protocols.errors import DigestError, ProtocolError
@@ -67,14 +67,14 @@ class Trust:
         """Lay the metadata out for `tuf.ngclient`."""
         for name, data in self.files.items():
             path = folder / name
-            with mapped(path):
+            with map_os_errors(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(data)
 
     @classmethod
-    def packed(cls, folder: Path, source: str) -> Trust:
+    def pack(cls, folder: Path, source: str) -> Trust:
         """What `tuf.ngclient` has left in a folder."""
-        with mapped(folder):
+        with map_os_errors(folder):
             found = sorted(path for path in folder.rglob("*.json") if path.is_file() and not path.is_symlink())
             return cls(source, {path.relative_to(folder).as_posix(): path.read_bytes() for path in found})
 

@@ -138,7 +138,7 @@ def keys_list(offline: tuple[Path, ...], root: Path, as_json: bool) -> None:
     trusted, expires = repository.root(), repository.expiries()
     rows = []
     for role in ROLES:
-        here = {one.public.keyid: str(one.path) for one in repository.keys.found(role)}
+        here = {one.public.keyid: str(one.path) for one in repository.keys.find_keys(role)}
         for keyid in trusted.roles[role].keyids:
             rows.append(
                 {"role": role, "key": keyid, "threshold": trusted.roles[role].threshold, "file": here.get(keyid)}
@@ -225,7 +225,7 @@ def offline_warning(opened: Workspace) -> list[str]:
     from aggregator.repository.tuf_keys import OFFLINE_ROLES
 
     ring = opened.repository().keys
-    if not any(ring.found(role) for role in OFFLINE_ROLES):
+    if not any(ring.find_keys(role) for role in OFFLINE_ROLES):
         return []
     return [
         "the offline keys lie in the workspace: move them with `aggregator keys export-offline` before a site relies on it"

@@ -23,7 +23,7 @@ from tuf.api.metadata import Metadata, Role
 from aggregator.errors import WorkspaceError
 from foundation.errors import StorageError
 from foundation.files import flush, write_bytes
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from protocols.bounded_reading import read_bounded
 from protocols.errors import ProtocolError
 from protocols.keys.signing import PrivateKey, PublicKey
@@ -83,13 +83,13 @@ class KeyRing:
             key = PrivateKey.generate()
             public = tuf_key(key.public_key)
             folder = folders[(number - 1) % len(folders)]
-            with mapped(folder):
+            with map_os_errors(folder):
                 folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             key.save(folder / f"{role}-{number}-{public.keyid[:8]}.pem")
             made.append(public)
         return made
 
-    def found(self, role: str) -> list[KeyFile]:
+    def find_keys(self, role: str) -> list[KeyFile]:
         """The keys of a role that lie in the folders, used or not.
 
         Raises:
@@ -104,7 +104,7 @@ class KeyRing:
 
     def hold(self, role: str, authority: Role) -> bool:
         """Whether enough private keys of an authority are here."""
-        here = {one.public.keyid for one in self.found(role)}
+        here = {one.public.keyid for one in self.find_keys(role)}
         return len(here.intersection(authority.keyids)) >= authority.threshold
 
     def require(self, role: str, authority: Role) -> None:
@@ -115,7 +115,7 @@ class KeyRing:
         """
         if self.hold(role, authority):
             return
-        here = {one.public.keyid for one in self.found(role)}.intersection(authority.keyids)
+        here = {one.public.keyid for one in self.find_keys(role)}.intersection(authority.keyids)
         advice = f"restore the files {self.online.name}/{role}-*.pem, or run `aggregator keys rotate --role {role}`"
         if role in OFFLINE_ROLES:
             advice = "bring the sticks with the offline keys and give --offline-keys DIR for each"
@@ -134,7 +134,7 @@ class KeyRing:
         Raises:
             WorkspaceError: too few of the keys are here.
         """
-        here = {one.public.keyid: one.key for one in self.found(name)}
+        here = {one.public.keyid: one.key for one in self.find_keys(name)}
         payload = metadata.signed_bytes
         metadata.signatures.clear()
         for authority in authorities:
@@ -149,9 +149,9 @@ class KeyRing:
             used: the roles that have new keys, as the newest root metadata have them.
         """
         for role, authority in used.items():
-            for one in self.found(role):
+            for one in self.find_keys(role):
                 if one.public.keyid not in authority.keyids:
-                    with mapped(one.path):
+                    with map_os_errors(one.path):
                         one.path.unlink()
 
     def _folders(self, role: str) -> tuple[Path, ...]:
@@ -177,18 +177,18 @@ def export_offline(source: Path, target: Path, holder: int | None = None) -> lis
     chosen = [
         one
         for role in OFFLINE_ROLES
-        for one in ring.found(role)
+        for one in ring.find_keys(role)
         if holder is None or one.path.name.startswith(f"{role}-{holder}-")
     ]
     if not chosen:
         raise WorkspaceError(f"{source.name}: expected offline keys here, found none; they were moved before")
-    with mapped(target):
+    with map_os_errors(target):
         target.mkdir(parents=True, exist_ok=True, mode=0o700)
     moved = [_copy_key(one.path, target / one.path.name) for one in chosen]
     for one in chosen:
-        with mapped(one.path):
+        with map_os_errors(one.path):
             one.path.unlink()
-    with mapped(source):
+    with map_os_errors(source):
         flush(source)
         if not any(source.iterdir()):
             shutil.rmtree(source)
@@ -211,7 +211,7 @@ def _copy_key(source: Path, target: Path) -> Path:
     try:
         arrived = PrivateKey.load(target).public_key
     except (ProtocolError, StorageError) as error:
-        with mapped(target):
+        with map_os_errors(target):
             target.unlink()
         raise StorageError(
             "a place that keeps rights of files",

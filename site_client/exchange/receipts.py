@@ -6,7 +6,7 @@ from pathlib import Path
 
 from foundation.errors import StorageError
 from foundation.files import write_bytes
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from protocols.bounded_reading import read_bounded
 from protocols.canonical import Json
 from protocols.errors import ProtocolError
@@ -47,7 +47,7 @@ def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
             "state": receipt.state,
         }
         ledger.record(workspace, Event.RECEIPT, details)
-        with mapped(path):
+        with map_os_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(path, data)
     outbox.discard(workspace, manifest_sha256)

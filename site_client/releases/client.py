@@ -17,7 +17,7 @@ from tuf.api.serialization import DeserializationError
 from tuf.ngclient import Updater, UpdaterConfig
 
 from foundation.errors import DeidError, StorageError
-from foundation.os_errors import mapped, storage_error
+from foundation.os_errors import map_os_errors, storage_error
 from protocols.bounded_reading import read_bounded
 from protocols.errors import BoundsError, DigestError, SchemaError, SignatureError, StaleError
 from protocols.release.manifest import FileEntry
@@ -81,7 +81,7 @@ class ReleaseClient:
     def __init__(self, trust: Trust, source: ReleaseSource, scratch: Path) -> None:
         self._folder, self._targets = scratch / METADATA, scratch / TARGETS
         for folder in (self._folder, self._targets):
-            with mapped(folder):
+            with map_os_errors(folder):
                 folder.mkdir()
         trust.unpack(self._folder)
         with _translated():
@@ -145,7 +145,7 @@ class ReleaseClient:
 
     def trust(self, source: str) -> Trust:
         """What is verified by now."""
-        return Trust.packed(self._folder, source)
+        return Trust.pack(self._folder, source)
 
     def _info(self, target: str) -> TargetFile:
         with _translated():

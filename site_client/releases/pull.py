@@ -15,7 +15,7 @@ from pathlib import Path
 
 from foundation.errors import StorageError
 from foundation.files import flush, write_bytes
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from protocols.canonical import canonical_bytes
 from protocols.errors import ProtocolError, SchemaError
 from protocols.release.manifest import MAX_RELEASE_BYTES, FileEntry, ReleaseManifest
@@ -92,7 +92,7 @@ def pull(
         _check_place(now, name, manifest)
         return replace(now, provider=provider, current=CurrentRelease(name, release.digest))
 
-    return workspace.updated(taken), release
+    return workspace.update_settings(taken), release
 
 
 def _place(source: str | None, known: Trust | None) -> str:
@@ -129,7 +129,7 @@ def _present(workspace: Workspace, name: str, digest: str) -> VerifiedRelease | 
     try:
         return verify_release(folder, digest)
     except (ProtocolError, StorageError):
-        with mapped(folder):
+        with map_os_errors(folder):
             shutil.rmtree(folder)
         return None
 
@@ -150,7 +150,7 @@ class _Known:
         source = self._files.get(entry.sha256)
         if source is None:
             return False
-        with mapped(path):
+        with map_os_errors(path):
             shutil.copyfile(source, path)
         return True
 
@@ -170,7 +170,7 @@ class _Reception:
         reference = self._reference(incoming.name)
         for name, entry in self.manifest.files.items():
             path = incoming / name
-            with mapped(path):
+            with map_os_errors(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
             if self.known.copy(entry, path):
                 continue
@@ -191,7 +191,7 @@ class _Reception:
 
     def _obtain(self, reference: Reference, path: Path) -> None:
         """The file that the release refers to: given by a person, or from its public address."""
-        with mapped(path):
+        with map_os_errors(path):
             if self.embeddings is not None:
                 check_file(self.embeddings, reference.entry, self.embeddings.name)
                 shutil.copyfile(self.embeddings, path)
@@ -210,7 +210,7 @@ def _take(incoming: Path, target: Path, manifest: ReleaseManifest) -> VerifiedRe
     check_record(construction, incoming / RECORD)
     if manifest.kind == "pipeline":
         Pipeline(construction, load_head(incoming))
-    with mapped(target):
+    with map_os_errors(target):
         for path in (*incoming.rglob("*"), incoming):
             flush(path)
         target.parent.mkdir(exist_ok=True)
@@ -224,7 +224,7 @@ def _scratch(workspace: Workspace) -> Iterator[Path]:
     """A folder beside the releases, so that one rename takes a release in; what a pull that was killed left goes first."""
     folder = workspace.root / ".incoming"
     try:
-        with mapped(folder):
+        with map_os_errors(folder):
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(mode=0o700)
         yield folder
