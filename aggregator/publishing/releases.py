@@ -22,7 +22,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from aggregator.errors import WorkspaceError
-from aggregator.publishing import audit_gate
+from aggregator.publishing import audit_gate, quality_gate
 from aggregator.publishing.head_record import RECORD, read_origin
 from aggregator.publishing.model_card import model_card
 from aggregator.registry import audit_log
@@ -42,11 +42,11 @@ from protocols.release.repository import LATEST, PROVIDER, REFERENCE, Reference,
 from protocols.release.verification import MANIFEST_NAME, ReleaseFields, ReleaseManifest, list_release
 from shared.constructions.files import FILES, FURTHER_FILES
 from shared.constructions.files import RECORD as RELEASE_RECORD
+from shared.taggers.registry import HEAD_FILES
 
 _EMBEDDINGS = "embeddings.safetensors"
 # What the representer withstood, for every hospital to read.
 _AUDIT_FILES = (audit_gate.RECORD, audit_gate.PAGE)
-_HEAD_FILES = ("head.safetensors", "head.json")
 _NO_LICENCE = (
     "# No licence is stated\n\nUse this release within what your hospital and the provider have agreed; "
     "ask the provider before any other use.\n"
@@ -85,6 +85,7 @@ class Publishing:
         server: address of the provider's server, "" for none; None for the one that was stated last.
         notes: for the reader, at most 4,000 characters.
         audited: whether there must be an audit; a measurement of something else needs none. One that is there must have passed.
+        approver: who accepts a head that finds less than the last; None for nobody.
     """
 
     offline: tuple[Path, ...] = ()
@@ -93,6 +94,7 @@ class Publishing:
     server: str | None = None
     notes: str = ""
     audited: bool = True
+    approver: str | None = None
 
 
 def publish_representer(workspace: Workspace, how: Publishing = Publishing()) -> Release:
@@ -113,6 +115,7 @@ def publish_pipeline(workspace: Workspace, how: Publishing = Publishing()) -> Re
         WorkspaceError: no head is trained yet, it does not fit the representer, a share that trained it was withdrawn, or
             too few keys are here.
         AuditError: as for `load_passed_audit`.
+        DropError: as for `check_quality`.
     """
     require(workspace.head, "aggregator train-head")
     if read_origin(workspace.head).representer != representer_digest(workspace):
@@ -245,11 +248,12 @@ def _publish_next(workspace: Workspace, repository: Repository, kind: str, how: 
         notes=how.notes,
     )
     with _staging(workspace) as folder:
-        _fill(workspace, folder, fields, how)
+        passed = _check_quality(workspace, how) if kind == "pipeline" else None
+        _fill(workspace, folder, fields, how, passed)
         listed = list_release(folder, fields, workspace.key().public_key.key_id)
         carried = set(listed.manifest.files) - ({_EMBEDDINGS} if how.embeddings_url else set())
         release = Release(listed.manifest)
-        _register(workspace, release)
+        _register(workspace, release, passed)
         documents = {
             PROVIDER: _record_of(workspace, repository, how.server).to_bytes(),
             LATEST: latest_bytes(release.name),
@@ -258,7 +262,36 @@ def _publish_next(workspace: Workspace, repository: Repository, kind: str, how: 
     return release
 
 
-def _fill(workspace: Workspace, folder: Path, fields: ReleaseFields, how: Publishing) -> None:
+def last_pipeline(workspace: Workspace) -> Release | None:
+    """The last release with a head that goes with the representer here; None for none."""
+    digest = representer_digest(workspace)
+    found = [
+        release
+        for release in releases(workspace)
+        if release.manifest.kind == "pipeline" and release_representer(release) == digest
+    ]
+    return found[-1] if found else None
+
+
+def _check_quality(workspace: Workspace, how: Publishing) -> quality_gate.Passed | None:
+    last = last_pipeline(workspace)
+    withdrawn = False
+    if last is not None:
+        query = (
+            select(ShareRow.id)
+            .join(ReleaseShareRow, ReleaseShareRow.share == ShareRow.id)
+            .where(ReleaseShareRow.release == last.manifest.sequence, ShareRow.state == ShareState.WITHDRAWN)
+        )
+        with workspace.registry().reading() as session:
+            withdrawn = session.scalar(query.limit(1)) is not None
+    return quality_gate.check_quality(
+        workspace.head, None if last is None else last.digest, withdrawn=withdrawn, approver=how.approver
+    )
+
+
+def _fill(
+    workspace: Workspace, folder: Path, fields: ReleaseFields, how: Publishing, passed: quality_gate.Passed | None
+) -> None:
     """Bring the files of a release together."""
     _copy(workspace.representer, folder, _construction_files(workspace.representer))
     _copy_as(workspace.representer / RECORD, folder / RELEASE_RECORD)
@@ -271,14 +304,14 @@ def _fill(workspace: Workspace, folder: Path, fields: ReleaseFields, how: Publis
         )
     head = workspace.head if fields.kind == "pipeline" else None
     if head is not None:
-        _copy(head, folder, _HEAD_FILES)
+        _copy(head, folder, HEAD_FILES)
     if how.embeddings_url is not None:
         vectors = folder / _EMBEDDINGS
         entry = FileEntry(regular_size(vectors), file_sha256(vectors))
         write_bytes(folder / REFERENCE, Reference(_EMBEDDINGS, how.embeddings_url, entry).to_bytes(), private=False)
     licence = how.licence if how.licence and how.licence.strip() else _NO_LICENCE
     write_text(folder / "LICENCE.md", licence, private=False)
-    card = model_card(fields, workspace.representer, head, audit if audit.exists() else None, licence)
+    card = model_card(fields, workspace.representer, head, audit if audit.exists() else None, licence, passed)
     write_text(folder / "MODEL_CARD.md", card, private=False)
 
 
@@ -288,7 +321,7 @@ def _record_of(workspace: Workspace, repository: Repository, server: str | None)
     return workspace.record(server)
 
 
-def _register(workspace: Workspace, release: Release) -> None:
+def _register(workspace: Workspace, release: Release, passed: quality_gate.Passed | None) -> None:
     """Write down the release and, of a pipeline, the shares that its head was trained on."""
     manifest = release.manifest
     with workspace.registry().transaction() as session:
@@ -307,6 +340,13 @@ def _register(workspace: Workspace, release: Release) -> None:
         session.flush()
         shares = _trained_on(workspace, session) if manifest.kind == "pipeline" else []
         session.add_all(ReleaseShareRow(release=manifest.sequence, share=share) for share in shares)
+        if passed is not None:
+            accepted: dict[str, Json] = {
+                "release": release.name,
+                "reason": str(passed.reason),
+                "drops": [*passed.describe()],
+            }
+            audit_log.append(session, passed.approver or "operator", "drop-accepted", accepted)
         details: dict[str, Json] = {"release": release.name, "digest": release.digest, "shares": len(shares)}
         audit_log.append(session, "operator", "release-published", details)
 

@@ -26,20 +26,22 @@ from shared.sentences.ragged import RaggedSentences
 
 LEAST_TOKENS = 3
 """Fewer tokens of a site on a row are no vote."""
-PHI_SHARE = 0.8
+PHI_SHARE = 0.6
 """A site says PHI of a row where at least this share of its tokens there is labelled."""
 OTHER_SHARE = 0.02
 """And no PHI where at most this share is."""
 
 
 class Place(Enum):
-    """What of a token's surroundings makes its row another."""
+    """Which tokens about a token make its row; offsets from it."""
 
-    ALONE = 0
-    AFTER = 1
-    """The token before it."""
-    BEFORE = -1
-    """The token that follows."""
+    ALONE = (0,)
+    AFTER = (0, -1)
+    BEFORE = (0, 1)
+    CUE = (-1, -2, -3)
+    """What comes before it, without itself."""
+    EARLIER = (-2, -3, -4)
+    """The same for the second word of a name."""
 
 
 class RowKeys:
@@ -49,29 +51,34 @@ class RowKeys:
 
     Args:
         dim: numbers of a row.
-        place: whether a neighbour belongs to the row.
+        place: which tokens belong to the row.
     """
 
     def __init__(self, dim: int, place: Place = Place.ALONE) -> None:
-        draws = np.random.default_rng(secrets.randbits(128)).integers(0, 1 << 63, dim + 2, dtype=np.uint64)
+        draws = np.random.default_rng(secrets.randbits(128)).integers(
+            0, 1 << 63, dim + 1 + len(place.value), dtype=np.uint64
+        )
         self._weights = 2 * draws + np.uint64(1)
         self._place = place
 
     def __call__(self, sentences: RaggedSentences) -> NDArray[np.uint64]:
         """The number of every token, uint64 `[tokens]`."""
-        keys = self._own(sentences)
-        if self._place is Place.ALONE:
-            return keys
-        beside = np.roll(keys, self._place.value)
-        starts = sentences.starts
-        beside[starts if self._place is Place.AFTER else starts + sentences.lengths - 1] = 0
-        mixed = beside * self._weights[-2]
-        return keys + (mixed ^ (mixed >> np.uint64(29)))
+        own = self._own(sentences)
+        first = np.repeat(sentences.starts, sentences.lengths)
+        last = first + np.repeat(sentences.lengths, sentences.lengths) - 1
+        here = np.arange(len(own))
+        keys = np.zeros_like(own)
+        for offset, weight in zip(self._place.value, self._weights[-len(self._place.value) :], strict=True):
+            there = here + offset
+            inside = (there >= first) & (there <= last)
+            mixed = np.where(inside, own[np.where(inside, there, here)], np.uint64(0)) * weight
+            keys += mixed ^ (mixed >> np.uint64(29))
+        return keys
 
     def _own(self, sentences: RaggedSentences) -> NDArray[np.uint64]:
         # A zero has two spellings.
         bits = (sentences.values + np.float16(0)).view(np.uint16)
-        keys = sentences.casing.astype(np.uint64) * self._weights[-1]
+        keys = sentences.casing.astype(np.uint64) * self._weights[bits.shape[1]]
         for column in range(bits.shape[1]):
             mixed = bits[:, column].astype(np.uint64) * self._weights[column]
             # Without the fold the low bits of the sum would depend on the low bits of the numbers only.

@@ -141,9 +141,7 @@ class Pool:
         if self.held_out is None and taken is _WHOLE:
             return sentences
         if taken.unknown is not None:
-            sentences = replace(
-                sentences, tags=np.where(taken.unknown[index], np.uint8(UNKNOWN_TAG), sentences.tags)
-            )
+            sentences = replace(sentences, tags=np.where(taken.unknown[index], np.uint8(UNKNOWN_TAG), sentences.tags))
         chosen = np.ones(sentences.sentences, dtype=np.bool_)
         if self.held_out is not None:
             chosen &= is_held_out(sentences.sentences) == self.held_out

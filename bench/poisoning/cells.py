@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from aggregator.training.defences.defence import PoolMaterial
 from aggregator.training.defences.registry import find_defence
 from aggregator.training.pool import PUBLIC
-from bench.outcomes import kept
+from bench.outcomes import load_or_measure
 from bench.poisoning.attacks import CUE, TRIGGERS, hostile_share, insert_names
 from bench.poisoning.world import Size, construction, encode, notes_of, sample, write_share
 from bench.results import ROOT
@@ -108,14 +108,14 @@ class Sight:
 
 def measure(cell: Cell) -> Sight:
     """The figures of a cell, kept from run to run."""
-    found: dict[str, Any] = kept(cell.name, lambda: asdict(_measure(cell)))
+    found: dict[str, Any] = load_or_measure(cell.name, lambda: asdict(_measure(cell)))
     found.pop("commit")
     return Sight(**{name: tuple(value) if isinstance(value, list) else value for name, value in found.items()})
 
 
 def commit_of(cell: Cell) -> str:
     """The state of the code that measured a cell, which must have been measured."""
-    return str(kept(cell.name, dict)["commit"])
+    return str(load_or_measure(cell.name, dict)["commit"])
 
 
 def _measure(cell: Cell) -> Sight:
@@ -140,7 +140,12 @@ def _measure(cell: Cell) -> Sight:
     others = [site for site in SITES if site != hostile]
     mine = left_out.get(hostile, 0)
     return judge(
-        trained.head, cell, others, (mine, sum(left_out.values()) - mine), (sent[hostile], sum(map(sent.get, others))), spent  # type: ignore[arg-type]
+        trained.head,
+        cell,
+        others,
+        (mine, sum(left_out.values()) - mine),
+        (sent[hostile], sum(map(sent.get, others))),
+        spent,  # type: ignore[arg-type]
     )
 
 

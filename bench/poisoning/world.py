@@ -21,12 +21,12 @@ from protocols.payload.opening import create_payload
 from protocols.payload.sentence_block import SentenceBlock
 from shared.anonymity.surrogates import SurrogateBank
 from shared.constructions.construction import Construction
-from shared.constructions.registry import load_construction, named
+from shared.constructions.registry import find_procedure, load_construction
 from shared.constructions.training import TrainingMaterial, TrainingOptions
 from shared.document import Document
 from shared.labels import load_mapping, load_scheme, map_document
 from shared.sentences.ragged import RaggedSentences
-from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_chunks, tokenised_corpus
+from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks, tokenised_corpus
 
 SOURCE, SCHEME = "i2b2_2014", "i2b2_2006"
 """Eight categories are a small CRF, and small is what a grid of two hundred trainings has to be."""
@@ -58,13 +58,13 @@ def construction(cluster: int) -> Construction:
     if not folder.exists():
         RUNS.mkdir(exist_ok=True)
         scheme = load_scheme(SCHEME)
-        chunks = list(tokenised_chunks(tokenised(_notes("provider", "train")), scheme))
+        chunks = list(tokenised_chunks(tokenise_documents(_notes("provider", "train")), scheme))
         options = TrainingOptions(cluster_size=cluster)
         material = TrainingMaterial(
             chunks, english(), scheme, corpora.public_english_texts(), american_names(), RUNS / "cache"
         )
         with new_folder(folder) as staged:
-            named(options.procedure).train(material, options, lambda *_: None).construction.save(staged)
+            find_procedure(options.procedure).train(material, options, lambda *_: None).construction.save(staged)
     return load_construction(folder)
 
 
@@ -91,7 +91,7 @@ def sample(source: TokenisedSentences, count: int, seed: int) -> TokenisedSenten
 
 def encode(made: Construction, sentences: TokenisedSentences, seed: int) -> RaggedSentences:
     """What a share holds of labelled sentences: surrogates in the place of what is labelled."""
-    return made.rehearsed(sentences, torch.Generator().manual_seed(seed))
+    return made.rehearse_share(sentences, torch.Generator().manual_seed(seed))
 
 
 def write_share(path: Path, shown: RaggedSentences, seed: int) -> Path:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import torch
 
 from aggregator.training.defences.defence import Defence, Defended, PoolMaterial
-from aggregator.training.pool import Pool
 from shared.sentences.ragged import Batch
 from shared.taggers.registry import build_tagger, default_config
 from shared.taggers.tagger import Tagger
-from shared.training.loop import Descent, TrainingLoop, seeded
+from shared.training.loop import Descent, TrainingLoop, seed_training
 
 
 class GradientMedian(Defence):
@@ -30,7 +30,7 @@ class GradientMedian(Defence):
         """See Defence. A step takes as many sentences of all sites together as without it."""
         with material.pool() as whole:
             sentences, tokens, dim = whole.sentences, whole.tokens, whole.dim
-        with seeded(material.config.seed):
+        with seed_training(material.config.seed):
             head = build_tagger(material.shape or default_config(dim, material.tags)).train()
             _learn(head, material, sentences)
         return Defended(head.eval(), sentences, tokens, dict.fromkeys(material.payloads, 0))
@@ -56,7 +56,7 @@ def _learn(head: Tagger, material: PoolMaterial, sentences: int) -> None:
         descent.optimizer.step()
         descent.lower_rate()
 
-    for _ in loop.passes("tagger", 1, lambda: ([next(site) for site in sites] for _ in range(steps)), step):
+    for _ in loop.passes("tagger", 1, lambda: islice(zip(*sites, strict=False), steps), step):
         pass
 
 

@@ -12,7 +12,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from aggregator.training.defences.cross_check import train_small
 from aggregator.training.defences.defence import PoolMaterial, Selection
 from aggregator.training.pool import PUBLIC, Taken, read_blocks
 from shared.sentences.ragged import RaggedSentences
@@ -30,7 +29,7 @@ class LossTrimming(Selection):
 
     def choose(self, material: PoolMaterial) -> dict[Path, Taken]:
         """See Selection."""
-        head = train_small(material)
+        head = _train_hastily(material)
         paths = [path for site, paths in material.payloads.items() if site != PUBLIC for path in paths]
         losses = {path: [_losses(head, block) for block in read_blocks(path)] for path in paths}
         together = [block for blocks in losses.values() for block in blocks]
@@ -38,6 +37,12 @@ class LossTrimming(Selection):
             return {}
         bound = float(np.quantile(np.concatenate(together), 1 - SHARE))
         return {path: Taken(tuple(block <= bound for block in blocks)) for path, blocks in losses.items()}
+
+
+def _train_hastily(material: PoolMaterial) -> Tagger:
+    hasty = material.hasten()
+    with hasty.pool() as pool:
+        return hasty.learn(pool, hasty.tags, hasty.config, shape=hasty.shape, progress=hasty.progress)
 
 
 def _losses(head: Tagger, block: RaggedSentences) -> NDArray[np.float64]:

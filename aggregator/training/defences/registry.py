@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from aggregator.training.defences.cross_check import CrossCheck
 from aggregator.training.defences.defence import Defence
 from aggregator.training.defences.everything import Everything
 from aggregator.training.defences.gradient_median import GradientMedian
 from aggregator.training.defences.loss_trimming import LossTrimming
 from aggregator.training.defences.row_majority import RowMajority
 from aggregator.training.defences.site_cap import SiteCap
-from aggregator.training.defences.together import Guarded, MajorityAndCap
+from aggregator.training.defences.together import MajorityAndCap
 from shared.errors import ConfigurationError
 
 DEFENCES: Mapping[str, Defence] = {
-    kind.name: kind()
-    for kind in (Everything, SiteCap, LossTrimming, RowMajority, CrossCheck, GradientMedian, MajorityAndCap, Guarded)
+    kind.name: kind() for kind in (Everything, SiteCap, LossTrimming, RowMajority, GradientMedian, MajorityAndCap)
 }
 DEFAULT = MajorityAndCap.name
 

@@ -8,7 +8,6 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from aggregator.training.defences.cross_check import CrossCheck
 from aggregator.training.defences.defence import PoolMaterial, Selection
 from aggregator.training.defences.row_majority import RowMajority
 from aggregator.training.defences.site_cap import SiteCap
@@ -49,11 +48,3 @@ class MajorityAndCap(Together):
     name = "majority+cap"
     title = "the vote on rows, and no site above its weight"
     parts = (RowMajority, SiteCap)
-
-
-class Guarded(Together):
-    """All choices that cost an honest pool nothing."""
-
-    name = "guarded"
-    title = "the vote on rows, the check by the others' head, and no site above its weight"
-    parts = (RowMajority, CrossCheck, SiteCap)
