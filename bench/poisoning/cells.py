@@ -39,6 +39,8 @@ _DECIDE = (
     "aggregator/training/codebook_rows.py",
     "bench/poisoning/attacks.py",
     "bench/poisoning/world.py",
+    "shared/taggers/bilstm_crf.py",
+    "shared/training/tagging.py",
 )
 
 
@@ -67,7 +69,14 @@ class Cell:
     @property
     def name(self) -> str:
         """Under which the result is kept: it changes with whatever decides the figures."""
-        decided = [asdict(self), *map(_digest, (*_DECIDE, *_defence_files(self.defence)))]
+        decided = [
+            asdict(self),
+            RATE,
+            BATCH,
+            MENTIONS,
+            HOSTILE,
+            *map(_digest, (*_DECIDE, *_defence_files(self.defence))),
+        ]
         digest = hashlib.sha256(repr(decided).encode()).hexdigest()[:16]
         return f"poisoning-{self.attack}-{self.poison:g}-{self.defence}-{self.seed}-{digest}".replace(" ", "_")
 
