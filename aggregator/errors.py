@@ -6,6 +6,7 @@ DeidError (foundation)
 └── AggregatorError
     ├── WorkspaceError      the workspace is missing, or lacks what an earlier command makes
     ├── AuditError          the representer has not passed an audit
+    ├── DropError           the head finds less than the last release, or than it would without a site
     ├── SandboxError        a payload led its check astray
     │   └── UnconfinedError no check can be started and confined on this machine
     ├── RefusedError        a share was refused
@@ -40,6 +41,12 @@ class AuditError(AggregatorError):
     """The representer has not passed an audit."""
 
     exit_code = 22
+
+
+class DropError(AggregatorError):
+    """A head finds less than the last release, or than it would without one of the sites, and nobody has approved that."""
+
+    exit_code = 25
 
 
 class SandboxError(AggregatorError):

@@ -166,8 +166,8 @@ def small_heads() -> Iterator[None]:
     """Let the heads that are trained be small ones in haste: they read the tiny notes as well, in a quarter of the time."""
 
     def train(source: SentenceSource, tags: int, config: TaggingConfig, **named: Any) -> Tagger:
-        shape = BiLSTMCRFConfig(source.dim, tags, hidden=32)
-        return train_tagger(source, tags, replace(config, learning_rate=0.02), shape=shape, **named)
+        named["shape"] = BiLSTMCRFConfig(source.dim, tags, hidden=32)
+        return train_tagger(source, tags, replace(config, learning_rate=0.02), **named)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(head, "train_tagger", train)

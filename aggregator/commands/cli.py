@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from aggregator.commands import heads as commands_heads
 from aggregator.commands import releases as commands_releases
 from aggregator.commands import shares as commands_shares
 from aggregator.commands import sites as commands_sites
@@ -148,7 +149,7 @@ for command in (
     commands_training.train_embeddings,
     commands_training.train_representer,
     commands_training.audit,
-    commands_training.train_pool_head,
+    commands_heads.train_pool_head,
     commands_releases.publish,
     commands_releases.release,
     commands_releases.refresh,

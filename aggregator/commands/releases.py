@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,19 +76,30 @@ def publish(root: Path, as_json: bool, **options: Any) -> None:
 
 
 @click.command(cls=Computation, epilog=examples("aggregator release", "aggregator release --licence licence.md"))
+@click.option(
+    "--accept-drop",
+    is_flag=True,
+    help="Release a head that finds less than the last one, or than it would without one of the sites.",
+)
+@click.option("--approver", metavar="NAME", help="Who has decided that; it stands in the log and in the model card.")
 @publishing_options
 @folder_option
 @json_option
-def release(root: Path, as_json: bool, **options: Any) -> None:
-    """Sign and publish representer and head together; the representer must have passed an audit."""
+def release(root: Path, as_json: bool, accept_drop: bool, approver: str | None, **options: Any) -> None:
+    """Sign and publish representer and head together, audited and finding no less than before."""
     from aggregator import workspace
     from aggregator.auditing import audit
     from aggregator.publishing import releases
 
+    if accept_drop != (approver is not None):
+        raise click.UsageError(
+            "expected --accept-drop and --approver NAME together, got one of them; give both or none"
+        )
     opened = workspace.open_workspace(root)
     workspace.require(opened.head, "aggregator train-head")
     audited = audit.require_passed(opened, with_failed=options["with_failed_audit"])
-    _report(opened, releases.publish_pipeline(opened, _publishing(options)), audited, as_json)
+    how = replace(_publishing(options), approver=approver)
+    _report(opened, releases.publish_pipeline(opened, how), audited, as_json)
 
 
 @click.command(

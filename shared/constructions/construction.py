@@ -152,6 +152,11 @@ class Construction(ABC):
         return Parts(self.vectors, self.representer, self.scheme)
 
     @property
+    def token_local(self) -> bool:
+        """Whether each token is shown by itself, so that equal rows are one word, or words that nobody can tell apart."""
+        return self.network is TokenLocal
+
+    @property
     def dim(self) -> int:
         """Size of what the head gets for a token."""
         return self.representer.config.dim
