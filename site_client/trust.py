@@ -26,7 +26,8 @@ from protocols.release.repository import RootFingerprint
 from site_client.errors import WorkspaceError
 
 FORMAT = 1
-FIRST_ROOT = "root_history/1.root.json"
+ROOTS = "root_history/"
+FIRST_ROOT = f"{ROOTS}1.root.json"
 _MAX_BYTES = 256 << 20
 _MAX_FILES = 2000
 _KEYS = ("files", "format", "sha256", "source")

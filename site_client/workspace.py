@@ -2,8 +2,9 @@
 
 site.json       format, name of the site, sequence number of the last share, whether shares need an approval, the site's
                 public keys, the provider's keys and address once they are pinned, the release in use
-keys/           Ed25519 keys of the site, each named by its id; the private half is readable by its owner only. noise.key is
-                the secret of the noise that is drawn once for each sentence; it is made on first use where it is missing
+keys/           Ed25519 keys of the site, each named by its id; the private half is readable by its owner only, and under a
+                passphrase if the site wants it. noise.key is the secret of the noise that is drawn once for each sentence;
+                it is made on first use where it is missing
 trust.json      what was verified of the provider's release repository, from its pinned first root on
 releases/       the releases that were pulled, verified
 ledger.jsonl    what ever left, see `site_client.ledger`
@@ -14,16 +15,19 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
+from command_line.passphrase import ask_when_needed
 from foundation.files import write_text
 from foundation.folders import new_tree
 from foundation.locks import locked
 from foundation.reading import read_text
 from protocols.errors import ProtocolError
 from protocols.fields import SITE, read_date
+from protocols.keys.key_files import protection_of
+from protocols.keys.passphrase import Passphrase
 from protocols.keys.signing import PrivateKey, PublicKey
 from protocols.release.provider_record import ProviderRecord
 from protocols.release.verification import VerifiedRelease, verify_release
@@ -90,6 +94,7 @@ class Workspace:
         provider: its keys and address, as the last pull found them signed; None until the first pull.
         current: the release in use; None until the first pull.
         approval_required: whether a person has to approve by name before a share leaves.
+        passphrase: of the private keys, asked for when a key is under one.
     """
 
     root: Path
@@ -99,6 +104,7 @@ class Workspace:
     provider: ProviderRecord | None = None
     current: CurrentRelease | None = None
     approval_required: bool = True
+    passphrase: Passphrase = field(default_factory=ask_when_needed, compare=False, repr=False)
 
     @property
     def releases(self) -> Path:
@@ -143,20 +149,42 @@ class Workspace:
 
     def private_key(self, key_id: str) -> Path:
         """Where the private half of a key lies."""
-        return self.root / "keys" / f"{key_id}.pem"
+        return self.keys_folder / f"{key_id}.pem"
+
+    @property
+    def keys_folder(self) -> Path:
+        """Where the private keys lie."""
+        return self.root / "keys"
 
     def key(self) -> PrivateKey:
         """The site's signing key.
 
         Raises:
             WorkspaceError: the file holds another key than the settings say.
-            ProtocolError: there is no such file, or others may read it.
+            StorageError: there is no such file, others may read it, or it lies under a passphrase that is not given.
         """
         path = self.private_key(self.key_in_use.key_id)
-        key = PrivateKey.load(path)
+        key = self.load_key(self.key_in_use.key_id)
         if key.public_key != self.key_in_use.public_key:
             raise WorkspaceError(f"{path.name}: expected the key in use, found another; restore the file from a backup")
         return key
+
+    def load_key(self, key_id: str) -> PrivateKey:
+        """A private key of the site, whether it is in use or not.
+
+        Raises:
+            ProtocolError, StorageError: as `PrivateKey.load`.
+        """
+        return PrivateKey.load(self.private_key(key_id), self.passphrase)
+
+    def store_key(self, key: PrivateKey) -> None:
+        """Keep a new private key, under the passphrase of those that are here if they have one.
+
+        Raises:
+            StorageError: it can't be written, or the passphrase is another one.
+        """
+        path = self.private_key(key.public_key.key_id)
+        key.save(path, protection_of(path.parent, self.passphrase))
 
     @property
     def noise_key(self) -> Path:
@@ -202,7 +230,7 @@ class Workspace:
             StorageError: the disk is full; nothing has changed.
         """
         with locked(self.root):
-            workspace = change(open_workspace(self.root))
+            workspace = change(open_workspace(self.root, self.passphrase))
             workspace.save()
         return workspace
 
@@ -212,13 +240,14 @@ class Workspace:
         return workspace, workspace.sequence
 
 
-def create(root: Path, site: str, *, approval_required: bool = True) -> Workspace:
+def create(root: Path, site: str, *, approval_required: bool = True, passphrase: Passphrase | None = None) -> Workspace:
     """Make a workspace with a fresh key.
 
     Args:
         root: its folder.
         site: name of the hospital.
         approval_required: whether a person has to approve by name before a share leaves.
+        passphrase: to put the key under; None for a key in clear.
 
     Raises:
         WorkspaceError: there is one already.
@@ -233,18 +262,27 @@ def create(root: Path, site: str, *, approval_required: bool = True) -> Workspac
     key = PrivateKey.generate()
     until = datetime.date.today() + datetime.timedelta(days=VALID_DAYS)
     workspace = Workspace(
-        root, site, 0, (SiteKey(key.public_key, until, KeyState.IN_USE),), approval_required=approval_required
+        root,
+        site,
+        0,
+        (SiteKey(key.public_key, until, KeyState.IN_USE),),
+        approval_required=approval_required,
+        passphrase=passphrase or ask_when_needed(),
     )
     with new_tree(root, ("keys", "releases")):
         (root / "keys").chmod(0o700)
-        key.save(workspace.private_key(key.public_key.key_id))
+        key.save(workspace.private_key(key.public_key.key_id), passphrase)
         workspace.noise_secret()
         workspace.save()
     return workspace
 
 
-def open_workspace(root: Path) -> Workspace:
+def open_workspace(root: Path, passphrase: Passphrase | None = None) -> Workspace:
     """The workspace in a folder.
+
+    Args:
+        root: the folder.
+        passphrase: of its keys; None to ask for it when a key needs it.
 
     Raises:
         WorkspaceError: there is none, or one of another format.
@@ -270,6 +308,7 @@ def open_workspace(root: Path) -> Workspace:
             else ProviderRecord.from_json(settings["provider"], path.name),
             current=None if settings["release"] is None else _current(settings["release"]),
             approval_required=_POLICIES[settings["approval"]],
+            passphrase=passphrase or ask_when_needed(),
         )
     except (ValueError, KeyError, TypeError, ProtocolError) as error:
         raise WorkspaceError(f"{path}: expected the settings of a workspace; restore the file") from error

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from aggregator.commands import protection as commands_protection
 from aggregator.commands import releases as commands_releases
 from aggregator.commands import shares as commands_shares
 from aggregator.commands import sites as commands_sites
@@ -16,7 +17,7 @@ from aggregator.commands.options import LANGUAGES, existing_path
 from aggregator.commands.registry import audit_log_group
 from aggregator.commands.releases import offline_warning
 from aggregator.commands.serve import serve
-from command_line.commands import Computation, Program, examples, json_option, report, seed_option
+from command_line.commands import Computation, Program, examples, json_option, passphrase_option, report, seed_option
 from command_line.notes_options import NotesOptions, notes_options
 
 
@@ -46,6 +47,7 @@ def main() -> None:
     metavar="DIR",
     help="Where the offline keys of the releases go, such as a stick; one folder, or one for each of three people (default: the workspace).",
 )
+@passphrase_option
 @json_option
 def init(
     folder: Path,
@@ -54,12 +56,17 @@ def init(
     database: str | None,
     objects: str | None,
     offline: tuple[Path, ...],
+    protect: bool,
     as_json: bool,
 ) -> None:
     """Make a workspace with fresh keys."""
     from aggregator import workspace
+    from command_line.passphrase import new_passphrase
 
-    made = workspace.create(folder, name, scheme, database=database, objects=objects, offline=offline)
+    passphrase = new_passphrase() if protect else None
+    made = workspace.create(
+        folder, name, scheme, database=database, objects=objects, offline=offline, passphrase=passphrase
+    )
     key = made.repository(offline).fingerprint
     lines = [
         f"workspace {folder} made; label scheme {made.scheme.name}, {len(made.scheme.categories)} categories",
@@ -153,7 +160,7 @@ for command in (
     commands_releases.release,
     commands_releases.refresh,
     commands_releases.announce,
-    commands_releases.keys,
+    commands_protection.keys,
     commands_shares.ingest,
     commands_shares.shares_group,
     commands_shares.alarms_group,

@@ -19,6 +19,9 @@ SHARE_STATES = ("received", "quarantined", "accepted", "rejected", "withdrawn")
 ROLES = ("root", "targets", "snapshot", "timestamp")
 HOLDERS = 3
 """Those of `aggregator.repository.tuf_keys`."""
+PURPOSES = ("signing", "encryption")
+OVERLAP_DAYS, MAX_OVERLAP_DAYS = 30, 90
+"""Those of `aggregator.provider_keys`, `aggregator.publishing.key_rotation` and `protocols.keys.rotation`."""
 LANGUAGES = ("en", "es")
 """Those of `aggregator.demo.demonstration`."""
 

@@ -84,7 +84,8 @@ def _check_payload(payload: Path, bundle: VerifiedBundle, terms: ShareTerms) -> 
     limits = sandbox.SandboxLimits(cpu_s=seconds, wall_s=5 * seconds)
     manifest = parse_manifest(read_envelope(payload))
     try:
-        found = _answer(PayloadQuestion(payload, bundle.header.site, bundle.key, terms.expected, LIMITS), limits)
+        question = PayloadQuestion(payload, bundle.header.site, bundle.key, terms.expected_of(manifest), LIMITS)
+        found = _answer(question, limits)
     except StorageError as error:
         # The bytes were written here a moment ago: that they can't be read, twice, says something about them.
         raise SandboxError(f"the check of the payload: {error}") from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aggregator.publishing.releases import compatible_releases
@@ -26,11 +26,21 @@ class ShareTerms:
         releases: digests of the releases of the representer that was published last.
         expected: recipient, label scheme and width.
         rows: what the rows of a share must keep to, whatever bound of its own it states.
+        earlier: ids of earlier keys of the provider, for which a share may still be.
     """
 
     releases: frozenset[str]
     expected: ShareExpectation
     rows: ShareRows
+    earlier: frozenset[str] = frozenset()
+
+    def expected_of(self, manifest: ShareManifest) -> ShareExpectation:
+        """What is expected of a share that may be for an earlier key of the provider."""
+        return (
+            replace(self.expected, recipient=manifest.recipient)
+            if manifest.recipient in self.earlier
+            else self.expected
+        )
 
     def check(self, manifest: ShareManifest) -> None:
         """Returns if a share was made for these releases, with noise that they allow.
@@ -64,14 +74,15 @@ def share_terms(workspace: Workspace) -> ShareTerms:
         ProtocolError: a release is damaged.
     """
     compatible = compatible_releases(workspace)
+    newest, *earlier = (key.key_id for key in workspace.signing_keys())
     rows = _rows(workspace, next(iter(compatible.values())).name)
     expected = ShareExpectation(
         label_scheme=workspace.scheme.name,
         tags=len(workspace.scheme.tags),
         dim=rows.dim,
-        recipient=workspace.key().public_key.key_id,
+        recipient=newest,
     )
-    return ShareTerms(frozenset(compatible), expected, rows)
+    return ShareTerms(frozenset(compatible), expected, rows, frozenset(earlier))
 
 
 def _rows(workspace: Workspace, release: str) -> ShareRows:

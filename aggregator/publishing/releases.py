@@ -246,7 +246,7 @@ def _publish_next(workspace: Workspace, repository: Repository, kind: str, how: 
     )
     with _staging(workspace) as folder:
         _fill(workspace, folder, fields, how)
-        listed = list_release(folder, fields, workspace.key().public_key.key_id)
+        listed = list_release(folder, fields, workspace.signing_keys()[0].key_id)
         carried = set(listed.manifest.files) - ({_EMBEDDINGS} if how.embeddings_url else set())
         release = Release(listed.manifest)
         _register(workspace, release)

@@ -72,11 +72,15 @@ def serve(workspace: Workspace, options: ServeOptions, ready: Callable[[str], No
 
     Raises:
         ConfigurationError: the certificate can't be used, or the address is missing.
+        PassphraseError: the keys are under a passphrase that is not given.
         StorageError: the port is taken.
         DatabaseError: the registry does not answer.
     """
     context = _tls(options)
-    with _listening(options) as listener, closing(IngestProcess(workspace.root)) as ingest:
+    # Whoever starts the server is there now to give the passphrase, and not later.
+    workspace.unlock()
+    workspace.remove_ended_keys()
+    with _listening(options) as listener, closing(IngestProcess(workspace.root, workspace.passphrase)) as ingest:
         address = _address(options, listener.getsockname()[1])
         app = create_app(
             setup(workspace, address, options.limits), work(workspace, ingest.take_in, ingest.resume, ingest.stop)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from command_line.commands import Computation, Program, examples, json_option, report, seed_option
+from command_line.commands import Computation, Program, examples, json_option, passphrase_option, report, seed_option
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from shared.errors import ConfigurationError
@@ -40,12 +40,15 @@ def main() -> None:
     show_default=True,
     help="Whether a person has to approve by name before a share leaves.",
 )
+@passphrase_option
 @json_option
-def init(folder: Path, site: str, approval: bool, as_json: bool) -> None:
+def init(folder: Path, site: str, approval: bool, protect: bool, as_json: bool) -> None:
     """Make a workspace with a fresh signing key."""
+    from command_line.passphrase import new_passphrase
     from site_client import workspace
 
-    made = workspace.create(folder, site, approval_required=approval)
+    passphrase = new_passphrase() if protect else None
+    made = workspace.create(folder, site, approval_required=approval, passphrase=passphrase)
     key = made.key().public_key
     report(
         {"workspace": str(folder), "fingerprint": key.key_id},

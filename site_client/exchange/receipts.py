@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
 
 from foundation.errors import StorageError
@@ -10,7 +11,7 @@ from foundation.os_errors import mapped
 from protocols.bounded_reading import read_bounded
 from protocols.canonical import Json
 from protocols.errors import ProtocolError
-from protocols.keys.signed_message import MAX_MESSAGE_BYTES
+from protocols.keys.signed_message import MAX_MESSAGE_BYTES, claimed_sender
 from protocols.share.receipt import Receipt, read_receipt
 from site_client import ledger
 from site_client.errors import LedgerError, SiteError
@@ -34,7 +35,7 @@ def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
         SiteError: it is not about a share that left from here.
         LedgerError, StorageError: see there.
     """
-    receipt = read_receipt(data, workspace.pinned_provider().signing_key)
+    receipt = verified_receipt(workspace, data)
     manifest_sha256 = _left(workspace, receipt)
     path = workspace.root / "receipts" / f"{receipt.site}-{receipt.sequence:04}-{receipt.log_head[:16]}{SUFFIX}"
     if not path.exists():
@@ -54,6 +55,18 @@ def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
     return receipt
 
 
+def verified_receipt(workspace: Workspace, data: bytes) -> Receipt:
+    """A receipt that a key of the provider has signed which counts today.
+
+    Raises:
+        SignatureError: there is no such signature.
+        SchemaError: it is no receipt.
+    """
+    day = datetime.datetime.now(datetime.UTC).date()
+    _, key_id = claimed_sender(data, "receipt")
+    return read_receipt(data, workspace.pinned_provider().signer(key_id, day))
+
+
 def take_receipts(workspace: Workspace, folder: Path) -> list[Receipt]:
     """Takes every receipt for this site from a folder, such as a stick; those of other sites are left alone.
 
@@ -63,13 +76,13 @@ def take_receipts(workspace: Workspace, folder: Path) -> list[Receipt]:
         LedgerError: the ledger was changed.
     """
     taken, failed = [], []
-    key = workspace.pinned_provider().signing_key
+    workspace.pinned_provider()
     if not folder.is_dir():
         raise StorageError("a folder", received="none", advice="check the path", place=folder.name)
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         try:
             data = read_bounded(path, MAX_MESSAGE_BYTES)
-            if read_receipt(data, key).site == workspace.site:
+            if verified_receipt(workspace, data).site == workspace.site:
                 taken.append(take_receipt(workspace, data))
         except LedgerError:
             raise

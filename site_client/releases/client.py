@@ -32,7 +32,7 @@ from protocols.release.repository import (
 )
 from site_client.errors import SiteError
 from site_client.releases.source import ReleaseSource
-from site_client.trust import FIRST_ROOT, Trust
+from site_client.trust import FIRST_ROOT, ROOTS, Trust
 
 # Clocks are set by hand, time zones are mistaken for each other.
 _TOLERANCE = datetime.timedelta(days=1)
@@ -146,6 +146,17 @@ class ReleaseClient:
     def trust(self, source: str) -> Trust:
         """What is verified by now."""
         return Trust.packed(self._folder, source)
+
+    def roots(self, known: Trust) -> Trust:
+        """What was verified before, with the roots that were verified by now.
+
+        They stay even where all else is refused: a key that the provider's offline keys have taken back must not count again.
+
+        Args:
+            known: what was verified before.
+        """
+        found = Trust.packed(self._folder, known.source).files
+        return Trust(known.source, {**known.files, **{name: found[name] for name in found if name.startswith(ROOTS)}})
 
     def _info(self, target: str) -> TargetFile:
         with _translated():

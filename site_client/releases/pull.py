@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from foundation.errors import StorageError
+from foundation.errors import DeidError, StorageError
 from foundation.files import flush, write_bytes
 from foundation.os_errors import mapped
 from protocols.canonical import canonical_bytes
@@ -73,18 +73,19 @@ def pull(
                 "leave it out, or make a new workspace for another provider"
             )
         client = ReleaseClient(known or first_trust(origin, place, fingerprint), origin, scratch)
-        client.refresh()
-        provider = ProviderRecord.from_bytes(client.read(PROVIDER, MAX_RECORD_BYTES))
-        name = read_latest(client.read(LATEST, MAX_DOCUMENT_BYTES))
-        listed = client.read(f"{name}/{MANIFEST_NAME}", MAX_RELEASE_BYTES)
-        manifest = ReleaseManifest.from_bytes(listed)
-        _check_place(workspace, name, manifest)
-        release = _present(workspace, name, manifest.digest)
-        if release is None:
-            incoming = scratch / name
-            _Reception(client, manifest, _Known(workspace), embeddings, network).into(incoming)
-            write_bytes(incoming / MANIFEST_NAME, listed)
-            release = _take(incoming, workspace.releases / name, manifest)
+        with _roots_kept(workspace, client, known):
+            client.refresh()
+            provider = ProviderRecord.from_bytes(client.read(PROVIDER, MAX_RECORD_BYTES))
+            name = read_latest(client.read(LATEST, MAX_DOCUMENT_BYTES))
+            listed = client.read(f"{name}/{MANIFEST_NAME}", MAX_RELEASE_BYTES)
+            manifest = ReleaseManifest.from_bytes(listed)
+            _check_place(workspace, name, manifest)
+            release = _present(workspace, name, manifest.digest)
+            if release is None:
+                incoming = scratch / name
+                _Reception(client, manifest, _Known(workspace), embeddings, network).into(incoming)
+                write_bytes(incoming / MANIFEST_NAME, listed)
+                release = _take(incoming, workspace.releases / name, manifest)
         client.trust(place).save(workspace.trust)
 
     def taken(now: Workspace) -> Workspace:
@@ -93,6 +94,18 @@ def pull(
         return replace(now, provider=provider, current=CurrentRelease(name, release.digest))
 
     return workspace.updated(taken), release
+
+
+@contextmanager
+def _roots_kept(workspace: Workspace, client: ReleaseClient, known: Trust | None) -> Iterator[None]:
+    """Keeps the new roots of a pull that fails; nothing else of it counts."""
+    try:
+        yield
+    except DeidError:
+        # Before the first pull has succeeded there is nothing that a key could be taken back from.
+        if known is not None and (found := client.roots(known)) != known:
+            found.save(workspace.trust)
+        raise
 
 
 def _place(source: str | None, known: Trust | None) -> str:

@@ -12,7 +12,7 @@ import pytest
 
 from foundation.errors import StorageError
 from foundation.reading import file_sha256
-from protocols.errors import BoundsError, DigestError, SchemaError
+from protocols.errors import BoundsError, DigestError, SchemaError, SignatureError
 from protocols.release.manifest import FileEntry
 from protocols.release.repository import LIFETIME, Reference
 from protocols.release.verification import verify_release
@@ -181,6 +181,34 @@ def test_so_is_one_that_can_not_be_read(site: workspace.Workspace) -> None:
 def test_one_that_can_not_be_read_does_not_keep_the_next_away(publisher: Publisher, site: workspace.Workspace) -> None:
     publisher.publish()
     assert pull(site)[1].manifest.sequence == 2
+
+
+def test_the_roots_of_a_pull_that_fails_stay(publisher: Publisher, site: workspace.Workspace, tmp_path: Path) -> None:
+    """A key that was taken back must not count again: not even where the pull that says so ends before its end."""
+    old = publisher.copy(tmp_path / "old")
+    publisher.repository.rotate(["timestamp", "snapshot"])
+    publisher.publish()
+    publisher.target("0002-representer/scheme.json").unlink()
+    with pytest.raises(StorageError):
+        pull(site)
+    kept = Trust.load(site.trust)
+    assert kept is not None
+    assert "root_history/2.root.json" in kept.files
+    # The release in use is as it was, and so is all that the online keys had signed.
+    assert workspace.open_workspace(site.root).current == site.current
+    # Who holds the old online keys, and leaves the new root out, is refused.
+    old.publish()
+    with pytest.raises(SignatureError):
+        pull(site, str(old.folder))
+
+
+def test_the_roots_of_a_first_pull_that_fails_pin_nothing(publisher: Publisher, tmp_path: Path) -> None:
+    new = workspace.create(tmp_path / "new", "south")
+    publisher.repository.rotate(["root"])
+    publisher.target("0001-representer/scheme.json").unlink()
+    with pytest.raises(StorageError):
+        pull(new, str(publisher.folder), publisher.fingerprint)
+    assert not new.trust.exists()
 
 
 def test_a_lost_trust_asks_for_the_fingerprint_again(publisher: Publisher, site: workspace.Workspace) -> None:
