@@ -17,7 +17,7 @@ from pathlib import Path
 
 from aggregator.errors import WorkspaceError
 from foundation.files import write_text
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from foundation.reading import read_text
 from protocols.errors import ProtocolError
 from protocols.fields import read_date
@@ -100,7 +100,7 @@ class ProviderKeys:
         earlier = [key for key in reversed(self._of(Purpose.ENCRYPTION)) if key.counts_until >= day]
         return (self.newest_path(Purpose.ENCRYPTION), *(self.folder / key.file for key in earlier))
 
-    def followed(
+    def replace_newest(
         self, purpose: Purpose, public_key: str, file: str, day: datetime.date, overlap_days: int
     ) -> ProviderKeys:
         """These keys with a new one.
@@ -117,7 +117,7 @@ class ProviderKeys:
         # A signature may be on its way for as long as the announcement was.
         counts = used + days if purpose == Purpose.SIGNING else used
         before = EarlierKey(purpose, self.newest[purpose], public_key, used, counts)
-        earlier = [_ended(key, used) if key.purpose == purpose and not overlap_days else key for key in self.earlier]
+        earlier = [_end_key(key, used) if key.purpose == purpose and not overlap_days else key for key in self.earlier]
         return replace(self, newest={**self.newest, purpose: file}, earlier=(*earlier, before))
 
     def save(self) -> None:
@@ -150,7 +150,7 @@ class ProviderKeys:
         for key in self.earlier:
             path = self.folder / key.file
             if key.counts_until < day and path.exists():
-                with mapped(path):
+                with map_os_errors(path):
                     path.unlink()
                 removed.append(key.file)
         return removed
@@ -190,5 +190,5 @@ def _read_earlier(stated: dict[str, str]) -> EarlierKey:
     )
 
 
-def _ended(key: EarlierKey, day: datetime.date) -> EarlierKey:
+def _end_key(key: EarlierKey, day: datetime.date) -> EarlierKey:
     return replace(key, used_until=min(key.used_until, day), counts_until=min(key.counts_until, day))

@@ -32,7 +32,7 @@ from aggregator.repository.tuf_repository import Repository
 from command_line.passphrase import ask_when_needed
 from foundation.files import write_text
 from foundation.folders import new_tree
-from foundation.locks import locked
+from foundation.locks import lock_folder
 from foundation.reading import read_text
 from protocols.fields import NAME
 from protocols.keys.passphrase import Passphrase
@@ -185,7 +185,7 @@ class Workspace:
         Raises:
             StorageError: they can't be removed.
         """
-        with locked(self.keys):
+        with lock_folder(self.keys):
             return self.provider_keys().remove_ended(today())
 
     def record(self, server: str = "") -> ProviderRecord:

@@ -23,7 +23,7 @@ COMMAND = "python -m bench --record"
 _LSTM_NOTES = 200
 
 
-def measured() -> list[Entry]:
+def measure_speeds() -> list[Entry]:
     """Every speed, each printed as it is known."""
     vectors = speed_material.word_vectors()
     sentences = speed_material.embedded_notes(_LSTM_NOTES, vectors)
@@ -59,7 +59,7 @@ def main(arguments: list[str]) -> int:
         return 2
     torch.set_num_threads(1)
     began = time.monotonic()
-    entries = measured()
+    entries = measure_speeds()
     print(f"in {time.monotonic() - began:.0f} s")
     if arguments:
         record("loop", entries)

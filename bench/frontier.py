@@ -16,7 +16,7 @@ import torch
 
 from aggregator.training.representer import PublicMaterial, RepresenterOptions
 from bench import corpora
-from bench.outcomes import RUNS, Comparison, Outcome, f1_entry, judged, kept
+from bench.outcomes import RUNS, Comparison, Outcome, f1_entry, load_or_measure, score_pipeline
 from bench.privacy.frontier_figure import Point, frontier_figure
 from bench.privacy.material import PROVIDER_NOTES, background, spanish, spanish_names
 from bench.results import RESULTS, Entry, record
@@ -35,7 +35,7 @@ from shared.privacy.material.sharing import ClearEncoder
 from shared.privacy.statistics.finding import Finding
 from shared.privacy.white_box import white_box
 from shared.privacy.word_pairs import WhiteBoxSettings
-from shared.sentences.tokenised import tokenised, tokenised_chunks, tokenised_corpus
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks, tokenised_corpus
 from shared.training.tagging import TaggingConfig
 
 COMMAND = "make frontier"
@@ -78,7 +78,7 @@ def _point(options: RepresenterOptions) -> dict[str, object]:
     encoder = pipeline.encoder
     assert isinstance(encoder, Construction)
     attacks = [_match(encoder), _white_box(encoder), _inversion(encoder)]
-    return asdict(judged(pipeline, corpora.meddocan("dev"))) | {"attacks": list(map(asdict, attacks))}
+    return asdict(score_pipeline(pipeline, corpora.meddocan("dev"))) | {"attacks": list(map(asdict, attacks))}
 
 
 def _raw(provider_only: bool) -> dict[str, object]:
@@ -91,7 +91,7 @@ def _raw(provider_only: bool) -> dict[str, object]:
         # Clear vectors, which show that the attacks work.
         clear = ClearEncoder(spanish(), scheme)
         attacks = [_match(clear), _inversion(clear)]
-    return asdict(judged(model, corpora.meddocan("dev"))) | {"attacks": list(map(asdict, attacks))}
+    return asdict(score_pipeline(model, corpora.meddocan("dev"))) | {"attacks": list(map(asdict, attacks))}
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def _match(encoder: Construction | ClearEncoder) -> Attack:
 
 def _white_box(encoder: Construction) -> Attack:
     """Mean accuracy of the best attacker over pairs of neighbours; a sample of neighbours and sentences."""
-    chunks = tokenised_chunks(tokenised(corpora.meddocan("dev")[:_WHITE_BOX_NOTES]), encoder.scheme)
+    chunks = tokenised_chunks(tokenise_documents(corpora.meddocan("dev")[:_WHITE_BOX_NOTES]), encoder.scheme)
     settings = WhiteBoxSettings(draws=1, neighbours=20, sentences=0.2)
     found = white_box(encoder, chunks, Pseudonymiser(Neighbours(spanish()), 1000), settings).findings()
     mean = next(one for one in found if one.measure == "Bayes accuracy, representation, all PHI, mean")
@@ -246,7 +246,7 @@ def report(rows: list[Row]) -> None:
         "",
         f"Written by `{COMMAND}`; do not edit. One seed, heads of {HEAD.epochs} epochs, the points compare with one another, "
         "not with other tables. Worth: share of the ideal gain in strict F1. Match: the worse of two lists of candidates, nearest neighbours and "
-        f"the construction's own set; chance is 0.01; {_TARGETS:,} words a list, {_TARGETS_OF_NETWORK} behind a network. White box: the representation alone (with casing: privacy.md); chance is 0.5. "
+        f"the construction's own set; chance is 0.01; {_TARGETS:,} words a list, {_TARGETS_OF_NETWORK} where a network shows them. White box: the representation alone (with casing: privacy.md); chance is 0.5. "
         "Advantage: (success - success without the share) / (1 - success without the share), of the attack for which it is largest; of "
         "constructions at chance that is the luckiest of the attacks. Inversion: the same network without the share reads "
         f"{min(contexts):.2f} to {max(contexts):.2f} from what surrounds a word; it never learns all of that, so that even a surrogate, "
@@ -291,9 +291,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     files = {name: "frontier-" + " ".join(name).strip().replace(" ", "_").replace(",", "") for name in builds}
     for name, build in builds.items():
         if name[0] in chosen:
-            kept(files[name], build)
+            load_or_measure(files[name], build)
     if all((RUNS / f"{file}.json").exists() for file in files.values()):
-        report([Row.of(*name, kept(files[name], build)) for name, build in builds.items()])
+        report([Row.of(*name, load_or_measure(files[name], build)) for name, build in builds.items()])
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def f1(counts: Sequence[Sequence[int]]) -> float:
     return float(2 * hits / (2 * hits + extra + missed))
 
 
-def kept(name: str, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def load_or_measure(name: str, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """The result of a measurement, from bench/.runs where it is there already."""
     path = RUNS / f"{name}.json"
     if path.exists():
@@ -80,13 +80,13 @@ def kept(name: str, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def outcome(name: str, measure: Callable[[], Outcome]) -> Outcome:
-    """`kept` for an Outcome."""
-    result = Outcome.of(kept(name, lambda: asdict(measure())))
+    """`load_or_measure` for an Outcome."""
+    result = Outcome.of(load_or_measure(name, lambda: asdict(measure())))
     print(f"{name}: token-binary {result.token_f1:.4f}, strict {result.entity_f1:.4f}", flush=True)
     return result
 
 
-def judged(pipeline: Pipeline, gold: list[Document]) -> Outcome:
+def score_pipeline(pipeline: Pipeline, gold: list[Document]) -> Outcome:
     """How a pipeline does on labelled notes."""
     pairs = match_corpora(gold, pipeline.annotate(gold))
 

@@ -25,7 +25,7 @@ from aggregator.registry.states import ShareState
 from aggregator.training import head as train_head
 from aggregator.training import representer as train_repr
 from bench import corpora
-from bench.outcomes import RUNS, Outcome, f1_entry, judged, kept, outcome
+from bench.outcomes import RUNS, Outcome, f1_entry, load_or_measure, outcome, score_pipeline
 from bench.results import RESULTS, Entry, record
 from foundation.files import write_text
 from foundation.folders import new_folder
@@ -133,7 +133,7 @@ def meddocan_raw() -> None:
     runs = [
         outcome(
             f"meddocan-raw-{seed}",
-            lambda seed=seed: judged(train_raw_model(train, words, scheme, TaggingConfig(seed=seed)), dev),  # type: ignore[misc]
+            lambda seed=seed: score_pipeline(train_raw_model(train, words, scheme, TaggingConfig(seed=seed)), dev),  # type: ignore[misc]
         )
         for seed in SEEDS
     ]
@@ -170,7 +170,7 @@ def meddocan_private() -> None:
     runs = [
         outcome(
             f"meddocan-private-{seed}",
-            lambda seed=seed: judged(_three_part(train, {}, words, "meddocan", seed, 20), dev),  # type: ignore[misc]
+            lambda seed=seed: score_pipeline(_three_part(train, {}, words, "meddocan", seed, 20), dev),  # type: ignore[misc]
         )
         for seed in SEEDS
     ]
@@ -212,9 +212,9 @@ def en_sites() -> None:
     def measured(name: str, label: str, build: Callable[[], Pipeline], note: str) -> None:
         def measure() -> dict[str, object]:
             model = build()
-            return {site: asdict(judged(model, test[site])) for site in corpora.SITES}
+            return {site: asdict(score_pipeline(model, test[site])) for site in corpora.SITES}
 
-        found = kept(name, measure)
+        found = load_or_measure(name, measure)
         state = str(found.pop("commit"))
         for site, one in found.items():
             run = table.setdefault(label, {})[site] = Outcome.of(one, state)

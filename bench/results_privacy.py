@@ -16,7 +16,17 @@ import torch
 
 from aggregator.training.representer import PublicMaterial, RepresenterOptions
 from bench import corpora
-from bench.outcomes import RUNS, Comparison, Outcome, f1, f1_entry, judged, kept, outcome, with_interval
+from bench.outcomes import (
+    RUNS,
+    Comparison,
+    Outcome,
+    f1,
+    f1_entry,
+    load_or_measure,
+    outcome,
+    score_pipeline,
+    with_interval,
+)
 from bench.privacy.attacks import adversaries, adversaries_invariance, memberships, strong, vocabularies
 from bench.privacy.material import (
     COMMAND,
@@ -45,7 +55,7 @@ SITE_EPOCHS = 6
 ALONE_TIMES = 3
 
 
-def private(
+def train_private(
     material: PublicMaterial,
     shared: dict[str, list[Document]],
     scheme: str,
@@ -80,7 +90,7 @@ def meddocan() -> None:
             "alone": lambda alone=alone: train_raw_model(
                 provider, fold_casing(spanish(), spanish_names()), scheme, alone
             ),  # type: ignore[misc]
-            "k1000": lambda config=config: private(  # type: ignore[misc]
+            "k1000": lambda config=config: train_private(  # type: ignore[misc]
                 PublicMaterial(provider, spanish(), background(), spanish_names()),
                 {"hospital": hospital},
                 "meddocan",
@@ -89,7 +99,7 @@ def meddocan() -> None:
             ),
         }
         for name, build in runs.items():
-            outcome(f"privacy-meddocan-{name}-{seed}", lambda build=build: judged(build(), dev))  # type: ignore[misc]
+            outcome(f"privacy-meddocan-{name}-{seed}", lambda build=build: score_pipeline(build(), dev))  # type: ignore[misc]
     meddocan_table()
 
 
@@ -159,12 +169,12 @@ def utility() -> None:
         found.append(
             outcome(
                 f"privacy-meddocan-public-{seed}",
-                lambda material=material, config=config: judged(  # type: ignore[misc]
-                    private(material, {}, "meddocan", 1000, config), dev
+                lambda material=material, config=config: score_pipeline(  # type: ignore[misc]
+                    train_private(material, {}, "meddocan", 1000, config), dev
                 ),
             )
         )
-    ideal = [Outcome.of(kept(f"privacy-meddocan-ideal-{seed}", _missing)) for seed in SEEDS]
+    ideal = [Outcome.of(load_or_measure(f"privacy-meddocan-ideal-{seed}", _missing)) for seed in SEEDS]
     setting = f"the provider holds all 500 notes, half of each pass under surrogates, and nobody shares; {MEDDOCAN_EPOCHS} epochs, fastText 100d of public text; raw with the same inputs"
     entries = []
     for kind, words, lost in (("tokens", "token-binary", 0.004), ("entities", "strict entity", 0.015)):
@@ -186,7 +196,7 @@ def utility_sites() -> None:
 
     def private_model(config: TaggingConfig) -> Pipeline:
         material = PublicMaterial(notes, english(), corpora.public_english_texts(), american_names())
-        return private(material, {}, "i2b2_2014", 1000, config)
+        return train_private(material, {}, "i2b2_2014", 1000, config)
 
     for seed in SEEDS:
         config = TaggingConfig(epochs=SITE_EPOCHS, seed=seed)
@@ -199,7 +209,7 @@ def utility_sites() -> None:
             ("public", public, lambda config=config: private_model(config)),  # type: ignore[misc]
         ]
         for name, side, build in builds:
-            found = kept(f"privacy-sites-all-{name}-{seed}", lambda build=build: _on_all(build(), test))  # type: ignore[misc]
+            found = load_or_measure(f"privacy-sites-all-{name}-{seed}", lambda build=build: _on_all(build(), test))  # type: ignore[misc]
             side += [Outcome.of(found[site], found["commit"]) for site in corpora.SITES]
     setting = f"the provider holds the notes of all five sites, half of each pass under surrogates, and nobody shares; mean over their tests, {SITE_EPOCHS} epochs; raw with the same inputs"
     entries = [
@@ -241,7 +251,7 @@ def sites() -> None:
         ),
     }
     for size in CLUSTERS:
-        builds[f"k{size}"] = lambda provider, sharing, size=size: private(  # type: ignore[misc]
+        builds[f"k{size}"] = lambda provider, sharing, size=size: train_private(  # type: ignore[misc]
             PublicMaterial(train[provider], english(), corpora.public_english_texts(), american_names()),
             {f"site-{site}": train[site] for site in sharing},
             "i2b2_2014",
@@ -253,7 +263,7 @@ def sites() -> None:
         for turn in range(len(corpora.SITES)):
             provider, *sharing = (corpora.SITES[turn:] + corpora.SITES[:turn])[:4]
             for name in names:
-                kept(
+                load_or_measure(
                     f"privacy-sites-{provider}-{name}",
                     lambda name=name, provider=provider, sharing=sharing: _on_all(  # type: ignore[misc]
                         builds[name](provider, sharing), test
@@ -263,7 +273,7 @@ def sites() -> None:
 
 
 def _on_all(pipeline: Pipeline, test: dict[str, list[Document]]) -> dict[str, object]:
-    found = {site: judged(pipeline, notes) for site, notes in test.items()}
+    found = {site: score_pipeline(pipeline, notes) for site, notes in test.items()}
     print({site: (round(one.token_f1, 4), round(one.entity_f1, 4)) for site, one in found.items()}, flush=True)
     return {site: asdict(one) for site, one in found.items()}
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from foundation.errors import StorageError
 from protocols.bounded_reading import read_bounded
 from protocols.errors import PassphraseError
-from protocols.keys.key_files import is_protected, key_files, read_private, rewrite_private
+from protocols.keys.key_files import is_protected, list_key_files, read_private, rewrite_private
 from protocols.keys.passphrase import Passphrase
 
 FILE = "DEID_COMMONS_PASSPHRASE_FILE"
@@ -41,7 +41,7 @@ def protect_keys(folders: Sequence[Path], file: Path | None = None) -> list[Path
         the files.
 
     Raises:
-        PassphraseError: as `new_passphrase`; or the present one is another, and nothing has changed.
+        PassphraseError: as `take_new_passphrase`; or the present one is another, and nothing has changed.
         SchemaError, StorageError: a file is no key, or can't be read or written.
     """
     paths = _keys_in(folders)
@@ -49,7 +49,7 @@ def protect_keys(folders: Sequence[Path], file: Path | None = None) -> list[Path
     present = ask_when_needed()
     for path in changing[:1]:
         read_private(path, present)
-    rewrite_private(paths, present, new_passphrase(file, from_environment=not changing))
+    rewrite_private(paths, present, take_new_passphrase(file, from_environment=not changing))
     return paths
 
 
@@ -65,7 +65,7 @@ def unprotect_keys(folders: Sequence[Path]) -> list[Path]:
     return paths
 
 
-def new_passphrase(file: Path | None = None, *, from_environment: bool = True) -> Passphrase:
+def take_new_passphrase(file: Path | None = None, *, from_environment: bool = True) -> Passphrase:
     """A passphrase that keys are put under from now on; at a terminal it is typed twice.
 
     Args:
@@ -84,7 +84,7 @@ def new_passphrase(file: Path | None = None, *, from_environment: bool = True) -
             received="a shorter one",
             advice="take five words that nobody else would put together",
         )
-    return Passphrase.given(secret)
+    return Passphrase.of_secret(secret)
 
 
 def read_passphrase(path: Path) -> bytes:
@@ -112,7 +112,7 @@ def read_passphrase(path: Path) -> bytes:
 
 
 def _keys_in(folders: Sequence[Path]) -> list[Path]:
-    found = [path for folder in folders for path in key_files(folder)]
+    found = [path for folder in folders for path in list_key_files(folder)]
     if not found:
         raise StorageError(
             "private keys",

@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 
 _OWNER_ONLY, _AS_UMASK_SAYS = 0o600, 0o666
 # So many characters of a name leave room for the rest of the temporary one, whatever alphabet they are of.
@@ -23,7 +23,7 @@ _NAME_CHARACTERS = 50
 
 
 @contextmanager
-def staged(path: Path, *, private: bool = True) -> Iterator[Path]:
+def stage_file(path: Path, *, private: bool = True) -> Iterator[Path]:
     """A temporary name beside `path` that becomes `path` when the block ends well, and vanishes otherwise.
 
     An empty file is there under the name, with the rights that `path` will have; the block fills it and closes it. Errors
@@ -39,10 +39,10 @@ def staged(path: Path, *, private: bool = True) -> Iterator[Path]:
     temporary = path.parent / f".{path.name[:_NAME_CHARACTERS]}.{secrets.token_hex(8)}.partial"
     mode = _OWNER_ONLY if private else _AS_UMASK_SAYS
     try:
-        with mapped(path):
+        with map_os_errors(path):
             os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
         yield temporary
-        with mapped(path):
+        with map_os_errors(path):
             flush(temporary)
             os.replace(temporary, path)
             flush(path.parent)
@@ -57,12 +57,12 @@ def atomic_file(path: Path, *, private: bool = True) -> Iterator[IO[bytes]]:
 
     Args:
         path: where it goes.
-        private: as for `staged`.
+        private: as for `stage_file`.
 
     Raises:
         StorageError: no room, no permission; also for whatever else the operating system says in the block.
     """
-    with staged(path, private=private) as temporary, mapped(path), temporary.open("wb") as stream:
+    with stage_file(path, private=private) as temporary, map_os_errors(path), temporary.open("wb") as stream:
         yield stream
 
 
@@ -72,7 +72,7 @@ def write_bytes(path: Path, data: bytes, *, private: bool = True) -> None:
     Args:
         path: where the file goes; one that is there is replaced.
         data: all of it.
-        private: as for `staged`.
+        private: as for `stage_file`.
 
     Raises:
         StorageError: the disk is full, or the folder can't be written.

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from foundation.files import flush
-from foundation.os_errors import mapped, storage_error
+from foundation.os_errors import map_os_errors, storage_error
 
 
 @contextmanager
@@ -26,12 +26,12 @@ def new_folder(path: Path, *, replace: bool = True) -> Iterator[Path]:
     Raises:
         StorageError: the folder can't be made or moved into place, or is there already.
     """
-    with mapped(path):
+    with map_os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         staged = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
         staged.chmod(0o755)
     try:
-        with mapped(path):
+        with map_os_errors(path):
             yield staged
             for made in (*staged.rglob("*"), staged):
                 flush(made)

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def lock_folder(folder: Path) -> Iterator[None]:
     """Keeps other processes, and other threads, out of a folder whose changes belong together; they wait.
 
     The kernel gives the lock back when the process ends, however it ends. It is not to be taken twice by one.
@@ -20,10 +20,10 @@ def locked(folder: Path) -> Iterator[None]:
     Raises:
         StorageError: there is no such folder.
     """
-    with mapped(folder):
+    with map_os_errors(folder):
         handle = os.open(folder, os.O_RDONLY)
     try:
-        with mapped(folder):
+        with map_os_errors(folder):
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:

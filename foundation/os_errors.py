@@ -34,7 +34,7 @@ def storage_error(path: Path, error: OSError) -> StorageError:
 
 
 @contextmanager
-def mapped(path: Path) -> Iterator[None]:
+def map_os_errors(path: Path) -> Iterator[None]:
     """Turns an OSError of the block into a `StorageError` about `path`."""
     try:
         yield

@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 from foundation.errors import StorageError
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 
 
 def read_text(path: Path) -> str:
@@ -18,7 +18,7 @@ def read_text(path: Path) -> str:
         StorageError: it can't be read, or is not UTF-8.
     """
     try:
-        with mapped(path):
+        with map_os_errors(path):
             return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise StorageError("UTF-8 text", received="other bytes", advice="restore the file", place=path.name) from error
@@ -30,7 +30,7 @@ def regular_size(path: Path) -> int:
     Raises:
         StorageError: no regular file.
     """
-    with mapped(path):
+    with map_os_errors(path):
         status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):
         raise StorageError("a regular file", received="something else", advice="check the path", place=path.name)
@@ -43,5 +43,5 @@ def file_sha256(path: Path) -> str:
     Raises:
         StorageError: the file can't be read.
     """
-    with mapped(path), path.open("rb", buffering=0) as file:
+    with map_os_errors(path), path.open("rb", buffering=0) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from foundation.reading import regular_size
 from protocols.errors import BoundsError
 
@@ -17,7 +17,7 @@ def read_bounded(path: Path, max_bytes: int) -> bytes:
         StorageError: there is no such file, it is no regular file, or it can't be read.
     """
     regular_size(path)
-    with mapped(path), path.open("rb") as file:
+    with map_os_errors(path), path.open("rb") as file:
         data = file.read(max_bytes + 1)
     if len(data) > max_bytes:
         raise BoundsError(f"at most {max_bytes} bytes", received="more", advice="refuse the file", place=path.name)

@@ -64,7 +64,7 @@ class AnnotatedText:
         """SHA-256 of the text, in hex. Who can guess a note can confirm it: only for public notes."""
         return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
 
-    def covered(self, annotation: Annotation) -> str:
+    def covered_text(self, annotation: Annotation) -> str:
         """The text under an annotation. This is PHI: never log it."""
         return self.text[annotation.start : annotation.end]
 

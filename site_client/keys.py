@@ -53,7 +53,7 @@ def rotation(workspace: Workspace, day: datetime.date, overlap_days: int = OVERL
     Returns:
         the workspace with the key, saved; the bytes to send.
     """
-    workspace = workspace.updated(lambda now: _with_waiting_key(now, day))
+    workspace = workspace.update_settings(lambda now: _with_waiting_key(now, day))
     waiting = next(key for key in workspace.keys if key.state == KeyState.WAITING)
     old, new = workspace.key(), workspace.load_key(waiting.key_id)
     asked = Rotation(workspace.site, old.public_key, new.public_key, day, waiting.valid_until, overlap_days)
@@ -81,7 +81,7 @@ def take_into_use(workspace: Workspace, acceptance: bytes) -> tuple[Workspace, A
     day = datetime.datetime.now(datetime.UTC).date()
     _, key_id = claimed_sender(acceptance, "acceptance")
     accepted = read_acceptance(acceptance, workspace.pinned_provider().signer(key_id, day))
-    return workspace.updated(lambda now: _with_key_in_use(now, accepted)), accepted
+    return workspace.update_settings(lambda now: _with_key_in_use(now, accepted)), accepted
 
 
 def _with_key_in_use(workspace: Workspace, accepted: Acceptance) -> Workspace:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from foundation.files import flush
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from protocols.canonical import Json, canonical_bytes, parse_canonical
 from protocols.errors import ProtocolError
 from protocols.fields import LINE, SHA256, SITE, Fields
@@ -92,7 +92,7 @@ def record(workspace: Workspace, event: str, details: Mapping[str, Json]) -> Ent
     """
     key = workspace.key()
     path = ledger_path(workspace)
-    with mapped(path), _locked(path) as file:
+    with map_os_errors(path), _locked(path) as file:
         end, last = _last(workspace, file)
         stated: dict[str, Json] = {
             "at": datetime.datetime.now(datetime.UTC).strftime(_TIME),
@@ -124,7 +124,7 @@ def entries(workspace: Workspace) -> Iterator[Entry]:
     if not path.exists():
         return
     last = None
-    with mapped(path), path.open("rb") as file:
+    with map_os_errors(path), path.open("rb") as file:
         while (line := file.readline(MAX_LINE_BYTES + 1)).endswith(b"\n"):
             last = _parsed(workspace, line[:-1], last)
             yield last

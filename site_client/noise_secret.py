@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from foundation.files import write_bytes
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from protocols.bounded_reading import read_bounded
 from shared.models.noise_source import SECRET_BYTES
 from site_client.errors import WorkspaceError
@@ -56,8 +56,8 @@ def make_noise_secret(path: Path) -> None:
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     try:
         write_bytes(draft, secrets.token_bytes(SECRET_BYTES))
-        with mapped(path), suppress(FileExistsError):
+        with map_os_errors(path), suppress(FileExistsError):
             os.link(draft, path)
     finally:
-        with mapped(draft):
+        with map_os_errors(draft):
             draft.unlink(missing_ok=True)

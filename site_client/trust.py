@@ -17,7 +17,7 @@ from pathlib import Path
 
 from foundation.errors import StorageError
 from foundation.files import write_bytes
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from protocols.bounded_reading import read_bounded
 from protocols.canonical import Json, canonical_bytes, parse_canonical
 from protocols.errors import DigestError, ProtocolError
@@ -26,8 +26,7 @@ from protocols.release.repository import RootFingerprint
 from site_client.errors import WorkspaceError
 
 FORMAT = 1
-ROOTS = "root_history/"
-FIRST_ROOT = f"{ROOTS}1.root.json"
+FIRST_ROOT = "root_history/1.root.json"
 _MAX_BYTES = 256 << 20
 _MAX_FILES = 2000
 _KEYS = ("files", "format", "sha256", "source")
@@ -68,14 +67,14 @@ class Trust:
         """Lay the metadata out for `tuf.ngclient`."""
         for name, data in self.files.items():
             path = folder / name
-            with mapped(path):
+            with map_os_errors(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(data)
 
     @classmethod
-    def packed(cls, folder: Path, source: str) -> Trust:
+    def pack(cls, folder: Path, source: str) -> Trust:
         """What `tuf.ngclient` has left in a folder."""
-        with mapped(folder):
+        with map_os_errors(folder):
             found = sorted(path for path in folder.rglob("*.json") if path.is_file() and not path.is_symlink())
             return cls(source, {path.relative_to(folder).as_posix(): path.read_bytes() for path in found})
 

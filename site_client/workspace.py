@@ -22,11 +22,11 @@ from pathlib import Path
 from command_line.passphrase import ask_when_needed
 from foundation.files import write_text
 from foundation.folders import new_tree
-from foundation.locks import locked
+from foundation.locks import lock_folder
 from foundation.reading import read_text
 from protocols.errors import ProtocolError
 from protocols.fields import SITE, read_date
-from protocols.keys.key_files import protection_of
+from protocols.keys.key_files import choose_protection
 from protocols.keys.passphrase import Passphrase
 from protocols.keys.signing import PrivateKey, PublicKey
 from protocols.release.provider_record import ProviderRecord
@@ -184,7 +184,7 @@ class Workspace:
             StorageError: it can't be written, or the passphrase is another one.
         """
         path = self.private_key(key.public_key.key_id)
-        key.save(path, protection_of(path.parent, self.passphrase))
+        key.save(path, choose_protection(path.parent, self.passphrase))
 
     @property
     def noise_key(self) -> Path:
@@ -217,7 +217,7 @@ class Workspace:
         }
         write_text(self.root / _SETTINGS, json.dumps(settings, indent=1), private=False)
 
-    def updated(self, change: Callable[[Workspace], Workspace]) -> Workspace:
+    def update_settings(self, change: Callable[[Workspace], Workspace]) -> Workspace:
         """Changes the settings as they are on the disk now: another command may have changed them since this one began.
 
         Args:
@@ -229,14 +229,14 @@ class Workspace:
         Raises:
             StorageError: the disk is full; nothing has changed.
         """
-        with locked(self.root):
+        with lock_folder(self.root):
             workspace = change(open_workspace(self.root, self.passphrase))
             workspace.save()
         return workspace
 
     def next_sequence(self) -> tuple[Workspace, int]:
         """The workspace with a sequence number that no share had before, saved ahead of its use."""
-        workspace = self.updated(lambda now: replace(now, sequence=now.sequence + 1))
+        workspace = self.update_settings(lambda now: replace(now, sequence=now.sequence + 1))
         return workspace, workspace.sequence
 
 

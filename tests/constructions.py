@@ -37,15 +37,15 @@ class Transparent(Construction):
     vocabulary = WordVectors
     network = TokenLocal
 
-    def shared(
+    def share_sentences(
         self, chunk: TokenisedSentences, noise: SharingNoise, factors: NDArray[np.float64] | None = None
     ) -> SharedSentences:
         return SharedSentences.of(self.noise_free(chunk), noise)
 
-    def shared_as_they_are(self, sentences: RaggedSentences, noise: PrivateSource) -> SharedSentences:
+    def share_public_sentences(self, sentences: RaggedSentences, noise: PrivateSource) -> SharedSentences:
         return SharedSentences.of(represent_noise_free(sentences, self.representer), noise)
 
-    def rehearsed(
+    def rehearse_share(
         self, chunk: TokenisedSentences, noise: RehearsalNoise, factors: NDArray[np.float64] | None = None
     ) -> RaggedSentences:
         return self.noise_free(chunk)

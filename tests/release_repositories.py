@@ -103,7 +103,7 @@ class Publisher:
         signed = metadata.signed
         signed.version += 1
         change(signed)
-        found = self.repository.keys.found(keys or name.rpartition(".")[2])
+        found = self.repository.keys.find_keys(keys or name.rpartition(".")[2])
         sign(metadata, found[:stolen])
         file = "timestamp.json" if name == "timestamp" else f"{signed.version}.{name}.json"
         path = self.folder / "metadata" / file

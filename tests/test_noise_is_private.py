@@ -15,7 +15,7 @@ from shared.constructions.construction import Construction
 from shared.models.noise import GaussianNoise
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
-from shared.sentences.encoding import embedded, noise_for, rehearse, represent
+from shared.sentences.encoding import embed_sentences, noise_for, rehearse, represent
 from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import TokenisedSentences
 from site_client.sharing.encode import block_of
@@ -41,15 +41,15 @@ from site_client.sharing.encode import block_of
 
 
 def share(construction: Construction, chunk: TokenisedSentences, memoised: MemoisedNoise) -> None:
-    block_of(construction.shared(chunk, PrivateNoise()))
-    block_of(construction.shared(chunk, memoised))
-    construction.rehearsed(chunk, torch.Generator())
-    construction.shared(chunk, torch.Generator())  # refused: arg-type
-    construction.shared(chunk, None)  # refused: arg-type
-    construction.shared(chunk)  # refused: call-arg
-    construction.rehearsed(chunk)  # refused: call-arg
-    block_of(construction.rehearsed(chunk, torch.Generator()))  # refused: arg-type
-    block_of(construction.rehearsed(chunk, PrivateNoise()))  # refused: arg-type
+    block_of(construction.share_sentences(chunk, PrivateNoise()))
+    block_of(construction.share_sentences(chunk, memoised))
+    construction.rehearse_share(chunk, torch.Generator())
+    construction.share_sentences(chunk, torch.Generator())  # refused: arg-type
+    construction.share_sentences(chunk, None)  # refused: arg-type
+    construction.share_sentences(chunk)  # refused: call-arg
+    construction.rehearse_share(chunk)  # refused: call-arg
+    block_of(construction.rehearse_share(chunk, torch.Generator()))  # refused: arg-type
+    block_of(construction.rehearse_share(chunk, PrivateNoise()))  # refused: arg-type
     block_of(construction.noise_free(chunk))  # refused: arg-type
     SharedSentences.of(construction.noise_free(chunk), torch.Generator())  # refused: arg-type
 
@@ -136,9 +136,9 @@ class TestAtRunTime:
     @pytest.mark.parametrize("source", [SEEDED, torch.default_generator, None])
     def test_no_sentence_leaves_under_another_source(self, construction: Construction, source: object) -> None:
         with pytest.raises(TypeError, match="private source"):
-            construction.shared(CHUNK, source)  # type: ignore[arg-type]
+            construction.share_sentences(CHUNK, source)  # type: ignore[arg-type]
         with pytest.raises(TypeError):
-            construction.shared(CHUNK)  # type: ignore[call-arg]
+            construction.share_sentences(CHUNK)  # type: ignore[call-arg]
 
     def test_no_share_is_made_under_another_source(self) -> None:
         shown = noisy(0.1).noise_free(CHUNK)
@@ -149,20 +149,22 @@ class TestAtRunTime:
     @pytest.mark.parametrize("construction", [noisy(0.1), clear()], ids=["noise", "none"])
     def test_no_payload_takes_what_was_rehearsed(self, construction: Construction) -> None:
         for shown in (
-            construction.rehearsed(CHUNK, SEEDED),
-            construction.rehearsed(CHUNK, PrivateNoise()),
+            construction.rehearse_share(CHUNK, SEEDED),
+            construction.rehearse_share(CHUNK, PrivateNoise()),
             construction.noise_free(CHUNK),
-            construction.shared(CHUNK, PrivateNoise()).select(np.array([0])),
+            construction.share_sentences(CHUNK, PrivateNoise()).select(np.array([0])),
         ):
             with pytest.raises(TypeError, match="what a share holds"):
                 block_of(shown)  # type: ignore[arg-type]
-        assert block_of(construction.shared(CHUNK, PrivateNoise())).sentences == 1
+        assert block_of(construction.share_sentences(CHUNK, PrivateNoise())).sentences == 1
 
 
 def test_a_rehearsal_gives_what_a_share_would_under_the_same_draw() -> None:
     construction, noise = noisy(0.1), MemoisedNoise(bytes(32), b"release")
-    np.testing.assert_array_equal(construction.shared(CHUNK, noise).values, construction.rehearsed(CHUNK, noise).values)
-    sentences, source = embedded(CHUNK, construction.vectors), noise_for(CHUNK, noise)
+    np.testing.assert_array_equal(
+        construction.share_sentences(CHUNK, noise).values, construction.rehearse_share(CHUNK, noise).values
+    )
+    sentences, source = embed_sentences(CHUNK, construction.vectors), noise_for(CHUNK, noise)
     first = represent(sentences, construction.representer, source)
     assert isinstance(first, SharedSentences)
     again = rehearse(sentences, construction.representer, noise_for(CHUNK, noise))

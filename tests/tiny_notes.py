@@ -58,7 +58,7 @@ def tiny_notes(count: int, seed: int = 0, prefix: str = "note") -> Iterator[Docu
 
 def phi_strings(documents: Sequence[Document]) -> set[str]:
     """The text of every span, and each of its words of four letters and more."""
-    spans = {document.covered(span) for document in documents for span in document.annotations}
+    spans = {document.covered_text(span) for document in documents for span in document.annotations}
     return spans | {word for span in spans for word in span.split() if len(word) >= 4 and word.isalpha()}
 
 

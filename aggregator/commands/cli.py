@@ -61,9 +61,9 @@ def init(
 ) -> None:
     """Make a workspace with fresh keys."""
     from aggregator import workspace
-    from command_line.passphrase import new_passphrase
+    from command_line.passphrase import take_new_passphrase
 
-    passphrase = new_passphrase() if protect else None
+    passphrase = take_new_passphrase() if protect else None
     made = workspace.create(
         folder, name, scheme, database=database, objects=objects, offline=offline, passphrase=passphrase
     )
@@ -160,10 +160,12 @@ for command in (
     commands_releases.release,
     commands_releases.refresh,
     commands_releases.announce,
-    commands_protection.keys,
+    commands_releases.keys,
     commands_shares.ingest,
     commands_shares.shares_group,
     commands_shares.alarms_group,
 ):
     main.add_command(command)
 main.add_command(serve)
+for command in (commands_protection.keys_protect, commands_protection.keys_unprotect):
+    commands_releases.keys.add_command(command)

@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 
 from aggregator.commands.options import existing_file, folder_option
-from aggregator.commands.releases import keys, offline_option
+from aggregator.commands.releases import offline_option
 from command_line.commands import examples, json_option, report
 
 
-@keys.command(
+@click.command(
     "protect", epilog=examples("aggregator keys protect", "aggregator keys protect --offline-keys /media/stick-1")
 )
 @click.option(
@@ -35,7 +35,7 @@ def keys_protect(file: Path | None, offline: tuple[Path, ...], root: Path, as_js
     report({"protected": [str(path) for path in done]}, lines, as_json=as_json)
 
 
-@keys.command("unprotect", epilog=examples("aggregator keys unprotect"))
+@click.command("unprotect", epilog=examples("aggregator keys unprotect"))
 @offline_option
 @folder_option
 @json_option

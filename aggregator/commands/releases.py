@@ -141,7 +141,7 @@ def keys_list(offline: tuple[Path, ...], root: Path, as_json: bool) -> None:
     trusted, expires = repository.root(), repository.expiries()
     rows = []
     for role in ROLES:
-        here = {one.public.keyid: str(one.path) for one in repository.keys.found(role)}
+        here = {one.public.keyid: str(one.path) for one in repository.keys.find_keys(role)}
         for keyid in trusted.roles[role].keyids:
             rows.append(
                 {"role": role, "key": keyid, "threshold": trusted.roles[role].threshold, "file": here.get(keyid)}
@@ -156,12 +156,9 @@ def keys_list(offline: tuple[Path, ...], root: Path, as_json: bool) -> None:
 
 def _own_rows(opened: Workspace) -> list[dict[str, str]]:
     """The provider's own keys, the newest first."""
-    kept, newest = (
-        opened.provider_keys(),
-        {"signing": opened.signing_keys()[0], "encryption": opened.recipient().public_key},
-    )
-    rows = [{"purpose": purpose, "key": key.key_id, "state": "announced"} for purpose, key in newest.items()]
-    for key in reversed(kept.earlier):
+    ids = {"signing": opened.signing_keys()[0].key_id, "encryption": opened.recipient().public_key.key_id}
+    rows = [{"purpose": purpose, "key": key_id, "state": "announced"} for purpose, key_id in ids.items()]
+    for key in reversed(opened.provider_keys().earlier):
         state = f"used until {key.used_until}, counts until {key.counts_until}"
         rows.append({"purpose": key.purpose, "key": key.key_id, "state": state})
     return rows
@@ -294,7 +291,7 @@ def offline_warning(opened: Workspace) -> list[str]:
     from aggregator.repository.tuf_keys import OFFLINE_ROLES
 
     ring = opened.repository().keys
-    if not any(ring.found(role) for role in OFFLINE_ROLES):
+    if not any(ring.find_keys(role) for role in OFFLINE_ROLES):
         return []
     return [
         "the offline keys lie in the workspace: move them with `aggregator keys export-offline` before a site relies on it"

@@ -16,6 +16,7 @@ from command_line.progress import progress_bar
 if TYPE_CHECKING:
     from aggregator.auditing.result import AuditResult
     from aggregator.training.head import SiteScore
+    from aggregator.training.representer import RepresenterTraining
     from aggregator.workspace import Workspace
 
 policy_option = click.option(
@@ -207,14 +208,15 @@ def train_representer(
     material = train_repr.PublicMaterial(notes, vectors, texts(further), lists)
     limits = load_policy(policy)
     with progress_bar(quiet=as_json) as bar:
-        summary = train_repr.train(target, material, options, bar)
+        made = train_repr.train(target, material, options, bar)
         found = audits.audit(target, list(notes), vectors, limits, audited, seed, bar) if audited else None
     lines = [
         *notes.lines(),
-        f"{summary['sentences']} sentences, {summary['tokens']} tokens, {summary['phi_tokens']} of them PHI",
-        *_representer_lines(summary),
+        f"{made.sentences} sentences, {made.tokens} tokens, {made.phi_tokens} of them PHI",
+        *_representer_lines(made),
         f"representer in {target.representer}" + ("" if found else "; next: aggregator audit"),
     ]
+    summary = made.as_json()
     if found:
         lines += _audit_lines(target, found)
         summary["audit"] = found.as_json()
@@ -223,21 +225,21 @@ def train_representer(
         audits.require_passed(target)
 
 
-def _representer_lines(summary: dict[str, Any]) -> list[str]:
+def _representer_lines(made: RepresenterTraining) -> list[str]:
     """What a construction shows, in words."""
-    lines = []
-    if "public_words" in summary:
+    told, lines = made.told, []
+    if "public_words" in told:
         lines.append(
-            f"{summary['public_words']} words are shown as they are; the others show one of {summary['clusters']} clusters "
-            f"of at least {summary['smallest_cluster']} words, whose commonest holds up to {summary['largest_share']:.1%} of its "
+            f"{told['public_words']} words are shown as they are; the others show one of {told['clusters']} clusters "
+            f"of at least {told['smallest_cluster']} words, whose commonest holds up to {told['largest_share']:.1%} of its "
             "cluster's occurrences in public text"
         )
-    if summary["surrogate_spans"]:
+    if told["surrogate_spans"]:
         lines.append(
-            f"labelled PHI is replaced by one of {summary['surrogate_spans']} public spans before anything is computed from it"
+            f"labelled PHI is replaced by one of {told['surrogate_spans']} public spans before anything is computed from it"
         )
-    if "noise" in summary:
-        accuracy, noise = summary["record"]["adversary_accuracy"][-1], summary["noise"]["output"]
+    if "noise" in told:
+        accuracy, noise = told["record"]["adversary_accuracy"][-1], told["noise"]["output"]
         if accuracy is not None:
             lines.append(
                 f"adversaries in training decide {accuracy:.1%} of pairs right (50% is chance); "

@@ -35,7 +35,7 @@ from shared.evaluation import binary_token_scores, evaluate_hospital, match_corp
 from shared.generate import generate_notes, public_site
 from shared.labels import load_scheme
 from shared.pipeline.raw_model import train_raw_model
-from shared.sentences.tokenised import tokenised, tokenised_chunks
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from shared.training.tagging import TaggingConfig
 
 # So many that the audit has names of patients enough to look for.
@@ -212,8 +212,8 @@ def _shown(folder: Path, site: str) -> Shown:
     """What a share shows of a hospital's tokens."""
     construction = load_construction(folder / "provider" / "representer")
     counts = [0, 0, 0]
-    for chunk in tokenised_chunks(tokenised(read_corpus(_notes(folder, site))), construction.scheme):
-        labelled, public = chunk.tags > 0, construction.public(chunk.words)
+    for chunk in tokenised_chunks(tokenise_documents(read_corpus(_notes(folder, site))), construction.scheme):
+        labelled, public = chunk.tags > 0, construction.are_public(chunk.words)
         counts = [
             total + int(part.sum())
             for total, part in zip(counts, (labelled, ~labelled & ~public, ~labelled & public), strict=True)

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from aggregator.objects.store import file_chunks, missing, object_name, verified
-from foundation.files import flush, staged
-from foundation.os_errors import mapped
+from aggregator.objects.store import file_chunks, missing_object, object_name, verify_chunks
+from foundation.files import flush, stage_file
+from foundation.os_errors import map_os_errors
 
 _ABANDONED_S = 24 * 3600
 
@@ -28,25 +28,25 @@ class FolderStore:
     def put(self, path: Path, sha256: str) -> None:
         """Keeps the bytes of a file; see ObjectStore."""
         target = self._root / object_name(sha256)
-        with mapped(path), path.open("rb") as source:
-            with mapped(target):
+        with map_os_errors(path), path.open("rb") as source:
+            with map_os_errors(target):
                 target.parent.mkdir(parents=True, exist_ok=True)
                 for folder in (self._root.parent, self._root):
                     flush(folder)
             # Over an object that is there too: whatever happened to its bytes, afterwards they are right.
-            with staged(target) as temporary, mapped(target), temporary.open("wb") as copy:
-                copy.writelines(verified(file_chunks(source, path), sha256))
+            with stage_file(target) as temporary, map_os_errors(target), temporary.open("wb") as copy:
+                copy.writelines(verify_chunks(file_chunks(source, path), sha256))
 
     def open(self, sha256: str) -> BinaryIO:
         """The verified object, open for reading; see ObjectStore."""
         path = self._root / object_name(sha256)
-        with mapped(path):
+        with map_os_errors(path):
             try:
                 file = path.open("rb")
             except FileNotFoundError as error:
-                raise missing(sha256) from error
+                raise missing_object(sha256) from error
         try:
-            for _ in verified(file_chunks(file, path), sha256):
+            for _ in verify_chunks(file_chunks(file, path), sha256):
                 pass
             file.seek(0)
         except BaseException:
@@ -63,13 +63,13 @@ class FolderStore:
     def exists(self, sha256: str) -> bool:
         """Whether it is there."""
         path = self._root / object_name(sha256)
-        with mapped(path):
+        with map_os_errors(path):
             return path.is_file()
 
     def delete(self, sha256: str) -> None:
         """Removes it; one that is not there stays so."""
         path = self._root / object_name(sha256)
-        with mapped(path):
+        with map_os_errors(path):
             if path.exists():
                 path.unlink(missing_ok=True)
                 flush(path.parent)
@@ -77,7 +77,7 @@ class FolderStore:
     def tidy(self) -> int:
         """Removes what an interrupted writing left; see ObjectStore."""
         removed = 0
-        with mapped(self._root):
+        with map_os_errors(self._root):
             for path in self._root.glob("??/.*.partial"):
                 # Anything younger may be the file of a writer that is at work.
                 if path.stat().st_mtime < time.time() - _ABANDONED_S:

@@ -16,9 +16,9 @@ from obstore.exceptions import BaseError
 from obstore.store import S3Store as Bucket
 
 from aggregator.objects.staging import opening_folder
-from aggregator.objects.store import file_chunks, missing, object_name, verified
+from aggregator.objects.store import file_chunks, missing_object, object_name, verify_chunks
 from foundation.errors import StorageError
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from shared.errors import ConfigurationError
 
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
@@ -63,8 +63,8 @@ class S3Store:
     def put(self, path: Path, sha256: str) -> None:
         """Keeps the bytes of a file; see ObjectStore."""
         name = object_name(sha256)
-        with mapped(path), path.open("rb") as source:
-            chunks = verified(file_chunks(source, path), sha256)
+        with map_os_errors(path), path.open("rb") as source:
+            chunks = verify_chunks(file_chunks(source, path), sha256)
             # The store shows an object when its last chunk is there; a wrong digest ends the upload before that.
             with _answered(sha256):
                 obstore.put(self._bucket, name, chunks, max_concurrency=_CHUNKS_IN_MEMORY)
@@ -84,7 +84,7 @@ class S3Store:
         """The verified object as a file; see ObjectStore."""
         with opening_folder(self._scratch) as folder:
             path = folder / "object"
-            with mapped(path), path.open("xb") as file:
+            with map_os_errors(path), path.open("xb") as file:
                 self._fetch(sha256, file)
             yield path
 
@@ -109,8 +109,8 @@ class S3Store:
         return 0
 
     def _fetch(self, sha256: str, file: IO[bytes]) -> None:
-        with mapped(Path(sha256[:12])):
-            file.writelines(verified(self._chunks(sha256), sha256))
+        with map_os_errors(Path(sha256[:12])):
+            file.writelines(verify_chunks(self._chunks(sha256), sha256))
             file.flush()
             file.seek(0)
 
@@ -119,7 +119,7 @@ class S3Store:
             try:
                 found = obstore.get(self._bucket, object_name(sha256))
             except FileNotFoundError as error:
-                raise missing(sha256) from error
+                raise missing_object(sha256) from error
             for chunk in found.stream():
                 yield bytes(chunk)
 

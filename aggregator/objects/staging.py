@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from foundation.locks import locked
-from foundation.os_errors import mapped
+from foundation.locks import lock_folder
+from foundation.os_errors import map_os_errors
 
 
 @contextmanager
@@ -25,10 +25,10 @@ def opening_folder(staging: Path) -> Iterator[Path]:
     Raises:
         StorageError: it can't be made.
     """
-    with mapped(staging):
+    with map_os_errors(staging):
         staging.mkdir(mode=0o700, parents=True, exist_ok=True)
         # Under the lock of the parent, so that none is taken for abandoned between its making and its locking.
-        with locked(staging):
+        with lock_folder(staging):
             folder = Path(tempfile.mkdtemp(dir=staging))
             handle = _lock(folder, fcntl.LOCK_EX)
     try:
@@ -47,7 +47,7 @@ def sweep(staging: Path) -> int:
     if not staging.exists():
         return 0
     swept = 0
-    with mapped(staging), locked(staging):
+    with map_os_errors(staging), lock_folder(staging):
         for folder in staging.iterdir():
             try:
                 handle = _lock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)

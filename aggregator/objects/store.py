@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from foundation.errors import StorageError
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from protocols.errors import DigestError
 from protocols.fields import SHA256, check_text
 
@@ -71,7 +71,7 @@ def object_name(sha256: str) -> str:
     return f"{sha256[:2]}/{sha256}"
 
 
-def verified(chunks: Iterable[bytes], sha256: str) -> Iterator[bytes]:
+def verify_chunks(chunks: Iterable[bytes], sha256: str) -> Iterator[bytes]:
     """The chunks as they come; whoever keeps them must wait for the end, since the last step is the check.
 
     Raises:
@@ -96,12 +96,12 @@ def file_chunks(file: BinaryIO, path: Path) -> Iterator[bytes]:
     Raises:
         StorageError: it can't be read.
     """
-    with mapped(path):
+    with map_os_errors(path):
         while chunk := file.read(_CHUNK_BYTES):
             yield chunk
 
 
-def missing(sha256: str) -> StorageError:
+def missing_object(sha256: str) -> StorageError:
     """The error for an object that is not there."""
     return StorageError(
         f"object {sha256[:12]} in the store", received="none", advice="restore it from a backup", place="objects"

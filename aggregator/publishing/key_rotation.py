@@ -13,8 +13,8 @@ from aggregator.provider_keys import ProviderKeys, Purpose
 from aggregator.publishing.releases import announce
 from aggregator.registry import audit_log
 from aggregator.workspace import Workspace, today
-from foundation.locks import locked
-from protocols.keys.key_files import protection_of
+from foundation.locks import lock_folder
+from protocols.keys.key_files import choose_protection
 from protocols.keys.recipient import RecipientPrivateKey, RecipientPublicKey
 from protocols.keys.signing import PrivateKey, PublicKey
 
@@ -60,10 +60,10 @@ def rotate_provider_key(
     """
     repository = workspace.repository(offline)
     repository.keys.require("targets", repository.root().roles["targets"])
-    with locked(workspace.keys):
+    with lock_folder(workspace.keys):
         keys, old = workspace.provider_keys(), _newest(workspace, purpose)
         new = _made(workspace, purpose)
-        changed = keys.followed(purpose, old.hex, _file(purpose, new), today(), overlap_days)
+        changed = keys.replace_newest(purpose, old.hex, _file(purpose, new), today(), overlap_days)
         changed.save()
     announce(workspace, None, offline)
     _tell_log(workspace, purpose, old.key_id, new.public_key.key_id, changed)
@@ -78,7 +78,7 @@ def _newest(workspace: Workspace, purpose: Purpose) -> PublicKey | RecipientPubl
 
 def _made(workspace: Workspace, purpose: Purpose) -> Made:
     made: Made = PrivateKey.generate() if purpose == Purpose.SIGNING else RecipientPrivateKey.generate()
-    made.save(workspace.keys / _file(purpose, made), protection_of(workspace.keys, workspace.passphrase))
+    made.save(workspace.keys / _file(purpose, made), choose_protection(workspace.keys, workspace.passphrase))
     return made
 
 

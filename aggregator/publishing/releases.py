@@ -32,7 +32,7 @@ from aggregator.registry.times import now
 from aggregator.repository.tuf_repository import NewRelease, Repository
 from aggregator.workspace import Workspace, require
 from foundation.files import write_bytes, write_text
-from foundation.locks import locked
+from foundation.locks import lock_folder
 from foundation.os_errors import storage_error
 from foundation.reading import file_sha256, regular_size
 from protocols.canonical import Json
@@ -131,7 +131,7 @@ def announce(workspace: Workspace, server: str | None, offline: tuple[Path, ...]
         offline: as in `Publishing`.
     """
     repository = workspace.repository(offline)
-    with locked(repository.folder):
+    with lock_folder(repository.folder):
         record = _record_of(workspace, repository, server)
         repository.publish({PROVIDER: record.to_bytes()})
     with workspace.registry().transaction() as session:
@@ -150,7 +150,7 @@ def refresh(workspace: Workspace, offline: tuple[Path, ...] = ()) -> dict[str, d
         WorkspaceError: offline keys were given, but too few.
     """
     repository = workspace.repository(offline)
-    with locked(repository.folder):
+    with lock_folder(repository.folder):
         names = repository.release_names()
         with_offline = bool(offline) or repository.has_offline_keys()
         repository.refresh(with_offline=with_offline, newest=names[-1] if names else None)
@@ -164,7 +164,7 @@ def rotate(workspace: Workspace, roles: Sequence[str], offline: tuple[Path, ...]
         WorkspaceError: too few of the old keys are here.
     """
     repository = workspace.repository(offline)
-    with locked(repository.folder):
+    with lock_folder(repository.folder):
         repository.rotate(roles)
         version = repository.root().version
     with workspace.registry().transaction() as session:
@@ -228,7 +228,7 @@ def _construction_digests(release: Release) -> list[str]:
 def _publish(workspace: Workspace, kind: str, how: Publishing) -> Release:
     repository = workspace.repository(how.offline)
     # From the choice of the number on: two changes at once would both follow the same state, and one would be lost.
-    with locked(repository.folder):
+    with lock_folder(repository.folder):
         return _publish_next(workspace, repository, kind, how)
 
 

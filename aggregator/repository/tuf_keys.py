@@ -23,10 +23,10 @@ from tuf.api.metadata import Metadata, Role
 from aggregator.errors import WorkspaceError
 from foundation.errors import StorageError
 from foundation.files import flush, write_bytes
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from protocols.bounded_reading import read_bounded
 from protocols.errors import ProtocolError
-from protocols.keys.key_files import protection_of
+from protocols.keys.key_files import choose_protection
 from protocols.keys.passphrase import Passphrase
 from protocols.keys.signing import PrivateKey, PublicKey
 
@@ -91,14 +91,16 @@ class KeyRing:
             key = PrivateKey.generate()
             public = tuf_key(key.public_key)
             folder = folders[(number - 1) % len(folders)]
-            with mapped(folder):
+            with map_os_errors(folder):
                 folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            chosen = self.passphrase if protected or self.passphrase is None else protection_of(folder, self.passphrase)
+            chosen = (
+                self.passphrase if protected or self.passphrase is None else choose_protection(folder, self.passphrase)
+            )
             key.save(folder / f"{role}-{number}-{public.keyid[:8]}.pem", chosen)
             made.append(public)
         return made
 
-    def found(self, role: str) -> list[KeyFile]:
+    def find_keys(self, role: str) -> list[KeyFile]:
         """The keys of a role that lie in the folders, used or not.
 
         Raises:
@@ -113,7 +115,7 @@ class KeyRing:
 
     def hold(self, role: str, authority: Role) -> bool:
         """Whether enough private keys of an authority are here."""
-        here = {one.public.keyid for one in self.found(role)}
+        here = {one.public.keyid for one in self.find_keys(role)}
         return len(here.intersection(authority.keyids)) >= authority.threshold
 
     def require(self, role: str, authority: Role) -> None:
@@ -124,7 +126,7 @@ class KeyRing:
         """
         if self.hold(role, authority):
             return
-        here = {one.public.keyid for one in self.found(role)}.intersection(authority.keyids)
+        here = {one.public.keyid for one in self.find_keys(role)}.intersection(authority.keyids)
         advice = f"restore the files {self.online.name}/{role}-*.pem, or run `aggregator keys rotate --role {role}`"
         if role in OFFLINE_ROLES:
             advice = "bring the sticks with the offline keys and give --offline-keys DIR for each"
@@ -143,7 +145,7 @@ class KeyRing:
         Raises:
             WorkspaceError: too few of the keys are here.
         """
-        here = {one.public.keyid: one.key for one in self.found(name)}
+        here = {one.public.keyid: one.key for one in self.find_keys(name)}
         payload = metadata.signed_bytes
         metadata.signatures.clear()
         for authority in authorities:
@@ -158,9 +160,9 @@ class KeyRing:
             used: the roles that have new keys, as the newest root metadata have them.
         """
         for role, authority in used.items():
-            for one in self.found(role):
+            for one in self.find_keys(role):
                 if one.public.keyid not in authority.keyids:
-                    with mapped(one.path):
+                    with map_os_errors(one.path):
                         one.path.unlink()
 
     def _folders(self, role: str) -> tuple[Path, ...]:
@@ -189,18 +191,18 @@ def export_offline(
     chosen = [
         one
         for role in OFFLINE_ROLES
-        for one in ring.found(role)
+        for one in ring.find_keys(role)
         if holder is None or one.path.name.startswith(f"{role}-{holder}-")
     ]
     if not chosen:
         raise WorkspaceError(f"{source.name}: expected offline keys here, found none; they were moved before")
-    with mapped(target):
+    with map_os_errors(target):
         target.mkdir(parents=True, exist_ok=True, mode=0o700)
     moved = [_copy_key(one, target / one.path.name, passphrase) for one in chosen]
     for one in chosen:
-        with mapped(one.path):
+        with map_os_errors(one.path):
             one.path.unlink()
-    with mapped(source):
+    with map_os_errors(source):
         flush(source)
         if not any(source.iterdir()):
             shutil.rmtree(source)
@@ -223,7 +225,7 @@ def _copy_key(source: KeyFile, target: Path, passphrase: Passphrase | None) -> P
     try:
         arrived = PrivateKey.load(target, passphrase).public_key
     except (ProtocolError, StorageError) as error:
-        with mapped(target):
+        with map_os_errors(target):
             target.unlink()
         raise StorageError(
             "a place that keeps rights of files",

@@ -44,7 +44,7 @@ from aggregator.repository.verified_state import (
     read_release,
     read_state,
 )
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from protocols.bounded_reading import read_bounded
 from protocols.errors import DigestError
 from protocols.release.repository import (
@@ -112,7 +112,7 @@ class Repository:
             for key in self.keys.make(role, protected=protected):
                 root.add_key(key, role)
             root.roles[role].threshold = THRESHOLD if role in OFFLINE_ROLES else 1
-        with mapped(self.folder):
+        with map_os_errors(self.folder):
             for name in (METADATA, TARGETS):
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
         files = {name: store_bytes(self.folder, name, content) for name, content in documents.items()}

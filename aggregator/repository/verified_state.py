@@ -14,7 +14,7 @@ from tuf.api.exceptions import RepositoryError
 from tuf.api.metadata import DelegatedRole, Metadata, Root, Snapshot, Targets, Timestamp
 
 from aggregator.errors import WorkspaceError
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from protocols.bounded_reading import read_bounded
 from protocols.release.repository import MAX_METADATA_BYTES, METADATA
 
@@ -79,7 +79,7 @@ def read_release(folder: Path, state: State, name: str) -> Targets:
 
 
 def _newest_root(folder: Path) -> Root:
-    with mapped(folder):
+    with map_os_errors(folder):
         versions = [
             int(match.group(1)) for path in (folder / METADATA).iterdir() if (match := _ROOT_FILE.fullmatch(path.name))
         ]

@@ -140,7 +140,7 @@ def main(root: Path) -> None:
     for line in sys.stdin:
         question = json.loads(line)
         if "passphrase" in question:
-            workspace = open_workspace(root, Passphrase.given(bytes.fromhex(question["passphrase"])))
+            workspace = open_workspace(root, Passphrase.of_secret(bytes.fromhex(question["passphrase"])))
             continue
         answer = {}
         try:

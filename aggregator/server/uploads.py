@@ -39,7 +39,7 @@ from aggregator.registry.times import as_text
 from aggregator.server.authentication import Caller
 from aggregator.server.limits import Limits
 from foundation.files import flush
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from protocols.http.messages import MAX_CHUNK_BYTES, UploadRequest
 
 _DAY = datetime.timedelta(days=1)
@@ -183,7 +183,7 @@ class Uploads:
         """Marks an upload as finished or aborted, and removes its file."""
         with self._registry.transaction() as session:
             session.execute(update(UploadRow).where(UploadRow.id == upload.id).values(state=state))
-        with mapped(self.path(upload)):
+        with map_os_errors(self.path(upload)):
             self.path(upload).unlink(missing_ok=True)
 
     def tidy(self) -> None:
@@ -201,7 +201,7 @@ class Uploads:
             # Inside the transaction, since an upload that begins meanwhile has its file before its row.
             for path in self._folder.glob("*.part"):
                 if path.stem not in kept:
-                    with mapped(path):
+                    with map_os_errors(path):
                         path.unlink(missing_ok=True)
 
     def _ready(self, caller: Caller, name: str) -> Upload:
@@ -265,7 +265,7 @@ class Uploads:
         self._check_room(int(promised or 0) + _COPIES * size)
 
     def _check_room(self, needed: int) -> None:
-        with mapped(self._folder):
+        with map_os_errors(self._folder):
             free = shutil.disk_usage(self._folder).free
         if free < needed + _SPARE_BYTES:
             raise _full()
@@ -300,8 +300,8 @@ def _check_place(upload: Upload, offset: int | None) -> None:
 
 @contextmanager
 def _room_for(path: Path) -> Iterator[None]:
-    """`mapped`, but for a full disk, of which the site is told."""
-    with mapped(path):
+    """`map_os_errors`, but for a full disk, of which the site is told."""
+    with map_os_errors(path):
         try:
             yield
         except OSError as error:

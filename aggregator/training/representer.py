@@ -6,9 +6,10 @@ Which procedures there are says `shared.constructions.registry`, and docs/privac
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,17 +20,17 @@ from protocols.payload.sentence_block import SentenceBlock
 from protocols.payload.shuffled_writer import ShuffledWriter
 from shared.anonymity.public_words import PublicRule
 from shared.constructions.construction import Construction
-from shared.constructions.registry import named
+from shared.constructions.registry import find_procedure
 from shared.constructions.training import TrainingMaterial, TrainingOptions
 from shared.document import Document
 from shared.embeddings.vectors import WordVectors
 from shared.errors import TrainingError
 from shared.models.noise_source import PrivateNoise
 from shared.progress import Progress, silent
-from shared.sentences.encoding import indexed
+from shared.sentences.encoding import index_sentences
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.sharing import SharedSentences
-from shared.sentences.tokenised import tokenised, tokenised_chunks
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 
 _SENTENCES = 2048
 # The order of the record's first format; what later constructions add comes after it.
@@ -54,13 +55,13 @@ class RepresenterOptions(TrainingOptions):
     """
 
     def __post_init__(self) -> None:
-        named(self.procedure).check(self)
+        find_procedure(self.procedure).check(self)
         super().__post_init__()
 
     @property
     def rule(self) -> PublicRule:
         """When a word may be shown as it is: as the provider says, or else the procedure."""
-        return self.public or named(self.procedure).rule
+        return self.public or find_procedure(self.procedure).rule
 
 
 @dataclass(frozen=True)
@@ -81,23 +82,60 @@ class PublicMaterial:
     names: tuple[tuple[str, ...], ...] = ()
 
 
+@dataclass(frozen=True)
+class RepresenterTraining:
+    """What a construction was made of; its record lies beside the weights.
+
+    Args:
+        options: of the training.
+        notes: digests of the notes, sorted: an audit says how many of those that it attacks are among them.
+        sentences: of these notes.
+        tokens: of them.
+        phi_tokens: tokens that are labelled.
+        embeddings: digest of the construction's word vectors.
+        dim: size of what a head gets for a token.
+        told: what the training and the construction say of themselves, in JSON's types; each procedure says other things.
+    """
+
+    options: RepresenterOptions
+    notes: tuple[str, ...]
+    sentences: int
+    tokens: int
+    phi_tokens: int
+    embeddings: str
+    dim: int
+    told: Mapping[str, Any]
+
+    def as_json(self) -> dict[str, object]:
+        """The record."""
+        first = {name: self.told[name] for name in _RECORDED if name in self.told}
+        return {
+            "options": asdict(self.options) | {"public": asdict(self.options.rule)},
+            "notes": list(self.notes),
+            "sentences": self.sentences,
+            "tokens": self.tokens,
+            "phi_tokens": self.phi_tokens,
+            "embeddings": self.embeddings,
+            "dim": self.dim,
+            **first,
+            **{name: value for name, value in self.told.items() if name not in first},
+        }
+
+
 def train(
     workspace: Workspace, material: PublicMaterial, options: RepresenterOptions, progress: Progress = silent
-) -> dict[str, object]:
+) -> RepresenterTraining:
     """Make the representer from public notes and put the result into the workspace.
-
-    Returns:
-        what happened: sizes, settings, what is shown, record of a training; also written beside the weights.
 
     Raises:
         TrainingError: the notes have no token, or no PHI.
         ConfigurationError: the clusters cannot be as large, or their words as evenly used, as the options ask.
     """
     digests: list[str] = []
-    chunks = list(tokenised_chunks(tokenised(_digested(material.notes, digests)), workspace.scheme))
+    chunks = list(tokenised_chunks(tokenise_documents(_digested(material.notes, digests)), workspace.scheme))
     if not chunks:
         raise TrainingError("expected labelled public notes with at least one token, got none; check the corpus")
-    trained = named(options.procedure).train(
+    trained = find_procedure(options.procedure).train(
         TrainingMaterial(
             chunks, material.vectors, workspace.scheme, material.texts, material.names, workspace.root / "cache"
         ),
@@ -105,25 +143,22 @@ def train(
         progress,
     )
     construction = trained.construction
-    told = trained.record | construction.facts()
-    source, _ = indexed(chunks, construction.vectors)
-    summary: dict[str, object] = {
-        "options": asdict(options) | {"public": asdict(options.rule)},
-        # An audit says how many of the notes that it attacks are among them.
-        "notes": sorted(digests),
-        "sentences": source.sentences,
-        "tokens": source.tokens,
-        "phi_tokens": int((source.tags > 0).sum()),
-        "embeddings": construction.vectors.digest,
-        "dim": construction.dim,
-        **{name: told.pop(name) for name in _RECORDED if name in told},
-        **told,
-    }
+    source, _ = index_sentences(chunks, construction.vectors)
+    made = RepresenterTraining(
+        options=options,
+        notes=tuple(sorted(digests)),
+        sentences=source.sentences,
+        tokens=source.tokens,
+        phi_tokens=int((source.tags > 0).sum()),
+        embeddings=construction.vectors.digest,
+        dim=construction.dim,
+        told=trained.record | construction.facts(),
+    )
     with new_folder(workspace.representer) as folder:
         construction.save(folder)
-        write_text(folder / "training.json", json.dumps(summary, indent=1), private=False)
+        write_text(folder / "training.json", json.dumps(made.as_json(), indent=1), private=False)
         write_public_share(source, construction, folder / "public.parquet")
-    return summary
+    return made
 
 
 def _digested(notes: Iterable[Document], digests: list[str]) -> Iterator[Document]:
@@ -141,7 +176,7 @@ def write_public_share(source: RaggedSentences, construction: Construction, path
     with ShuffledWriter(path, dim=construction.dim) as writer:
         for begin in range(0, source.sentences, _SENTENCES):
             piece = source.select(np.arange(begin, min(begin + _SENTENCES, source.sentences)))
-            shown = construction.shared_as_they_are(piece, noise)
+            shown = construction.share_public_sentences(piece, noise)
             rows.check(shown.values)
             writer.append(_block_of(shown))
 

@@ -23,7 +23,7 @@ from foundation.errors import DeidError
 from protocols.release.repository import MAX_DOCUMENT_BYTES, METADATA, TARGETS
 from site_client.releases.client import ReleaseClient
 from site_client.releases.source import ReleaseSource
-from site_client.trust import FIRST_ROOT, ROOTS, Trust
+from site_client.trust import FIRST_ROOT, Trust
 
 TRUST = "trust"
 _SOURCE = "conformance suite"
@@ -83,25 +83,24 @@ def update(metadata: Path, bases: dict[str, str], targets: Sequence[str], folder
                     raise SystemExit(1)
                 data = client.read(target, MAX_DOCUMENT_BYTES)
                 (folder / urllib.parse.quote(target, safe="")).write_bytes(data)
-        except DeidError:
-            # As a pull: of one that fails the roots stay, and nothing else counts.
-            _keep(client.roots(trust), metadata)
-            raise
-        _keep(client.trust(_SOURCE), metadata)
+        finally:
+            # As a pull, whether it succeeds or not.
+            _keep(client.trust(_SOURCE), metadata)
 
 
 def _keep(trust: Trust, metadata: Path) -> None:
     """What the client trusts from now on, and beside it the metadata where the suite looks for them."""
     trust.save(metadata / TRUST)
-    newest = max(trust.files, key=lambda name: (name.startswith(ROOTS), _version(name)))
+    newest = max(trust.files, key=_version)
     for name, data in {**trust.files, "root.json": trust.files[newest]}.items():
         if "/" not in name:
             (metadata / name).write_bytes(data)
 
 
 def _version(name: str) -> int:
-    number = name.removeprefix(ROOTS).split(".")[0]
-    return int(number) if number.isdecimal() else 0
+    """Of a root by its name; 0 for all others."""
+    number = name.rpartition("/")[2].split(".")[0]
+    return int(number) if "/" in name else 0
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -23,7 +23,10 @@ DIGEST = "4d1fa4a68fd32c4a4b4140ea1f582c4f0766d202ffb923737605458444c54492"
 _PACKAGE = "tuf_conformance"
 _LIMIT_S = 3600
 # What ours does otherwise on purpose; each by the name of the test.
-ON_PURPOSE: dict[str, str] = {}
+ON_PURPOSE: dict[str, str] = {
+    "test_artifact_cache": "a small document is read anew each time; what a release in use holds already is taken from there by its digest",
+    "test_static_repository[tuf-on-ci-0.11]": "metadata that live longer than ours are refused: they are how a clock that is behind shows",
+}
 
 
 @dataclass(frozen=True)

@@ -128,7 +128,10 @@ def run(folder: Path, sites: int, bundle_bytes: int) -> Loaded:
     provider = world.workspace().key().public_key
     bundles = {site: share(world, site, release, bundle_bytes) for site in world.keys}
     certificates = make_certificates(folder / "certificates", "localhost")
-    with served(world.provider, certificates, folder / "server.log") as (process, address), _watched(process) as memory:
+    with (
+        run_server(world.provider, certificates, folder / "server.log") as (process, address),
+        _watched(process) as memory,
+    ):
         began = time.monotonic()
         barrier = threading.Barrier(sites)
         with ThreadPoolExecutor(sites) as pool:
@@ -163,7 +166,7 @@ def share(world: World, site: str, release: str, size: int) -> Path:
 
 
 @contextmanager
-def served(workspace: Path, certificates: Certificates, log: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def run_server(workspace: Path, certificates: Certificates, log: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """The command as it runs, and its address."""
     command = [
         sys.executable,

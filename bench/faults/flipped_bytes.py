@@ -79,10 +79,10 @@ def flips_inside(world: World, every: int) -> Iterator[Damage]:
     envelope = read_envelope(payload)
     for place in range(0, len(envelope), every):
         flipped = envelope[:place] + bytes([envelope[place] ^ _MASKS[place % 3]]) + envelope[place + 1 :]
-        yield provider.damage(sealed(world, flipped, payload.read_bytes()))
+        yield provider.damage(seal_manifest(world, flipped, payload.read_bytes()))
 
 
-def sealed(world: World, envelope: bytes, payload: bytes) -> bytes:
+def seal_manifest(world: World, envelope: bytes, payload: bytes) -> bytes:
     """A bundle of any manifest, as who holds the site's key can make it."""
     recipient = world.workspace().recipient().public_key
     key, plaintext = secrets.token_bytes(KEY_BYTES), len(envelope).to_bytes(4, "big") + envelope + payload
@@ -105,4 +105,4 @@ def signed_anew(world: World, header: BundleHeader, ciphertext: bytes) -> bytes:
     fitting = replace(
         header, ciphertext_bytes=len(ciphertext), ciphertext_sha256=hashlib.sha256(ciphertext).hexdigest()
     )
-    return fitting.signed(world.keys["north"]).to_bytes() + ciphertext
+    return fitting.sign(world.keys["north"]).to_bytes() + ciphertext

@@ -27,7 +27,7 @@ from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
 from aggregator.workspace import Workspace
 from bench.exchange.world import RELEASE, Sentences, World, build, invented_terms
-from bench.faults.interruptions import Outcome, undisturbed
+from bench.faults.interruptions import Outcome, run_undisturbed
 from foundation.errors import DeidError, StorageError
 from foundation.reading import file_sha256
 from protocols.errors import ConflictError, ProtocolError
@@ -165,11 +165,13 @@ def subject(scenario: Scenario, folder: Path) -> Subject[World]:
     """A scenario with its world made ready below a folder."""
     template = build(folder / scenario.name)
     scenario.prepare(template)
-    return Subject(scenario.name, partial(copied, template, folder), scenario.work, partial(after, scenario))
+    return Subject(
+        scenario.name, partial(copy_world, template, folder), scenario.work, partial(examine_world, scenario)
+    )
 
 
 @contextmanager
-def copied(template: World, folder: Path) -> Iterator[World]:
+def copy_world(template: World, folder: Path) -> Iterator[World]:
     """A world that may be disturbed."""
     root = folder / "disturbed"
     shutil.copytree(template.root, root)
@@ -179,9 +181,9 @@ def copied(template: World, folder: Path) -> Iterator[World]:
         shutil.rmtree(root)
 
 
-def after(scenario: Scenario, world: World, outcome: Outcome) -> Damage:
+def examine_world(scenario: Scenario, world: World, outcome: Outcome) -> Damage:
     """Examines a world after a disturbance, in a process of its own."""
-    found = undisturbed(lambda: json.dumps(vars(_examined(scenario, world, outcome.said))).encode())
+    found = run_undisturbed(lambda: json.dumps(vars(_examined(scenario, world, outcome.said))).encode())
     if found.said is None:
         # Examining failed: whatever it was, a person could not go on either.
         return Damage(stuck=1)

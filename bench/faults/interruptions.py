@@ -62,7 +62,7 @@ class Outcome:
     points: int
 
 
-def undisturbed(work: Work) -> Outcome:
+def run_undisturbed(work: Work) -> Outcome:
     """Runs it and counts its points."""
     return _forked(work, lambda counter: _profiled(counter, lambda call: None))
 

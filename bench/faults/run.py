@@ -30,7 +30,7 @@ from bench.faults import flipped_bytes as faults_bytes
 from bench.faults import intake as faults_intake
 from bench.faults import submit as faults_submit
 from bench.faults.intake import SCENARIOS, Damage, Subject
-from bench.faults.interruptions import Outcome, Work, clock_off, fail_at, kill_after, kill_at, moments, undisturbed
+from bench.faults.interruptions import Outcome, Work, clock_off, fail_at, kill_after, kill_at, moments, run_undisturbed
 from bench.results import Entry, record
 
 _COMMAND = "make faults"
@@ -156,7 +156,7 @@ def _failures(subject: Subject[Any], extent: Extent) -> Iterator[Disturbance]:
 
 def _kills_with_child(subject: Subject[Any], extent: Extent) -> Iterator[Damage]:
     with invented_terms():
-        _, seconds = _measured(subject, undisturbed)
+        _, seconds = _measured(subject, run_undisturbed)
         yield from _all(subject, (partial(kill_after, seconds=at) for at in moments(seconds, extent.random, seed=1)))
 
 
@@ -167,12 +167,12 @@ def _on_full_disk(work: Work, max_bytes: int) -> Outcome:
         resource.setrlimit(resource.RLIMIT_FSIZE, (max_bytes, resource.RLIM_INFINITY))
         return work()
 
-    return undisturbed(limited)
+    return run_undisturbed(limited)
 
 
 def _database_gone(subject: Subject[World], extent: Extent) -> Iterator[Damage]:
     """The file of the database is moved away at a random moment of the work, and back afterwards."""
-    _, seconds = _measured(subject, undisturbed)
+    _, seconds = _measured(subject, run_undisturbed)
     for moment in moments(seconds, 3 * extent.random, seed=2):
 
         def work(world: World, moment: float = moment) -> bytes:
@@ -185,7 +185,7 @@ def _database_gone(subject: Subject[World], extent: Extent) -> Iterator[Damage]:
                 timer.cancel()
                 timer.join()
 
-        yield from _all(replace(subject, work=work, examine=partial(_back, subject)), (undisturbed,))
+        yield from _all(replace(subject, work=work, examine=partial(_back, subject)), (run_undisturbed,))
 
 
 def _back(subject: Subject[World], world: World, outcome: Outcome) -> Damage:

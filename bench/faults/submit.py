@@ -21,7 +21,7 @@ from aggregator import workspace as central
 from aggregator.publishing import releases
 from bench.exchange.world import SCHEME, Sentences
 from bench.faults.intake import Damage, Subject
-from bench.faults.interruptions import Outcome, undisturbed
+from bench.faults.interruptions import Outcome, run_undisturbed
 from foundation.errors import DeidError, StorageError
 from foundation.files import write_text
 from protocols.errors import ProtocolError
@@ -45,7 +45,7 @@ _DIM = 8
 def subject(folder: Path) -> Subject[Path]:
     """The work at a hospital that was made ready below a folder."""
     template = build(folder / "submit")
-    return Subject("submit to a folder", partial(copied, template, folder), submit, after)
+    return Subject("submit to a folder", partial(copy_hospital, template, folder), submit, examine_hospital)
 
 
 def build(root: Path) -> Path:
@@ -87,7 +87,7 @@ def submit(root: Path) -> bytes:
 
 
 @contextmanager
-def copied(template: Path, folder: Path) -> Iterator[Path]:
+def copy_hospital(template: Path, folder: Path) -> Iterator[Path]:
     """A hospital that may be disturbed."""
     root = folder / "disturbed-site"
     shutil.copytree(template, root, ignore=shutil.ignore_patterns("provider"))
@@ -97,9 +97,9 @@ def copied(template: Path, folder: Path) -> Iterator[Path]:
         shutil.rmtree(root)
 
 
-def after(root: Path, outcome: Outcome) -> Damage:
+def examine_hospital(root: Path, outcome: Outcome) -> Damage:
     """Examines hospital and stick after a disturbance, in a process of its own."""
-    found = undisturbed(lambda: json.dumps(vars(_examined(root, outcome.said))).encode())
+    found = run_undisturbed(lambda: json.dumps(vars(_examined(root, outcome.said))).encode())
     return Damage(stuck=1) if found.said is None else Damage(**json.loads(found.said))
 
 

@@ -57,17 +57,17 @@ class Counts:
         self._memory[:] = _FIELDS.pack(tried + 1, taken + accepted, failed + no_memory, outside, peak)
 
 
-def empty(path: Path) -> None:
+def reset_counts(path: Path) -> None:
     """Begins to count."""
     path.write_bytes(bytes(_FIELDS.size))
 
 
-def read(path: Path) -> tuple[int, ...]:
+def read_counts(path: Path) -> tuple[int, ...]:
     """The five counts."""
     return _FIELDS.unpack(path.read_bytes())
 
 
-def counted(target: Target, counts: Counts, watch: Watch) -> Callable[[bytes], None]:
+def count_outcomes(target: Target, counts: Counts, watch: Watch) -> Callable[[bytes], None]:
     """Takes bytes and counts; whatever it raises is a defect of a reader."""
 
     def take(data: bytes) -> None:
@@ -176,7 +176,7 @@ def main(engine: str, name: str, runs: str, seed: str, folder: str) -> None:
     for kind, limit in ((resource.RLIMIT_AS, limits.memory_bytes), (resource.RLIMIT_CORE, 0)):
         resource.setrlimit(kind, (limit, limit))
     target = load(name, root)
-    take = counted(target, Counts(root / COUNTS), Watch(root))
+    take = count_outcomes(target, Counts(root / COUNTS), Watch(root))
     ENGINES[engine](target, take, int(runs), int(seed), root)
 
 

@@ -32,7 +32,7 @@ _MEMORY_BYTES = 2 << 30
 _WORDS = "Ada Lovelace, 10 December 1815"
 
 
-def crafted(sound: bytes) -> dict[str, bytes]:
+def craft_files(sound: bytes) -> dict[str, bytes]:
     """Files that a site can write on purpose with any Parquet library: the same rows, and more beside them."""
     table = pq.read_table(io.BytesIO(sound))
     hidden = pa.array([_WORDS] * table.num_rows)
@@ -97,7 +97,7 @@ def measure() -> list[Entry]:
         prepare(Path(name))
         target = load("parquet", Path(name))
         sound = target.seeds[0]
-        sources = {"crafted": crafted(sound).values(), "mutated": mutants(sound, MUTANTS)}
+        sources = {"crafted": craft_files(sound).values(), "mutated": mutants(sound, MUTANTS)}
         for kind, files in sources.items():
             for data in files:
                 try:

@@ -120,7 +120,7 @@ def _engine(engine: str, name: str, runs: int, folder: Path) -> Tally:
     for seed in range(1, _ATTEMPTS + 1):
         _reset_canary(folder)
         counts = folder / fuzz_child.COUNTS
-        fuzz_child.empty(counts)
+        fuzz_child.reset_counts(counts)
         command = [
             sys.executable,
             "-m",
@@ -133,7 +133,7 @@ def _engine(engine: str, name: str, runs: int, folder: Path) -> Tally:
         ]
         with (folder / f"{engine}-{name}-{seed}.log").open("wb") as log:
             code = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, check=False).returncode
-        tried, accepted, no_memory, outside, peak = fuzz_child.read(counts)
+        tried, accepted, no_memory, outside, peak = fuzz_child.read_counts(counts)
         escaped = b"Traceback (most recent call last)" in (folder / f"{engine}-{name}-{seed}.log").read_bytes()
         died = code != 0 and not escaped
         outside += _canary_was_read(folder)

@@ -50,7 +50,7 @@ class Break:
     new: str
     tests: tuple[str, ...]
 
-    def applied(self, source: str) -> str:
+    def apply_to(self, source: str) -> str:
         """The text of the file with the break in it.
 
         Raises:

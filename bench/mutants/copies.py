@@ -87,15 +87,15 @@ class Copy:
             shutil.copyfile(root / name, self._root / name)
 
     @contextmanager
-    def broken(self, one: Break) -> Iterator[None]:
+    def apply_break(self, one: Break) -> Iterator[None]:
         """The copy with a break in it while the block runs.
 
         Raises:
-            ConfigurationError: as `Break.applied`.
+            ConfigurationError: as `Break.apply_to`.
         """
         path = self._root / one.file
         whole = path.read_text(encoding="utf-8")
-        _write(path, one.applied(whole))
+        _write(path, one.apply_to(whole))
         try:
             yield
         finally:

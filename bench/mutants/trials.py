@@ -110,14 +110,14 @@ class Trials:
 
     def _tried(self, one: Break) -> Outcome:
         try:
-            one.applied(read_text(self._root / one.file))
+            one.apply_to(read_text(self._root / one.file))
         except (ConfigurationError, StorageError) as error:
             return Outcome(Verdict.ERROR, str(error))
         with self._copy() as copy:
             unbroken = self._unbroken(copy, one.tests)
             if not unbroken.all_passed:
                 return Outcome(Verdict.ERROR, f"its tests do not pass without it: {unbroken.last_line}")
-            with copy.broken(one):
+            with copy.apply_break(one):
                 run = copy.run(one.tests, max(_LEAST_LIMIT_S, _SLOWER * unbroken.seconds))
         if run.code is None:
             return Outcome(Verdict.HUNG, "", run.seconds)

@@ -4,7 +4,7 @@
 
 Each run of a cell is kept in bench/.runs and in docs/results/friedrich2019.json, so that a run that was cut goes on where it
 stopped; take it out of both to measure afresh. One torch thread; `--share 1/2` and `--share 2/2` run side by side. All cells
-of one seed come ahead of the next seed's. The report is written after every run, from all runs of the budget that are there.
+of one seed come before the next seed's. The report is written after every run, from all runs of the budget that are there.
 """
 
 from __future__ import annotations
@@ -15,17 +15,26 @@ from pathlib import Path
 
 import torch
 
-from bench.outcomes import RUNS, kept
-from bench.papers.friedrich2019_cells import BUDGETS, DIMS, INPUTS, NEIGHBOURS, Cell, audited, control, measure
+from bench.outcomes import RUNS, load_or_measure
+from bench.papers.friedrich2019_cells import (
+    BUDGETS,
+    DIMS,
+    INPUTS,
+    NEIGHBOURS,
+    Cell,
+    audited_neighbours,
+    control,
+    measure,
+)
 from bench.papers.friedrich2019_report import Runs, write_report
-from bench.papers.friedrich2019_runs import ADVERSARIES, Run, recorded, write
+from bench.papers.friedrich2019_runs import ADVERSARIES, Run, read_runs, write
 from bench.results import RESULTS
 
 # The setting of Table 2.
 N, D = 100, 50
 
 
-def pseudonymised(inputs: str, n: int, casing: bool = True) -> Cell:
+def pseudonym_cell(inputs: str, n: int, casing: bool = True) -> Cell:
     """Training on pseudonyms; with one neighbour every word stays, so that is the non-private tagger."""
     return Cell("raw" if n == 1 else "pseudonyms", inputs, casing, n)
 
@@ -37,11 +46,11 @@ PARTS: dict[str, tuple[Cell, ...]] = {
         for inputs in INPUTS
         for cell in (
             Cell("raw", inputs, casing),
-            pseudonymised(inputs, N, casing),
+            pseudonym_cell(inputs, N, casing),
             Cell("three-part", inputs, casing, N, D),
         )
     ),
-    "figure4": tuple(pseudonymised(inputs, n) for inputs in INPUTS[:2] for n in NEIGHBOURS),
+    "figure4": tuple(pseudonym_cell(inputs, n) for inputs in INPUTS[:2] for n in NEIGHBOURS),
     "figure5": tuple(Cell("three-part", "fasttext", True, n, d) for d in DIMS for n in NEIGHBOURS)
     + tuple(Cell("three-part", "glove-clinical", True, n, D) for n in NEIGHBOURS),
     # The paper compares with DANN in words; invariance is ours.
@@ -59,17 +68,17 @@ def folder_of(budget: str) -> Path:
     return RUNS / "friedrich2019-quick" if budget == "quick" else RESULTS
 
 
-def known(budget: str) -> dict[tuple[str, int], Run]:
+def load_runs(budget: str) -> dict[tuple[str, int], Run]:
     """The runs of a budget, by cell and seed: those of the report, and those that were kept since."""
-    found = {(run.cell, run.seed): run for run in recorded(folder_of(budget)) if run.budget == budget}
-    for cell, seed in planned(list(PARTS), budget, "", []):
+    found = {(run.cell, run.seed): run for run in read_runs(folder_of(budget)) if run.budget == budget}
+    for cell, seed in plan_runs(list(PARTS), budget, "", []):
         path = RUNS / f"{run_name(budget, cell, seed)}.json"
         if path.exists():
             found[cell.slug, seed] = Run.read(path, budget, cell.slug, seed)
     return found
 
 
-def planned(parts: Sequence[str], budget: str, only: str, seeds: Sequence[int]) -> list[tuple[Cell, int]]:
+def plan_runs(parts: Sequence[str], budget: str, only: str, seeds: Sequence[int]) -> list[tuple[Cell, int]]:
     """Every cell of the parts once a seed; cells of several parts, or under several names, only once."""
     cells: dict[str, Cell] = {}
     for part in parts:
@@ -81,7 +90,7 @@ def planned(parts: Sequence[str], budget: str, only: str, seeds: Sequence[int]) 
 
 def report(budget: str) -> None:
     """Write what is known."""
-    found = known(budget)
+    found = load_runs(budget)
     by_cell: dict[str, list[Run]] = {}
     for (slug, _), run in sorted(found.items()):
         by_cell.setdefault(slug, []).append(run)
@@ -90,14 +99,14 @@ def report(budget: str) -> None:
     }
     folder = folder_of(budget)
     write_report(parts, budget, folder)
-    write([run for run in recorded(folder) if run.budget != budget] + list(found.values()), folder)
+    write([run for run in read_runs(folder) if run.budget != budget] + list(found.values()), folder)
 
 
 def _measured(cell: Cell, budget: str, seed: int) -> dict[str, object]:
     result = measure(cell, BUDGETS[budget], seed)
     if cell.dim:
-        n = audited(cell)
-        clear = kept(
+        n = audited_neighbours(cell)
+        clear = load_or_measure(
             f"friedrich2019-{budget}-clear-{cell.inputs}-N{n}-{seed}",
             lambda: dict(control(cell.inputs, BUDGETS[budget], n, seed)),
         )
@@ -130,16 +139,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         parser.error(f"expected parts among {', '.join(PARTS)}, got {', '.join(sorted(unknown))}")
     torch.set_num_threads(1)
     seeds = [int(seed) for seed in chosen.seeds.split(",") if seed]
-    runs = planned(chosen.parts or list(PARTS), chosen.budget, chosen.only, seeds)
+    runs = plan_runs(chosen.parts or list(PARTS), chosen.budget, chosen.only, seeds)
     number, count = chosen.share
     runs = runs[number - 1 :: count]
-    done = known(chosen.budget)
+    done = load_runs(chosen.budget)
     for cell, seed in runs:
         name = run_name(chosen.budget, cell, seed)
         if chosen.list:
             print(f"{'kept' if (cell.slug, seed) in done else 'to do'}  {name}")
         elif not chosen.report and (cell.slug, seed) not in done:
-            kept(name, lambda cell=cell, seed=seed: _measured(cell, chosen.budget, seed))  # type: ignore[misc]
+            load_or_measure(name, lambda cell=cell, seed=seed: _measured(cell, chosen.budget, seed))  # type: ignore[misc]
             report(chosen.budget)
     if chosen.report:
         report(chosen.budget)

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from bench import corpora
-from bench.outcomes import RUNS, judged
+from bench.outcomes import RUNS, score_pipeline
 from bench.results_loop import SPANISH, vectors
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.constructions.procedures.recurrent import NoisyRecurrent
@@ -28,7 +28,7 @@ from shared.models.representer import RepresenterConfig
 from shared.pipeline.pipeline import Pipeline, RawEncoder
 from shared.privacy.attacks.adversary import ENOUGH_OF_A_CONTROL, AdversarySettings, fresh_adversaries
 from shared.privacy.material.sharing import ClearEncoder
-from shared.sentences.encoding import indexed
+from shared.sentences.encoding import index_sentences
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
 from shared.text.casing import casing_classes
@@ -150,8 +150,8 @@ def measure(cell: Cell, budget: Budget, seed: int) -> dict[str, object]:
     encoder: NoisyRecurrent | RawEncoder = RawEncoder(words, scheme())
     if cell.dim:
         encoder, record = _represented(cell, budget, seed, train)
-        shown = encoder.rehearsed(train, torch.Generator().manual_seed(seed))
-        settings = replace(budget.adversaries, neighbours=audited(cell), seed=seed)
+        shown = encoder.rehearse_share(train, torch.Generator().manual_seed(seed))
+        settings = replace(budget.adversaries, neighbours=audited_neighbours(cell), seed=seed)
         found = fresh_adversaries(
             encoder, words, train, sentences(dev), settings, clear=False, cache=RUNS / "neighbours"
         )
@@ -159,11 +159,11 @@ def measure(cell: Cell, budget: Budget, seed: int) -> dict[str, object]:
     elif cell.method == "pseudonyms":
         shown, result["changed"] = _pseudonymised(train, words, cell.neighbours, seed)
     else:
-        shown, _ = indexed([train], words)
+        shown, _ = index_sentences([train], words)
     if not cell.casing:
         shown, encoder = _caseless(shown), cast(NoisyRecurrent, _Caseless(encoder))
     head = train_tagger(shown, len(scheme().tags), config)
-    return result | asdict(judged(Pipeline(encoder, head), dev))
+    return result | asdict(score_pipeline(Pipeline(encoder, head), dev))
 
 
 def control(inputs_name: str, budget: Budget, neighbours: int, seed: int) -> dict[str, float]:
@@ -213,7 +213,7 @@ def sentences(documents: Sequence[Document]) -> TokenisedSentences:
     return tokenised_corpus(documents, scheme())
 
 
-def audited(cell: Cell) -> int:
+def audited_neighbours(cell: Cell) -> int:
     """N that the adversaries attack."""
     return cell.neighbours if cell.neighbours > 1 else CONTROL_NEIGHBOURS
 
@@ -223,10 +223,10 @@ def _represented(
 ) -> tuple[NoisyRecurrent, TrainingRecord]:
     """The frozen representer, trained on public notes that are those to be shared, as in the paper."""
     words = inputs(cell.inputs)
-    source, known = indexed([train], words)
+    source, known = index_sentences([train], words)
     if not cell.casing:
         source = _caseless(source)
-    pseudonyms = Pseudonymiser(Neighbours(words), audited(cell))
+    pseudonyms = Pseudonymiser(Neighbours(words), audited_neighbours(cell))
     table = neighbour_table(source, known, pseudonyms, np.random.default_rng(seed), cache=RUNS / "neighbours")
     shape = RepresenterConfig(words.dim, cell.dim)
     data = source, table, len(scheme().tags), shape
@@ -255,7 +255,7 @@ def _pseudonymised(train: TokenisedSentences, words: WordVectors, n: int, seed: 
     for place, word in zip(places, after, strict=True):
         changed[place] = word
     differing = sum(old != new for old, new in zip(before, after, strict=True))
-    shown, _ = indexed([train.with_words(changed)], words)
+    shown, _ = index_sentences([train.with_words(changed)], words)
     return replace(shown, casing=casing_classes(train.words)), differing / len(places)
 
 

@@ -120,11 +120,11 @@ def _page(parts: Mapping[str, Runs], reported: Mapping[str, object], budget: str
         "exact 95% interval of one run's sample; 50% is chance.",
         "",
         "Where this differs from the paper: Spanish notes; word vectors of 25 to 200 dimensions, of which the fastText ones are our own; "
-        "the output is bounded ahead of its noise and no noise falls below a floor; a twin never equals its original; the adversaries start "
+        "the output is bounded before its noise is added and no noise falls below a floor; a twin never equals its original; the adversaries start "
         "afresh instead of going on from those of the training; pseudonyms are drawn once, have the casing of their words, and the raw sentence is never seen; "
         "unknown words and stop words are replaced too; the head is used in-house without noise.",
         "",
-        "friedrich2019.json holds every run and the state of the code that made it. Runs ahead of 454c223 were trained in bfloat16 where "
+        "friedrich2019.json holds every run and the state of the code that made it. Runs before 454c223 were trained in bfloat16 where "
         "the processor has it, later ones in float32; of the earlier ones no counts by document are left, so that the runs of a cell "
         "share one interval of F1 and one control.",
         "",

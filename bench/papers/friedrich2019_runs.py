@@ -94,7 +94,7 @@ class Run:
         return cls(**{**item, **pairs})
 
 
-def recorded(folder: Path) -> list[Run]:
+def read_runs(folder: Path) -> list[Run]:
     """The runs that lie beside a report; none where there is no report yet.
 
     Raises:

@@ -13,7 +13,7 @@ from aggregator import workspace
 from aggregator.training import representer as train_repr
 from aggregator.training.representer import PublicMaterial, RepresenterOptions
 from bench import corpora
-from bench.outcomes import kept
+from bench.outcomes import load_or_measure
 from bench.privacy.material import (
     COMMAND,
     PROVIDER_NOTES,
@@ -101,7 +101,10 @@ def _against_adversaries(label: str, file: str, made: Callable[[int, int], Const
     entries = []
     for candidates in (100, 500, 1000):
         runs = [
-            kept(f"{file}-{candidates}-{seed}", lambda seed=seed, candidates=candidates: measure(candidates, seed))  # type: ignore[misc]
+            load_or_measure(
+                f"{file}-{candidates}-{seed}",
+                lambda seed=seed, candidates=candidates: measure(candidates, seed),  # type: ignore[misc]
+            )
             for seed in SEEDS_OF_ADVERSARIES
         ]
         for name in ("T1", "T2"):
@@ -151,8 +154,8 @@ def strong() -> None:
             full_names("meddocan", 12_000, 0),
             ["NOMBRE_SUJETO_ASISTENCIA", "NOMBRE_PERSONAL_SANITARIO", "FAMILIARES_SUJETO_ASISTENCIA"],
         )
-        settings = FULL.without(FRESH_ADVERSARIES, MEMBERSHIP).with_rounds(
-            MATCH, MatchingSettings(targets=4000), FULL.of(MATCH)[1]
+        settings = FULL.without_attacks(FRESH_ADVERSARIES, MEMBERSHIP).with_rounds(
+            MATCH, MatchingSettings(targets=4000), FULL.rounds_of(MATCH)[1]
         )
         began = time.monotonic()
 
@@ -166,11 +169,14 @@ def strong() -> None:
     def measure_hidden() -> dict[str, object]:
         target = [_sentences(corpora.meddocan("dev"))]
         hidden = _encoder(RepresenterOptions(hide_casing=True))
-        (settings,) = FULL.of(WHITE_BOX)
+        (settings,) = FULL.rounds_of(WHITE_BOX)
         found = white_box(hidden, target, Pseudonymiser(Neighbours(spanish()), FULL.neighbours), settings)
         return {"findings": [asdict(one) for one in found.findings()]}
 
-    run, hidden = kept("privacy-strong", measure), kept("privacy-white-box-hidden", measure_hidden)
+    run, hidden = (
+        load_or_measure("privacy-strong", measure),
+        load_or_measure("privacy-white-box-hidden", measure_hidden),
+    )
     by_measure = {(one["attack"], one["measure"]): one for one in run["findings"]}
     each = [
         ("token inversion", name, None, f"PHI inversion, {name}", "interval: bootstrap over sentences")
@@ -319,7 +325,7 @@ def vocabularies() -> None:
         def measure(size: int = size, share: float = share) -> dict[str, object]:
             construction = _encoder(RepresenterOptions(cluster_size=size, max_share=share))
             words, facts = construction.vectors.words, construction.facts()
-            shown = [word for word, public in zip(words, construction.public(words), strict=True) if public]
+            shown = [word for word, public in zip(words, construction.are_public(words), strict=True) if public]
             named = sum(strip_accents(word) in listed for word in shown)
             return {
                 "largest": facts["largest_share"],
@@ -328,7 +334,7 @@ def vocabularies() -> None:
                 "clusters": facts["clusters"],
             }
 
-        found = kept(f"privacy-vocabulary-{size}-{share:g}", measure)
+        found = load_or_measure(f"privacy-vocabulary-{size}-{share:g}", measure)
         bounded = "" if share == 1 else f", --max-share {share:g}"
         note = f"{found['clusters']} clusters, {found['public']} public words; of {len(listed)} listed names {found['named']} are public: seen small often enough"
         entries.append(
@@ -354,12 +360,12 @@ def memberships() -> None:
 
     def measure() -> dict[str, object]:
         encoder, notes = _encoder(), corpora.meddocan("train")[PROVIDER_NOTES:] + corpora.meddocan("dev")
-        (settings,) = FULL.of(MEMBERSHIP)
+        (settings,) = FULL.rounds_of(MEMBERSHIP)
         pool, asked = (encode_notes(encoder, notes, draw) for draw in (0, 1))
         found = membership(pool, asked, len(encoder.scheme.tags), settings)
         return {"findings": [asdict(one) for one in found]}
 
-    run = kept("privacy-membership", measure)
+    run = load_or_measure("privacy-membership", measure)
     record(
         "privacy",
         [

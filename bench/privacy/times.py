@@ -12,7 +12,7 @@ from aggregator.auditing import audit as audits
 from aggregator.training import representer as train_repr
 from aggregator.training.representer import PublicMaterial, RepresenterOptions
 from bench import corpora
-from bench.outcomes import kept
+from bench.outcomes import load_or_measure
 from bench.privacy.material import COMMAND, PROVIDER_NOTES, background, spanish, spanish_names
 from bench.results import Entry, record
 from shared.augment.pseudonyms import Pseudonymiser
@@ -23,7 +23,7 @@ from shared.models.noise_source import PrivateNoise
 from shared.privacy.policy import load_policy
 from shared.privacy.white_box import white_box
 from shared.privacy.word_pairs import WHILE_ENCODING, WhiteBoxSettings
-from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_chunks
+from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks
 from site_client.sharing.guard import Guard
 
 _EVERY_PAIR_NOTES = 10
@@ -43,7 +43,7 @@ def times() -> None:
             remark = run()
             return {"minutes": (time.monotonic() - began) / 60, "remark": remark}
 
-        found = kept(f"privacy-times-{file}", timed)
+        found = load_or_measure(f"privacy-times-{file}", timed)
         value = round(float(str(found["minutes"])), 2)
         remarks = f"{note}{found['remark']}"
         return Entry(
@@ -98,12 +98,12 @@ def _guard_entries(procedure: str) -> list[Entry]:
         material = PublicMaterial(provider, spanish(), background(), spanish_names())
         train_repr.train(place, material, RepresenterOptions(procedure, preset="quick"))
         encoder = load_construction(place.representer)
-    chunks = list(tokenised_chunks(tokenised(corpora.meddocan("train")), encoder.scheme))
+    chunks = list(tokenised_chunks(tokenise_documents(corpora.meddocan("train")), encoder.scheme))
 
     def sampled() -> None:
         guard = Guard(encoder, 100, None, PrivateNoise())
         for chunk in chunks:
-            guard.passed(chunk)
+            guard.admit_sentences(chunk)
         guard.result()
 
     def entry(measure: str, ratio: float, looked: str) -> Entry:
@@ -125,7 +125,7 @@ def _guard_entries(procedure: str) -> list[Entry]:
         looked = "known ahead, no pair is looked at"
     entries = [entry("white-box bound during encode", _against_encoding(encoder, chunks, sampled), looked)]
     if encoder.protection is Protection.NOISE:
-        few = list(tokenised_chunks(tokenised(corpora.meddocan("train")[:_EVERY_PAIR_NOTES]), encoder.scheme))
+        few = list(tokenised_chunks(tokenise_documents(corpora.meddocan("train")[:_EVERY_PAIR_NOTES]), encoder.scheme))
         pseudonyms = Pseudonymiser(Neighbours(encoder.vectors), 100)
         ratio = _against_encoding(encoder, few, lambda: white_box(encoder, few, pseudonyms, WhiteBoxSettings(draws=1)))
         looked = f"every PHI word and neighbour of {_EVERY_PAIR_NOTES} notes, one draw of the input noise"
@@ -139,7 +139,7 @@ def _against_encoding(encoder: Construction, chunks: list[TokenisedSentences], a
     for _ in range(3):
         began = time.monotonic()
         for chunk in chunks:
-            encoder.shared(chunk, PrivateNoise())
+            encoder.share_sentences(chunk, PrivateNoise())
         seconds["encoded"] += time.monotonic() - began
         began = time.monotonic()
         action()

@@ -22,8 +22,8 @@ from shared.constructions.procedures import recurrent
 from shared.corpus import read_corpus, write_corpus
 from shared.embeddings.vectors import WordVectors
 from shared.models.lstm import lstm_precision
-from shared.sentences.encoding import embedded, token_batches
-from shared.sentences.tokenised import tokenised, tokenised_chunks
+from shared.sentences.encoding import embed_sentences, token_batches
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from site_client.sharing import encode as encoding
 from site_client.sharing.guard import Guard
 from site_client.workspace import Workspace
@@ -196,8 +196,8 @@ def _encoder(site: Workspace, source: Path, out: Path, clocks: list[_Clock]) -> 
 def _batches(source: Path, vectors: WordVectors) -> tuple[list[Tensor], int]:
     """The batches that the representer gets, padded, and the tokens in them."""
     batches, tokens = [], 0
-    for chunk in tokenised_chunks(tokenised(read_corpus(source)), None):
-        sentences = embedded(chunk, vectors)
+    for chunk in tokenised_chunks(tokenise_documents(read_corpus(source)), None):
+        sentences = embed_sentences(chunk, vectors)
         tokens += sentences.tokens
         batches += [sentences.batch(rows, sentences.starts).inputs for rows in token_batches(sentences.lengths)]
     return batches, tokens

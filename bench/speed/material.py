@@ -22,9 +22,9 @@ from shared.embeddings.vectors import WordVectors, unit_rows
 from shared.generate import generate_notes
 from shared.labels import load_scheme
 from shared.models.representer import Representer, RepresenterConfig
-from shared.sentences.encoding import embedded
+from shared.sentences.encoding import embed_sentences
 from shared.sentences.ragged import RaggedSentences
-from shared.sentences.tokenised import tokenised, tokenised_chunks
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from site_client import workspace as hospital
 from site_client.releases import pull
 
@@ -54,7 +54,7 @@ def word_vectors(seed: int = 0) -> WordVectors:
     public = list(notes(300, seed + 1000))
     if (corpora.ROOT / _PUBLIC).exists():
         public += read_corpus(corpora.ROOT / _PUBLIC)
-    for _, tokens in tokenised(public):
+    for _, tokens in tokenise_documents(public):
         words.update(tokens.words)
     generator = np.random.default_rng(seed)
     vocabulary = [word for word, _ in words.most_common(_VOCABULARY)]
@@ -65,8 +65,8 @@ def word_vectors(seed: int = 0) -> WordVectors:
 
 def embedded_notes(count: int, vectors: WordVectors) -> RaggedSentences:
     """Labelled notes as sentences of word vectors."""
-    (chunk,) = tokenised_chunks(tokenised(notes(count, 1)), load_scheme(SCHEME), 1 << 40)
-    return embedded(chunk, vectors)
+    (chunk,) = tokenised_chunks(tokenise_documents(notes(count, 1)), load_scheme(SCHEME), 1 << 40)
+    return embed_sentences(chunk, vectors)
 
 
 def site_workspace(folder: Path, vectors: WordVectors) -> hospital.Workspace:

@@ -23,7 +23,7 @@ def digits(digest: bytes) -> str:
     return "-".join(text[start : start + 4] for start in range(0, 32, 4))
 
 
-def spoken(fingerprint: str) -> str:
+def pronounce_fingerprint(fingerprint: str) -> str:
     """The same 128 bits to compare by ear.
 
     >>> spoken("0001-0203-0405-0607-0809-0a0b-0c0d-0e0f")

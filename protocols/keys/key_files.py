@@ -8,6 +8,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from foundation.errors import StorageError
@@ -117,22 +118,29 @@ def is_protected(path: Path) -> bool:
     return _read_armour(path)[0] == _SEALED
 
 
-def key_files(folder: Path) -> list[Path]:
+def list_key_files(folder: Path) -> list[Path]:
     """The private keys in a folder, by name; none where there is no folder."""
     return sorted(path for path in folder.glob(f"*{SUFFIX}") if not path.name.startswith("."))
 
 
-def protection_of(folder: Path, passphrase: Passphrase) -> Passphrase | None:
+def choose_protection(folder: Path, passphrase: Passphrase) -> Passphrase | None:
     """What a new key of a folder goes under: the passphrase that opens those which are there, or None where they lie in clear.
 
     Raises:
         PassphraseError: it does not open them.
     """
-    sealed = [path for path in key_files(folder) if is_protected(path)]
+    sealed = [path for path in list_key_files(folder) if _is_sealed_key(path)]
     if not sealed:
         return None
     read_private(sealed[0], passphrase)
     return passphrase
+
+
+def _is_sealed_key(path: Path) -> bool:
+    """Whether a file is a key under a passphrase; on a stick there may be certificates too."""
+    with suppress(SchemaError):
+        return is_protected(path)
+    return False
 
 
 def _read_either(path: Path, present: Passphrase, new: Passphrase | None) -> bytes:

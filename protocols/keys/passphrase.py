@@ -52,7 +52,7 @@ class Passphrase:
         self._derived: dict[tuple[bytes, bytes, int], bytes] = {}
 
     @classmethod
-    def given(cls, secret: bytes, *, cost: int | None = None) -> Passphrase:
+    def of_secret(cls, secret: bytes, *, cost: int | None = None) -> Passphrase:
         """One that is known, and nobody is asked for."""
         return cls(lambda folder: secret, cost=cost)
 

@@ -79,7 +79,7 @@ class RecipientPublicKey:
     @property
     def spoken(self) -> str:
         """The fingerprint as eight pronounceable groups."""
-        return fingerprint.spoken(self.key_id)
+        return fingerprint.pronounce_fingerprint(self.key_id)
 
     def wrap(self, key: bytes, info: bytes) -> bytes:
         """Encrypts a 32-byte key, for `info` only; every call gives other bytes.

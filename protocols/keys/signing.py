@@ -75,7 +75,7 @@ class PublicKey:
     @property
     def spoken(self) -> str:
         """The fingerprint as eight pronounceable groups."""
-        return fingerprint.spoken(self.key_id)
+        return fingerprint.pronounce_fingerprint(self.key_id)
 
     def verify(self, context: str, message: bytes, signature: Signature) -> None:
         """Returns if `signature` is this key's over `message` in `context`.

@@ -14,8 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from foundation.files import staged
-from foundation.os_errors import mapped, storage_error
+from foundation.files import stage_file
+from foundation.os_errors import map_os_errors, storage_error
 from foundation.reading import regular_size
 from protocols.errors import BoundsError, SchemaError
 from protocols.payload.failing_file import ForgivingFile
@@ -79,10 +79,10 @@ class PayloadWriter(ABC):
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
-        # Should the format fail to open inside `staged`, `staged` cleans up as well.
+        # Should the format fail to open inside `stage_file`, `stage_file` cleans up as well.
         with ExitStack() as stack:
-            temporary = stack.enter_context(staged(self.path))
-            with mapped(self.path):
+            temporary = stack.enter_context(stage_file(self.path))
+            with map_os_errors(self.path):
                 raw = stack.enter_context(temporary.open("w+b", buffering=0))
             self._sink = ForgivingFile(raw)
             stack.enter_context(self._complete())

@@ -89,11 +89,11 @@ class ShuffledWriter:
 
     def _spill(self) -> None:
         """Deal what is held out to the spools."""
-        block = joined(self._held)
+        block = join_blocks(self._held)
         self._held, self._held_bytes = [], 0
         bucket = self._random.integers(BUCKETS, size=block.sentences)
         order = np.argsort(bucket, kind="stable")
-        moved = permuted(block, order)
+        moved = permute_sentences(block, order)
         ends = np.searchsorted(bucket[order], np.arange(BUCKETS), side="right").tolist()
         start = 0
         try:
@@ -143,8 +143,8 @@ class ShuffledWriter:
         """Write whole spools, permuted, in blocks of about BLOCK_TOKENS tokens."""
         if not held:
             return
-        whole = joined(held)
-        whole = permuted(whole, self._random.permutation(whole.sentences))
+        whole = join_blocks(held)
+        whole = permute_sentences(whole, self._random.permutation(whole.sentences))
         first = 0
         while first < whole.sentences:
             last = int(np.searchsorted(whole.offsets, whole.offsets[first] + BLOCK_TOKENS, side="left"))
@@ -159,7 +159,7 @@ def _let_go(spool: IO[bytes]) -> None:
         spool.close()
 
 
-def joined(blocks: list[SentenceBlock]) -> SentenceBlock:
+def join_blocks(blocks: list[SentenceBlock]) -> SentenceBlock:
     """One block of the sentences of all, in order."""
     if len(blocks) == 1:
         return blocks[0]
@@ -171,7 +171,7 @@ def joined(blocks: list[SentenceBlock]) -> SentenceBlock:
     )
 
 
-def permuted(block: SentenceBlock, order: NDArray[np.int64]) -> SentenceBlock:
+def permute_sentences(block: SentenceBlock, order: NDArray[np.int64]) -> SentenceBlock:
     """The sentences of a block in another order."""
     lengths = block.lengths[order]
     ends = np.cumsum(lengths, dtype=np.int64)

@@ -56,7 +56,7 @@ def check_names(names: list[str], place: str) -> None:
         raise SchemaError("names that differ in more than case", received="two that do not", place=place)
 
 
-def listed(folder: Path) -> list[str]:
+def list_files(folder: Path) -> list[str]:
     """Relative names of all files below `folder`, sorted.
 
     Raises:

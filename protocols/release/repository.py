@@ -50,7 +50,7 @@ class RootFingerprint:
     @property
     def spoken(self) -> str:
         """The same, to compare by ear."""
-        return fingerprint.spoken(self.key_id)
+        return fingerprint.pronounce_fingerprint(self.key_id)
 
     @classmethod
     def of(cls, root: bytes) -> RootFingerprint:

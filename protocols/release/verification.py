@@ -16,7 +16,7 @@ from foundation.files import write_bytes
 from foundation.reading import file_sha256, regular_size
 from protocols.bounded_reading import read_bounded
 from protocols.errors import DigestError, SchemaError, TruncatedError
-from protocols.release.files import check_names, check_tensors, listed
+from protocols.release.files import check_names, check_tensors, list_files
 from protocols.release.manifest import MAX_RELEASE_BYTES, FileEntry, ReleaseFields, ReleaseManifest
 
 MANIFEST_NAME = "release.json"
@@ -74,7 +74,7 @@ def list_release(folder: Path, fields: ReleaseFields, provider: str) -> Verified
         SchemaError: a file that no release may hold.
         StorageError: the disk is full.
     """
-    names = [name for name in listed(folder) if name != MANIFEST_NAME]
+    names = [name for name in list_files(folder) if name != MANIFEST_NAME]
     check_names(names, folder.name)
     if not names:
         raise SchemaError("at least one file", received="none", advice="check the folder", place=folder.name)
@@ -108,7 +108,7 @@ def verify_release(folder: Path, digest: str) -> VerifiedRelease:
     if hashlib.sha256(data).hexdigest() != digest:
         raise _other_bytes(MANIFEST_NAME)
     manifest = ReleaseManifest.from_bytes(data, MANIFEST_NAME)
-    found = set(listed(folder)) - {MANIFEST_NAME}
+    found = set(list_files(folder)) - {MANIFEST_NAME}
     unlisted, missing = sorted(found - set(manifest.files)), sorted(set(manifest.files) - found)
     if unlisted or missing:
         raise SchemaError(

@@ -24,8 +24,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from foundation.files import staged, write_bytes
-from foundation.os_errors import mapped
+from foundation.files import stage_file, write_bytes
+from foundation.os_errors import map_os_errors
 from foundation.reading import regular_size
 from protocols.errors import (
     BoundsError,
@@ -98,8 +98,8 @@ def seal_bundle(
         signature=Signature(BUNDLE_CONTEXT, key.public_key.key_id, bytes(64)),
     )
     with (
-        staged(out) as temporary,
-        mapped(payload_path),
+        stage_file(out) as temporary,
+        map_os_errors(payload_path),
         payload_path.open("rb") as payload,
         temporary.open("wb") as file,
     ):
@@ -107,7 +107,7 @@ def seal_bundle(
         file.write(header.to_bytes())
         encrypt(source, sink, stream_key, binding)
         _check_payload(manifest, source.payload_bytes, source.digest.hexdigest(), payload_path.name)
-        header = replace(header, ciphertext_sha256=sink.digest.hexdigest()).signed(key)
+        header = replace(header, ciphertext_sha256=sink.digest.hexdigest()).sign(key)
         file.seek(0)
         file.write(header.to_bytes())
     return header
@@ -134,7 +134,7 @@ def verify_bundle(path: Path, *, public_keys: Mapping[str, Sequence[PublicKey]],
         kind = TruncatedError if size < stated else DigestError
         raise kind(f"{stated} bytes", received=str(size), advice="send the file again", place=path.name)
     ciphertext, whole = hashlib.sha256(), hashlib.sha256(start)
-    with mapped(path), path.open("rb", buffering=0) as file:
+    with map_os_errors(path), path.open("rb", buffering=0) as file:
         file.seek(len(start))
         while chunk := file.read(_READ_BYTES):
             ciphertext.update(chunk)
@@ -169,8 +169,8 @@ def open_bundle(bundle: VerifiedBundle, recipient: RecipientPrivateKey, folder: 
     _check_recipient(header, recipient.public_key.key_id, place)
     stream_key = recipient.unwrap(header.encapsulated, header.binding)
     target = folder / _PAYLOAD
-    with staged(target) as temporary:
-        with mapped(bundle.path), bundle.path.open("rb") as file, temporary.open("wb") as payload:
+    with stage_file(target) as temporary:
+        with map_os_errors(bundle.path), bundle.path.open("rb") as file, temporary.open("wb") as payload:
             file.seek(len(header.to_bytes()))
             unpacked = _Unpacked(payload, place)
             decrypt(file, unpacked, stream_key, header.binding)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from foundation.reading import regular_size
 from protocols.canonical import MAX_INTEGER, Json, canonical_bytes, parse_canonical
 from protocols.errors import BoundsError, SchemaError, TruncatedError
@@ -59,7 +59,7 @@ class BundleHeader:
         check_range(self.ciphertext_bytes, TAG_BYTES, MAX_INTEGER, "ciphertext_bytes")
         check_text(self.ciphertext_sha256, SHA256, "ciphertext_sha256")
 
-    def signed(self, key: PrivateKey) -> BundleHeader:
+    def sign(self, key: PrivateKey) -> BundleHeader:
         """The same header with the signature of `key`."""
         return replace(self, signature=key.sign(BUNDLE_CONTEXT, canonical_bytes(self._stated())))
 
@@ -114,7 +114,7 @@ def read_header(path: Path) -> BundleHeader:
         StorageError: it can't be read.
     """
     regular_size(path)
-    with mapped(path), path.open("rb") as file:
+    with map_os_errors(path), path.open("rb") as file:
         start = file.read(len(MAGIC) + _LENGTH_BYTES)
         if start[: len(MAGIC)] != MAGIC[: len(start)]:
             raise SchemaError("a bundle", received="another file", advice="check the path", place=path.name)

@@ -86,7 +86,7 @@ class WordUse:
         """Occurrences of each word, PHI or not, int64 `[words]`."""
         return self._other + self._phi
 
-    def public(self, rule: PublicRule, names: frozenset[str] = frozenset()) -> NDArray[np.bool_]:
+    def find_public(self, rule: PublicRule, names: frozenset[str] = frozenset()) -> NDArray[np.bool_]:
         """Which of the words are public, bool `[words]`.
 
         Args:

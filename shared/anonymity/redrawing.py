@@ -59,7 +59,7 @@ class Redrawing:
             words[place] = self._marks.get(sentences.values[place].tobytes(), words[place])
         tags = np.where(chosen, sentences.tags, 0).astype(np.uint8)
         noise = torch.Generator().manual_seed(int(generator.integers(2**62)))
-        drawn = self._bank.replaced(TokenisedSentences(words.tolist(), tags, sentences.lengths), noise).words
+        drawn = self._bank.replace_spans(TokenisedSentences(words.tolist(), tags, sentences.lengths), noise).words
         new = self._show(TokenisedSentences.single_words([drawn[place] for place in places.tolist()]))
         values, casing = sentences.values.copy(), sentences.casing.copy()
         values[places], casing[places] = new.values, new.casing

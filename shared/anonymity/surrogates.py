@@ -98,7 +98,7 @@ class SurrogateBank:
     def __repr__(self) -> str:
         return f"SurrogateBank({len(self.spans)} spans)"
 
-    def replaced(self, chunk: TokenisedSentences, noise: NoiseSource) -> TokenisedSentences:
+    def replace_spans(self, chunk: TokenisedSentences, noise: NoiseSource) -> TokenisedSentences:
         """The sentences with every labelled span replaced; what is HIDDEN is drawn word by word, and its tags become O.
 
         Args:

@@ -51,7 +51,7 @@ class Pseudonymiser:
         self.replace_punctuation = replace_punctuation
         capacity = min(_CACHE_BYTES // (4 * n), 1 << 16)
         self._every_digit_word = neighbours.digit_words()
-        self._nearest = RowCache(capacity, n, np.int32, lambda words: neighbours.nearest(words, n)[0])
+        self._nearest = RowCache(capacity, n, np.int32, lambda words: neighbours.find_nearest(words, n)[0])
 
     def __repr__(self) -> str:
         return f"Pseudonymiser(n={self.n}, {self.neighbours.vectors!r})"

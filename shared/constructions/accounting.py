@@ -66,7 +66,7 @@ class GaussianGuarantee:
         """How often the best possible attacker tells two such inputs apart; 0.5 is a guess."""
         return 0.5 * (1 + math.erf(self.mu / 2 / math.sqrt(2)))
 
-    def released(self, times: int) -> GaussianGuarantee:
+    def compose(self, times: int) -> GaussianGuarantee:
         """The same after several releases of the representer, each with a draw of its own."""
         _positive("releases", times)
         return GaussianGuarantee(f"{self.unit}, {times} releases", self.tokens, self.mu * math.sqrt(times), self.delta)

@@ -32,7 +32,7 @@ from shared.models.noise_source import PrivateNoise
 from shared.models.representer import Representer
 from shared.models.storage import save_representer
 from shared.models.token_local import TokenLocal
-from shared.sentences.encoding import embedded, represent_noise_free
+from shared.sentences.encoding import embed_sentences, represent_noise_free
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import TokenisedSentences
@@ -156,7 +156,7 @@ class Construction(ABC):
     # What is shown
 
     @abstractmethod
-    def shared(
+    def share_sentences(
         self, chunk: TokenisedSentences, noise: SharingNoise, factors: NDArray[np.float64] | None = None
     ) -> SharedSentences:
         """What a share holds of these sentences, in their order: the only thing that is ever shown to others.
@@ -171,7 +171,7 @@ class Construction(ABC):
         """
 
     @abstractmethod
-    def shared_as_they_are(self, sentences: RaggedSentences, noise: PrivateSource) -> SharedSentences:
+    def share_public_sentences(self, sentences: RaggedSentences, noise: PrivateSource) -> SharedSentences:
         """What a share holds of sentences whose words are public, so that none of them has to be replaced.
 
         Args:
@@ -180,20 +180,20 @@ class Construction(ABC):
         """
 
     @abstractmethod
-    def rehearsed(
+    def rehearse_share(
         self, chunk: TokenisedSentences, noise: RehearsalNoise, factors: NDArray[np.float64] | None = None
     ) -> RaggedSentences:
-        """What `shared` would give under this noise, for attacks, audits and measurements, which draw the same again.
+        """What `share_sentences` would give under this noise, for attacks, audits and measurements, which draw the same again.
 
         Args:
             chunk: labelled sentences.
             noise: of any source.
-            factors: as in `shared`.
+            factors: as in `share_sentences`.
         """
 
     def noise_free(self, chunk: TokenisedSentences) -> RaggedSentences:
         """What the head gets in-house: the words themselves, without noise. It must never leave the house."""
-        return represent_noise_free(embedded(chunk, self.vectors), self.representer)
+        return represent_noise_free(embed_sentences(chunk, self.vectors), self.representer)
 
     # Noise
 
@@ -227,7 +227,7 @@ class Construction(ABC):
         """Whether casing and punctuation of labelled PHI do not travel."""
         return False
 
-    def public(self, words: Sequence[str]) -> NDArray[np.bool_]:
+    def are_public(self, words: Sequence[str]) -> NDArray[np.bool_]:
         """Which words a share shows as they are, where they are not labelled PHI, bool `[words]`."""
         return np.zeros(len(words), dtype=np.bool_)
 

@@ -29,7 +29,7 @@ PROCEDURES: Mapping[str, Procedure] = {
 }
 
 
-def named(name: str) -> Procedure:
+def find_procedure(name: str) -> Procedure:
     """The procedure of that name.
 
     Raises:

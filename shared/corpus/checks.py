@@ -21,7 +21,7 @@ def check_document(document: AnnotatedText) -> None:
         AnnotationError: a label that can't be printed.
     """
     identifier = document.identifier
-    if not presentable(identifier):
+    if not is_presentable(identifier):
         # The id is left out: it may be anything, even the note.
         raise FormatError(
             "expected an id that can be printed, got an empty, a very long or one with control characters; rename it"
@@ -42,12 +42,12 @@ def check_document(document: AnnotatedText) -> None:
             )
 
 
-def presentable(identifier: str) -> bool:
+def is_presentable(identifier: str) -> bool:
     """Whether an id may stand in an error: one that is long or has control characters may well be text of a note."""
     return 0 < len(identifier) <= _ID_CHARACTERS and not _UNPRINTABLE.search(identifier)
 
 
-def printable(text: str) -> str:
+def escape_unprintable(text: str) -> str:
     """The same on one line, with what can't be printed as escapes."""
     return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
 

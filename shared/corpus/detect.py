@@ -19,7 +19,7 @@ from shared.corpus.formats.conll import TAG, Conll
 from shared.corpus.formats.csv_table import CsvTable, find_delimiter
 from shared.corpus.formats.doccano import LABEL_KEYS
 from shared.corpus.formats.registry import make_format
-from shared.corpus.parsing.compressed_files import open_bytes, reading
+from shared.corpus.parsing.compressed_files import map_reading_errors, open_bytes
 from shared.corpus.parsing.decoding import decode_json
 from shared.corpus.parsing.format import stem_of, suffix_of
 from shared.corpus.parsing.json_records import JsonRecords, json_entries
@@ -186,7 +186,7 @@ def _mixture(names: tuple[str, ...], counts: Counter[str], known: set[str]) -> F
 
 def _sniff_xml(folder: Path, names: tuple[str, ...], _: str) -> Iterator[tuple[str, str] | None]:
     for name in names:
-        with reading(folder / name), open_bytes(folder / name) as stream:
+        with map_reading_errors(folder / name), open_bytes(folder / name) as stream:
             root = _ROOT.search(stream.read(_SNIFF_BYTES))
         known = _ROOTS.get(root[1]) if root else None
         yield (known, f"the root element is {root[1].decode()}") if root and known else None
@@ -222,7 +222,7 @@ def _shape(data: bytes, text_column: str) -> tuple[str, str] | None:
 
 def _sniff_columns(folder: Path, names: tuple[str, ...], text_column: str) -> Iterator[tuple[str, str] | None]:
     for name in names:
-        with reading(folder / name), open_bytes(folder / name) as stream:
+        with map_reading_errors(folder / name), open_bytes(folder / name) as stream:
             line = stream.readline(_SNIFF_BYTES).decode("utf-8", "replace").removeprefix("\ufeff")
         if find_delimiter(line, text_column):
             yield "csv", f"the header row has a column '{text_column}'"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from foundation.errors import StorageError
 from foundation.files import write_bytes
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from shared.corpus.parsing.format import Entry
 from shared.errors import CorpusError
 
@@ -35,7 +35,7 @@ class Quarantine:
         self.folder = folder
         self._source = os.fsencode(source).decode("utf-8", "backslashreplace")
         self._index = folder / INDEX
-        with mapped(folder):
+        with map_os_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
             lines = self._index.read_text(encoding="utf-8").split("\n") if self._index.exists() else []
         try:
@@ -75,7 +75,7 @@ class Quarantine:
             "at": problem.place,
         }
         data = (json.dumps({**line, "source": self._source, "files": files}, ensure_ascii=False) + "\n").encode()
-        with mapped(self._index), self._index.open("ab", buffering=0) as stream:
+        with map_os_errors(self._index), self._index.open("ab", buffering=0) as stream:
             stream.write(data)
             os.fsync(stream.fileno())
 

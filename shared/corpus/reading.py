@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from shared.corpus.checks import check_document, presentable, printable
+from shared.corpus.checks import check_document, escape_unprintable, is_presentable
 from shared.corpus.detect import Detection, detect
 from shared.corpus.formats.registry import make_format
 from shared.corpus.parsing.format import Entry, Format, stem_of
@@ -59,10 +59,10 @@ class Corpus:
         self._labelled = labelled
 
     def __iter__(self) -> Iterator[Document]:
-        return self.documents(trusted)
+        return self.documents(verify_document)
 
     def documents(self, accept: Callable[[AnnotatedText], Note]) -> Iterator[Note]:
-        """The documents on other terms than `trusted`.
+        """The documents on other terms than `verify_document`.
 
         Args:
             accept: makes of a document that was read the one that is handed on; its CorpusError refuses it.
@@ -138,7 +138,7 @@ class Corpus:
         report.reasons[type(problem).__name__] += 1
 
 
-def trusted(found: AnnotatedText) -> Document:
+def verify_document(found: AnnotatedText) -> Document:
     """A document of what was read.
 
     Raises:
@@ -195,8 +195,8 @@ def read_corpus(
 
 def _located(error: CorpusError, entry: Entry) -> CorpusError:
     """The same error with the place of its record, on one line, and without the frames that held the note."""
-    document = error.document if presentable(error.document) else printable(entry.identifier)
-    place = ", ".join(printable(part) for part in (entry.place, error.place) if part and part != document)
-    located = type(error)(printable(error.problem), document=document, place=place)
+    document = error.document if is_presentable(error.document) else escape_unprintable(entry.identifier)
+    place = ", ".join(escape_unprintable(part) for part in (entry.place, error.place) if part and part != document)
+    located = type(error)(escape_unprintable(error.problem), document=document, place=place)
     located.__cause__ = error.__cause__
     return located

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import IO, cast
 
 from foundation.files import atomic_file, write_bytes
-from foundation.os_errors import mapped
-from shared.corpus.checks import check_document, printable
+from foundation.os_errors import map_os_errors
+from shared.corpus.checks import check_document, escape_unprintable
 from shared.corpus.formats.registry import make_format
 from shared.corpus.parsing.format import Format, stem_of
 from shared.document import Document
@@ -99,7 +99,7 @@ def _compressed(file: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
 @contextmanager
 def _new_folder(path: Path) -> Iterator[Path]:
     """A folder that appears when it is complete; one that already holds files is written into, file by file."""
-    with mapped(path):
+    with map_os_errors(path):
         if path.is_dir() and any(path.iterdir()):
             yield path
             return
@@ -126,7 +126,7 @@ def _file_stem(document: Document) -> str:
     if not fits or len(os.fsencode(stem)) > _NAME_BYTES:
         raise FormatError(
             "expected an id that can be a file's name, got one that is empty, long, with '/' or a dot first; rename it",
-            document=printable(stem),
+            document=escape_unprintable(stem),
         )
     return stem
 
@@ -137,7 +137,8 @@ def _distinct(documents: Iterable[Document]) -> Iterator[Document]:
         key = hash(document.identifier)
         if key in seen:
             raise FormatError(
-                "expected each id once, got it a second time; rename one", document=printable(document.identifier)
+                "expected each id once, got it a second time; rename one",
+                document=escape_unprintable(document.identifier),
             )
         seen.add(key)
         yield document

@@ -17,8 +17,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from foundation.errors import StorageError
-from foundation.files import staged
-from foundation.os_errors import mapped
+from foundation.files import stage_file
+from foundation.os_errors import map_os_errors
 from shared.embeddings.neighbours import Neighbours
 from shared.errors import EmbeddingError
 
@@ -26,7 +26,7 @@ from shared.errors import EmbeddingError
 def cached_nearest(
     neighbours: Neighbours, words: Sequence[str], n: int, folder: Path
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """As `Neighbours.nearest`, from the folder's table if it has one, else searched and kept there.
+    """As `Neighbours.find_nearest`, from the folder's table if it has one, else searched and kept there.
 
     Args:
         neighbours: the search.
@@ -47,11 +47,11 @@ def cached_nearest(
     path = folder / f"neighbours-{identity['vectors'][:16]}-{identity['words'][:16]}-{n}.safetensors"
     if path.exists():
         return _load(path, identity, (len(words), n), len(neighbours.vectors))
-    ids, cosines = neighbours.nearest(words, n)
+    ids, cosines = neighbours.find_nearest(words, n)
     try:
-        with mapped(path):
+        with map_os_errors(path):
             folder.mkdir(parents=True, exist_ok=True)
-            with staged(path, private=False) as draft:
+            with stage_file(path, private=False) as draft:
                 save_file({"ids": ids, "cosines": cosines}, draft, metadata=identity)
     except SafetensorError as error:
         raise StorageError(

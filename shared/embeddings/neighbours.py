@@ -40,7 +40,7 @@ class Neighbours:
     def __repr__(self) -> str:
         return f"Neighbours({self.vectors!r})"
 
-    def nearest(
+    def find_nearest(
         self, words_or_rows: Sequence[str] | NDArray[np.float32], n: int
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """The n nearest words of the vocabulary, nearest first.

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shared.document import Annotation
-from shared.evaluation.pairs import Pair, checked
+from shared.evaluation.pairs import Pair, check_pairs
 from shared.evaluation.scores import Scores, Tally
-from shared.evaluation.spans import hiding
+from shared.evaluation.spans import hiding_spans
 
 TokenSpans = Callable[[str], NDArray[np.int32]]
 
@@ -58,9 +58,9 @@ def binary_token_scores(pairs: Iterable[Pair], *, spans: TokenSpans = token_span
         EvaluationError: pairs that don't belong together.
     """
     tally = Tally()
-    for gold, system in checked(pairs):
+    for gold, system in check_pairs(pairs):
         tokens = spans(gold.text)
-        gold_spans, system_spans = hiding(gold), hiding(system)
+        gold_spans, system_spans = hiding_spans(gold), hiding_spans(system)
         expected, given = token_owners(tokens, gold_spans), token_owners(tokens, system_spans)
         found = Counter(gold_spans[index].category for index in expected[(expected >= 0) & (given >= 0)].tolist())
         missed = Counter(gold_spans[index].category for index in expected[(expected >= 0) & (given < 0)].tolist())
@@ -77,7 +77,7 @@ def strict_entity(pairs: Iterable[Pair]) -> Scores:
         EvaluationError: pairs that don't belong together.
     """
     tally = Tally()
-    for gold, system in checked(pairs):
+    for gold, system in check_pairs(pairs):
         expected = {(span.start, span.end, span.category): span.category for span in gold.annotations}
         given = {(span.start, span.end, span.category): span.category for span in system.annotations}
         tally.add_document(expected, given)

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from shared.document import AnnotatedText, Annotation
 from shared.evaluation.entities import TokenSpans, token_spans
 from shared.evaluation.intervals import clopper_pearson
-from shared.evaluation.pairs import Pair, checked
+from shared.evaluation.pairs import Pair, check_pairs
 from shared.evaluation.scores import ratio
-from shared.evaluation.spans import hiding
+from shared.evaluation.spans import hiding_spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +123,11 @@ def evaluate_hospital(pairs: Iterable[Pair], *, spans: TokenSpans = token_spans)
     counts: dict[str, _Count] = {}
     misses: list[Miss] = []
     documents = with_miss = leaked = needless = 0
-    for gold, system in checked(pairs):
+    for gold, system in check_pairs(pairs):
         hidden = _hidden(system)
         token_starts = spans(gold.text)[:, 0]
         before, clear = len(misses), np.zeros(len(gold.text), dtype=np.bool_)
-        for span in hiding(gold):
+        for span in hiding_spans(gold):
             miss = _judge(gold, span, hidden, token_starts, counts.setdefault(span.category, _Count()), clear)
             misses += [miss] if miss else []
         documents += 1
@@ -149,7 +149,7 @@ def evaluate_hospital(pairs: Iterable[Pair], *, spans: TokenSpans = token_spans)
 
 def _hidden(document: AnnotatedText) -> NDArray[np.bool_]:
     hidden = np.zeros(len(document.text), dtype=np.bool_)
-    for span in hiding(document):
+    for span in hiding_spans(document):
         hidden[span.start : span.end] = True
     return hidden
 
@@ -179,7 +179,7 @@ def _judge(
 
 
 def _positions_that_count(document: AnnotatedText, span: Annotation) -> NDArray[np.int64]:
-    covered = document.covered(span)
+    covered = document.covered_text(span)
     chosen = [index for index, character in enumerate(covered) if character.isalnum()]
     chosen = chosen or [index for index, character in enumerate(covered) if not character.isspace()]
     chosen = chosen or list(range(len(covered)))

@@ -46,7 +46,7 @@ from operator import attrgetter
 
 from shared.document import AnnotatedText
 from shared.evaluation.i2b2_types import HIPAA_2014, TAG_NAMES, TYPES_OF, Hipaa, Label, Labels
-from shared.evaluation.pairs import Pair, checked
+from shared.evaluation.pairs import Pair, check_pairs
 from shared.evaluation.relaxed import match_one_to_one, official_matches
 from shared.evaluation.scores import Scores, Tally
 
@@ -94,7 +94,7 @@ def evaluate_i2b2(
     labels = Labels(hipaa, tag_names, slips)
     sides = ("", "HIPAA ") if hipaa is not None else ("",)
     tallies = {label.format(side): Tally(slips=slips) for group in _ORDER for side in sides for label in group}
-    for gold, system in checked(pairs):
+    for gold, system in check_pairs(pairs):
         answers = [_answer(document, labels, slips) for document in (gold, system)]
         _add_pair(tallies, "", *answers, slips=slips)
         if hipaa is not None:
@@ -103,7 +103,7 @@ def evaluate_i2b2(
     if tag_names is not None:
         for name in dict.fromkeys((*TYPES_OF, *sorted(set(tag_names.values())))):
             for label in (f"{side}{unit}" for side in sides for unit in ("Token", "Strict")):
-                blocks[f"{name} {label}"] = tallies[label].scores(labels.under(name))
+                blocks[f"{name} {label}"] = tallies[label].scores(labels.filter_by_name(name))
     return blocks
 
 

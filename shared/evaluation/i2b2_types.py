@@ -84,7 +84,7 @@ class Labels:
             self._known[key] = self._make(*key)
         return self._known[key]
 
-    def under(self, name: str) -> Callable[[str], bool]:
+    def filter_by_name(self, name: str) -> Callable[[str], bool]:
         """Whether a category, as blocks show it, is of a tag name."""
         shown = {label.shown for label in self._known.values() if label.name == name}
         return shown.__contains__

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 from shared.document import AnnotatedText
 from shared.errors import EvaluationError
-from shared.evaluation.pairs import Pair, checked
+from shared.evaluation.pairs import Pair, check_pairs
 from shared.evaluation.scores import Scores, Tally, ratio
 from shared.evaluation.spans import element_of
 from shared.text.tokens import tokenise
@@ -87,7 +87,7 @@ def evaluate_meddocan(
     """
     ner, strict, merged = Tally(), Tally(), Tally()
     total = 0
-    for gold, system in checked(pairs):
+    for gold, system in check_pairs(pairs):
         ner.add_document(_typed(gold), _typed(system))
         strict.add_document(_spans(gold), _spans(system))
         if slips:

@@ -35,10 +35,10 @@ def match_corpora(gold: Iterable[AnnotatedText], system: Iterable[AnnotatedText]
         _refuse(sorted(expected.keys() - given.keys()), "gold documents have no system document")
         _refuse(sorted(given.keys() - expected.keys()), "system documents have no gold document")
     pairs = [(document, given[identifier]) for identifier, document in expected.items() if identifier in given]
-    return list(checked(pairs))
+    return list(check_pairs(pairs))
 
 
-def checked(pairs: Iterable[Pair]) -> Iterator[Pair]:
+def check_pairs(pairs: Iterable[Pair]) -> Iterator[Pair]:
     """The pairs, each verified before it is handed on.
 
     Raises:

@@ -24,7 +24,7 @@ def element_of(span: Annotation) -> str:
     return span.element if isinstance(span, TaggedAnnotation) else ""
 
 
-def hiding(document: AnnotatedText) -> Sequence[Annotation]:
+def hiding_spans(document: AnnotatedText) -> Sequence[Annotation]:
     """The spans that hide anything, cut to the text and sorted."""
     if isinstance(document, Document):
         return document.annotations

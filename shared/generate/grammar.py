@@ -36,7 +36,7 @@ _MAX_DEPTH = 60
 _MAX_REDRAWS = 20
 
 
-def listed(text: str) -> tuple[str, ...]:
+def split_alternatives(text: str) -> tuple[str, ...]:
     """Alternatives that are parted by "|", wherever their lines break."""
     return tuple(" ".join(one.split()) for one in text.split("|"))
 
@@ -140,7 +140,7 @@ class Grammar:
         nodes = (node for choice in self._choices.values() for node in _walk(choice))
         return frozenset((node.name, node.form) for node in nodes if isinstance(node, _Slot))
 
-    def reachable(self, start: str) -> frozenset[str]:
+    def reachable_rules(self, start: str) -> frozenset[str]:
         """The rules that an expansion of `start` can come to by itself, without those that give the values of slots."""
         found: set[str] = set()
         waiting = [start]

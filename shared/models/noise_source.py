@@ -171,7 +171,7 @@ class SentenceNoise:
         self._cipher, self._tails = cipher, tails
         self._nonces, self._lengths, self._taken, self._rows = nonces, lengths, taken, rows
 
-    def of(self, rows: NDArray[np.int64]) -> SentenceNoise:
+    def select_sentences(self, rows: NDArray[np.int64]) -> SentenceNoise:
         """The source for some of the sentences, laid end to end in the order of `rows`."""
         return SentenceNoise(self._cipher, self._tails, self._nonces, self._lengths, self._taken, self._rows[rows])
 
@@ -209,7 +209,9 @@ class SentenceNoise:
             )
         for rung in range(1, int(rung_of.max(initial=0)) + 1):
             raised = rungs >= rung
-            more = self.of(np.flatnonzero(rung_of >= rung)).standard_normal((int(raised.sum()), *shape[1:]))
+            more = self.select_sentences(np.flatnonzero(rung_of >= rung)).standard_normal(
+                (int(raised.sum()), *shape[1:])
+            )
             noise[raised] += np.float32(math.sqrt(_variance(rung) - _variance(rung - 1))) * more
         return noise
 

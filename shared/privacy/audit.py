@@ -24,7 +24,7 @@ from shared.privacy.attacks.registry import ATTACKS
 from shared.privacy.attacks.scene import AuditMaterial, Scene
 from shared.privacy.statistics.finding import Finding
 from shared.progress import Progress, silent
-from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_corpus
+from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_corpus
 
 # The order of format 2 of an audit's record; what later attacks add comes after it.
 _RECORDED = (
@@ -65,10 +65,10 @@ class AuditSettings:
         for unknown in sorted(self.rounds.keys() - set(names)):
             raise ConfigurationError(f"audit: expected attacks among {', '.join(names)}, got {unknown!r}")
         for attack in ATTACKS:
-            if len(self.of(attack)) > 1 and not attack.repeatable:
+            if len(self.rounds_of(attack)) > 1 and not attack.repeatable:
                 raise ConfigurationError(f"audit: expected at most one round of {attack.name}")
 
-    def of(self, attack: Attack[S]) -> tuple[S, ...]:
+    def rounds_of(self, attack: Attack[S]) -> tuple[S, ...]:
         """The rounds of an attack."""
         return self.rounds.get(attack.name, ())
 
@@ -76,21 +76,23 @@ class AuditSettings:
         """The same settings with other rounds of an attack."""
         return replace(self, rounds={**self.rounds, attack.name: rounds})
 
-    def without(self, *attacks: Attack[Any]) -> AuditSettings:
+    def without_attacks(self, *attacks: Attack[Any]) -> AuditSettings:
         """The same settings with some attacks left out."""
         names = {attack.name for attack in attacks}
         return replace(self, rounds={name: rounds for name, rounds in self.rounds.items() if name not in names})
 
     def with_seed(self, seed: int) -> AuditSettings:
         """The same settings, every attack with the seed."""
-        rounds = {attack.name: tuple(attack.with_seed(one, seed) for one in self.of(attack)) for attack in ATTACKS}
+        rounds = {
+            attack.name: tuple(attack.with_seed(one, seed) for one in self.rounds_of(attack)) for attack in ATTACKS
+        }
         return replace(self, rounds=rounds, seed=seed)
 
     def as_json(self) -> dict[str, object]:
         """The settings, for the record."""
         parts: dict[str, object] = {"neighbours": self.neighbours, "seed": self.seed}
         for attack in ATTACKS:
-            parts |= attack.as_json(self.of(attack))
+            parts |= attack.as_json(self.rounds_of(attack))
         return {key: parts.pop(key) for key in _RECORDED} | parts
 
 
@@ -149,7 +151,7 @@ def run_audit(
             findings += attack.run(scene, one)
         except (ConfigurationError, TrainingError, EvaluationError) as error:
             left_out.append(f"{attack.name}: {error}")
-    longest = max(len(tokens) for _, tokens in tokenised(material.target))
+    longest = max(len(tokens) for _, tokens in tokenise_documents(material.target))
     proved = encoder.account(int(np.max(target.lengths)), longest)
     return Audit(tuple(findings), proved, tuple(left_out), own is not None)
 
@@ -159,7 +161,7 @@ def _planned(scene: Scene, settings: AuditSettings) -> tuple[list[tuple[Attack[A
     planned: list[tuple[Attack[Any], Any]] = []
     left_out: list[str] = []
     for attack in ATTACKS:
-        rounds = settings.of(attack)
+        rounds = settings.rounds_of(attack)
         left_out += attack.gaps(rounds)
         for one in rounds:
             obstacle = attack.obstacle(scene, one)

@@ -106,7 +106,7 @@ def enforce(
         factors[row] = factor or 1.0
         advantage[row] = _advantage(divergence, factors[row], bound.quantile)
     shown = ~left_out[sentence]
-    return Enforced(factors, left_out, advantage, found.only(shown).under(factors[sentence[shown]]))
+    return Enforced(factors, left_out, advantage, found.select_pairs(shown).scale_noise(factors[sentence[shown]]))
 
 
 def _least_factor(divergence: NDArray[np.float64], bound: AdvantageBound) -> float | None:

@@ -113,7 +113,7 @@ class Limit:
             return True
         if finding.baseline is None:
             return False
-        return lowest(finding, looks) <= self._ceiling(finding.baseline)
+        return lower_end(finding, looks) <= self._ceiling(finding.baseline)
 
     def _ceiling(self, baseline: float) -> float:
         """The largest value above a baseline that passes."""
@@ -200,7 +200,7 @@ class Verdict:
         return max(self.broken or self.findings, key=lambda one: (one.trials, excess(one)), default=None)
 
 
-def lowest(finding: Finding, looks: int) -> float:
+def lower_end(finding: Finding, looks: int) -> float:
     """Lower end of the interval of one of several findings that hold together at 95%.
 
     An interval that is not that of a count of hits stays as it is.

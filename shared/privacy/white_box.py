@@ -65,12 +65,12 @@ class PairAccuracies:
         """Accuracy from representation and casing, float64 `[pairs]`."""
         return np.where(self.casing_differs, 1.0, self.accuracy)
 
-    def under(self, factors: NDArray[np.float64]) -> PairAccuracies:
+    def scale_noise(self, factors: NDArray[np.float64]) -> PairAccuracies:
         """The same under this many times the output noise, float64 `[pairs]`."""
         divergence = self.divergence / factors
         return PairAccuracies(self.tokens, normal_cdf(divergence / 2).mean(0), self.casing_differs, divergence)
 
-    def only(self, kept: NDArray[np.bool_]) -> PairAccuracies:
+    def select_pairs(self, kept: NDArray[np.bool_]) -> PairAccuracies:
         """Some of the pairs."""
         return PairAccuracies(
             self.tokens[kept], self.accuracy[kept], self.casing_differs[kept], self.divergence[:, kept]
@@ -206,7 +206,7 @@ def pair_accuracies(
         pairs: chooses the pairs.
         noise: for the input noise; with a MemoisedNoise a sentence always gets the same.
     """
-    tokens, places, words = pairs.of(chunk)
+    tokens, places, words = pairs.choose_pairs(chunk)
     attacked, line = np.unique(tokens, return_inverse=True)
     spelled = construction.vectors.spell([chunk.words[token] for token in attacked.tolist()])
     differs = casing_classes(construction.vectors.spell(words))[places] != casing_classes(spelled)[line]

@@ -59,7 +59,7 @@ class WordPairs:
         self._draws = np.random.default_rng(settings.seed)
         self._known: dict[str, NDArray[np.int32]] = {}
 
-    def of(self, chunk: TokenisedSentences) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str]]:
+    def choose_pairs(self, chunk: TokenisedSentences) -> tuple[NDArray[np.int64], NDArray[np.int64], list[str]]:
         """Tokens `[pairs]`, places in the list of words `[pairs]`, and that list."""
         marked = len(chunk.rows_with_phi())
         share = max(self.settings.sentences, self.settings.least / max(marked, 1))
@@ -89,7 +89,7 @@ class WordPairs:
         own = self.pseudonyms.neighbours.vectors.ids(fresh)
         plain = [word for word in fresh if not word.isdecimal()]
         n = self.pseudonyms.n
-        nearest = dict(zip(plain, self.pseudonyms.neighbours.nearest(plain, n)[0], strict=True))
+        nearest = dict(zip(plain, self.pseudonyms.neighbours.find_nearest(plain, n)[0], strict=True))
         for word, row in zip(fresh, own.tolist(), strict=True):
             found = nearest.get(word)
             others = self.pseudonyms.candidates(word) if found is None else found

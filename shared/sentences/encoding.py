@@ -20,14 +20,14 @@ from shared.models.shapes import cheapest_cuts
 from shared.models.token_local import TokenLocal
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.sharing import SharedSentences
-from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_chunks
+from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks
 from shared.text.casing import casing_classes
 
 # Enough to keep the processor's matrix units busy, little enough to stay in its cache.
 _BATCH_CELLS = 1 << 13
 
 
-def embedded(chunk: TokenisedSentences, vectors: WordVectors) -> RaggedSentences:
+def embed_sentences(chunk: TokenisedSentences, vectors: WordVectors) -> RaggedSentences:
     """The chunk's word vectors, float32 `[tokens, dim]`, beside its casing and tags."""
     return RaggedSentences(vectors.rows(chunk.words), casing_classes(chunk.words), chunk.tags, chunk.lengths)
 
@@ -35,11 +35,13 @@ def embedded(chunk: TokenisedSentences, vectors: WordVectors) -> RaggedSentences
 def embedded_corpus(
     documents: Iterable[Document], vectors: WordVectors, scheme: LabelScheme
 ) -> tuple[RaggedSentences, tuple[str, ...]]:
-    """A whole labelled corpus for training; see `indexed`."""
-    return indexed(tokenised_chunks(tokenised(documents), scheme), vectors)
+    """A whole labelled corpus for training; see `index_sentences`."""
+    return index_sentences(tokenised_chunks(tokenise_documents(documents), scheme), vectors)
 
 
-def indexed(chunks: Iterable[TokenisedSentences], vectors: WordVectors) -> tuple[RaggedSentences, tuple[str, ...]]:
+def index_sentences(
+    chunks: Iterable[TokenisedSentences], vectors: WordVectors
+) -> tuple[RaggedSentences, tuple[str, ...]]:
     """Sentences as ids into one matrix, which starts with the vocabulary of the vectors.
 
     The vocabulary comes first so that its rows can stand in for one another as neighbours; each unknown word of the
@@ -102,7 +104,7 @@ def represent(
     """
 
     def run(vectors: Tensor, lengths: Tensor, rows: NDArray[np.int64]) -> Tensor:
-        own = source.of(rows) if isinstance(source, SentenceNoise) else source
+        own = source.select_sentences(rows) if isinstance(source, SentenceNoise) else source
         return representer.end_to_end(vectors, lengths, own, _of_tokens(factors, rows, sentences.lengths))
 
     values = _batch_by_batch(sentences, representer.config.dim, run)
@@ -118,7 +120,7 @@ def rehearse(
     """The same under noise of any source, for attacks, audits and measurements. It can't be shared."""
 
     def run(vectors: Tensor, lengths: Tensor, rows: NDArray[np.int64]) -> Tensor:
-        own = source.of(rows) if isinstance(source, SentenceNoise) else source
+        own = source.select_sentences(rows) if isinstance(source, SentenceNoise) else source
         return representer.end_to_end_rehearsed(vectors, lengths, own, _of_tokens(factors, rows, sentences.lengths))
 
     values = _batch_by_batch(sentences, representer.config.dim, run)

@@ -82,7 +82,7 @@ class TokenisedSentences(SentenceLayout):
             yield tuple(self.words[start : start + length]), self.tags[start : start + length]
 
 
-def tokenised(documents: Iterable[Document]) -> Iterator[tuple[Document, Tokens]]:
+def tokenise_documents(documents: Iterable[Document]) -> Iterator[tuple[Document, Tokens]]:
     """Each document with its tokens."""
     for document in documents:
         yield document, tokenise(document.text)
@@ -94,7 +94,7 @@ def tokenised_chunks(
     """Cut documents into chunks of whole sentences.
 
     Args:
-        documents: in any number, as `tokenised` yields them.
+        documents: in any number, as `tokenise_documents` yields them.
         scheme: tags their annotations; None leaves every tag O.
         chunk_tokens: a chunk ends with the first sentence that brings it here.
 
@@ -133,7 +133,7 @@ def tokenised_corpus(documents: Iterable[Document], scheme: LabelScheme) -> Toke
     Raises:
         LabelError: an annotation's category is not in the scheme.
     """
-    return TokenisedSentences.concatenate(list(tokenised_chunks(tokenised(documents), scheme)))
+    return TokenisedSentences.concatenate(list(tokenised_chunks(tokenise_documents(documents), scheme)))
 
 
 def _restarted(tags: NDArray[np.uint8], starts: NDArray[np.int32]) -> NDArray[np.uint8]:

@@ -51,7 +51,7 @@ class Tagger(nn.Module, ABC):
     Args:
         config: of the kind's `config_type`.
 
-    A new one has fresh weights, drawn from torch's global generator; see `shared.training.loop.seeded`.
+    A new one has fresh weights, drawn from torch's global generator; see `shared.training.loop.seed_training`.
     Every method takes a padded batch, whose sentences come by falling length, and gives nothing that depends on padding.
     In training mode there may be dropout; in evaluation mode the same batch always gives the same.
     """

@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 
 
 @contextmanager
-def seeded(seed: int) -> Iterator[None]:
+def seed_training(seed: int) -> Iterator[None]:
     """Draw fresh weights, dropout and noise of a training from a seed, and leave torch's global generator as it was.
 
     Torch draws weights and dropout from its global generator alone, so it is lent for as long as the training lasts: neither

@@ -75,7 +75,7 @@ def neighbour_table(
     # One search for all words that are no digits.
     plain = [words[row] for row in ids if not words[row].isdecimal()]
     if cache is None:
-        found_rows, _ = pseudonyms.neighbours.nearest(plain, pseudonyms.n)
+        found_rows, _ = pseudonyms.neighbours.find_nearest(plain, pseudonyms.n)
     else:
         found_rows, _ = cached_nearest(pseudonyms.neighbours, plain, pseudonyms.n, cache)
     nearest = dict(zip(plain, found_rows, strict=True))
@@ -94,7 +94,7 @@ def neighbour_table(
     return NeighbourTable(lines, position)
 
 
-def replaceable(source: RaggedSentences, table: NeighbourTable) -> NDArray[np.bool_]:
+def replaceable_tokens(source: RaggedSentences, table: NeighbourTable) -> NDArray[np.bool_]:
     """Which tokens may be replaced: PHI that has neighbours; bool `[tokens]`."""
     assert source.ids is not None
     marked: NDArray[np.bool_] = (source.tags > 0) & (table.position[source.ids] >= 0)
@@ -103,7 +103,7 @@ def replaceable(source: RaggedSentences, table: NeighbourTable) -> NDArray[np.bo
 
 def sentences_with_phi(source: RaggedSentences, table: NeighbourTable) -> NDArray[np.int64]:
     """Rows of the sentences that have a false twin."""
-    return np.flatnonzero(source.sentences_with(replaceable(source, table)))
+    return np.flatnonzero(source.sentences_with(replaceable_tokens(source, table)))
 
 
 def false_twins(

@@ -76,7 +76,7 @@ class Step(NamedTuple):
 
 
 class RepresenterTraining:
-    """The networks of one training and its random choices; see `seeded`, under which all of it must run.
+    """The networks of one training and its random choices; see `seed_training`, under which all of it must run.
 
     Args:
         source: labelled public sentences as word ids into unit word vectors.

@@ -15,7 +15,7 @@ from shared.progress import Progress, silent
 from shared.sentences.ragged import Batch, SentenceSource
 from shared.taggers.registry import build_tagger, default_config
 from shared.taggers.tagger import Tagger, TaggerConfig
-from shared.training.loop import Descent, TrainingLoop, seeded
+from shared.training.loop import Descent, TrainingLoop, seed_training
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def train_tagger(
         raise TrainingError(
             "expected at least one labelled sentence to train on, got none; check the corpus or the pool"
         )
-    with seeded(config.seed):
+    with seed_training(config.seed):
         tagger = build_tagger(shape or default_config(source.dim, tags))
         _learn(tagger.train(), source, config, progress)
     return tagger.eval()

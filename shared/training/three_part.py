@@ -27,7 +27,7 @@ from shared.models.representer import Representer, RepresenterConfig
 from shared.progress import Progress, silent
 from shared.sentences.ragged import Batch, RaggedSentences
 from shared.training.adversaries import AdversarialTraining, right_share
-from shared.training.loop import seeded
+from shared.training.loop import seed_training
 from shared.training.pairs import NeighbourTable
 from shared.training.representing import Step, TrainingRecord
 
@@ -155,7 +155,7 @@ def train_representer(
     Raises:
         TrainingError: no sentence holds PHI, or the loss is not finite any more.
     """
-    with seeded(config.seed):
+    with seed_training(config.seed):
         trainer = _Trainer(source, table, tags, shape, config, progress)
         trainer.learn_task()
         trainer.learn_attack()

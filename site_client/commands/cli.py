@@ -44,10 +44,10 @@ def main() -> None:
 @json_option
 def init(folder: Path, site: str, approval: bool, protect: bool, as_json: bool) -> None:
     """Make a workspace with a fresh signing key."""
-    from command_line.passphrase import new_passphrase
+    from command_line.passphrase import take_new_passphrase
     from site_client import workspace
 
-    passphrase = new_passphrase() if protect else None
+    passphrase = take_new_passphrase() if protect else None
     made = workspace.create(folder, site, approval_required=approval, passphrase=passphrase)
     key = made.key().public_key
     report(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from foundation.errors import StorageError
 from foundation.files import flush
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from foundation.reading import file_sha256
 from protocols.errors import ProtocolError
 from protocols.share.bundle import read_header, seal_bundle
@@ -73,7 +73,7 @@ def seal_for_provider(workspace: Workspace, share: Path, approved: SignedManifes
         recipient = named if named in known else provider.signing_key.key_id
         expected = ShareExpectation(release=workspace.release().digest, recipient=recipient)
         opened = open_share(share, public_keys={workspace.site: workspace.public_keys}, expected=expected)
-        with mapped(path):
+        with map_os_errors(path):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # The key that signed the manifest: the site may have another one by now.
         key = workspace.load_key(opened.key.key_id)
@@ -89,7 +89,7 @@ def discard(workspace: Workspace, manifest_sha256: str) -> None:
     """
     folder = _folder(workspace, manifest_sha256)
     if folder.is_dir():
-        with mapped(folder):
+        with map_os_errors(folder):
             for path in folder.iterdir():
                 path.unlink()
             folder.rmdir()

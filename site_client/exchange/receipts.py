@@ -7,7 +7,7 @@ from pathlib import Path
 
 from foundation.errors import StorageError
 from foundation.files import write_bytes
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from protocols.bounded_reading import read_bounded
 from protocols.canonical import Json
 from protocols.errors import ProtocolError
@@ -35,7 +35,7 @@ def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
         SiteError: it is not about a share that left from here.
         LedgerError, StorageError: see there.
     """
-    receipt = verified_receipt(workspace, data)
+    receipt = verify_receipt(workspace, data)
     manifest_sha256 = _left(workspace, receipt)
     path = workspace.root / "receipts" / f"{receipt.site}-{receipt.sequence:04}-{receipt.log_head[:16]}{SUFFIX}"
     if not path.exists():
@@ -48,14 +48,14 @@ def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
             "state": receipt.state,
         }
         ledger.record(workspace, Event.RECEIPT, details)
-        with mapped(path):
+        with map_os_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(path, data)
     outbox.discard(workspace, manifest_sha256)
     return receipt
 
 
-def verified_receipt(workspace: Workspace, data: bytes) -> Receipt:
+def verify_receipt(workspace: Workspace, data: bytes) -> Receipt:
     """A receipt that a key of the provider has signed which counts today.
 
     Raises:
@@ -82,7 +82,7 @@ def take_receipts(workspace: Workspace, folder: Path) -> list[Receipt]:
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         try:
             data = read_bounded(path, MAX_MESSAGE_BYTES)
-            if verified_receipt(workspace, data).site == workspace.site:
+            if verify_receipt(workspace, data).site == workspace.site:
                 taken.append(take_receipt(workspace, data))
         except LedgerError:
             raise

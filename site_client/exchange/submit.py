@@ -11,8 +11,8 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from foundation.files import staged
-from foundation.os_errors import mapped
+from foundation.files import stage_file
+from foundation.os_errors import map_os_errors
 from foundation.reading import file_sha256
 from protocols.share.receipt import Receipt
 from site_client.errors import SiteError
@@ -45,7 +45,7 @@ def submit_to_folder(workspace: Workspace, share: Path, folder: Path, approver: 
     """
     ready = _ready(workspace, share, approver)
     target = folder / ready.name
-    with mapped(folder):
+    with map_os_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
     if target.exists():
         if file_sha256(target) == ready.sha256:
@@ -53,7 +53,7 @@ def submit_to_folder(workspace: Workspace, share: Path, folder: Path, approver: 
         raise SiteError(f"{target}: expected no other file of that name, found one; choose another folder")
     _record(workspace, ready, "folder")
     # Flushed before it is named: sticks are pulled out early.
-    with staged(target) as temporary, mapped(target):
+    with stage_file(target) as temporary, map_os_errors(target):
         shutil.copyfile(ready.path, temporary)
     return target
 

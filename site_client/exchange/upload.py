@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from foundation.errors import StorageError
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from foundation.reading import regular_size
 from protocols.http.messages import MAX_CHUNK_BYTES, UploadRequest
 from site_client.errors import RefusedError, UnreachableError
@@ -116,7 +116,7 @@ def _offset(answer: Answer) -> int:
 
 
 def _read(path: Path, start: int, size: int) -> bytes:
-    with mapped(path), path.open("rb") as file:
+    with map_os_errors(path), path.open("rb") as file:
         file.seek(start)
         piece = file.read(size)
     if not piece:

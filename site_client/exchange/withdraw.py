@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foundation.files import write_bytes
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from protocols.canonical import Json
 from protocols.share.receipt import Receipt, ReceiptState
 from protocols.share.withdrawal import Withdrawal
@@ -78,7 +78,7 @@ def write_withdrawal(workspace: Workspace, share: SharedBefore, data: bytes, fol
         StorageError: no room, no permission.
     """
     path = folder / f"{workspace.site}-{share.sequence:04}.withdrawal.json"
-    with mapped(folder):
+    with map_os_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
     write_bytes(path, data)
     return path

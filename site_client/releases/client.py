@@ -17,7 +17,7 @@ from tuf.api.serialization import DeserializationError
 from tuf.ngclient import Updater, UpdaterConfig
 
 from foundation.errors import DeidError, StorageError
-from foundation.os_errors import mapped, storage_error
+from foundation.os_errors import map_os_errors, storage_error
 from protocols.bounded_reading import read_bounded
 from protocols.errors import BoundsError, DigestError, SchemaError, SignatureError, StaleError
 from protocols.release.manifest import FileEntry
@@ -32,7 +32,7 @@ from protocols.release.repository import (
 )
 from site_client.errors import SiteError
 from site_client.releases.source import ReleaseSource
-from site_client.trust import FIRST_ROOT, ROOTS, Trust
+from site_client.trust import FIRST_ROOT, Trust
 
 # Clocks are set by hand, time zones are mistaken for each other.
 _TOLERANCE = datetime.timedelta(days=1)
@@ -81,7 +81,7 @@ class ReleaseClient:
     def __init__(self, trust: Trust, source: ReleaseSource, scratch: Path) -> None:
         self._folder, self._targets = scratch / METADATA, scratch / TARGETS
         for folder in (self._folder, self._targets):
-            with mapped(folder):
+            with map_os_errors(folder):
                 folder.mkdir()
         trust.unpack(self._folder)
         with _translated():
@@ -145,18 +145,7 @@ class ReleaseClient:
 
     def trust(self, source: str) -> Trust:
         """What is verified by now."""
-        return Trust.packed(self._folder, source)
-
-    def roots(self, known: Trust) -> Trust:
-        """What was verified before, with the roots that were verified by now.
-
-        They stay even where all else is refused: a key that the provider's offline keys have taken back must not count again.
-
-        Args:
-            known: what was verified before.
-        """
-        found = Trust.packed(self._folder, known.source).files
-        return Trust(known.source, {**known.files, **{name: found[name] for name in found if name.startswith(ROOTS)}})
+        return Trust.pack(self._folder, source)
 
     def _info(self, target: str) -> TargetFile:
         with _translated():

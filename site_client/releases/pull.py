@@ -1,8 +1,9 @@
 """`site-client pull`: the newest release from a folder, a stick or a server, verified before it is used.
 
 The first pull pins the root of the provider's release repository: the person at the hospital gives the fingerprint that the
-provider told them over another channel. Everything after that follows from this root. The new release, its metadata and the
-provider's keys count together or not at all: until the settings are replaced, the release in use stays as it is.
+provider told them over another channel. Everything after that follows from this root. The new release and the provider's keys count
+together or not at all: until the settings are replaced, the release in use stays as it is. Metadata that were verified stay,
+as TUF's client workflow has it, also where the pull fails after them: older ones are refused from then on.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from foundation.errors import DeidError, StorageError
 from foundation.files import flush, write_bytes
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from protocols.canonical import canonical_bytes
 from protocols.errors import ProtocolError, SchemaError
 from protocols.release.manifest import MAX_RELEASE_BYTES, FileEntry, ReleaseManifest
@@ -73,7 +74,7 @@ def pull(
                 "leave it out, or make a new workspace for another provider"
             )
         client = ReleaseClient(known or first_trust(origin, place, fingerprint), origin, scratch)
-        with _roots_kept(workspace, client, known):
+        with _keep_metadata(workspace, client, known):
             client.refresh()
             provider = ProviderRecord.from_bytes(client.read(PROVIDER, MAX_RECORD_BYTES))
             name = read_latest(client.read(LATEST, MAX_DOCUMENT_BYTES))
@@ -93,17 +94,17 @@ def pull(
         _check_place(now, name, manifest)
         return replace(now, provider=provider, current=CurrentRelease(name, release.digest))
 
-    return workspace.updated(taken), release
+    return workspace.update_settings(taken), release
 
 
 @contextmanager
-def _roots_kept(workspace: Workspace, client: ReleaseClient, known: Trust | None) -> Iterator[None]:
-    """Keeps the new roots of a pull that fails; nothing else of it counts."""
+def _keep_metadata(workspace: Workspace, client: ReleaseClient, known: Trust | None) -> Iterator[None]:
+    """Keeps the metadata that a pull has verified even where it fails: what was seen must not be unseen, nor a key come back."""
     try:
         yield
     except DeidError:
-        # Before the first pull has succeeded there is nothing that a key could be taken back from.
-        if known is not None and (found := client.roots(known)) != known:
+        # Before the first pull has succeeded nothing is pinned.
+        if known is not None and (found := client.trust(known.source)) != known:
             found.save(workspace.trust)
         raise
 
@@ -142,7 +143,7 @@ def _present(workspace: Workspace, name: str, digest: str) -> VerifiedRelease | 
     try:
         return verify_release(folder, digest)
     except (ProtocolError, StorageError):
-        with mapped(folder):
+        with map_os_errors(folder):
             shutil.rmtree(folder)
         return None
 
@@ -163,7 +164,7 @@ class _Known:
         source = self._files.get(entry.sha256)
         if source is None:
             return False
-        with mapped(path):
+        with map_os_errors(path):
             shutil.copyfile(source, path)
         return True
 
@@ -183,7 +184,7 @@ class _Reception:
         reference = self._reference(incoming.name)
         for name, entry in self.manifest.files.items():
             path = incoming / name
-            with mapped(path):
+            with map_os_errors(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
             if self.known.copy(entry, path):
                 continue
@@ -204,7 +205,7 @@ class _Reception:
 
     def _obtain(self, reference: Reference, path: Path) -> None:
         """The file that the release refers to: given by a person, or from its public address."""
-        with mapped(path):
+        with map_os_errors(path):
             if self.embeddings is not None:
                 check_file(self.embeddings, reference.entry, self.embeddings.name)
                 shutil.copyfile(self.embeddings, path)
@@ -223,7 +224,7 @@ def _take(incoming: Path, target: Path, manifest: ReleaseManifest) -> VerifiedRe
     check_record(construction, incoming / RECORD)
     if manifest.kind == "pipeline":
         Pipeline(construction, load_head(incoming))
-    with mapped(target):
+    with map_os_errors(target):
         for path in (*incoming.rglob("*"), incoming):
             flush(path)
         target.parent.mkdir(exist_ok=True)
@@ -237,7 +238,7 @@ def _scratch(workspace: Workspace) -> Iterator[Path]:
     """A folder beside the releases, so that one rename takes a release in; what a pull that was killed left goes first."""
     folder = workspace.root / ".incoming"
     try:
-        with mapped(folder):
+        with map_os_errors(folder):
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(mode=0o700)
         yield folder

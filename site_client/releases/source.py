@@ -19,7 +19,7 @@ from tuf.api.exceptions import DownloadHTTPError, DownloadLengthMismatchError
 from tuf.ngclient import FetcherInterface
 
 from foundation.errors import StorageError
-from foundation.os_errors import mapped, storage_error
+from foundation.os_errors import map_os_errors, storage_error
 from protocols.release.repository import MAX_FILE_BYTES, MAX_METADATA_BYTES, METADATA
 from site_client.errors import RefusedError, SiteError
 from site_client.exchange.transport import Connection, RetryPolicy, Transport
@@ -117,7 +117,7 @@ class FolderSource(ReleaseSource):
             raise DownloadHTTPError(f"{name}: no such file", 404) from error
         except OSError as error:
             raise storage_error(path, error) from error
-        with mapped(path), os.fdopen(handle, "rb", buffering=0) as file:
+        with map_os_errors(path), os.fdopen(handle, "rb", buffering=0) as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise StorageError(
                     "a regular file", received="something else", advice="check the path", place=path.name

@@ -25,7 +25,7 @@ from shared.models.noise import SharingNoise
 from shared.privacy.enforcement import AdvantageBound
 from shared.progress import Progress, silent
 from shared.sentences.sharing import SharedSentences
-from shared.sentences.tokenised import tokenised, tokenised_chunks
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from site_client.ledger import Event, record
 from site_client.noise_secret import make_noise_secret
 from site_client.sharing.encode_report import report_path, write_report
@@ -69,10 +69,10 @@ def encoded_blocks(
         LabelError: a label is not in the scheme of the release.
     """
     done = 0
-    for chunk in tokenised_chunks(tokenised(documents), construction.scheme):
-        passed, factors = guard.passed(chunk)
+    for chunk in tokenised_chunks(tokenise_documents(documents), construction.scheme):
+        passed, factors = guard.admit_sentences(chunk)
         if len(passed.lengths):
-            yield block_of(construction.shared(passed, noise, factors))
+            yield block_of(construction.share_sentences(passed, noise, factors))
         done += len(chunk.words)
         progress("tokens", done, 0)
 
@@ -84,7 +84,9 @@ def block_of(sentences: SharedSentences) -> SentenceBlock:
         TypeError: these sentences may not leave.
     """
     if not isinstance(sentences, SharedSentences):
-        raise TypeError(f"expected what a share holds, got {type(sentences).__name__}; see `Construction.shared`")
+        raise TypeError(
+            f"expected what a share holds, got {type(sentences).__name__}; see `Construction.share_sentences`"
+        )
     return SentenceBlock(
         sentences.values.astype("<f2", copy=False), sentences.tags, sentences.casing, sentences.lengths.astype("<i4")
     )

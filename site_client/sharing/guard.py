@@ -97,7 +97,7 @@ class Guard:
         factor = 1.0 if self._bound is None or self._pairs is None else self._bound.max_factor
         return self._construction.rows(factor).value_bound
 
-    def passed(self, chunk: TokenisedSentences) -> tuple[TokenisedSentences, NDArray[np.float64] | None]:
+    def admit_sentences(self, chunk: TokenisedSentences) -> tuple[TokenisedSentences, NDArray[np.float64] | None]:
         """The sentences that may be shared, and how many times its scale the noise of each must have; None for once."""
         chunk, looked_at = self._without_hidden(chunk)
         factors, left_out = [], []

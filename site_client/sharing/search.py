@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from foundation.os_errors import mapped
+from foundation.os_errors import map_os_errors
 from shared.document import Document
 from shared.text.tokens import tokenise
 from site_client.errors import SiteError
@@ -133,7 +133,7 @@ def _finds_planted(piece: bytes, stretches: NDArray[np.uint64]) -> bool:
 def _pieces(path: Path) -> Iterator[tuple[bytes, int]]:
     """The file in overlapping pieces, so that no stretch is cut, and where each begins."""
     tail, begin = b"", 0
-    with mapped(path), path.open("rb") as file:
+    with map_os_errors(path), path.open("rb") as file:
         while read := file.read(_PIECE_BYTES):
             piece = tail + read
             yield piece, begin

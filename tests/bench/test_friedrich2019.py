@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from bench.papers import friedrich2019, friedrich2019_report
-from bench.papers.friedrich2019 import PARTS, main, planned, run_name
+from bench.papers.friedrich2019 import PARTS, main, plan_runs, run_name
 from bench.papers.friedrich2019_cells import Cell, _pseudonymised
 from bench.papers.friedrich2019_figures import Line, figure
 from bench.papers.friedrich2019_report import Runs, write_report
-from bench.papers.friedrich2019_runs import Run, recorded
+from bench.papers.friedrich2019_runs import Run, read_runs
 from bench.results import read
 from shared.embeddings.vectors import WordVectors
 from shared.errors import ConfigurationError
@@ -52,7 +52,7 @@ def test_every_setting_that_was_asked_for_is_a_cell() -> None:
 
 
 def test_a_setting_runs_once_however_many_parts_and_names_it_has() -> None:
-    names = [(cell.slug, seed) for cell, seed in planned(list(PARTS), "standard", "", [])]
+    names = [(cell.slug, seed) for cell, seed in plan_runs(list(PARTS), "standard", "", [])]
     assert len(names) == len(set(names))
     assert {seed for _, seed in names} == {1, 2, 3}
     # Without neighbours there is nothing to train against, whatever the method.
@@ -65,7 +65,7 @@ def test_shares_of_the_runs_are_all_of_them(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(friedrich2019, "RESULTS", tmp_path)
     monkeypatch.setattr(friedrich2019, "report", lambda budget: None)
     done: list[str] = []
-    monkeypatch.setattr(friedrich2019, "kept", lambda name, measure: done.append(name))
+    monkeypatch.setattr(friedrich2019, "load_or_measure", lambda name, measure: done.append(name))
     main(["figure5", "--share", "1/2"])
     first = len(done)
     main(["figure5", "--share", "2/2"])
@@ -193,7 +193,7 @@ def test_a_damaged_run_is_named(tmp_path: Path) -> None:
         Run.read(path, "standard", "raw-fasttext-N1", 1)
     (tmp_path / "friedrich2019.json").write_text("[{}]", encoding="utf-8")
     with pytest.raises(ConfigurationError, match=r"friedrich2019\.json"):
-        recorded(tmp_path)
+        read_runs(tmp_path)
 
 
 def test_a_run_of_the_report_is_neither_lost_nor_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,15 +206,15 @@ def test_a_run_of_the_report_is_neither_lost_nor_made_again(tmp_path: Path, monk
     (runs / f"{run_name('standard', TRAINED, 1)}.json").unlink()
     second = kept_run(runs, right=80, seed=2)
     friedrich2019.report("standard")
-    assert recorded(results) == [first, second]
+    assert read_runs(results) == [first, second]
     assert "| 70.0 (60.0 to 78.8) |" in (results / "friedrich2019.md").read_text(encoding="utf-8")
     made: list[str] = []
-    monkeypatch.setattr(friedrich2019, "kept", lambda name, measure: made.append(name))
+    monkeypatch.setattr(friedrich2019, "load_or_measure", lambda name, measure: made.append(name))
     main(["figure5", "--only", TRAINED.slug])
     assert made == [run_name("standard", TRAINED, 3)]
     # Another budget's report leaves the runs of this one alone.
     friedrich2019.report("paper")
-    assert recorded(results) == [first, second]
+    assert read_runs(results) == [first, second]
 
 
 def test_a_pseudonym_has_the_casing_of_its_word() -> None:

@@ -164,7 +164,7 @@ def test_every_break_applies_to_the_code_of_today() -> None:
     problems = []
     for one in BREAKS:
         try:
-            one.applied((ROOT / one.file).read_text(encoding="utf-8"))
+            one.apply_to((ROOT / one.file).read_text(encoding="utf-8"))
         except (ConfigurationError, OSError) as error:
             problems.append(str(error))
     assert problems == []

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from aggregator import workspace as provider_workspace
-from command_line.passphrase import FILE, ask_when_needed, new_passphrase, read_passphrase
+from command_line.passphrase import FILE, ask_when_needed, read_passphrase, take_new_passphrase
 from foundation.errors import StorageError
 from protocols.errors import PassphraseError
 from protocols.keys import passphrase as module
@@ -64,19 +64,19 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Iterator[Terminal]:
 
 def test_a_new_one_is_typed_twice(terminal: Terminal) -> None:
     terminal.answers = [WORDS, WORDS]
-    new_passphrase()
+    take_new_passphrase()
     assert len(terminal.prompts) == 2
     terminal.answers = [WORDS, WORDS + "."]
     with pytest.raises(PassphraseError, match="twice"):
-        new_passphrase()
+        take_new_passphrase()
     terminal.answers = ["short", "short"]
     with pytest.raises(PassphraseError, match="12 characters"):
-        new_passphrase()
+        take_new_passphrase()
 
 
 def test_without_a_terminal_and_without_a_file_nobody_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", open(os.devnull))  # noqa: SIM115
-    for ask in (new_passphrase, lambda: ask_when_needed().seal(b"0" * 48, Path("keys"))):
+    for ask in (take_new_passphrase, lambda: ask_when_needed().seal(b"0" * 48, Path("keys"))):
         with pytest.raises(PassphraseError, match=FILE):
             ask()
 

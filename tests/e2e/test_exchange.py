@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bench.exchange.certificates import make_certificates
-from bench.exchange.load import served
+from bench.exchange.load import run_server
 from tests.databases import Database
 from tests.loop import Loop, done, hospital, provider, refused, train_head, values
 
@@ -110,7 +110,7 @@ def exchange(transport: str, database: Database, built_loop: Loop, tmp_path: Pat
         yield Exchange(loop, None, str(loop.releases))
         return
     certificates = make_certificates(tmp_path / "certificates", "localhost")
-    with served(loop.provider, certificates, tmp_path / "server.log") as (_, address):
+    with run_server(loop.provider, certificates, tmp_path / "server.log") as (_, address):
         done(provider("publish", "--server", address, *at))
         yield Exchange(loop, certificates.authority, f"{address}/releases")
 

@@ -11,8 +11,8 @@ import pytest
 
 from aggregator.registry.times import now
 from bench.exchange.world import World, build, invented_terms
-from bench.faults.intake import SCENARIOS, Damage, after
-from bench.faults.interruptions import Outcome, clock_off, fail_at, kill_after, kill_at, undisturbed
+from bench.faults.intake import SCENARIOS, Damage, examine_world
+from bench.faults.interruptions import Outcome, clock_off, fail_at, kill_after, kill_at, run_undisturbed
 from bench.faults.run import QUICK, entries, run
 
 
@@ -32,7 +32,7 @@ class TestTheInstruments:
                 (tmp_path / name).write_bytes(b"x")
             return b"done"
 
-        whole = undisturbed(work)
+        whole = run_undisturbed(work)
         assert (whole.said, whole.killed, whole.error) == (b"done", False, "")
         points = kill_at(work, 0).points
         assert points > 12
@@ -78,7 +78,7 @@ class TestTheInstruments:
 
     def examined(self, world: World, said: bytes | None) -> Damage:
         with invented_terms(sandbox=False):
-            return after(SCENARIOS[0], world, Outcome(said, killed=True, error="", points=0))
+            return examine_world(SCENARIOS[0], world, Outcome(said, killed=True, error="", points=0))
 
     def test_a_world_at_rest_is_undamaged(self, accepted: World) -> None:
         assert self.examined(accepted, None) == Damage()
@@ -102,4 +102,4 @@ class TestTheInstruments:
             SCENARIOS[0].prepare(world)
             SCENARIOS[0].work(world)
             refused = next(scenario for scenario in SCENARIOS if scenario.name == "refused")
-            assert after(refused, world, Outcome(None, killed=True, error="", points=0)).unverified
+            assert examine_world(refused, world, Outcome(None, killed=True, error="", points=0)).unverified

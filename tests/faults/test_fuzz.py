@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench.fuzz import child as fuzz_child
-from bench.fuzz.child import Counts, by_property, counted
+from bench.fuzz.child import Counts, by_property, count_outcomes
 from bench.fuzz.run import Extent, entries, run
 from bench.fuzz.seeds import prepare
 from bench.fuzz.targets import CANARY, ForgedError, Target, Watch, load
@@ -29,7 +29,7 @@ class TestTheInstruments:
     @pytest.fixture
     def folder(self, tmp_path: Path) -> Path:
         prepare(tmp_path)
-        fuzz_child.empty(tmp_path / fuzz_child.COUNTS)
+        fuzz_child.reset_counts(tmp_path / fuzz_child.COUNTS)
         return tmp_path
 
     def test_a_reader_that_fails_in_its_own_way_is_seen(self, folder: Path) -> None:
@@ -45,8 +45,8 @@ class TestTheInstruments:
         target = Target("manifest", (bytes(100), bytes(30)), take)
         counts = Counts(folder / fuzz_child.COUNTS)
         with pytest.raises(IndexError):
-            by_property(target, counted(target, counts, Watch(folder)), 200, 1, folder)
-        assert 0 < fuzz_child.read(folder / fuzz_child.COUNTS)[0] < tried
+            by_property(target, count_outcomes(target, counts, Watch(folder)), 200, 1, folder)
+        assert 0 < fuzz_child.read_counts(folder / fuzz_child.COUNTS)[0] < tried
 
     @pytest.mark.parametrize("name", ["header", "manifest"])
     def test_what_nobody_signed_is_seen_where_it_is_accepted(self, name: str, folder: Path) -> None:

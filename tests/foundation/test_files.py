@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from foundation.errors import StorageError
-from foundation.files import atomic_file, staged, write_bytes, write_text
+from foundation.files import atomic_file, stage_file, write_bytes, write_text
 from tests.foundation.failing import failing
 from tests.protocols.payload.blocks import full_disk
 
@@ -22,7 +22,7 @@ def usual_umask() -> Iterator[None]:
 
 
 def _staged(path: Path, **options: bool) -> None:
-    with staged(path, **options) as draft:
+    with stage_file(path, **options) as draft:
         draft.write_bytes(b"data")
 
 
@@ -77,7 +77,7 @@ class TestRights:
 
 @pytest.mark.usefixtures("usual_umask")
 def test_a_private_file_is_private_while_it_is_written(tmp_path: Path) -> None:
-    with staged(tmp_path / "key") as draft:
+    with stage_file(tmp_path / "key") as draft:
         assert stat.S_IMODE(draft.stat().st_mode) == 0o600
 
 
@@ -119,7 +119,7 @@ def test_bytes_are_on_the_disk_before_their_name_and_the_name_before_the_end(
 
 
 def test_errors_of_the_block_pass_through_and_leave_nothing(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError), staged(tmp_path / "file"):
+    with pytest.raises(FileNotFoundError), stage_file(tmp_path / "file"):
         raise FileNotFoundError("another file")
     assert os.listdir(tmp_path) == []
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from foundation.errors import StorageError
-from foundation.locks import locked
+from foundation.locks import lock_folder
 
 
 def test_a_locked_folder_is_changed_by_one_at_a_time(tmp_path: Path) -> None:
@@ -17,7 +17,7 @@ def test_a_locked_folder_is_changed_by_one_at_a_time(tmp_path: Path) -> None:
 
     def count() -> None:
         for _ in range(50):
-            with locked(tmp_path):
+            with lock_folder(tmp_path):
                 counter.write_text(str(int(counter.read_text()) + 1))
 
     threads = [threading.Thread(target=count) for _ in range(4)]
@@ -29,7 +29,7 @@ def test_a_locked_folder_is_changed_by_one_at_a_time(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_not_locked(tmp_path: Path) -> None:
-    with pytest.raises(StorageError), locked(tmp_path / "none"):
+    with pytest.raises(StorageError), lock_folder(tmp_path / "none"):
         pass
 
 
@@ -39,7 +39,7 @@ def test_a_lock_does_not_outlive_its_block_whatever_the_closing_says(
     def failing(descriptor: int) -> None:
         raise OSError(5, "Input/output error")
 
-    with monkeypatch.context() as patch, pytest.raises(OSError, match="Input/output"), locked(tmp_path):
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="Input/output"), lock_folder(tmp_path):
         patch.setattr(os, "close", failing)
     descriptor = os.open(tmp_path, os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

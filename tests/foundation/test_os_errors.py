@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from foundation.errors import StorageError
-from foundation.os_errors import mapped, storage_error
+from foundation.os_errors import map_os_errors, storage_error
 
 PATH = Path("/notes of Brunhilda/share.parquet")
 
@@ -38,8 +38,8 @@ def test_a_path_without_a_name_is_named_all_the_same() -> None:
 
 def test_only_errors_of_the_operating_system_are_mapped() -> None:
     cause = OSError(errno.EIO, "x")
-    with pytest.raises(StorageError) as caught, mapped(PATH):
+    with pytest.raises(StorageError) as caught, map_os_errors(PATH):
         raise cause
     assert caught.value.__cause__ is cause
-    with pytest.raises(ValueError, match="another"), mapped(PATH):
+    with pytest.raises(ValueError, match="another"), map_os_errors(PATH):
         raise ValueError("another")

@@ -14,7 +14,7 @@ from shared.document import Document
 from shared.models.noise_source import MemoisedNoise
 from shared.pipeline.pipeline import Pipeline
 from shared.sentences.ragged import RaggedSentences
-from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_chunks
+from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks
 
 SENTENCE = "Mrs Quillfeather, 47, was seen by Dr Ünal on 03/04/2019 with a dry cough."
 # Of the noise that a representer adds: fixed here, since that of a real share hangs on the digests of its release.
@@ -49,7 +49,7 @@ def construction_figures(construction: Construction, secret: bytes) -> dict[str,
         "inputs": _numbers(construction.noise_free(_sentence())),
     }
     if not construction.replaces_phi:
-        figures["shared"] = _numbers(construction.shared(_sentence(), MemoisedNoise(secret, NOISE_CONTEXT)))
+        figures["shared"] = _numbers(construction.share_sentences(_sentence(), MemoisedNoise(secret, NOISE_CONTEXT)))
     return figures
 
 
@@ -60,7 +60,7 @@ def found_spans(pipeline: Pipeline, text: str) -> list[list[int | str]]:
 
 
 def _sentence() -> TokenisedSentences:
-    [chunk] = tokenised_chunks(tokenised([Document("golden", SENTENCE)]), None)
+    [chunk] = tokenised_chunks(tokenise_documents([Document("golden", SENTENCE)]), None)
     return chunk
 
 

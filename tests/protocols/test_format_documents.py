@@ -101,7 +101,7 @@ def test_the_stream_of_a_bundle() -> None:
 def test_the_header_of_a_bundle() -> None:
     unsigned = Signature(BUNDLE_CONTEXT, KEY.public_key.key_id, bytes(64))
     wrapped = (bytes(range(256)) * 5)[:1168]
-    header = BundleHeader("hospital-a", 1, RECIPIENT.key_id, wrapped, 1000, "cd" * 32, unsigned).signed(KEY)
+    header = BundleHeader("hospital-a", 1, RECIPIENT.key_id, wrapped, 1000, "cd" * 32, unsigned).sign(KEY)
     assert header.signature.value.hex() == SHARE["header-signature"]
     assert hashlib.sha256(header.to_bytes()).hexdigest() == SHARE["header-digest"]
 

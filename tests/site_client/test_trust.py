@@ -30,7 +30,7 @@ def test_it_packs_what_it_unpacked(tmp_path: Path) -> None:
     TRUST.unpack(folder)
     # As `tuf.ngclient` leaves it.
     (folder / "root.json").symlink_to(FIRST_ROOT)
-    assert Trust.packed(folder, TRUST.source) == TRUST
+    assert Trust.pack(folder, TRUST.source) == TRUST
 
 
 def test_every_flipped_byte_is_refused(tmp_path: Path) -> None:

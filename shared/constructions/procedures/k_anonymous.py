@@ -37,7 +37,7 @@ class Clustered(Construction):
 
     vocabulary = GeneralisedVectors
 
-    def public(self, words: Sequence[str]) -> NDArray[np.bool_]:
+    def are_public(self, words: Sequence[str]) -> NDArray[np.bool_]:
         """See Construction."""
         public: NDArray[np.bool_] = self.vectors.cluster(words) == PUBLIC
         return public
@@ -93,17 +93,17 @@ class KAnonymous(Clustered):
     protection = Protection.LIKENESS
     network = TokenLocal
 
-    def shared(
+    def share_sentences(
         self, chunk: TokenisedSentences, noise: SharingNoise, factors: NDArray[np.float64] | None = None
     ) -> SharedSentences:
         """See Construction; there is no output noise that factors could raise."""
         return SharedSentences.of(self.noise_free(chunk), noise)
 
-    def shared_as_they_are(self, sentences: RaggedSentences, noise: PrivateSource) -> SharedSentences:
+    def share_public_sentences(self, sentences: RaggedSentences, noise: PrivateSource) -> SharedSentences:
         """See Construction."""
         return SharedSentences.of(represent_noise_free(sentences, self.representer), noise)
 
-    def rehearsed(
+    def rehearse_share(
         self, chunk: TokenisedSentences, noise: RehearsalNoise, factors: NDArray[np.float64] | None = None
     ) -> RaggedSentences:
         """See Construction."""
@@ -148,7 +148,7 @@ def cluster_words(
     for chunk in material.chunks:
         use.add_labelled(chunk)
     use.add_texts(material.texts)
-    public = use.public(options.public or rule, names)
+    public = use.find_public(options.public or rule, names)
     return generalise(vectors, public, options.cluster_size, use.frequencies, options.max_share)
 
 

@@ -27,7 +27,7 @@ from shared.models.noise import PrivateSource, RehearsalNoise, SharingNoise
 from shared.models.noise_source import MemoisedNoise
 from shared.models.representer import Representer, RepresenterConfig
 from shared.progress import Progress
-from shared.sentences.encoding import embedded, indexed, noise_for, rehearse, represent
+from shared.sentences.encoding import embed_sentences, index_sentences, noise_for, rehearse, represent
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import TokenisedSentences
@@ -52,21 +52,21 @@ class NoisyRecurrent(Construction):
     network = Representer
     memoises_noise = True
 
-    def shared(
+    def share_sentences(
         self, chunk: TokenisedSentences, noise: SharingNoise, factors: NDArray[np.float64] | None = None
     ) -> SharedSentences:
         """See Construction."""
-        return represent(embedded(chunk, self.vectors), self.representer, noise_for(chunk, noise), factors)
+        return represent(embed_sentences(chunk, self.vectors), self.representer, noise_for(chunk, noise), factors)
 
-    def shared_as_they_are(self, sentences: RaggedSentences, noise: PrivateSource) -> SharedSentences:
+    def share_public_sentences(self, sentences: RaggedSentences, noise: PrivateSource) -> SharedSentences:
         """See Construction."""
         return represent(sentences, self.representer, noise)
 
-    def rehearsed(
+    def rehearse_share(
         self, chunk: TokenisedSentences, noise: RehearsalNoise, factors: NDArray[np.float64] | None = None
     ) -> RaggedSentences:
         """See Construction."""
-        return rehearse(embedded(chunk, self.vectors), self.representer, noise_for(chunk, noise), factors)
+        return rehearse(embed_sentences(chunk, self.vectors), self.representer, noise_for(chunk, noise), factors)
 
     def sharing_noise(self, secret: bytes, folder: Path, use: bytes = b"") -> SharingNoise:
         """Once for a sentence under a representer, ever.
@@ -195,7 +195,7 @@ class Recipes(Generic[Config]):
         Raises:
             TrainingError: the notes have no PHI word, or the training diverged.
         """
-        source, words = indexed(material.chunks, vectors)
+        source, words = index_sentences(material.chunks, vectors)
         generator = np.random.default_rng(options.seed)
         table = neighbour_table(
             source, words, Pseudonymiser(neighbours, options.neighbours), generator, cache=material.cache

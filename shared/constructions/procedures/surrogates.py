@@ -62,13 +62,13 @@ class Surrogates(KAnonymous):
         """See Construction."""
         return self.bank.hides_casing
 
-    def shared(
+    def share_sentences(
         self, chunk: TokenisedSentences, noise: SharingNoise, factors: NDArray[np.float64] | None = None
     ) -> SharedSentences:
         """See Construction; there is no output noise that factors could raise."""
         return SharedSentences.of(self.noise_free(self._replaced(chunk, noise)), noise)
 
-    def rehearsed(
+    def rehearse_share(
         self, chunk: TokenisedSentences, noise: RehearsalNoise, factors: NDArray[np.float64] | None = None
     ) -> RaggedSentences:
         """See Construction."""
@@ -76,7 +76,7 @@ class Surrogates(KAnonymous):
 
     def _replaced(self, chunk: TokenisedSentences, noise: RehearsalNoise) -> TokenisedSentences:
         # Draws that were the same for equal sentences would tell which of them are equal.
-        return self.bank.replaced(chunk, PrivateNoise() if isinstance(noise, MemoisedNoise) else noise)
+        return self.bank.replace_spans(chunk, PrivateNoise() if isinstance(noise, MemoisedNoise) else noise)
 
     def own_set(self) -> OwnSet | None:
         """All words that can be written like a word."""
@@ -107,7 +107,7 @@ class Surrogates(KAnonymous):
             if self.hides_casing or (casing_class(other) == casing_class(twin[token]) and not is_punctuation(other)):
                 twin[token] = other
         true, false = (
-            self.rehearsed(sentences, torch.Generator().manual_seed(seed))
+            self.rehearse_share(sentences, torch.Generator().manual_seed(seed))
             for sentences in (chunk, chunk.with_words(twin))
         )
         otherwise: NDArray[np.bool_] = (true.values != false.values).any(1) | (true.casing != false.casing)

@@ -157,7 +157,7 @@ def _line(document: Document, span: Annotation, key: str) -> str:
         raise FormatError(
             "expected a label without white space, for brat can't hold it; map the label", document=document.identifier
         )
-    covered = document.covered(span)
+    covered = document.covered_text(span)
     pieces = [(span.start + piece.start(), span.start + piece.end()) for piece in _LINE_PIECE.finditer(covered)]
     # brat wants no span over a line end, but cutting must not lose a line end at the span's own edge.
     if not pieces or pieces[0][0] != span.start or pieces[-1][1] != span.end:

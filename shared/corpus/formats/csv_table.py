@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import ClassVar, Protocol
 
-from shared.corpus.parsing.compressed_files import open_bytes, reading
+from shared.corpus.parsing.compressed_files import map_reading_errors, open_bytes
 from shared.corpus.parsing.decoding import refuse_escaped_bytes
 from shared.corpus.parsing.format import Entry, Format, only_part, stem_of
 from shared.document import Document
@@ -37,7 +37,7 @@ class CsvTable(Format):
     def entries(self, file: Path) -> Iterator[Entry]:
         """Cut a file into records; see Format."""
         stem = stem_of(file.name)
-        with reading(file), open_bytes(file) as stream:
+        with map_reading_errors(file), open_bytes(file) as stream:
             # Bytes that are not UTF-8 travel on as surrogates, so that only their row is refused.
             lines = (line.decode("utf-8", "surrogateescape") for line in stream)
             header_line = next(lines, "").removeprefix(_MARK)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, ClassVar
 
-from shared.corpus.parsing.compressed_files import open_bytes, reading
+from shared.corpus.parsing.compressed_files import map_reading_errors, open_bytes
 from shared.corpus.parsing.format import Entry, Format, only_part, stem_of
 from shared.corpus.parsing.safe_xml import escape, new_parser, quote, require_xml_text, run_parser
 from shared.document import Annotation, Document
@@ -39,7 +39,7 @@ class I2b2Records(Format):
 
     def entries(self, file: Path) -> Iterator[Entry]:
         """Cut a file into records; see Format."""
-        with reading(file), open_bytes(file) as stream:
+        with map_reading_errors(file), open_bytes(file) as stream:
             for number, record in enumerate(_cut(stream, file.name), start=1):
                 yield Entry(f"{stem_of(file.name)}-{number}", f"{file.name}, record {number}", {".xml": record})
 
@@ -57,7 +57,7 @@ class I2b2Records(Format):
         for span in document.annotations:
             require_xml_text(span.category, document.identifier)
             pieces.append(escape(document.text[done : span.start]))
-            pieces.append(f"<PHI TYPE={quote(span.category)}>{escape(document.covered(span))}</PHI>")
+            pieces.append(f"<PHI TYPE={quote(span.category)}>{escape(document.covered_text(span))}</PHI>")
             done = span.end
         pieces.append(escape(document.text[done:]))
         return {

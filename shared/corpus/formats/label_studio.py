@@ -100,5 +100,5 @@ def _region(document: Document, span: Annotation, index: int) -> Record:
         "from_name": "label",
         "to_name": "text",
         "type": "labels",
-        "value": {"start": span.start, "end": span.end, "text": document.covered(span), "labels": [span.category]},
+        "value": {"start": span.start, "end": span.end, "text": document.covered_text(span), "labels": [span.category]},
     }

@@ -40,7 +40,7 @@ class Presidio(JsonRecords):
         spans = [
             {
                 "entity_type": span.category,
-                "entity_value": document.covered(span),
+                "entity_value": document.covered_text(span),
                 "start_position": span.start,
                 "end_position": span.end,
             }

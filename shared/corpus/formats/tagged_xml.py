@@ -84,7 +84,7 @@ def _element(document: Document, index: int, span: Annotation) -> str:
     require_xml_text(span.category + span.identifier + span.comment, document.identifier)
     return (
         f"<{_ELEMENT_OF.get(span.category, _OTHER)} id={quote(span.identifier or f'P{index}')}"
-        f' start="{span.start}" end="{span.end}" text={quote(document.covered(span))}'
+        f' start="{span.start}" end="{span.end}" text={quote(document.covered_text(span))}'
         f" TYPE={quote(span.category)} comment={quote(span.comment)} />"
     )
 

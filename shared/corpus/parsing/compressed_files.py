@@ -18,7 +18,7 @@ _CHUNK_BYTES = 1 << 16
 
 
 @contextmanager
-def reading(file: Path) -> Iterator[None]:
+def map_reading_errors(file: Path) -> Iterator[None]:
     """Map what goes wrong while a file is read.
 
     Raises:
@@ -44,7 +44,7 @@ def open_bytes(file: Path) -> IO[bytes]:
 
 def read_bytes(file: Path) -> bytes:
     """A whole file, through gzip where the name says so."""
-    with reading(file):
+    with map_reading_errors(file):
         if _is_compressed(file):
             with open_bytes(file) as stream:
                 return stream.read()

@@ -17,9 +17,9 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from foundation.errors import StorageError
-from foundation.files import staged, write_text
-from foundation.os_errors import mapped
-from shared.embeddings.files.unpacking import opened
+from foundation.files import stage_file, write_text
+from foundation.os_errors import map_os_errors
+from shared.embeddings.files.unpacking import open_unpacked
 from shared.embeddings.generalised import FoldedVectors, GeneralisedVectors
 from shared.embeddings.subwords import Subwords
 from shared.embeddings.vectors import WordVectors, all_finite, unit_rows
@@ -58,7 +58,7 @@ def save_vectors(vectors: WordVectors, folder: Path, *, dtype: Literal["float16"
     tensors |= more_tensors
     vocabulary |= more_fields
     tensors_path = folder / TENSORS_NAME
-    with staged(tensors_path, private=False) as draft, mapped(tensors_path):
+    with stage_file(tensors_path, private=False) as draft, map_os_errors(tensors_path):
         try:
             save_file(tensors, draft)
         except SafetensorError as error:
@@ -113,12 +113,12 @@ def _loaded(matrix: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def _sha256(path: Path) -> str:
-    with opened(path, unpack=False) as handle:
+    with open_unpacked(path, unpack=False) as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 def _vocabulary(path: Path) -> dict[str, Any]:
-    with opened(path, unpack=False) as handle:
+    with open_unpacked(path, unpack=False) as handle:
         raw = handle.read(_MAX_VOCABULARY_BYTES)
     try:
         vocabulary = json.loads(raw)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundation.files import atomic_file
-from shared.embeddings.files.unpacking import opened
+from shared.embeddings.files.unpacking import open_unpacked
 from shared.embeddings.subwords import Subwords
 from shared.embeddings.vectors import WordVectors, all_finite, unit_rows
 from shared.errors import EmbeddingError
@@ -55,7 +55,7 @@ def read_bin(path: Path) -> WordVectors:
         EmbeddingError: the file is cut short, damaged, quantised, pruned or a classifier.
         StorageError: the file can't be read.
     """
-    with opened(path) as handle:
+    with open_unpacked(path) as handle:
         return _Reading(path.name, handle).read()
 
 

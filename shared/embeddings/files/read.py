@@ -8,7 +8,7 @@ from pathlib import Path
 from shared.embeddings.files.artefact import load_vectors
 from shared.embeddings.files.fasttext_format import MAGIC, read_bin
 from shared.embeddings.files.text_format import read_text
-from shared.embeddings.files.unpacking import opened
+from shared.embeddings.files.unpacking import open_unpacked
 from shared.embeddings.vectors import WordVectors
 from shared.errors import EmbeddingError
 
@@ -23,7 +23,7 @@ def read_vectors(path: Path | str) -> WordVectors:
     path = Path(path)
     if path.is_dir():
         return load_vectors(path)
-    with opened(path) as handle:
+    with open_unpacked(path) as handle:
         head = handle.read(4)
     if head == struct.pack("<i", MAGIC):
         return read_bin(path)

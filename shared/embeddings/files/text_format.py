@@ -19,7 +19,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.embeddings.files.unpacking import opened
+from shared.embeddings.files.unpacking import open_unpacked
 from shared.embeddings.vectors import WordVectors, unit_rows
 from shared.errors import EmbeddingError
 
@@ -36,7 +36,7 @@ def read_text(path: Path) -> WordVectors:
         EmbeddingError: the file is damaged; says in which line.
         StorageError: the file can't be read.
     """
-    with opened(path) as handle:
+    with open_unpacked(path) as handle:
         return _Reading(path.name).read(handle)
 
 

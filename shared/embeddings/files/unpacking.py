@@ -16,7 +16,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 
 
 @contextmanager
-def opened(path: Path, *, unpack: bool = True) -> Iterator[IO[bytes]]:
+def open_unpacked(path: Path, *, unpack: bool = True) -> Iterator[IO[bytes]]:
     """Open a file for reading, unpacked if it is gzipped, whatever its name.
 
     Args:

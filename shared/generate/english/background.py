@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.generate.grammar import Rules, listed
+from shared.generate.grammar import Rules, split_alternatives
 
 BACKGROUND: Rules = {
     "condition": (
@@ -76,7 +76,7 @@ BACKGROUND: Rules = {
         "{eponym_disease}",
         "{eponym_disease}",
     ),
-    "eponym_disease": listed(
+    "eponym_disease": split_alternatives(
         """
         Parkinson disease | Parkinson's disease | Crohn disease | Crohn's disease | Graves disease | Graves'
         disease | Hodgkin lymphoma | Bell palsy | Bell's palsy | Addison disease | Cushing syndrome | Barrett
@@ -86,7 +86,7 @@ BACKGROUND: Rules = {
         | Huntington disease | Lewy body dementia | Wilson disease | Still disease | Buerger disease
         """
     ),
-    "eponym_device": listed(
+    "eponym_device": split_alternatives(
         """
         Foley catheter | Foley | Hickman line | Swan-Ganz catheter | Kerlix wrap | Penrose drain |
         Jackson-Pratt drain | Holter monitor | Minerva brace | Sengstaken tube | Thomas splint | Yankauer
@@ -148,13 +148,13 @@ BACKGROUND: Rules = {
         "C-section x <1-3>",
         "dental extraction",
     ),
-    "allergen": listed(
+    "allergen": split_alternatives(
         """
         penicillin | sulfa | codeine | latex | iodine contrast | shellfish | peanuts | aspirin | ibuprofen |
         morphine | cephalexin | bee stings | adhesive tape | lisinopril | eggs | pollen | vancomycin
         """
     ),
-    "reaction": listed(
+    "reaction": split_alternatives(
         """
         rash | hives | anaphylaxis | nausea | swelling | itching | cough | GI upset | unknown reaction |
         flushing
@@ -214,7 +214,7 @@ BACKGROUND: Rules = {
         "Siblings are healthy.",
         "{^relation} and {relation} had {condition}.",
     ),
-    "relation": listed(
+    "relation": split_alternatives(
         """
         mother | father | a sister | a brother | a paternal uncle | a maternal aunt | a grandmother | a
         grandfather | one cousin | a daughter | a son

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.generate.grammar import Rules, listed
+from shared.generate.grammar import Rules, split_alternatives
 
 COMPLAINTS: Rules = {
     "symptom": (
@@ -73,7 +73,7 @@ COMPLAINTS: Rules = {
         "hiccups for <2-6> days",
     ),
     "nausea": ("nausea", "queasiness", "nausea without vomiting", "morning nausea"),
-    "pain_kind": listed(
+    "pain_kind": split_alternatives(
         """
         dull | sharp | burning | crampy | stabbing | aching | throbbing | pressure-like | intermittent |
         constant | worsening | mild | severe
@@ -81,7 +81,7 @@ COMPLAINTS: Rules = {
     ),
     "cough_kind": ("dry", "productive", "barking", "nocturnal", "chronic", "nagging"),
     "rash_kind": ("scaly", "blistering", "itchy", "red", "raised", "petechial", "spreading"),
-    "body_part": listed(
+    "body_part": split_alternatives(
         """
         abdominal | chest | epigastric | upper back | lower back | neck | pelvic | groin | left flank | right
         flank | jaw | heel | elbow | wrist | forearm | thigh | calf | ankle | scalp | temple
@@ -130,7 +130,7 @@ COMPLAINTS: Rules = {
         "a tick bite",
         "swimming in a lake",
     ),
-    "doing": listed(
+    "doing": split_alternatives(
         """
         walking the dog | getting dressed | watching television | eating dinner | driving | showering |
         working in the garden | climbing stairs | carrying laundry
@@ -148,14 +148,14 @@ COMPLAINTS: Rules = {
         "helped little by ice",
         "better with elevation",
     ),
-    "worse": listed(
+    "worse": split_alternatives(
         """
         worse with deep breathing | worse on lying flat | aggravated by movement | worse in the evening |
         worse after meals | brought on by exertion | worse with cold air | worse at night | exacerbated by
         stress | worse when bearing weight
         """
     ),
-    "denial": listed(
+    "denial": split_alternatives(
         """
         fever | chills | chest pain | syncope | hemoptysis | melena | dysuria | hematuria | recent travel |
         sick contacts | trauma | vision changes | focal weakness | incontinence | suicidal thoughts | rash |

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from shared.generate.grammar import Rules, listed
+from shared.generate.grammar import Rules, split_alternatives
 
 TREATMENT: Rules = {
-    "drug": listed(
+    "drug": split_alternatives(
         """
         aspirin | metformin | lisinopril | atorvastatin | metoprolol | amlodipine | furosemide | warfarin |
         apixaban | clopidogrel | omeprazole | pantoprazole | levothyroxine | albuterol | prednisone |
@@ -113,13 +113,13 @@ TREATMENT: Rules = {
         "{eponym_device} to gravity",
         "titrate {drug} to effect",
     ),
-    "lab_name": listed(
+    "lab_name": split_alternatives(
         """
         CBC | BMP | a lipid panel | TSH | LFTs | INR | hemoglobin A1c | potassium | creatinine | troponins |
         urine culture | vitamin D | ferritin | a sputum sample | drug levels
         """
     ),
-    "service": listed(
+    "service": split_alternatives(
         """
         cardiology | neurology | orthopedics | gastroenterology | nephrology | pulmonology | endocrinology |
         psychiatry | dermatology | urology | physical therapy | social work | nutrition | oncology |

@@ -5,10 +5,10 @@ In a rule that begins with '@', '#' stands for a digit, '%' for one from 1 to 9 
 
 from __future__ import annotations
 
-from shared.generate.grammar import Rules, listed
+from shared.generate.grammar import Rules, split_alternatives
 
 VALUES: Rules = {
-    "town_head": listed(
+    "town_head": split_alternatives(
         """
         Alder | Amber | Ash | Bar | Bex | Black | Bram | Brook | Burn | Cal | Cedar | Chad | Clay | Cold |
         Cran | Crest | Dal | Dun | Eagle | East | Elm | Fair | Farn | Glen | Gran | Green | Hal | Harp | Hazel
@@ -17,7 +17,7 @@ VALUES: Rules = {
         Spring | Stan | Stone | Sweet | Tar | Thorn | Up | Wake | Wal | West | Whit | Win | Wood | Wy | Yar
         """
     ),
-    "town_tail": listed(
+    "town_tail": split_alternatives(
         """
         ton | ford | field | ville | burg | ham | wick | dale | mouth | port | wood | haven | bury | brook |
         bridge | ley | worth | stead | water | more | view | ridge | gate | mont
@@ -30,14 +30,14 @@ VALUES: Rules = {
         "{San|Santa} {surname}",
         "{surname}{ville|ton|burg}",
     ),
-    "@state": listed(
+    "@state": split_alternatives(
         """
         Ohio | Maine | Vermont | Oregon | Texas | Iowa | Nevada | Utah | Georgia | Florida | Kansas | Montana
         | Idaho | Virginia | North Carolina | South Dakota | New Mexico | Minnesota | Michigan | Wisconsin |
         Arizona | Alabama | California
         """
     ),
-    "@country": listed(
+    "@country": split_alternatives(
         """
         Mexico | Vietnam | Poland | Italy | Haiti | Ghana | Nigeria | India | Pakistan | Brazil | Portugal |
         Ireland | Germany | Greece | Peru | Chile | Kenya | Somalia | Iraq | Turkey | Jamaica | Cuba | the
@@ -56,13 +56,13 @@ VALUES: Rules = {
         "{North|South|East|West|N|S|E|W} {street_word} {street_kind}",
         "<1-98>th {street_kind}",
     ),
-    "street_kind": listed(
+    "street_kind": split_alternatives(
         """
         Street | Avenue | Road | Lane | Drive | Court | St | Ave | Rd | Ln | Dr | Blvd | Way | Terrace |
         Circle
         """
     ),
-    "street_word": listed(
+    "street_word": split_alternatives(
         """
         Maple | Chestnut | Harbor | Church | Mill | Sunset | Prospect | Locust | Main | Water | Orchard |
         Quarry | Meadow | Franklin | Juniper | Canal | School | Railroad | Ridge | Bay | Garden | Lantern |
@@ -83,19 +83,19 @@ VALUES: Rules = {
         "{Saint|St.} {saint} {hospital_kind}",
         "{hospital_head} {hospital_kind}",
     ),
-    "hospital_kind": listed(
+    "hospital_kind": split_alternatives(
         """
         Hospital | Medical Center | General Hospital | Memorial Hospital | Clinic | Infirmary | Regional
         Medical Center | Health Center | Community Hospital
         """
     ),
-    "hospital_head": listed(
+    "hospital_head": split_alternatives(
         """
         Good Shepherd | Three Rivers | Blue Mesa | Four Winds | Lakeside | Northern Light | Mercy | Unity |
         Providence | Highland | Riverbend | Valley
         """
     ),
-    "saint": listed(
+    "saint": split_alternatives(
         """
         Brendan | Clare | Monica | Jude | Agatha | Blaise | Raphael | Camillus | Odile | Vincent
         """
@@ -121,7 +121,7 @@ VALUES: Rules = {
         "University of {town_head}{town_tail}",
         "{hospital_head} Baptist Church",
     ),
-    "@profession": listed(
+    "@profession": split_alternatives(
         """
         teacher | school bus driver | carpenter | electrician | retired nurse | accountant | truck driver |
         farmer | waitress | lawyer | mechanic | plumber | librarian | welder | janitor | cashier | engineer |
@@ -155,7 +155,7 @@ VALUES: Rules = {
         "{host_word}{host_word}.example.org",
         "http://portal.{host_word}.example/{patients|visit|my}",
     ),
-    "host_word": listed(
+    "host_word": split_alternatives(
         """
         heart | care | river | clinic | well | bridge | sun | portal | lake | health | mind | step | valley |
         notes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.generate.grammar import Rules, listed
+from shared.generate.grammar import Rules, split_alternatives
 
 BACKGROUND: Rules = {
     "enfermedad": (
@@ -77,7 +77,7 @@ BACKGROUND: Rules = {
         "{eponimo}",
         "{eponimo}",
     ),
-    "eponimo": listed(
+    "eponimo": split_alternatives(
         """
         enfermedad de Parkinson | enfermedad de Crohn | enfermedad de Graves | linfoma de Hodgkin | parálisis
         de Bell | enfermedad de Addison | síndrome de Cushing | esófago de Barrett | fenómeno de Raynaud |
@@ -88,7 +88,7 @@ BACKGROUND: Rules = {
         Merkel
         """
     ),
-    "dispositivo": listed(
+    "dispositivo": split_alternatives(
         """
         sonda Foley | drenaje de Redon | drenaje de Kehr | Holter | vendaje de Jones | catéter de Hickman |
         férula de Braun | sonda de Sengstaken | vía periférica | marcapasos
@@ -147,7 +147,7 @@ BACKGROUND: Rules = {
         "bypass gástrico",
         "exodoncia",
     ),
-    "alergeno": listed(
+    "alergeno": split_alternatives(
         """
         penicilina | sulfamidas | codeína | látex | contraste yodado | marisco | frutos secos | aspirina |
         ibuprofeno | metamizol | picadura de avispa | esparadrapo | huevo | pólenes | estreptomicina | níquel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.generate.grammar import Rules, listed
+from shared.generate.grammar import Rules, split_alternatives
 
 COMPLAINTS: Rules = {
     "sintoma": (
@@ -69,7 +69,7 @@ COMPLAINTS: Rules = {
         "pérdida de conocimiento breve",
         "amnesia del episodio",
     ),
-    "tipo_dolor": listed(
+    "tipo_dolor": split_alternatives(
         """
         opresivo | punzante | sordo | cólico | urente | pulsátil | intermitente | continuo | intenso | leve
         """
@@ -134,21 +134,21 @@ COMPLAINTS: Rules = {
         "progresivo en {tiempo}",
         "que aparece en reposo",
     ),
-    "causa": listed(
+    "causa": split_alternatives(
         """
         una comida copiosa | levantar peso | un catarro | un viaje largo | un cambio de medicación | una caída
         | tomar antibióticos | subir escaleras | una discusión | una extracción dental | la vendimia | una
         picadura | bañarse en el río | un disgusto
         """
     ),
-    "agravante": listed(
+    "agravante": split_alternatives(
         """
         la inspiración profunda | el decúbito | el movimiento | las comidas | el esfuerzo | el frío | el
         estrés | la bipedestación
         """
     ),
     "alivio": ("el reposo", "{farmaco}", "calor local", "el ayuno", "la postura sentada", "frío local", "el vómito"),
-    "niega": listed(
+    "niega": split_alternatives(
         """
         fiebre | dolor torácico | síncope | hemoptisis | melenas | disuria | hematuria | viajes recientes |
         traumatismo previo | cambios visuales | pérdida de fuerza | incontinencia | ideas de muerte | exantema

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from shared.generate.grammar import Rules, listed
+from shared.generate.grammar import Rules, split_alternatives
 
 TREATMENT: Rules = {
-    "farmaco": listed(
+    "farmaco": split_alternatives(
         """
         paracetamol | ibuprofeno | metamizol | enalapril | losartán | amlodipino | bisoprolol | furosemida |
         acenocumarol | apixabán | clopidogrel | omeprazol | pantoprazol | levotiroxina | salbutamol |
@@ -99,13 +99,13 @@ TREATMENT: Rules = {
         "ctes por turno",
         "pte {control}",
     ),
-    "control": listed(
+    "control": split_alternatives(
         """
         hemograma | bioquímica | perfil lipídico | TSH | INR | HbA1c | potasio | creatinina | troponinas |
         urocultivo | vitamina D | ferritina | niveles de fármaco | proteinograma
         """
     ),
-    "servicio": listed(
+    "servicio": split_alternatives(
         """
         cardiología | neurología | traumatología | digestivo | nefrología | neumología | endocrinología |
         psiquiatría | dermatología | urología | rehabilitación | trabajo social | nutrición | oncología |

@@ -5,17 +5,17 @@ En una regla que empieza por '@', '#' es una cifra, '%' una del 1 al 9 y '~' una
 
 from __future__ import annotations
 
-from shared.generate.grammar import Rules, listed
+from shared.generate.grammar import Rules, split_alternatives
 
 VALUES: Rules = {
-    "pueblo_a": listed(
+    "pueblo_a": split_alternatives(
         """
         Alma | Arbo | Bena | Cala | Cando | Cara | Casti | Cerve | Cori | Dura | Espi | Fresne | Gali | Guada
         | Hino | Jara | Lanza | Lumbre | Maja | Mansi | Mira | Mola | Naval | Olme | Orba | Pedra | Pinare |
         Quinta | Rabane | Riba | Sala | Sote | Tama | Torre | Ubri | Valde | Vela | Villa | Zara | Zorne
         """
     ),
-    "pueblo_b": listed(
+    "pueblo_b": split_alternatives(
         """
         blanca | cedo | da | dilla | dueñas | gosa | hermosa | jal | jo | lejo | les | lmar | mayor | mora |
         na | nal | nilla | nubla | quejigo | rejos | ral | redonda | rre | seca | tejar | vega | viciosa | zo
@@ -29,19 +29,19 @@ VALUES: Rules = {
         "{pueblo_a}{pueblo_b} de {Abajo|Arriba|la Sierra|los Caballeros}",
         "{surname} de la {Sierra|Ribera|Vega}",
     ),
-    "santo": listed(
+    "santo": split_alternatives(
         """
         Millán | Olalla | Eufemia | Cristóbal | Tirso | Quirico | Baudilio | Marina | Fructuoso | Casilda
         """
     ),
     "@city": ("{pueblo}",),
-    "@state": listed(
+    "@state": split_alternatives(
         """
         Albacete | Cuenca | Soria | Jaén | Murcia | La Rioja | Cantabria | Zamora | Huesca | Almería | Navarra
         | Lugo | Palencia | Teruel | Badajoz | Burgos
         """
     ),
-    "@country": listed(
+    "@country": split_alternatives(
         """
         España | Marruecos | Rumanía | Ecuador | Colombia | Francia | Italia | Senegal | Perú | Bolivia |
         Portugal | Alemania | China | Ucrania | Cuba | Polonia | Argelia | Venezuela | Bélgica | Suiza |
@@ -108,7 +108,7 @@ VALUES: Rules = {
         "Policía Local de {pueblo_a}{pueblo_b}",
         "Parroquia de {San|Santa} {santo}",
     ),
-    "@profession": listed(
+    "@profession": split_alternatives(
         """
         albañil | maestra | camionero | agricultor | ama de casa | electricista | camarero | administrativa |
         fontanero | jubilado de la construcción | peluquera | minero jubilado | pescador | abogada | ganadero
@@ -120,7 +120,7 @@ VALUES: Rules = {
         """
     ),
     "@profession_young": ("estudiante", "estudiante de primaria", "escolar"),
-    "@kins": listed(
+    "@kins": split_alternatives(
         """
         hijos | hermanos | padres | abuelos | hijas | hermanas | nietos | tíos maternos
         """
@@ -140,7 +140,7 @@ VALUES: Rules = {
         "cartas.example.com",
     ),
     "@url": ("www.{voz}{voz}.example", "https://{voz}-{voz}.example/{voz}", "http://{voz}{voz}.example.org"),
-    "voz": listed(
+    "voz": split_alternatives(
         """
         salud | cita | vida | rio | norte | portal | mente | paciente | sierra | mar | luz
         """

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from shared.augment.pseudonyms import Pseudonymiser
 from shared.embeddings.vectors import WordVectors
-from shared.sentences.encoding import indexed
+from shared.sentences.encoding import index_sentences
 from shared.sentences.ragged import RaggedSentences, batch_rows
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import cased_like, casing_classes
@@ -47,7 +47,7 @@ class Material:
         cache: Path | None,
     ) -> Material:
         """The material of labelled sentences."""
-        source, words = indexed([chunk], vectors)
+        source, words = index_sentences([chunk], vectors)
         table = neighbour_table(source, words, pseudonyms, generator, cache=cache)
         return cls(chunk, source, words, table, sentences_with_phi(source, table))
 

@@ -14,7 +14,7 @@ from shared.embeddings.vectors import WordVectors
 from shared.labels import LabelScheme
 from shared.models.representer import RepresenterConfig
 from shared.progress import Progress, silent
-from shared.sentences.encoding import indexed
+from shared.sentences.encoding import index_sentences
 from shared.sentences.tokenised import TokenisedSentences
 from shared.training.invariance import InvarianceConfig, train_representer
 from shared.training.pairs import neighbour_table
@@ -43,7 +43,7 @@ def task_only(
     Raises:
         TrainingError: no sentence holds PHI.
     """
-    source, words = indexed([known], vectors)
+    source, words = index_sentences([known], vectors)
     # The training asks for neighbours, which a distance of no weight never looks at.
     table = neighbour_table(source, words, Pseudonymiser(Neighbours(vectors), 2), np.random.default_rng(seed))
     shape = RepresenterConfig(vectors.dim, input_noise=_NOISE, output_noise=_NOISE, noise_floor=_NOISE / 2)

@@ -45,7 +45,7 @@ from shared.privacy.statistics.finding import Finding, proportion
 from shared.progress import Progress, silent
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import CASING_CLASSES
-from shared.training.loop import BestWeights, Descent, TrainingLoop, seeded
+from shared.training.loop import BestWeights, Descent, TrainingLoop, seed_training
 
 Name = Literal["T1", "T2"]
 Batch = tuple[list[Tensor], Tensor, NDArray[np.int64]]
@@ -187,7 +187,7 @@ class _Attack:
         sample = draw_share(victim, train.chunk.select(self.learning[: settings.batch]), self.noise)
         self.scale = (spread(train.source.values), spread(sample.values))
         inputs, dim = self._size(train.source.dim), self._size(sample.dim)
-        with seeded(settings.seed):
+        with seed_training(settings.seed):
             self.networks: dict[Name, nn.Module] = {
                 "T1": InputAdversary(inputs, dim, settings.hidden),
                 "T2": RepresentationAdversary(dim, settings.hidden),

@@ -269,7 +269,7 @@ def _findings(
     findings = []
     for name, part in {"all categories": every, **parts}.items():
         findings += _of_tokens(outcome, part, name, settings)
-        measure, without = f"top-1 above context-only, {name}", outcome.context.within(1)
+        measure, without = f"top-1 above context-only, {name}", outcome.context.chance_within(1)
         findings.append(_difference(outcome, part, without, measure, settings, generator, 0.95))
     findings.append(_above_both(outcome, every, settings, generator, 0.95))
     judged = _judged(outcome, list(parts.values()))
@@ -321,13 +321,13 @@ def _of_tokens(outcome: _Outcome, part: NDArray[np.bool_], name: str, settings: 
         found.append(proportion(ATTACK, measure, total, len(hits), reached, _KNOWLEDGE, settings.guesser.seed))
 
     for top in (1, 10):
-        add(f"top-{top}, {name}", outcome.attack.within(top)[part], outcome.context.within(top)[part])
+        add(f"top-{top}, {name}", outcome.attack.chance_within(top)[part], outcome.context.chance_within(top)[part])
     add(f"top-1 by frequency alone, {name}", outcome.frequent[part], None)
     add(f"top-1 by casing alone, {name}", outcome.cased[part], outcome.frequent[part])
     for label, subset in (("seen words", part & outcome.seen), ("unseen words", part & ~outcome.seen)):
         if subset.any():
             for top in (1, 10):
-                hits, baseline = (ranks.within(top)[subset] for ranks in (outcome.attack, outcome.context))
+                hits, baseline = (ranks.chance_within(top)[subset] for ranks in (outcome.attack, outcome.context))
                 add(f"top-{top}, {name}, {label}", hits, baseline)
     return found
 
@@ -343,7 +343,7 @@ def _above_both(
     measure = "top-1 above context and casing, all categories"
     differences = [
         _difference(outcome, part, without, measure, settings, generator, level)
-        for without in (outcome.context.within(1), outcome.cased.astype(np.float64))
+        for without in (outcome.context.chance_within(1), outcome.cased.astype(np.float64))
     ]
     return min(differences, key=lambda one: one.interval[0])
 
@@ -358,7 +358,7 @@ def _difference(
     level: float,
 ) -> Finding:
     """How much more is right with the share than without, with its bootstrap interval."""
-    gain = (outcome.attack.within(1) - without)[part]
+    gain = (outcome.attack.chance_within(1) - without)[part]
     return Finding(
         ATTACK,
         measure,

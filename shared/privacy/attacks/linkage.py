@@ -23,7 +23,7 @@ from shared.privacy.material.release_model import Candidates, Floats, ReleaseMod
 from shared.privacy.material.sharing import SharingEncoder
 from shared.privacy.statistics.finding import Finding, proportion
 from shared.privacy.statistics.resampling import mean_interval
-from shared.sentences.tokenised import tokenised, tokenised_chunks
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from shared.text.casing import cased_like
 
 Name = tuple[str, ...]
@@ -143,7 +143,7 @@ def name_targets(
         raise ConfigurationError(f"linkage: expected categories of {scheme.name}, got {unknown or 'none'}")
     begins = np.array([2 * scheme.category_index[name] + 1 for name in sorted(categories)])
     found: list[NameTarget] = []
-    for chunk in tokenised_chunks(tokenised(documents), scheme):
+    for chunk in tokenised_chunks(tokenise_documents(documents), scheme):
         for words, tags in chunk.split():
             here = [
                 NameTarget(words, tags, begin, size)

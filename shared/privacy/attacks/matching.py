@@ -27,7 +27,7 @@ from shared.privacy.material.release_model import Candidates, Floats, ReleaseMod
 from shared.privacy.material.sharing import SharingEncoder
 from shared.privacy.statistics.finding import Finding, proportion
 from shared.privacy.statistics.resampling import mean_interval
-from shared.sentences.tokenised import tokenised, tokenised_chunks
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from shared.text.casing import cased_like, casing_class
 
 # Two candidates whose log-likelihoods differ by less are tied.
@@ -128,7 +128,7 @@ def phi_targets(
 ) -> list[Target]:
     """A random PHI word of each of some random sentences."""
     found: list[Target] = []
-    for chunk in tokenised_chunks(tokenised(documents), scheme):
+    for chunk in tokenised_chunks(tokenise_documents(documents), scheme):
         for words, tags in chunk.split():
             if len(words) > settings.longest:
                 continue

@@ -26,7 +26,7 @@ from shared.privacy.material.sharing import SharingEncoder, draw_share
 from shared.privacy.statistics.finding import Finding, proportion
 from shared.privacy.statistics.resampling import auc_interval
 from shared.sentences.ragged import RaggedSentences
-from shared.sentences.tokenised import tokenised, tokenised_chunks
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from shared.taggers.registry import default_config
 from shared.taggers.tagger import Tagger
 from shared.training.tagging import TaggingConfig, train_tagger
@@ -125,7 +125,7 @@ def encode_notes(encoder: SharingEncoder, documents: Iterable[Document], seed: i
     """One draw of each note as a share holds it."""
     noise = torch.Generator().manual_seed(seed)
     notes = []
-    for pair in tokenised(documents):
+    for pair in tokenise_documents(documents):
         pieces = [draw_share(encoder, chunk, noise) for chunk in tokenised_chunks([pair], encoder.scheme)]
         if pieces:
             notes.append(RaggedSentences.concatenate(pieces))

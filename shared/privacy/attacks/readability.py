@@ -162,11 +162,11 @@ class _Reader:
     def read(self, chunk: TokenisedSentences) -> dict[str, NDArray[np.float64]]:
         """With which chance each target is read, in each way."""
         sight, named = self.look(chunk)
-        network = ranks(self.network, [sight], self.candidates).within(1)
+        network = ranks(self.network, [sight], self.candidates).chance_within(1)
         if not self.table:
             return {"network": network}
         guess = np.where(named >= 0, self.commonest[named], -2)
-        both = ranks(self.network, [sight], self.candidates, groups=(self.groups, named)).within(1)
+        both = ranks(self.network, [sight], self.candidates, groups=(self.groups, named)).chance_within(1)
         return {"look-up": (guess == sight.answers).astype(np.float64), "network": network, "look-up and network": both}
 
 

@@ -23,7 +23,7 @@ from shared.privacy.material.sharing import SharingEncoder, draw_share
 from shared.privacy.statistics.finding import Finding
 from shared.privacy.statistics.resampling import WeightedAUC
 from shared.sentences.ragged import RaggedSentences
-from shared.sentences.tokenised import tokenised, tokenised_chunks
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 
 _RIDGE = 1.0
 _NEWTON_STEPS = 30
@@ -140,7 +140,7 @@ def _share(
     listed = list(documents)
     pieces: list[RaggedSentences] = []
     for index in rng.permutation(len(listed)).tolist():
-        for chunk in tokenised_chunks(tokenised([listed[index]]), encoder.scheme):
+        for chunk in tokenised_chunks(tokenise_documents([listed[index]]), encoder.scheme):
             rows = np.flatnonzero(chunk.lengths >= settings.shortest)
             rows = np.sort(rng.permutation(rows)[: settings.sentences])
             if len(rows) > 1:

@@ -33,7 +33,7 @@ class Ranks:
     ahead: NDArray[np.float64]
     equal: NDArray[np.float64]
 
-    def within(self, top: int) -> NDArray[np.float64]:
+    def chance_within(self, top: int) -> NDArray[np.float64]:
         """Chance that the word is one of the first `top`, float64 `[targets]`; among equals the attacker has to draw."""
         return np.clip((top - self.ahead) / (self.equal + 1), 0.0, 1.0)
 

@@ -15,7 +15,7 @@ from shared.privacy.inversion.model import Candidates, GuesserSettings, Sight, W
 from shared.privacy.inversion.ranking import ranks
 from shared.progress import Progress, silent
 from shared.sentences.ragged import batch_rows
-from shared.training.loop import BestWeights, Descent, TrainingLoop, seeded
+from shared.training.loop import BestWeights, Descent, TrainingLoop, seed_training
 
 
 def fit(
@@ -44,7 +44,7 @@ def fit(
     sights = look()
     if not len(sights[0].targets):
         raise TrainingError("expected words to guess in the attacker's sentences, got none; give more labelled notes")
-    with seeded(settings.seed):
+    with seed_training(settings.seed):
         network = WordGuesser(sights[0].share.dim, tags, candidates, settings.hidden)
     network.start_from(sights[0].share.values[sights[0].targets], candidates.vectors[sights[0].answers])
     loop = TrainingLoop("word guesser", settings.epochs, progress, by_pass=True)
@@ -65,7 +65,7 @@ def fit(
     best = BestWeights(network)
     for _ in loop.passes("word guesser", settings.epochs, batches, step):
         descent.lower_rate()
-        best.judge(sum(float(ranks(network, [sight], candidates).within(1).sum()) for sight in validation))
+        best.judge(sum(float(ranks(network, [sight], candidates).chance_within(1).sum()) for sight in validation))
     best.restore()
     return network
 

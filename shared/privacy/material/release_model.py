@@ -1,7 +1,7 @@
 """How likely a release makes an observed share, for each of many sentences that may be behind it.
 
 This is what an attacker builds who holds a release: sentences of his own choice go in, and what comes out tells the
-distribution of a share of each. Everything goes through `rehearsed`, so that it works for every construction; where the
+distribution of a share of each. Everything goes through `rehearse_share`, so that it works for every construction; where the
 representer adds Gaussian noise of published scale, a noise source of the attacker's own takes the noise out, which leaves
 exact means, and gives every candidate the same input noise, so that no chance of the attacker's own hides a difference.
 
@@ -169,7 +169,7 @@ class ReleaseModel:
         draws = []
         for child in generator.spawn(count):
             inputs = child.standard_normal(shape, dtype=np.float32)
-            draws.append(Shown.of(self.encoder.rehearsed(chunk, _CommonNoise(inputs, len(self._scale), child))))
+            draws.append(Shown.of(self.encoder.rehearse_share(chunk, _CommonNoise(inputs, len(self._scale), child))))
         return draws
 
 

@@ -1,7 +1,7 @@
 """What every attack takes for granted: the release, which turns sentences into what a share would show of them.
 
 An attack never looks inside. Whoever holds the release may encode sentences of their own choice, as often as they
-like; so an attack that works through `rehearsed` alone holds for every construction, those to come included.
+like; so an attack that works through `rehearse_share` alone holds for every construction, those to come included.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from shared.embeddings.vectors import WordVectors
 from shared.errors import EvaluationError
 from shared.labels import LabelScheme
 from shared.models.noise import NoiseSource
-from shared.sentences.encoding import embedded
+from shared.sentences.encoding import embed_sentences
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import CASING_CLASSES
@@ -35,7 +35,7 @@ class SharingEncoder(Protocol):
         """Published scale of the output noise, float64 `[dim]`, and width of the input noise; None without noise."""
         ...
 
-    def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
+    def rehearse_share(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         """What a share would show of these sentences, in their order, under noise of the attacker's own."""
         ...
 
@@ -56,9 +56,9 @@ class ClearEncoder:
     def gaussian_noise(self) -> None:
         """No noise."""
 
-    def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
+    def rehearse_share(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         """The word vectors, float16 as in a share; the noise is not used."""
-        plain = embedded(chunk, self.vectors)
+        plain = embed_sentences(chunk, self.vectors)
         return RaggedSentences(plain.values.astype(np.float16), plain.casing, plain.tags, plain.lengths)
 
 
@@ -68,7 +68,7 @@ def draw_share(encoder: SharingEncoder, chunk: TokenisedSentences, noise: torch.
     Raises:
         EvaluationError: the share has other sentence lengths than the sentences, which no attack here can follow.
     """
-    share = encoder.rehearsed(chunk, noise)
+    share = encoder.rehearse_share(chunk, noise)
     if not np.array_equal(share.lengths, chunk.lengths):
         raise EvaluationError(
             f"expected a share of the same sentence lengths, got {share.sentences} sentences of {share.tokens} tokens "

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from aggregator import provider_keys, workspace
-from aggregator.errors import WorkspaceError
+from aggregator.errors import AggregatorError, WorkspaceError
 from aggregator.ingestion import ingest
 from aggregator.provider_keys import Purpose
 from aggregator.publishing import key_rotation, releases
@@ -17,10 +18,14 @@ from aggregator.publishing.key_rotation import rotate_provider_key
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
 from aggregator.repository.tuf_keys import export_offline
+from aggregator.server.ingest_process import IngestProcess
 from aggregator.workspace import Workspace
+from bench.exchange.certificates import make_certificates
 from bench.exchange.world import Sentences, World, build, invented_terms
+from command_line.passphrase import FILE
 from foundation.errors import StorageError
-from protocols.errors import OtherRecipientError, UnknownSignerError
+from protocols.errors import OtherRecipientError, PassphraseError, UnknownSignerError
+from protocols.keys.key_files import list_key_files, rewrite_private
 from protocols.keys.passphrase import LEAST_COST, Passphrase
 from protocols.release.provider_record import MAX_RECORD_BYTES, ProviderRecord
 from protocols.release.repository import PROVIDER
@@ -122,7 +127,7 @@ class TestEncryption:
             for sequence, key in ((1, old), (2, rotated.new)):
                 payload = world.share("north", sequence, Sentences(sequence))
                 bundle = payload.with_suffix(".share")
-                seal_bundle(payload, bundle, key=world.keys["north"], recipient=key)  # type: ignore[arg-type]
+                seal_bundle(payload, bundle, key=world.keys["north"], recipient=key)
                 on_day(monkeypatch, 30)
                 assert ingest.ingest(world.workspace(), bundle).state == ShareState.ACCEPTED
                 on_day(monkeypatch, 31)
@@ -193,7 +198,7 @@ def test_the_log_tells_of_it_and_a_damaged_list_is_an_error(opened: Workspace) -
 
 def test_new_keys_go_under_the_passphrase_of_those_before(tmp_path: Path) -> None:
     made = workspace.create(
-        tmp_path / "provider", "north", "i2b2_2014", passphrase=Passphrase.given(b"words of mine", cost=LEAST_COST)
+        tmp_path / "provider", "north", "i2b2_2014", passphrase=Passphrase.of_secret(b"words of mine", cost=LEAST_COST)
     )
     for purpose in Purpose:
         rotate_provider_key(made, purpose)
@@ -201,6 +206,48 @@ def test_new_keys_go_under_the_passphrase_of_those_before(tmp_path: Path) -> Non
     found = sorted(path for path in made.keys.rglob("*.pem"))
     assert len(found) == 2 + 2 + 2 + 6
     assert all(b"ENCRYPTED" in path.read_bytes() for path in found)
+
+
+class TestServer:
+    """A workspace whose keys are under a passphrase."""
+
+    @pytest.fixture
+    def bundles(self, world: World) -> list[Path]:
+        return [world.bundle("north", 1), world.bundle("south", 1, 1)]
+
+    @pytest.fixture
+    def sealed(self, world: World, bundles: list[Path], monkeypatch: pytest.MonkeyPatch) -> Passphrase:
+        secret = Passphrase.of_secret(b"words of mine", cost=LEAST_COST)
+        opened = world.workspace()
+        rewrite_private(list_key_files(opened.keys), opened.passphrase, secret)
+        monkeypatch.delenv(FILE, raising=False)
+        return Passphrase.of_secret(b"words of mine", cost=LEAST_COST)
+
+    def test_it_does_not_start_without(self, world: World, sealed: Passphrase, tmp_path: Path) -> None:
+        certificates = make_certificates(tmp_path / "tls", "localhost")
+        files = ("--certificate", certificates.certificate, "--key", certificates.key)
+        refused(provider("serve", *files, "--port", 0, "--workspace", world.provider), 17, "passphrase")
+
+    def test_it_is_asked_once_at_the_start(self, world: World, sealed: Passphrase) -> None:
+        opened = workspace.open_workspace(world.provider, sealed)
+        opened.unlock()
+        assert opened.key()
+        rewrite_private(list_key_files(opened.keys), sealed, Passphrase.of_secret(b"other words", cost=LEAST_COST))
+        with pytest.raises(PassphraseError, match="start the program again"):
+            opened.key()
+
+    def test_its_ingest_process_hears_of_it_over_the_pipe(
+        self, world: World, bundles: list[Path], sealed: Passphrase
+    ) -> None:
+        opened = workspace.open_workspace(world.provider, sealed)
+        opened.unlock()
+        # Its keys open; that nothing is published yet is what comes next.
+        with closing(IngestProcess(world.provider, opened.passphrase)) as told:
+            with pytest.raises(AggregatorError, match="publish"):
+                told.take_in(bundles[0])
+        with closing(IngestProcess(world.provider)) as untold:
+            with pytest.raises(AggregatorError, match="passphrase"):
+                untold.take_in(bundles[1])
 
 
 def test_by_command(world: World) -> None:

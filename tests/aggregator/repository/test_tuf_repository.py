@@ -155,7 +155,7 @@ def test_an_interrupted_rotation_leaves_a_sound_repository(
     assert reader.latest() == "0002-representer"
     for role in roles:
         keys = publisher.repository.root().roles[role].keyids
-        assert sorted(one.public.keyid for one in publisher.repository.keys.found(role)) == sorted(keys)
+        assert sorted(one.public.keyid for one in publisher.repository.keys.find_keys(role)) == sorted(keys)
 
 
 def test_an_interrupted_rotation_may_be_left_at_that(

@@ -51,7 +51,7 @@ def bundle(size: int, sequence: int = 1, *, site: str = "north") -> bytes:
         "ab" * 32,
         Signature(BUNDLE_CONTEXT, key.public_key.key_id, bytes(64)),
     )
-    start = dataclasses.replace(header, ciphertext_bytes=size).signed(key).to_bytes()
+    start = dataclasses.replace(header, ciphertext_bytes=size).sign(key).to_bytes()
     body = hashlib.shake_256(f"{sequence}".encode()).digest(size - len(start))
     return start + body
 

@@ -22,7 +22,7 @@ from shared.embeddings.generalised import PUBLIC, GeneralisedVectors, fold_casin
 from shared.errors import ConfigurationError
 from shared.labels import load_scheme
 from shared.sentences.ragged import RaggedSentences
-from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_chunks
+from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks
 from shared.text.tokens import tokenise
 from shared.training.pairs import NeighbourTable
 from tests.shared.embeddings.made import table
@@ -39,7 +39,7 @@ def workspace(root: Path) -> Workspace:
 
 def made(root: Path, options: RepresenterOptions, **material: Any) -> tuple[GeneralisedVectors, dict[str, Any]]:
     """The vocabulary of a representer, and the record of its training."""
-    record = train_repr.train(workspace(root), PublicMaterial(NOTES, VECTORS, **material), options)
+    record = train_repr.train(workspace(root), PublicMaterial(NOTES, VECTORS, **material), options).as_json()
     construction = load_construction(workspace(root).representer)
     assert isinstance(construction, KAnonymous)
     return construction.vectors, record
@@ -133,10 +133,12 @@ def test_surrogates_hide_casing_on_request_and_nothing_else_can(tmp_path: Path) 
     train_repr.train(workspace(tmp_path), PublicMaterial(NOTES, VECTORS), options)
     construction = load_construction(workspace(tmp_path).representer)
     assert construction.hides_casing
-    (chunk,) = tokenised_chunks(tokenised(NOTES), construction.scheme)
+    (chunk,) = tokenised_chunks(tokenise_documents(NOTES), construction.scheme)
     shouted = [word.upper() if tag else word for word, tag in zip(chunk.words, chunk.tags.tolist(), strict=True)]
     shown, other = (
-        construction.rehearsed(TokenisedSentences(words, chunk.tags, chunk.lengths), torch.Generator().manual_seed(0))
+        construction.rehearse_share(
+            TokenisedSentences(words, chunk.tags, chunk.lengths), torch.Generator().manual_seed(0)
+        )
         for words in (list(chunk.words), shouted)
     )
     assert shouted != chunk.words

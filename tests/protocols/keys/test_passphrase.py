@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from foundation.errors import StorageError
 from protocols.errors import PassphraseError, SchemaError
 from protocols.keys import passphrase as module
-from protocols.keys.key_files import is_protected, protection_of, read_private, rewrite_private
+from protocols.keys.key_files import choose_protection, is_protected, read_private, rewrite_private
 from protocols.keys.passphrase import LEAST_COST, Passphrase
 from protocols.keys.recipient import RecipientPrivateKey
 from protocols.keys.signing import PrivateKey
@@ -28,7 +28,7 @@ KEY, RECIPIENT = PrivateKey.from_seed(SEED), RecipientPrivateKey.from_seed(SEED)
 
 
 def words(secret: bytes = WORDS) -> Passphrase:
-    return Passphrase.given(secret, cost=LEAST_COST)
+    return Passphrase.of_secret(secret, cost=LEAST_COST)
 
 
 class Person:
@@ -148,7 +148,7 @@ def test_a_stick_may_have_a_passphrase_of_its_own(folder: Path, tmp_path: Path) 
 
 def test_keys_of_a_folder_are_derived_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     derived = []
-    real = module.Scrypt
+    real = Scrypt
     monkeypatch.setattr(module, "Scrypt", lambda **how: derived.append(how) or real(**how))
     under = words()
     for _ in range(3):
@@ -168,15 +168,18 @@ def test_after_the_start_nobody_is_asked(folder: Path) -> None:
 
 
 def test_a_new_key_goes_under_the_passphrase_of_its_folder(folder: Path, tmp_path: Path) -> None:
-    assert protection_of(tmp_path, words()) is None
+    # Whatever else lies on a stick is no key.
+    (tmp_path / "certificate.pem").write_text("-----BEGIN CERTIFICATE-----\n")
+    (tmp_path / "certificate.pem").chmod(0o600)
+    assert choose_protection(tmp_path, words()) is None
     KEY.save(tmp_path / "old.pem", words())
     person = Person(WORDS)
-    KEY.save(tmp_path / "new.pem", protection_of(tmp_path, person.passphrase))
+    KEY.save(tmp_path / "new.pem", choose_protection(tmp_path, person.passphrase))
     assert len(person.asked) == 1
     assert is_protected(tmp_path / "new.pem")
     assert PrivateKey.load(tmp_path / "new.pem", words()).public_key == KEY.public_key
     with pytest.raises(PassphraseError):
-        protection_of(tmp_path, words(b"another passphrase"))
+        choose_protection(tmp_path, words(b"another passphrase"))
 
 
 def test_keys_go_under_a_passphrase_under_another_and_out_again(tmp_path: Path) -> None:

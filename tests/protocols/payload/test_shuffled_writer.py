@@ -15,7 +15,7 @@ from foundation.errors import StorageError
 from protocols.errors import BoundsError, ProtocolError
 from protocols.payload import shuffled_writer
 from protocols.payload.opening import SentenceBlock, open_payload
-from protocols.payload.shuffled_writer import ShuffledWriter, joined, permuted
+from protocols.payload.shuffled_writer import ShuffledWriter, join_blocks, permute_sentences
 from tests.protocols.payload.blocks import DIM, full_disk, make_block
 
 
@@ -108,13 +108,13 @@ def test_neighbours_part_where_each_spool_fills_a_block_by_itself(
 
 def test_memory_holds_a_spool_and_not_the_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     held: list[int] = []
-    original = shuffled_writer.joined
+    original = shuffled_writer.join_blocks
 
     def watched(blocks: list[SentenceBlock]) -> SentenceBlock:
         held.append(sum(block.tokens for block in blocks))
         return original(blocks)
 
-    monkeypatch.setattr(shuffled_writer, "joined", watched)
+    monkeypatch.setattr(shuffled_writer, "join_blocks", watched)
     monkeypatch.setattr(shuffled_writer, "BLOCK_TOKENS", 200)
     monkeypatch.setattr(shuffled_writer, "_IN_MEMORY", 0)
     blocks = [make_block([2] * 200, seed=seed) for seed in range(40)]
@@ -177,7 +177,7 @@ def test_permuted_moves_whole_sentences(lengths: list[int], dice: object) -> Non
     block = make_block(lengths)
     order = np.array(sorted(range(len(lengths)), key=lambda _: dice.random()))  # type: ignore[attr-defined]
     expected = sentences(block)
-    assert sentences(permuted(block, order)) == [expected[index] for index in order.tolist()]
-    assert sentences(joined([block, permuted(block, order)])) == expected + [
+    assert sentences(permute_sentences(block, order)) == [expected[index] for index in order.tolist()]
+    assert sentences(join_blocks([block, permute_sentences(block, order)])) == expected + [
         expected[index] for index in order.tolist()
     ]

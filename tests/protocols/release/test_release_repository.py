@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from protocols.canonical import Json, canonical_bytes
 from protocols.errors import BoundsError, ProtocolError, SchemaError, VersionError
-from protocols.keys.fingerprint import digits, spoken
+from protocols.keys.fingerprint import digits, pronounce_fingerprint
 from protocols.release.manifest import FileEntry
 from protocols.release.repository import (
     MAX_FILE_BYTES,
@@ -96,9 +96,13 @@ def test_files_that_no_site_takes() -> None:
 def test_the_fingerprint_of_a_root_is_half_of_its_digest() -> None:
     found = RootFingerprint.of(b"root")
     assert found.key_id.replace("-", "") == hashlib.sha256(b"root").hexdigest()[:32]
-    assert found.spoken == spoken(found.key_id)
+    assert found.spoken == pronounce_fingerprint(found.key_id)
 
 
 @given(st.binary(min_size=32, max_size=32), st.binary(min_size=32, max_size=32))
 def test_two_fingerprints_are_spoken_alike_only_if_they_are_alike(one: bytes, other: bytes) -> None:
-    assert (spoken(digits(one)) == spoken(digits(other))) == (digits(one) == digits(other)) == (one[:16] == other[:16])
+    assert (
+        (pronounce_fingerprint(digits(one)) == pronounce_fingerprint(digits(other)))
+        == (digits(one) == digits(other))
+        == (one[:16] == other[:16])
+    )

@@ -70,6 +70,6 @@ def resealed(
         "ciphertext_sha256": hashlib.sha256(ciphertext).hexdigest(),
         **stated,
     }
-    header = dataclasses.replace(header, **stated).signed(key)
+    header = dataclasses.replace(header, **stated).sign(key)
     rewrite(path, header.to_bytes() + ciphertext)
     return header

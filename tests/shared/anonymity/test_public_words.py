@@ -31,7 +31,7 @@ def use() -> WordUse:
 
 
 def public(rule: PublicRule, names: frozenset[str] = frozenset()) -> set[str]:
-    return {word for word, shown in zip(WORDS, use().public(rule, names), strict=True) if shown}
+    return {word for word, shown in zip(WORDS, use().find_public(rule, names), strict=True) if shown}
 
 
 def test_what_is_common_is_public_but_for_numbers() -> None:
@@ -61,13 +61,13 @@ def test_a_listed_name_must_hardly_ever_have_a_capital() -> None:
 def test_a_listed_name_is_public_only_where_it_is_seen_to_be_a_word(text: str, shown: bool) -> None:
     counted = WordUse(("garcía",))
     counted.add_texts([text] * 6)
-    assert counted.public(PublicRule(), frozenset({"Garcia"})).tolist() == [shown]
+    assert counted.find_public(PublicRule(), frozenset({"Garcia"})).tolist() == [shown]
 
 
 def test_a_word_at_the_start_of_a_sentence_is_not_thought_a_name() -> None:
     counted = WordUse(("go",))
     counted.add_texts(["Go. Go. Go. Go. Go. Go."])
-    assert counted.public(PublicRule())[0]
+    assert counted.find_public(PublicRule())[0]
 
 
 def test_occurrences_as_phi_do_not_count() -> None:
@@ -93,6 +93,6 @@ def test_what_labelled_notes_too_often_call_phi_is_not_public(tokens: list[tuple
     counted.add_texts(["ada stone the " * 5])
     every = Counter(word.lower() for word, _ in tokens)
     as_phi = Counter(word.lower() for word, phi in tokens if phi)
-    shown = counted.public(PublicRule(phi_share=0.25)).tolist()
+    shown = counted.find_public(PublicRule(phi_share=0.25)).tolist()
     assert shown == [*(as_phi[word] * 4 <= every[word] for word in ("ada", "stone", "the")), True]
-    assert counted.public(PublicRule()).all()
+    assert counted.find_public(PublicRule()).all()

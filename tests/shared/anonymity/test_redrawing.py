@@ -8,7 +8,7 @@ from shared.anonymity.redrawing import _EXAMPLES, Redrawing
 from shared.anonymity.surrogates import SurrogateBank
 from shared.embeddings.vectors import WordVectors, unit_rows
 from shared.models.token_local import TokenLocal, TokenLocalConfig
-from shared.sentences.encoding import embedded, represent_noise_free
+from shared.sentences.encoding import embed_sentences, represent_noise_free
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import CASING_CLASSES, casing_classes
@@ -25,7 +25,7 @@ TAGS = np.array([0, 1, 0, 1, 3, 4, 4], dtype=np.uint8)
 
 def show(chunk: TokenisedSentences) -> RaggedSentences:
     """What a share shows of public words."""
-    return represent_noise_free(embedded(chunk, VECTORS), REPRESENTER)
+    return represent_noise_free(embed_sentences(chunk, VECTORS), REPRESENTER)
 
 
 def share(sentences: int) -> RaggedSentences:

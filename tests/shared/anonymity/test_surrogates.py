@@ -47,7 +47,7 @@ def chunk(words: list[str], tags: list[int]) -> TokenisedSentences:
 
 
 def drawn(words: list[str], tags: list[int], seed: int = 0, bank: SurrogateBank = BANK) -> list[str]:
-    return bank.replaced(chunk(words, tags), torch.Generator().manual_seed(seed)).words
+    return bank.replace_spans(chunk(words, tags), torch.Generator().manual_seed(seed)).words
 
 
 def test_the_bank_holds_the_labelled_spans() -> None:
@@ -106,7 +106,9 @@ def test_a_category_that_the_public_notes_lack_still_loses_its_words() -> None:
 
 def test_phi_of_no_category_is_drawn_from_all_and_loses_its_tag() -> None:
     words = ["Dr", "Zoe", "QUILL", "7"]
-    found = [BANK.replaced(chunk(words, [0, *[HIDDEN_TAG] * 3]), torch.Generator().manual_seed(s)) for s in range(40)]
+    found = [
+        BANK.replace_spans(chunk(words, [0, *[HIDDEN_TAG] * 3]), torch.Generator().manual_seed(s)) for s in range(40)
+    ]
     assert {one.words[1] for one in found} == {"Ada", "Brown", "Eve", "Stone"}
     assert {one.words[2] for one in found} == {"JOHN"}
     assert all(one.words[0] == "Dr" and one.words[3].isdecimal() for one in found)
@@ -182,7 +184,7 @@ def test_numbers_give_way_to_numbers_of_as_many_digits() -> None:
 def test_draws_are_uniform_over_the_spans() -> None:
     names = [f"Name{'abcdefgh'[i]}" for i in range(8)]
     bank = SurrogateBank(tuple((0, (name,)) for name in names))
-    many = bank.replaced(chunk(["Zoe"] * 8000, [1] * 8000), torch.Generator().manual_seed(1)).words
+    many = bank.replace_spans(chunk(["Zoe"] * 8000, [1] * 8000), torch.Generator().manual_seed(1)).words
     counts = np.array([many.count(name) for name in names])
     # Seven degrees of freedom: a statistic of 29 has a chance of 0.01%.
     assert ((counts - 1000) ** 2 / 1000).sum() < 29

@@ -37,7 +37,9 @@ def test_a_word_stays_once_in_n_and_every_candidate_is_equally_likely() -> None:
 def test_candidates_are_the_nearest_words() -> None:
     pseudonymiser = _made(7)
     for word in ("Will", "unseen", "w3"):
-        assert pseudonymiser.candidates(word).tolist() == pseudonymiser.neighbours.nearest([word], 7)[0][0].tolist()
+        assert (
+            pseudonymiser.candidates(word).tolist() == pseudonymiser.neighbours.find_nearest([word], 7)[0][0].tolist()
+        )
 
 
 def test_one_candidate_leaves_what_the_vocabulary_has() -> None:

@@ -63,7 +63,7 @@ def test_a_word_moves_its_sentence_in_a_recurrent_encoder_and_itself_in_a_token_
     assert [one.mu for one in recurrent] == [4, 16, 16, 80]
     assert [one.mu for one in local] == [4, 4, 16, 80]
     assert [one.tokens for one in recurrent] == [1, 16, 16, 400]
-    assert recurrent[3].released(4).mu == 160
+    assert recurrent[3].compose(4).mu == 160
     assert recurrent[3].epsilon > 3200
 
 
@@ -96,7 +96,7 @@ def test_what_is_out_of_range_is_refused() -> None:
         lambda: Anonymity(5, 6),
         lambda: noise_accounting(1, Reach.TOKEN, sentence_tokens=0, note_tokens=1),
         lambda: noise_accounting(math.nan, Reach.TOKEN, sentence_tokens=1, note_tokens=1),
-        lambda: GaussianGuarantee("", 1, 1.0).released(0),
+        lambda: GaussianGuarantee("", 1, 1.0).compose(0),
     ):
         with pytest.raises(ConfigurationError):
             action()

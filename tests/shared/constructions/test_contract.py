@@ -18,7 +18,7 @@ from shared.anonymity.surrogates import SurrogateBank, save_bank
 from shared.constructions.construction import Construction, Trials, WordChanges
 from shared.constructions.files import FILES, FURTHER_FILES, ROW_FILES
 from shared.constructions.procedures import dann, invariance, three_part
-from shared.constructions.registry import PROCEDURES, check_record, explain_promises, load_construction, named
+from shared.constructions.registry import PROCEDURES, check_record, explain_promises, find_procedure, load_construction
 from shared.constructions.rows import ShareRows, load_rows
 from shared.constructions.training import PRESETS, TrainingMaterial, TrainingOptions
 from shared.embeddings.files.artefact import save_vectors
@@ -29,7 +29,7 @@ from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.storage import save_representer
 from shared.progress import silent
-from shared.sentences.encoding import embedded
+from shared.sentences.encoding import embed_sentences
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
@@ -83,7 +83,7 @@ class Made:
 def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Made:
     case = CASES[request.param]
     options = TrainingOptions(**{"procedure": request.param} | OPTIONS | case)
-    procedure = named(options.procedure)
+    procedure = find_procedure(options.procedure)
     procedure.check(options)
     found = procedure.train(TrainingMaterial([CHUNK], VECTORS, SCHEME, names=LISTS), options, silent)
     folder = tmp_path_factory.mktemp("made")
@@ -125,7 +125,7 @@ class TestMaking:
         assert set(FILES) <= written <= {*FILES, *FURTHER_FILES}
         again = load_construction(Path(shutil.copytree(made.folder, tmp_path / "copy")))
         assert same(again.noise_free(CHUNK), made.loaded.noise_free(CHUNK))
-        assert same(again.rehearsed(CHUNK, seeded()), made.loaded.rehearsed(CHUNK, seeded()))
+        assert same(again.rehearse_share(CHUNK, seeded()), made.loaded.rehearse_share(CHUNK, seeded()))
         # Word vectors are stored as float16.
         trained, loaded = (one.noise_free(CHUNK).values.astype(float) for one in (made.trained, made.loaded))
         np.testing.assert_allclose(loaded, trained, atol=0.03)
@@ -156,14 +156,14 @@ class TestMaking:
 class TestWhatIsShown:
     def test_in_house_there_is_no_chance(self, made: Made) -> None:
         first = made.loaded.noise_free(CHUNK)
-        made.loaded.shared(CHUNK, PrivateNoise())
+        made.loaded.share_sentences(CHUNK, PrivateNoise())
         assert same(first, made.loaded.noise_free(CHUNK))
         assert not isinstance(first, SharedSentences)
         assert first.values.dtype == np.float16
         assert first.dim == made.loaded.dim
 
     def test_a_share_differs_from_that_where_it_claims_chance_and_nowhere_else(self, made: Made) -> None:
-        clean, shown = made.loaded.noise_free(CHUNK), made.loaded.shared(CHUNK, PrivateNoise())
+        clean, shown = made.loaded.noise_free(CHUNK), made.loaded.share_sentences(CHUNK, PrivateNoise())
         assert isinstance(shown, SharedSentences)
         np.testing.assert_array_equal(shown.lengths, CHUNK.lengths)
         np.testing.assert_array_equal(shown.tags, CHUNK.tags)
@@ -181,7 +181,7 @@ class TestWhatIsShown:
         if not one.memoises_noise:
             return
         first, again, secret, use = (
-            one.shared(CHUNK, one.sharing_noise(*given))
+            one.share_sentences(CHUNK, one.sharing_noise(*given))
             for given in (
                 (SECRET, made.folder),
                 (SECRET, made.folder),
@@ -200,12 +200,13 @@ class TestWhatIsShown:
         folder = Path(shutil.copytree(made.folder, tmp_path / "copy"))
         (folder / changed).write_bytes((folder / changed).read_bytes() + b" ")
         first, other = (
-            made.loaded.shared(CHUNK, made.loaded.sharing_noise(SECRET, place)) for place in (made.folder, folder)
+            made.loaded.share_sentences(CHUNK, made.loaded.sharing_noise(SECRET, place))
+            for place in (made.folder, folder)
         )
         assert (first.values != other.values).mean() > 0.9
 
     def test_a_rehearsal_is_drawn_again_and_can_not_be_shared(self, made: Made) -> None:
-        first, again, other = (made.loaded.rehearsed(CHUNK, seeded(seed)) for seed in (1, 1, 2))
+        first, again, other = (made.loaded.rehearse_share(CHUNK, seeded(seed)) for seed in (1, 1, 2))
         assert same(first, again)
         random = made.loaded.replaces_phi or made.loaded.gaussian_noise is not None
         assert same(first, other) != random
@@ -213,13 +214,13 @@ class TestWhatIsShown:
 
     def test_public_notes_are_shared_as_they_are(self, made: Made) -> None:
         clean = made.loaded.noise_free(CHUNK)
-        shown = made.loaded.shared_as_they_are(embedded(CHUNK, made.loaded.vectors), PrivateNoise())
+        shown = made.loaded.share_public_sentences(embed_sentences(CHUNK, made.loaded.vectors), PrivateNoise())
         assert isinstance(shown, SharedSentences)
         assert same(shown, clean) == (made.loaded.gaussian_noise is None)
 
     def test_public_words_are_shown_as_they_are_and_others_are_not(self, made: Made) -> None:
         words = [word for word in made.loaded.vectors.words if word.isalpha()]
-        public = made.loaded.public(words)
+        public = made.loaded.are_public(words)
         assert public.dtype == np.bool_
         assert public.shape == (len(words),)
         if made.loaded.gaussian_noise is not None:
@@ -241,7 +242,9 @@ class TestWhatIsHidden:
             return
         words = other_words(made.loaded)
         assert sum(one != other for one, other in zip(words, CHUNK.words, strict=True)) > 10
-        assert same(made.loaded.rehearsed(CHUNK, seeded()), made.loaded.rehearsed(CHUNK.with_words(words), seeded()))
+        assert same(
+            made.loaded.rehearse_share(CHUNK, seeded()), made.loaded.rehearse_share(CHUNK.with_words(words), seeded())
+        )
 
     def test_who_claims_nothing_shows_words_differently(self, made: Made) -> None:
         if made.loaded.own_set() is not None:
@@ -249,7 +252,7 @@ class TestWhatIsHidden:
         words = [
             cased_like(word[::-1], word) if tag else word for word, tag in zip(CHUNK.words, CHUNK.tags, strict=True)
         ]
-        first, other = (made.loaded.rehearsed(chunk, seeded()) for chunk in (CHUNK, CHUNK.with_words(words)))
+        first, other = (made.loaded.rehearse_share(chunk, seeded()) for chunk in (CHUNK, CHUNK.with_words(words)))
         assert not same(first, other)
 
     def test_a_share_is_independent_of_labelled_phi_where_that_is_promised(self, made: Made) -> None:
@@ -257,13 +260,13 @@ class TestWhatIsHidden:
         assert made.loaded.promises()["surrogates"] == made.loaded.replaces_phi
         if not made.loaded.replaces_phi:
             return
-        first, other = (made.loaded.rehearsed(chunk, seeded()) for chunk in (CHUNK, SHOUTED))
+        first, other = (made.loaded.rehearse_share(chunk, seeded()) for chunk in (CHUNK, SHOUTED))
         assert same(first, other) == made.loaded.hides_casing
 
     def test_casing_is_hidden_where_that_is_promised_and_nowhere_else(self, made: Made) -> None:
         assert ("casing_hidden" in made.loaded.promises()) == made.loaded.hides_casing
         assert made.loaded.hides_casing <= made.loaded.replaces_phi
-        assert (made.loaded.shared(SHOUTED, PrivateNoise()).casing == casing_classes(SHOUTED.words)).all() != (
+        assert (made.loaded.share_sentences(SHOUTED, PrivateNoise()).casing == casing_classes(SHOUTED.words)).all() != (
             made.loaded.hides_casing
         )
 
@@ -292,7 +295,7 @@ class TestWhatIsHidden:
         assert (change is not None) == made.loaded.replaces_phi
         if change is None:
             return
-        share = made.loaded.shared(CHUNK, PrivateNoise())
+        share = made.loaded.share_sentences(CHUNK, PrivateNoise())
         again = change(share, np.random.default_rng(0))
         outside = CHUNK.tags == 0
         np.testing.assert_array_equal(again.values[outside], share.values[outside])
@@ -306,7 +309,7 @@ class TestRows:
         rows = made.loaded.rows(factor)
         assert rows.dim == made.loaded.dim
         for _ in range(3):
-            rows.check(made.loaded.shared(CHUNK, PrivateNoise(), factors).values)
+            rows.check(made.loaded.share_sentences(CHUNK, PrivateNoise(), factors).values)
         assert rows == load_rows(made.folder, factor)
 
     def test_the_bound_is_known_without_the_vocabulary(self, made: Made, tmp_path: Path) -> None:
@@ -316,7 +319,7 @@ class TestRows:
 
     def test_rows_beyond_it_are_refused(self, made: Made) -> None:
         rows: ShareRows = made.loaded.rows()
-        good = made.loaded.shared(CHUNK, PrivateNoise()).values
+        good = made.loaded.share_sentences(CHUNK, PrivateNoise()).values
         edge = np.zeros((1, rows.dim), dtype=np.float16)
         edge[0, 0] = np.float16(rows.value_bound * 1.002)
         broken = good.copy()
@@ -374,7 +377,7 @@ def test_what_a_procedure_can_not_keep_is_refused(options: dict[str, Any], said:
 
 def test_an_unknown_name_is_refused_and_the_known_ones_are_told() -> None:
     with pytest.raises(ConfigurationError, match="three-part, dann, invariance"):
-        named("four-part")
+        find_procedure("four-part")
 
 
 class TestFolders:

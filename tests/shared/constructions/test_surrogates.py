@@ -13,7 +13,7 @@ from shared.labels import LabelScheme, load_scheme
 from shared.models.noise import SharingNoise
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.sentences.ragged import RaggedSentences
-from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_chunks
+from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks
 from shared.text.casing import casing_class
 from shared.text.tokens import tokenise
 from tests import constructions
@@ -51,7 +51,7 @@ class TestDraws:
 
     @pytest.mark.parametrize("noise", [MemoisedNoise(bytes(32), b"release"), PrivateNoise()])
     def test_they_are_drawn_anew_for_every_sentence_and_every_share(self, noise: SharingNoise) -> None:
-        (first, rest), (second, again) = (self.shown(self.made().shared(self.CHUNK, noise)) for _ in range(2))
+        (first, rest), (second, again) = (self.shown(self.made().share_sentences(self.CHUNK, noise)) for _ in range(2))
         np.testing.assert_array_equal(rest, again)
         # Ten names, each as likely: 20 of 200 sentences on average for each, and the same as before in one of ten.
         for drawn in (first, second):
@@ -61,7 +61,7 @@ class TestDraws:
 
     def test_a_seeded_source_gives_the_same_again(self) -> None:
         noises = (torch.Generator().manual_seed(3) for _ in range(2))
-        first, second = (self.shown(self.made().rehearsed(self.CHUNK, noise))[0] for noise in noises)
+        first, second = (self.shown(self.made().rehearse_share(self.CHUNK, noise))[0] for noise in noises)
         np.testing.assert_array_equal(first, second)
         assert len(set(first.tolist())) == 10
 
@@ -72,7 +72,7 @@ class TestOwnSet:
     def made(self) -> Surrogates:
         scheme = load_scheme("i2b2_2014")
         words = tuple(dict.fromkeys(word for one in self.NOTES for word in tokenise(one.text).words))
-        bank = surrogate_bank(tokenised_chunks(tokenised(self.NOTES), scheme))
+        bank = surrogate_bank(tokenised_chunks(tokenise_documents(self.NOTES), scheme))
         return constructions.surrogates(constructions.clusters(table(words, dim=12), 8), scheme, bank)
 
     @pytest.mark.parametrize("word", ["Quillfeather", "QUILLFEATHER", "osyth", "x", "A"])

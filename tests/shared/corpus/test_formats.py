@@ -60,7 +60,7 @@ def test_xml_with_line_ends_of_windows(counts_returns: bool, tmp_path: Path) -> 
     (tmp_path / "x.xml").write_bytes(content.encode())
     [document] = read_corpus(tmp_path)
     assert document.text == (text if counts_returns else text.replace("\r\n", "\n"))
-    assert document.covered(document.annotations[0]) == "Ana"
+    assert document.covered_text(document.annotations[0]) == "Ana"
 
 
 def test_brat_reads_over_line_ends_and_keeps_its_notes(tmp_path: Path) -> None:

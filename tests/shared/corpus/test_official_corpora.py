@@ -32,7 +32,7 @@ def test_every_offset_selects_its_text(folder: str, format_name: str, count: int
         quoted = sorted(
             (int(tag.attrib["start"]), tag.attrib["text"], tag.attrib["TYPE"]) for tag in root.find("TAGS") or ()
         )
-        assert quoted == [(span.start, document.covered(span), span.category) for span in document.annotations]
+        assert quoted == [(span.start, document.covered_text(span), span.category) for span in document.annotations]
 
 
 @pytest.mark.parametrize("part", ["train", "dev"])

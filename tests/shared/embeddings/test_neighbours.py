@@ -33,7 +33,7 @@ def _brute(vectors: WordVectors, queries: NDArray[np.float32], n: int) -> NDArra
 def test_neighbours_are_those_of_brute_force(n: int) -> None:
     vectors = with_subwords(_words(3000), dim=16)
     asked = ["w7", "never seen", "the", "w2999", "Will"]
-    ids, cosines = Neighbours(vectors).nearest(asked, n)
+    ids, cosines = Neighbours(vectors).find_nearest(asked, n)
     expected = _brute(vectors, vectors.rows(asked), n)
     np.testing.assert_allclose(cosines, expected, atol=1e-6)
     itself = np.einsum("qd,qnd->qn", vectors.rows(asked), vectors.matrix[ids])
@@ -50,20 +50,20 @@ def test_equal_cosines_are_ordered_by_row(kinds: list[int], n: int, dim: int) ->
     matrix[np.linalg.norm(matrix, axis=1) == 0, 0] = 1
     vectors = WordVectors(_words(len(kinds)), unit_rows(matrix))
     query = np.eye(1, dim + 1, dtype=np.float32)
-    ids, _ = Neighbours(vectors).nearest(query, n)
+    ids, _ = Neighbours(vectors).find_nearest(query, n)
     assert ids[0].tolist() == np.argsort(-(matrix @ query[0]), kind="stable")[:n].tolist()
 
 
 def test_a_word_comes_first_even_among_words_with_its_vector() -> None:
     vectors = WordVectors(_words(200), np.tile(np.array([[1, 0]], dtype=np.float32), (200, 1)))
-    ids, cosines = Neighbours(vectors).nearest(["w150"], 3)
+    ids, cosines = Neighbours(vectors).find_nearest(["w150"], 3)
     assert ids.tolist() == [[150, 0, 1]]
     assert cosines.tolist() == [[1, 1, 1]]
 
 
 def test_words_of_which_nothing_is_known_have_neighbours() -> None:
     vectors = table(_words(100))
-    ids, cosines = Neighbours(vectors).nearest(["?", "never seen"], 5)
+    ids, cosines = Neighbours(vectors).find_nearest(["?", "never seen"], 5)
     assert ids[0].tolist() == ids[1].tolist()
     assert np.isfinite(cosines).all()
     np.testing.assert_allclose(cosines, _brute(vectors, vectors.rows(["?", "!"]), 5), atol=1e-6)
@@ -73,30 +73,30 @@ def test_a_zero_vector_in_the_vocabulary_keeps_cosines_exact() -> None:
     matrix = np.random.default_rng(0).standard_normal((50, 4)).astype(np.float32)
     matrix[3] = 0
     vectors = WordVectors(_words(50), unit_rows(matrix))
-    _, cosines = Neighbours(vectors).nearest(["w3", "w4"], 50)
+    _, cosines = Neighbours(vectors).find_nearest(["w3", "w4"], 50)
     np.testing.assert_allclose(cosines, _brute(vectors, vectors.matrix[[3, 4]], 50), atol=1e-6)
 
 
 def test_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     neighbours = Neighbours(table(_words(500)))
-    whole = neighbours.nearest(_words(40), 20)
+    whole = neighbours.find_nearest(_words(40), 20)
     monkeypatch.setattr("shared.embeddings.neighbours._BLOCK_COSINES", 500 * 7)
-    blocks = neighbours.nearest(_words(40), 20)
+    blocks = neighbours.find_nearest(_words(40), 20)
     np.testing.assert_array_equal(whole[0], blocks[0])
-    assert neighbours.nearest([], 3)[0].shape == (0, 3)
+    assert neighbours.find_nearest([], 3)[0].shape == (0, 3)
 
 
 @pytest.mark.parametrize("n", [0, -1, 6])
 def test_a_number_out_of_range_is_refused(n: int) -> None:
     with pytest.raises(ConfigurationError, match="1 to 5"):
-        Neighbours(table(_words(5))).nearest(["w1"], n)
+        Neighbours(table(_words(5))).find_nearest(["w1"], n)
 
 
 def test_rows_of_another_dimension_are_refused() -> None:
     with pytest.raises(EmbeddingError, match=r"\[m, 8\]"):
-        Neighbours(table(_words(5))).nearest(np.ones((2, 7), np.float32), 1)
+        Neighbours(table(_words(5))).find_nearest(np.ones((2, 7), np.float32), 1)
     with pytest.raises(EmbeddingError, match="finite"):
-        Neighbours(table(_words(5))).nearest(np.full((2, 8), np.nan, np.float32), 1)
+        Neighbours(table(_words(5))).find_nearest(np.full((2, 8), np.nan, np.float32), 1)
 
 
 def test_digit_words_are_found_by_length() -> None:
@@ -120,7 +120,7 @@ def test_a_table_of_other_vectors_words_or_number_is_not_taken(tmp_path: Path) -
     cached_nearest(one, ["w1"], 4, tmp_path)
     for neighbours, words, n in ((other, ["w1"], 4), (one, ["w2"], 4), (one, ["w1"], 3)):
         np.testing.assert_array_equal(
-            cached_nearest(neighbours, words, n, tmp_path)[0], neighbours.nearest(words, n)[0]
+            cached_nearest(neighbours, words, n, tmp_path)[0], neighbours.find_nearest(words, n)[0]
         )
     assert len(list(tmp_path.iterdir())) == 4
 
@@ -142,7 +142,7 @@ def test_a_damaged_table_is_refused(tmp_path: Path) -> None:
 def test_neighbours_in_a_genuine_vocabulary() -> None:
     vectors = read_vectors(corpus("glove_twitter_25d_12k/glove.twitter.25d.top12k.txt.gz"))
     asked = ["Will", "monday", "zzzunseen"]
-    ids, cosines = Neighbours(vectors).nearest(asked, 1000)
+    ids, cosines = Neighbours(vectors).find_nearest(asked, 1000)
     np.testing.assert_allclose(cosines, _brute(vectors, vectors.rows(asked), 1000), atol=1e-6)
     assert vectors.words[ids[0, 0]] == "will"
     assert {"tuesday", "friday"} <= {vectors.words[row] for row in ids[1, :10]}

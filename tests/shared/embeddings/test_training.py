@@ -24,7 +24,7 @@ def trained() -> WordVectors:
 
 
 def test_names_end_up_near_names(trained: WordVectors) -> None:
-    ids, _ = Neighbours(trained).nearest(["Birke"], 4)
+    ids, _ = Neighbours(trained).find_nearest(["Birke"], 4)
     assert {trained.words[row] for row in ids[0]} <= {*NAMES, "Dr"}
 
 

@@ -12,7 +12,7 @@ from command_line.notes_options import NotesOptions
 from shared.document import AnnotatedText, Annotation
 from shared.errors import AnnotationError, CorpusError, EvaluationError, FormatError
 from shared.evaluation import sentence_files
-from shared.evaluation.spans import TaggedAnnotation, element_of, hiding
+from shared.evaluation.spans import TaggedAnnotation, element_of, hiding_spans
 
 TEXT = "Ana Oza, Lugo"
 
@@ -132,7 +132,7 @@ def test_official_brat_is_read_as_python_opens_files(tmp_path: Path) -> None:
 def test_what_hides_is_cut_to_the_text_and_sorted() -> None:
     spans = [(5, 99), (-2, 1), (3, 3), (2, 1), (0, 4)]
     note = AnnotatedText("1", TEXT, tuple(TaggedAnnotation(a, b, "X", element="ID") for a, b in spans))
-    assert [(span.start, span.end) for span in hiding(note)] == [(0, 1), (0, 4), (5, 13)]
+    assert [(span.start, span.end) for span in hiding_spans(note)] == [(0, 1), (0, 4), (5, 13)]
 
 
 def test_no_repr_shows_text() -> None:

@@ -39,7 +39,9 @@ def test_spans_cover_their_pieces(pieces: list[Piece], layout: Layout, seed: int
         return text.lower().replace("ñ", "n")
 
     assert [span.category for span in document.annotations] == [piece.category for piece in phi]
-    assert [folded(document.covered(span)) for span in document.annotations] == [folded(piece.text) for piece in phi]
+    assert [folded(document.covered_text(span)) for span in document.annotations] == [
+        folded(piece.text) for piece in phi
+    ]
 
 
 @given(_PIECES, st.integers(0, 1000))
@@ -51,7 +53,7 @@ def test_lines_break_at_the_column_but_never_inside_a_span() -> None:
     pieces = [Piece("one two three "), Piece("Anna Maria Long", "PATIENT"), Piece(" four five six seven")]
     document = lay_out("x", pieces, Layout(wrap=16), Random(0))
     assert document.text == "one two three\nAnna Maria Long\nfour five six\nseven"
-    assert document.covered(document.annotations[0]) == "Anna Maria Long"
+    assert document.covered_text(document.annotations[0]) == "Anna Maria Long"
 
 
 def test_spans_are_glued_where_the_text_stays_readable() -> None:
@@ -63,7 +65,7 @@ def test_typing_errors_change_words_of_both_kinds() -> None:
     pieces = [Piece("headache "), Piece("Margaret", "PATIENT"), Piece(" Capital 12345")]
     document = lay_out("x", pieces, Layout(typo_rate=1.0, name_typo_rate=1.0), Random(1))
     assert not document.text.startswith("headache ")
-    assert document.covered(document.annotations[0]) != "Margaret"
+    assert document.covered_text(document.annotations[0]) != "Margaret"
     assert document.text.endswith(" Capital 12345")
 
 

@@ -90,7 +90,7 @@ def test_spans_are_clean_and_of_the_scheme(site: str, notes: dict[str, list[Docu
     for document in notes[site]:
         assert len(document.annotations) >= 8
         for span in document.annotations:
-            text = document.covered(span)
+            text = document.covered_text(span)
             assert span.category in known
             assert text == text.strip()
             assert not set(text) & set("\n[]{}<>#~%_") or span.category in {"EMAIL", "CORREO_ELECTRONICO"}
@@ -118,7 +118,7 @@ def test_no_name_stands_unlabelled_unless_it_is_a_listed_word(site: str, notes: 
             word.lower()
             for span in document.annotations
             if span.category in NAME_CATEGORIES - kinship
-            for word in _WORD.findall(document.covered(span))
+            for word in _WORD.findall(document.covered_text(span))
             if len(word) > 3
         }
         for match in _WORD.finditer(document.text):
@@ -155,7 +155,7 @@ def test_sentences_seldom_recur_between_notes(site: str, notes: dict[str, list[D
 def test_most_patients_are_named_again_in_another_form(language: str, notes: dict[str, list[Document]]) -> None:
     category = {"en": "PATIENT", "es": "NOMBRE_SUJETO_ASISTENCIA"}[language]
     forms = [
-        len({document.covered(span) for span in document.annotations if span.category == category})
+        len({document.covered_text(span) for span in document.annotations if span.category == category})
         for site in site_names(language)
         for document in notes[site]
     ]
@@ -167,7 +167,9 @@ def test_hospitals_share_few_lines_and_no_staff(language: str, notes: dict[str, 
     doctor = {"en": "DOCTOR", "es": "NOMBRE_PERSONAL_SANITARIO"}[language]
     staff, starts = {}, {}
     for site in site_names(language):
-        covered = [(span.category, document.covered(span)) for document in notes[site] for span in document.annotations]
+        covered = [
+            (span.category, document.covered_text(span)) for document in notes[site] for span in document.annotations
+        ]
         staff[site] = {text.lower() for category, text in covered if category == doctor and len(text.split()) > 1}
         starts[site] = {document.text[:10] for document in notes[site]}
     for left in staff:
@@ -180,7 +182,7 @@ def test_hospitals_share_few_lines_and_no_staff(language: str, notes: dict[str, 
 def test_hard_cases_occur(notes: dict[str, list[Document]]) -> None:
     english = "\n".join(document.text for site in site_names("en") for document in notes[site])
     spans = [
-        (span.category, document.covered(span), document.text[span.end : span.end + 1])
+        (span.category, document.covered_text(span), document.text[span.end : span.end + 1])
         for site in site_names("en")
         for document in notes[site]
         for span in document.annotations

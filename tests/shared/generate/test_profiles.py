@@ -35,7 +35,7 @@ def value_rules(profile: SiteProfile, grammar: Grammar) -> set[str]:
 def test_every_slot_has_values_and_every_own_rule_is_used(site: str) -> None:
     profile = PROFILES[site]
     grammar = Grammar({**_RULES[profile.language], **profile.rules}, word_names(profile.language))
-    used = grammar.reachable("note").union(*map(grammar.reachable, value_rules(profile, grammar)))
+    used = grammar.reachable_rules("note").union(*map(grammar.reachable_rules, value_rules(profile, grammar)))
     assert not set(profile.rules) - used
 
 
@@ -45,7 +45,7 @@ def test_every_shared_rule_is_used_somewhere(language: str) -> None:
     for profile in PROFILES.values():
         if profile.language == language:
             grammar = Grammar({**_RULES[language], **profile.rules}, word_names(language))
-            used |= grammar.reachable("note").union(*map(grammar.reachable, value_rules(profile, grammar)))
+            used |= grammar.reachable_rules("note").union(*map(grammar.reachable_rules, value_rules(profile, grammar)))
     assert not set(_RULES[language]) - used
 
 

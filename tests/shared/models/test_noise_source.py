@@ -16,7 +16,7 @@ from shared.errors import ConfigurationError
 from shared.models import noise_source
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
-from shared.sentences.encoding import embedded, noise_for, represent
+from shared.sentences.encoding import embed_sentences, noise_for, represent
 from shared.sentences.tokenised import TokenisedSentences
 from tests.shared.embeddings.made import table
 
@@ -178,7 +178,9 @@ class TestMemoisedNoise:
         starts = np.cumsum(LENGTHS) - LENGTHS
         for row in (2, 0, 3, 1):
             tokens = np.arange(starts[row], starts[row] + LENGTHS[row])
-            np.testing.assert_array_equal(parts.of(np.array([row])).standard_normal((len(tokens), 6)), whole[tokens])
+            np.testing.assert_array_equal(
+                parts.select_sentences(np.array([row])).standard_normal((len(tokens), 6)), whole[tokens]
+            )
         assert np.abs(whole).max() > 10
 
     @given(st.permutations(range(4)), st.integers(1, 4), st.integers(1, 40))
@@ -192,7 +194,7 @@ class TestMemoisedNoise:
             tokens = np.concatenate(
                 [np.arange(0), *(np.arange(starts[row], starts[row] + LENGTHS[row]) for row in rows)]
             )
-            source = parts.of(rows)
+            source = parts.select_sentences(rows)
             np.testing.assert_array_equal(source.standard_normal((len(tokens), dim)), first[tokens])
             np.testing.assert_array_equal(source.random((len(tokens),)), second[tokens])
 
@@ -226,7 +228,7 @@ class TestMemoisedNoise:
             tokens = np.concatenate(
                 [np.arange(0), *(np.arange(starts[row], starts[row] + LENGTHS[row]) for row in rows)]
             )
-            drawn_here = parts.of(rows).raised_normal((len(tokens), 5), factors[tokens])
+            drawn_here = parts.select_sentences(rows).raised_normal((len(tokens), 5), factors[tokens])
             np.testing.assert_array_equal(drawn_here, whole[tokens])
 
     @pytest.mark.parametrize("wrong", [0.5, 1.1, 2.0])
@@ -245,7 +247,7 @@ class TestMemoisedNoise:
     def test_what_is_drawn_once_is_not_drawn_again_by_the_same_source(self) -> None:
         source = MemoisedNoise(SECRET, b"r").for_sentences(WORDS, LENGTHS)
         rows = np.arange(4)
-        draws = [source.standard_normal((13, 8)), source.of(rows).standard_normal((13, 8))]
+        draws = [source.standard_normal((13, 8)), source.select_sentences(rows).standard_normal((13, 8))]
         assert not np.isin(draws[0], draws[1]).any()
 
     def test_a_shape_of_other_tokens_is_refused(self) -> None:
@@ -274,12 +276,14 @@ class TestMemoisedNoise:
 
         def shown(words: list[str], lengths: list[int]) -> np.ndarray:
             chunk = TokenisedSentences(words, np.zeros(len(words), dtype=np.uint8), np.array(lengths))
-            return represent(embedded(chunk, vectors), model, noise_for(chunk, noise)).values.astype(np.float32)
+            return represent(embed_sentences(chunk, vectors), model, noise_for(chunk, noise)).values.astype(np.float32)
 
         whole, alone = shown(WORDS, [5, 5, 2, 1]), shown(["She", "left"], [2])
         np.testing.assert_allclose(whole[10:12], alone, atol=0.01)
         assert np.abs(whole[:5] - whole[5:10]).max() < 0.01
         fresh = represent(
-            embedded(TokenisedSentences(WORDS, np.zeros(13, dtype=np.uint8), LENGTHS), vectors), model, PrivateNoise()
+            embed_sentences(TokenisedSentences(WORDS, np.zeros(13, dtype=np.uint8), LENGTHS), vectors),
+            model,
+            PrivateNoise(),
         )
         assert np.abs(whole - fresh.values).max() > 0.05

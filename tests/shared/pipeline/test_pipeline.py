@@ -85,7 +85,7 @@ def test_offsets_are_exact_in_any_text(kind: str, pipeline: Pipeline) -> None:
     )
     (document,) = pipeline.annotate([gold])
     assert document.text == gold.text
-    covered = {document.covered(span) for span in document.annotations}
+    covered = {document.covered_text(span) for span in document.annotations}
     assert {"Quillfeather", "Thistledown Clinic"} <= covered
     assert not any(part != part.strip() for part in covered)
     edges = tokenise(gold.text).spans

@@ -56,7 +56,7 @@ class Blind:
     scheme: LabelScheme = SCHEME
     gaussian_noise: None = None
 
-    def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
+    def rehearse_share(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         tokens = len(chunk.words)
         return RaggedSentences(
             np.ones((tokens, 4), dtype=np.float16), np.zeros(tokens, dtype=np.uint8), chunk.tags, chunk.lengths
@@ -72,7 +72,7 @@ class Mapped:
     scheme: LabelScheme = SCHEME
     gaussian_noise: None = None
 
-    def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
+    def rehearse_share(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         words = [self.mapping.get(word, word) for word in chunk.words]
         return shown_as(self.vectors, words, chunk)
 
@@ -86,7 +86,7 @@ class Surrogates:
     scheme: LabelScheme = SCHEME
     gaussian_noise: None = None
 
-    def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
+    def rehearse_share(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         assert isinstance(noise, torch.Generator)
         chances = torch.rand((len(chunk.words), 2), generator=noise).tolist()
         words = [
@@ -111,7 +111,7 @@ class Noisy:
     def gaussian_noise(self) -> tuple[NDArray[np.float64], int]:
         return self.representer.output_noise.scale.detach().double().numpy(), self.vectors.dim
 
-    def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
+    def rehearse_share(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         with torch.no_grad():
             rows = self.representer.input_noise(torch.from_numpy(self.vectors.rows(chunk.words)), noise)
             rows = self.representer.output_noise(rows, noise).half().numpy()

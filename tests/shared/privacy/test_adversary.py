@@ -135,10 +135,10 @@ class _Recorded:
     def __init__(self) -> None:
         self.draws: list[float] = []
 
-    def rehearsed(self, chunk: TokenisedSentences, noise: object) -> RaggedSentences:
+    def rehearse_share(self, chunk: TokenisedSentences, noise: object) -> RaggedSentences:
         assert isinstance(noise, torch.Generator)
         self.draws.append(float(torch.rand(1, generator=noise)))
-        return Blind().rehearsed(chunk, noise)
+        return Blind().rehearse_share(chunk, noise)
 
 
 def test_every_look_is_a_fresh_share() -> None:
@@ -166,7 +166,7 @@ class _Longer:
     scheme = SCHEME
     gaussian_noise = None
 
-    def rehearsed(self, chunk: TokenisedSentences, noise: object) -> RaggedSentences:
+    def rehearse_share(self, chunk: TokenisedSentences, noise: object) -> RaggedSentences:
         return RaggedSentences(np.zeros((1, 2)), chunk.tags[:1], chunk.tags[:1], np.ones(1, dtype=np.int64))
 
 

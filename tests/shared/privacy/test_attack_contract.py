@@ -49,7 +49,7 @@ every_attack = pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: att
 def attacked(attack: Attack[Any], kind: str) -> Audit:
     """One attack, alone, on an encoder that shows everything or on the default construction."""
     encoder = {"transparent": transparent, "surrogates": surrogates}[kind]()
-    return run_audit(encoder, material(), AuditSettings({attack.name: SECONDS.of(attack)}, neighbours=20))
+    return run_audit(encoder, material(), AuditSettings({attack.name: SECONDS.rounds_of(attack)}, neighbours=20))
 
 
 @every_attack
@@ -111,7 +111,7 @@ def test_an_audit_names_every_attack_that_it_does_not_try() -> None:
 @every_attack
 def test_a_seed_reaches_every_round_and_its_record(attack: Attack[Any]) -> None:
     rounds = tuple(attack.with_seed(one, 7) for one in attack.full)
-    assert rounds == FULL.with_seed(7).of(attack)
+    assert rounds == FULL.with_seed(7).rounds_of(attack)
     before, after = (json.dumps(attack.as_json(one)) for one in (attack.full, rounds))
     assert before != after
     assert re.sub(r'"seed": \d+', "", before) == re.sub(r'"seed": \d+', "", after)
@@ -123,14 +123,14 @@ def test_a_seed_reaches_every_round_and_its_record(attack: Attack[Any]) -> None:
 def test_the_record_holds_its_settings_or_null(attack: Attack[Any]) -> None:
     for preset in PRESETS.values():
         written = json.loads(json.dumps(preset.as_json(), allow_nan=False))
-        assert bool(written[attack.key]) == bool(preset.of(attack))
+        assert bool(written[attack.key]) == bool(preset.rounds_of(attack))
     assert not attack.as_json(())[attack.key]
 
 
 @every_attack
 def test_only_one_that_can_be_repeated_takes_two_rounds(attack: Attack[Any]) -> None:
     if attack.repeatable:
-        assert len(AuditSettings().with_rounds(attack, *attack.full[:1] * 2).of(attack)) == 2
+        assert len(AuditSettings().with_rounds(attack, *attack.full[:1] * 2).rounds_of(attack)) == 2
     else:
         with pytest.raises(ConfigurationError, match="at most one round"):
             AuditSettings().with_rounds(attack, *attack.full[:1] * 2)

@@ -33,7 +33,7 @@ from shared.privacy.audit import (
 )
 from shared.privacy.policy import Limit, judge, load_policy
 from shared.privacy.statistics.finding import Finding
-from shared.sentences.tokenised import tokenised, tokenised_chunks
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from shared.text.tokens import tokenise
 from tests import constructions
 from tests.audited import TINY
@@ -51,7 +51,7 @@ FULL_NAMES = list(product(NAMES[:30], NAMES[30:60]))
 LIMITS = [
     replace(one, trials=1) for one in load_policy().limits if one.least is None and one.attack != "token inversion"
 ]
-ONLY_WHITE_BOX = TINY.without(*(attack for attack in ATTACKS if attack is not WHITE_BOX))
+ONLY_WHITE_BOX = TINY.without_attacks(*(attack for attack in ATTACKS if attack is not WHITE_BOX))
 
 
 def transparent() -> Construction:
@@ -61,7 +61,7 @@ def transparent() -> Construction:
 
 def surrogates() -> Surrogates:
     """The default construction."""
-    bank = surrogate_bank(tokenised_chunks(tokenised(KNOWN), SCHEME))
+    bank = surrogate_bank(tokenised_chunks(tokenise_documents(KNOWN), SCHEME))
     return constructions.surrogates(constructions.clusters(VECTORS, 8), SCHEME, bank)
 
 
@@ -124,7 +124,7 @@ def test_all_attacks_are_tried_or_named() -> None:
 
 
 def test_an_attack_that_can_not_be_run_is_left_out_and_its_limit_fails() -> None:
-    settings = ONLY_WHITE_BOX.with_rounds(LINKAGE, *TINY.of(LINKAGE))
+    settings = ONLY_WHITE_BOX.with_rounds(LINKAGE, *TINY.rounds_of(LINKAGE))
     few = run_audit(surrogates(), material(FULL_NAMES[:50]), settings)
     assert any(reason.startswith("linkage: ") and "names" in reason for reason in few.left_out)
     assert "linkage" in broken(few)
@@ -134,7 +134,7 @@ def test_an_attack_that_can_not_be_run_is_left_out_and_its_limit_fails() -> None
 
 
 def test_adversaries_that_could_learn_nothing_are_left_out() -> None:
-    (hungry,) = TINY.of(FRESH_ADVERSARIES)
+    (hungry,) = TINY.rounds_of(FRESH_ADVERSARIES)
     settings = ONLY_WHITE_BOX.with_rounds(FRESH_ADVERSARIES, replace(hungry, sentences=1000))
     audit = run_audit(surrogates(), material(), settings)
     assert any(reason.startswith("fresh adversaries: ") for reason in audit.left_out)
@@ -160,7 +160,7 @@ def test_notes_on_which_nothing_can_be_shown_are_refused(few: list[Document]) ->
 
 
 def test_the_same_seed_finds_the_same() -> None:
-    settings = TINY.without(READABILITY, TOKEN_INVERSION, FRESH_ADVERSARIES)
+    settings = TINY.without_attacks(READABILITY, TOKEN_INVERSION, FRESH_ADVERSARIES)
     assert run_audit(surrogates(), material(), settings) == run_audit(surrogates(), material(), settings)
 
 
@@ -170,12 +170,12 @@ def test_settings_are_told_in_json(settings: AuditSettings) -> None:
 
 
 def test_ours_ask_for_no_more_trials_than_there_are() -> None:
-    (linked,) = QUICK.of(LINKAGE)
+    (linked,) = QUICK.rounds_of(LINKAGE)
     for limit in load_policy().limits:
         if limit.attack == "linkage":
             assert limit.trials <= linked.targets
     for full, presets in ((False, QUICK), (True, FULL)):
-        for one in presets.of(MATCH):
+        for one in presets.rounds_of(MATCH):
             named = [limit for limit in match_limits() if limit.measure.startswith(f"top-1 of {one.candidates},")]
             assert max(limit.trials for limit in named if full or not limit.full_only) <= one.targets
 
@@ -188,7 +188,7 @@ def match_limits() -> list[Limit]:
 @pytest.mark.parametrize("kind", ["transparent", "surrogates"])
 @pytest.mark.parametrize(("settings", "full"), [(QUICK, False), (FULL, True)], ids=["quick", "full"])
 def test_every_list_and_number_of_shares_has_a_limit_of_its_own(kind: str, settings: AuditSettings, full: bool) -> None:
-    few = tuple(replace(one, targets=2, draws=1, longest=100) for one in settings.of(MATCH))
+    few = tuple(replace(one, targets=2, draws=1, longest=100) for one in settings.rounds_of(MATCH))
     encoder = {"transparent": transparent, "surrogates": surrogates}[kind]()
     audit = run_audit(encoder, material(), ONLY_WHITE_BOX.with_rounds(MATCH, *few))
     assert audit.own_set == (kind == "surrogates")
@@ -199,19 +199,19 @@ def test_every_list_and_number_of_shares_has_a_limit_of_its_own(kind: str, setti
 
 
 def test_a_quick_audit_may_lack_only_what_it_does_not_try() -> None:
-    assert not QUICK.of(FRESH_ADVERSARIES)
+    assert not QUICK.rounds_of(FRESH_ADVERSARIES)
     adversaries = {limit.attack.split(",")[0] for limit in load_policy().limits if limit.full_only}
     assert adversaries == {"match", "fresh adversary T1", "fresh adversary T2"}
 
 
 def test_a_list_that_can_not_be_tried_breaks_the_limits_of_a_full_audit(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*arguments: object) -> list[Finding]:
-        if FULL.of(MATCH)[1].candidates in [getattr(one, "candidates", 0) for one in arguments]:
+        if FULL.rounds_of(MATCH)[1].candidates in [getattr(one, "candidates", 0) for one in arguments]:
             raise ConfigurationError("matching: no")
         return matching(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr("shared.privacy.attacks.matching.matching", failing)
-    few = tuple(replace(one, targets=2, draws=1, longest=100) for one in FULL.of(MATCH))
+    few = tuple(replace(one, targets=2, draws=1, longest=100) for one in FULL.rounds_of(MATCH))
     audit = run_audit(surrogates(), material(), ONLY_WHITE_BOX.with_rounds(MATCH, *few))
     assert "match: matching: no" in audit.left_out
     failed = [
@@ -222,7 +222,7 @@ def test_a_list_that_can_not_be_tried_breaks_the_limits_of_a_full_audit(monkeypa
 
 @pytest.mark.parametrize("lacking", ["of 10000, nearest neighbours", "of 10000, own set", "10 shares", "100 shares"])
 def test_a_full_audit_lacks_nothing(lacking: str) -> None:
-    few = tuple(replace(one, targets=2, draws=1, longest=100) for one in FULL.of(MATCH))
+    few = tuple(replace(one, targets=2, draws=1, longest=100) for one in FULL.rounds_of(MATCH))
     audit = run_audit(surrogates(), material(), ONLY_WHITE_BOX.with_rounds(MATCH, *few))
     limits = [replace(one, trials=1) for one in load_policy().limits if one.attack == "match"]
     assert all(one.passed or one.broken for one in judge(limits, audit.findings, full=True))

@@ -71,7 +71,7 @@ class _Smuggler:
     scheme: LabelScheme = SCHEME
     gaussian_noise: None = None
 
-    def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
+    def rehearse_share(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         values = VECTORS.rows(chunk.words)
         values[chunk.tags > 0] = 0
         before = np.flatnonzero((chunk.tags[:-1] > 0) & (chunk.tags[1:] == 0))
@@ -136,7 +136,7 @@ class _CasingOnly:
     scheme: LabelScheme = SCHEME
     gaussian_noise: None = None
 
-    def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
+    def rehearse_share(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
         values = np.ones((len(chunk.words), 4), dtype=np.float16)
         return RaggedSentences(values, casing_classes(chunk.words), chunk.tags, chunk.lengths)
 

@@ -174,8 +174,8 @@ def test_noise_in_an_order_that_is_not_understood_is_refused() -> None:
 class CasingOnly(Blind):
     """Shows nothing but whether a word is a number."""
 
-    def rehearsed(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
-        shown = super().rehearsed(chunk, noise)
+    def rehearse_share(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
+        shown = super().rehearse_share(chunk, noise)
         shown.casing[:] = [0 if word.isdecimal() else 2 for word in chunk.words]
         return shown
 

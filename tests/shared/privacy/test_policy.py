@@ -19,7 +19,7 @@ from shared.errors import ConfigurationError
 from shared.evaluation.intervals import clopper_pearson
 from shared.privacy.attacks.matching import MATCH, MatchingSettings
 from shared.privacy.audit import FULL, QUICK
-from shared.privacy.policy import Limit, judge, load_policy, lowest, pool_findings
+from shared.privacy.policy import Limit, judge, load_policy, lower_end, pool_findings
 from shared.privacy.statistics.finding import Finding, proportion
 
 
@@ -151,11 +151,11 @@ class TestManyLooks:
     def test_the_level_is_shared_out(self, trials: int, looks: int, data: st.DataObject) -> None:
         hits = data.draw(st.integers(0, trials))
         one = found(hits, trials)
-        assert lowest(one, 1) == one.interval[0]
-        assert lowest(one, looks) == clopper_pearson(hits, trials, level=1 - 0.05 / looks)[0] <= one.interval[0]
+        assert lower_end(one, 1) == one.interval[0]
+        assert lower_end(one, looks) == clopper_pearson(hits, trials, level=1 - 0.05 / looks)[0] <= one.interval[0]
 
     def test_an_interval_that_is_no_count_stays(self) -> None:
-        assert lowest(Finding("reassembly", "ROC AUC", 0.61, 0.5, (0.57, 0.65), 400, "", 0), 50) == 0.57
+        assert lower_end(Finding("reassembly", "ROC AUC", 0.61, 0.5, (0.57, 0.65), 400, "", 0), 50) == 0.57
 
 
 class TestPooled:
@@ -226,11 +226,11 @@ class TestPower:
     @pytest.mark.parametrize(
         ("settings", "rate", "passes"),
         [
-            (FULL.of(MATCH), 0.0, (0.99, 1.0)),
-            (QUICK.of(MATCH), 0.0, (0.99, 1.0)),
+            (FULL.rounds_of(MATCH), 0.0, (0.99, 1.0)),
+            (QUICK.rounds_of(MATCH), 0.0, (0.99, 1.0)),
             # 3 of 100 instead of 1.
-            (FULL.of(MATCH), 0.02, (0.0, 0.05)),
-            (QUICK.of(MATCH), 0.04, (0.0, 0.05)),
+            (FULL.rounds_of(MATCH), 0.02, (0.0, 0.05)),
+            (QUICK.rounds_of(MATCH), 0.04, (0.0, 0.05)),
         ],
     )
     def test_match(

@@ -88,7 +88,7 @@ def test_among_equals_the_attacker_draws(equals: int, ahead: int, top: int) -> N
     scores = torch.tensor([[2.0] * ahead + [1.0] * equals + [0.0]])
     # In each of the orders that equals can come in, one place for the true one.
     places = [ahead + place < top for place in range(equals)]
-    assert _ranks(scores, torch.tensor([ahead])).within(top).tolist() == [pytest.approx(np.mean(places))]
+    assert _ranks(scores, torch.tensor([ahead])).chance_within(top).tolist() == [pytest.approx(np.mean(places))]
 
 
 def test_target_cells_point_at_the_targets_of_a_padded_batch() -> None:
@@ -125,7 +125,7 @@ def test_a_group_is_all_that_a_target_can_be() -> None:
     network, candidates, sight = guesser()
     groups = np.arange(len(candidates.words))
     told = ranks(network, [sight], candidates, groups=(groups, np.array([0, 30, 2, 1])))
-    assert told.within(1).tolist() == [1, 1, 1, 0]
+    assert told.chance_within(1).tolist() == [1, 1, 1, 0]
     free = ranks(network, [sight], candidates).ahead
     np.testing.assert_array_equal(ranks(network, [sight], candidates, groups=(groups, np.full(4, -1))).ahead, free)
     assert ranks(network, [sight], candidates, groups=(groups, np.full(4, 7))).ahead.tolist() == [np.inf] * 4

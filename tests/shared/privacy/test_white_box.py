@@ -108,8 +108,8 @@ class _Leaking(SurrogateBank):
         super().__init__(((0, ("gerda",)), (1, ("bonn",))))
         self.length = length
 
-    def replaced(self, chunk: TokenisedSentences, noise: NoiseSource) -> TokenisedSentences:
-        safe = super().replaced(chunk, noise)
+    def replace_spans(self, chunk: TokenisedSentences, noise: NoiseSource) -> TokenisedSentences:
+        safe = super().replace_spans(chunk, noise)
         leaks = np.repeat([self.length in (None, length) for length in chunk.lengths.tolist()], chunk.lengths)
         words = [true if leak else other for true, other, leak in zip(chunk.words, safe.words, leaks, strict=True)]
         return TokenisedSentences(words, chunk.tags, chunk.lengths)
@@ -148,7 +148,7 @@ def test_a_vocabulary_in_lower_case_says_nothing_of_casing() -> None:
     for vectors in (clear, table([word.title() for word in VECTORS.words], dim=6)):
         pairs = WordPairs(Pseudonymiser(Neighbours(vectors), 14), WhiteBoxSettings())
         found = pair_accuracies(constructions.k_anonymous(clear, SCHEME), upper, pairs, torch.Generator())
-        tokens, places, words = pairs.of(upper)
+        tokens, places, words = pairs.choose_pairs(upper)
         # Letters against digits or a dot: no casing makes one of the other.
         kinds = [
             [(word.isalpha(), word.isdecimal()) for word in (words[place], upper.words[token])]
@@ -184,7 +184,7 @@ def test_noise_is_the_closed_form_averaged_over_the_input_noise() -> None:
     encoder, draws = noisy(0.3), 3
     pairs = WordPairs(PSEUDONYMS, WhiteBoxSettings(draws=draws))
     found = pair_accuracies(encoder, CHUNK, pairs, torch.Generator().manual_seed(5))
-    tokens, places, words = pairs.of(CHUNK)
+    tokens, places, words = pairs.choose_pairs(CHUNK)
     assert found.tokens.tolist() == tokens.tolist()
     assert sorted(set(tokens.tolist())) == PHI
     model, generator = encoder.representer, torch.Generator().manual_seed(5)
@@ -204,7 +204,7 @@ def test_noise_is_the_closed_form_averaged_over_the_input_noise() -> None:
 
 
 def test_no_word_is_compared_with_itself_and_all_its_neighbours_are_used() -> None:
-    tokens, places, words = WordPairs(PSEUDONYMS, WhiteBoxSettings()).of(CHUNK)
+    tokens, places, words = WordPairs(PSEUDONYMS, WhiteBoxSettings()).choose_pairs(CHUNK)
     for token in PHI:
         word = CHUNK.words[token]
         compared = {words[place] for place in places[tokens == token].tolist()}

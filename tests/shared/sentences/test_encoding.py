@@ -11,9 +11,9 @@ from shared.labels import LabelScheme
 from shared.models.noise_source import PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
 from shared.sentences import encoding
-from shared.sentences.encoding import embedded, embedded_corpus, represent, represent_noise_free
+from shared.sentences.encoding import embed_sentences, embedded_corpus, represent, represent_noise_free
 from shared.sentences.ragged import RaggedSentences
-from shared.sentences.tokenised import tokenised, tokenised_chunks
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from shared.text.casing import casing_classes
 from shared.text.tokens import tokenise
 from tests.shared.embeddings.made import table, with_subwords
@@ -35,7 +35,7 @@ class TestEmbeddedCorpus:
         words = sorted({word for note in NOTES for word in tokenise(note.text).words})[::2]
         vectors = make(words)  # type: ignore[operator]
         corpus, names = embedded_corpus(NOTES, vectors, SCHEME)
-        direct = embedded(next(tokenised_chunks(tokenised(NOTES), SCHEME)), vectors)
+        direct = embed_sentences(next(tokenised_chunks(tokenise_documents(NOTES), SCHEME)), vectors)
         assert corpus.ids is not None
         np.testing.assert_array_equal(corpus.values[corpus.ids], direct.values)
         for name in ("casing", "tags", "lengths"):
@@ -54,7 +54,9 @@ class TestEmbeddedCorpus:
 
 class TestRepresented:
     def sentences(self) -> RaggedSentences:
-        return embedded(next(tokenised_chunks(tokenised(NOTES), SCHEME)), table(tokenise(NOTES[0].text).words[:3]))
+        return embed_sentences(
+            next(tokenised_chunks(tokenise_documents(NOTES), SCHEME)), table(tokenise(NOTES[0].text).words[:3])
+        )
 
     def test_without_noise_it_is_the_noise_free_representation_of_each_sentence(self) -> None:
         sentences, model = self.sentences(), representer()

@@ -13,7 +13,7 @@ from shared.document import Annotation, Document
 from shared.errors import LabelError
 from shared.labels import LabelScheme
 from shared.sentences.ragged import RaggedSentences
-from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_chunks, tokenised_corpus
+from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks, tokenised_corpus
 from shared.text.tokens import tokenise
 from tests.tiny_notes import tiny_notes
 
@@ -150,9 +150,9 @@ class TestLayout:
 class TestChunks:
     @pytest.mark.parametrize("size", [1, 10, 37, 1 << 15])
     def test_chunks_of_any_size_hold_the_same_sentences(self, size: int) -> None:
-        whole = list(tokenised_chunks(tokenised(NOTES), SCHEME, 1 << 20))
+        whole = list(tokenised_chunks(tokenise_documents(NOTES), SCHEME, 1 << 20))
         assert len(whole) == 1
-        chunks = list(tokenised_chunks(tokenised(NOTES), SCHEME, size))
+        chunks = list(tokenised_chunks(tokenise_documents(NOTES), SCHEME, size))
         assert [word for chunk in chunks for word in chunk.words] == whole[0].words
         for name in ("tags", "lengths"):
             np.testing.assert_array_equal(
@@ -166,21 +166,21 @@ class TestChunks:
 
     def test_one_long_note_comes_in_many_chunks(self) -> None:
         note = Document("long", "Dr Quillfeather came, saw and left; " * 5000)
-        chunks = list(tokenised_chunks(tokenised([note]), None, 1000))
+        chunks = list(tokenised_chunks(tokenise_documents([note]), None, 1000))
         assert len(chunks) > 20
         assert max(len(chunk.words) for chunk in chunks) < 1000 + 400
         assert [word for chunk in chunks for word in chunk.words] == tokenise(note.text).words
 
     def test_no_words_are_no_chunks(self) -> None:
         empty = [Document("a", ""), Document("b", " \r\n\t ")]
-        assert list(tokenised_chunks(tokenised(empty), SCHEME)) == []
-        chunks = list(tokenised_chunks(tokenised([*empty, NOTES[0], *empty]), SCHEME))
+        assert list(tokenised_chunks(tokenise_documents(empty), SCHEME)) == []
+        chunks = list(tokenised_chunks(tokenise_documents([*empty, NOTES[0], *empty]), SCHEME))
         assert [len(chunk.words) for chunk in chunks] == [len(tokenise(NOTES[0].text))]
 
     def test_no_sentence_starts_inside(self) -> None:
         text = "Seen by Anna.\nMaria today."
         spans = (Annotation(8, 20, "DOCTOR"),)
-        chunk = next(tokenised_chunks(tokenised([Document("a", text, spans)]), SCHEME))
+        chunk = next(tokenised_chunks(tokenise_documents([Document("a", text, spans)]), SCHEME))
         assert len(chunk.lengths) == 2
         begins = np.cumsum(chunk.lengths) - chunk.lengths
         assert [SCHEME.tags[tag] for tag in chunk.tags] == [
@@ -197,14 +197,14 @@ class TestChunks:
     def test_a_label_that_the_scheme_does_not_know_is_an_error(self) -> None:
         note = Document("n-1", "Hello Brunhilda", (Annotation(6, 15, "SPACESHIP"),))
         with pytest.raises(LabelError, match=r"n-1, characters 6-15") as caught:
-            list(tokenised_chunks(tokenised([note]), SCHEME))
+            list(tokenised_chunks(tokenise_documents([note]), SCHEME))
         assert "Brunhilda" not in str(caught.value)
 
     def test_no_repr_shows_a_word(self) -> None:
-        chunk = next(tokenised_chunks(tokenised(NOTES), SCHEME))
+        chunk = next(tokenised_chunks(tokenise_documents(NOTES), SCHEME))
         assert "Patient" not in repr(chunk)
 
     def test_a_corpus_is_all_its_chunks(self) -> None:
         whole = tokenised_corpus(NOTES, SCHEME)
-        assert told(whole) == told(next(tokenised_chunks(tokenised(NOTES), SCHEME, 1 << 20)))
+        assert told(whole) == told(next(tokenised_chunks(tokenise_documents(NOTES), SCHEME, 1 << 20)))
         assert told(tokenised_corpus([], SCHEME)) == []

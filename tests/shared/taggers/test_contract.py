@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 
 from shared.errors import ConfigurationError, ModelError
 from shared.models import lstm
-from shared.sentences.encoding import embedded
+from shared.sentences.encoding import embed_sentences
 from shared.sentences.ragged import Batch, RaggedSentences, SentenceSource
 from shared.sentences.tokenised import TokenisedSentences
 from shared.taggers.registry import TAGGERS, build_tagger, load_head, save_head
@@ -36,7 +36,7 @@ def notes(count: int, seed: int = 0) -> TokenisedSentences:
 
 
 def represent(chunk: TokenisedSentences) -> RaggedSentences:
-    return embedded(chunk, VECTORS)
+    return embed_sentences(chunk, VECTORS)
 
 
 def config_of(kind: str) -> TaggerConfig:

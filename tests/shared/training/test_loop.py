@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from shared.errors import TrainingError
-from shared.training.loop import BestWeights, Descent, TrainingLoop, seeded
+from shared.training.loop import BestWeights, Descent, TrainingLoop, seed_training
 
 
 def parameter(*values: float) -> nn.Parameter:
@@ -25,7 +25,7 @@ def plain(clip: float, *parameters: nn.Parameter) -> Descent:
 
 def test_a_seed_is_lent_and_the_global_generator_is_as_before() -> None:
     def drawn(seed: int) -> list[float]:
-        with seeded(seed):
+        with seed_training(seed):
             return torch.rand(3).tolist()
 
     torch.manual_seed(11)
@@ -33,7 +33,7 @@ def test_a_seed_is_lent_and_the_global_generator_is_as_before() -> None:
     torch.manual_seed(11)
     assert drawn(1) == drawn(1) != drawn(2)
     assert torch.rand(2).tolist() == expected[:2]
-    with pytest.raises(TrainingError), seeded(1):
+    with pytest.raises(TrainingError), seed_training(1):
         raise TrainingError("in the middle")
     assert torch.rand(2).tolist() == expected[2:]
 
@@ -41,7 +41,7 @@ def test_a_seed_is_lent_and_the_global_generator_is_as_before() -> None:
 def test_a_seed_draws_what_torch_draws_from_it() -> None:
     torch.manual_seed(5)
     expected = nn.Linear(3, 2).weight
-    with seeded(5):
+    with seed_training(5):
         assert torch.equal(nn.Linear(3, 2).weight, expected)
 
 

@@ -7,7 +7,7 @@ from shared.augment.pseudonyms import Pseudonymiser
 from shared.embeddings.neighbours import Neighbours
 from shared.errors import ConfigurationError, TrainingError
 from shared.sentences.ragged import RaggedSentences
-from shared.training.pairs import NeighbourTable, false_twins, neighbour_table, replaceable, sentences_with_phi
+from shared.training.pairs import NeighbourTable, false_twins, neighbour_table, replaceable_tokens, sentences_with_phi
 from tests.shared.training.toy import VECTORS, WORDS, toy
 
 
@@ -80,7 +80,7 @@ def test_punctuation_and_words_that_are_no_phi_are_not_replaced() -> None:
     tags = source.tags.copy()
     tags[source.ids == WORDS.index(".")] = 1
     marked = RaggedSentences(source.values, source.casing, tags, source.lengths, source.ids)
-    can_be = replaceable(marked, made(marked))
+    can_be = replaceable_tokens(marked, made(marked))
     np.testing.assert_array_equal(can_be, source.tags > 0)
 
 

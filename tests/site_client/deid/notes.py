@@ -30,4 +30,4 @@ def ours(text: str) -> list[str]:
 
 def covered(document: Document) -> set[str]:
     """The characters under the annotations, which stand there only once."""
-    return {character for span in document.annotations for character in document.covered(span)} - set(_LINE_ENDS)
+    return {character for span in document.annotations for character in document.covered_text(span)} - set(_LINE_ENDS)

@@ -44,7 +44,7 @@ def test_offsets_fit_the_text_that_is_written(mode: Mode, document: Document) ->
     for span in turned.annotations:
         assert 0 <= span.start < span.end <= len(turned.text)
     if not mode.hides:
-        pieces = [[one.covered(span) for span in one.annotations] for one in (turned, document)]
+        pieces = [[one.covered_text(span) for span in one.annotations] for one in (turned, document)]
         assert pieces[0] == pieces[1]
 
 

@@ -52,6 +52,13 @@ def site(publisher: Publisher, tmp_path: Path) -> workspace.Workspace:
     return pull(made, str(publisher.folder), publisher.fingerprint)[0]
 
 
+def all_but_metadata(site: workspace.Workspace) -> dict[str, str]:
+    """The workspace without what was verified of the metadata, which a pull that fails may bring on."""
+    found = snapshot(site.root)
+    del found[str(site.trust)]
+    return found
+
+
 def test_the_first_pull_brings_release_keys_and_trust(publisher: Publisher, site: workspace.Workspace) -> None:
     opened = workspace.open_workspace(site.root)
     assert opened == site
@@ -123,10 +130,10 @@ def test_a_model_is_loaded_once_before_it_is_used(
         raise ModelError("weights that do not fit")
 
     monkeypatch.setattr(module, "load_construction", broken)
-    before = snapshot(site.root)
+    before = all_but_metadata(site)
     with pytest.raises(ModelError):
         pull(site)
-    assert snapshot(site.root) == before
+    assert all_but_metadata(site) == before
 
 
 def test_what_the_release_in_use_holds_is_not_fetched_again(
@@ -183,29 +190,35 @@ def test_one_that_can_not_be_read_does_not_keep_the_next_away(publisher: Publish
     assert pull(site)[1].manifest.sequence == 2
 
 
-def test_the_roots_of_a_pull_that_fails_stay(publisher: Publisher, site: workspace.Workspace, tmp_path: Path) -> None:
-    """A key that was taken back must not count again: not even where the pull that says so ends before its end."""
+def test_what_a_pull_that_fails_has_verified_stays(
+    publisher: Publisher, site: workspace.Workspace, tmp_path: Path
+) -> None:
+    """A key that was taken back must not count again, nor older metadata: not even where the pull that says so ends before its end."""
     old = publisher.copy(tmp_path / "old")
     publisher.repository.rotate(["timestamp", "snapshot"])
     publisher.publish()
-    publisher.target("0002-representer/scheme.json").unlink()
+    publisher.target("0002-representer/MODEL_CARD.md").unlink()
     with pytest.raises(StorageError):
         pull(site)
     kept = Trust.load(site.trust)
     assert kept is not None
     assert "root_history/2.root.json" in kept.files
-    # The release in use is as it was, and so is all that the online keys had signed.
-    assert workspace.open_workspace(site.root).current == site.current
+    assert kept.files["timestamp.json"] == publisher.metadata("timestamp").read_bytes()
+    # The release in use is as it was.
+    assert workspace.open_workspace(site.root) == site
+    assert site.release()
     # Who holds the old online keys, and leaves the new root out, is refused.
     old.publish()
     with pytest.raises(SignatureError):
         pull(site, str(old.folder))
+    # Another place that failed is not remembered.
+    assert Trust.load(site.trust) == kept
 
 
-def test_the_roots_of_a_first_pull_that_fails_pin_nothing(publisher: Publisher, tmp_path: Path) -> None:
+def test_a_first_pull_that_fails_pins_nothing(publisher: Publisher, tmp_path: Path) -> None:
     new = workspace.create(tmp_path / "new", "south")
     publisher.repository.rotate(["root"])
-    publisher.target("0001-representer/scheme.json").unlink()
+    publisher.target("0001-representer/MODEL_CARD.md").unlink()
     with pytest.raises(StorageError):
         pull(new, str(publisher.folder), publisher.fingerprint)
     assert not new.trust.exists()
@@ -304,11 +317,11 @@ class TestReference:
         assert release.read("scheme.json") == referring.read_bytes()
 
     def test_another_file_is_refused(self, site: workspace.Workspace, referring: Path) -> None:
-        before = snapshot(site.root)
+        before = all_but_metadata(site)
         referring.write_text('{"large": nope}')
         with pytest.raises(DigestError, match=r"given\.json"):
             pull(site, embeddings=referring)
-        assert snapshot(site.root) == before
+        assert all_but_metadata(site) == before
 
     def test_a_file_is_downloaded(
         self, site: workspace.Workspace, referring: Path, monkeypatch: pytest.MonkeyPatch
@@ -331,11 +344,11 @@ class TestReference:
     def test_another_download_is_refused(
         self, answer: bytes, site: workspace.Workspace, referring: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        before = snapshot(site.root)
+        before = all_but_metadata(site)
         monkeypatch.setattr(Network, "fetch", lambda network, url, most: iter([answer]))
         with pytest.raises((DigestError, BoundsError)):
             pull(site)
-        assert snapshot(site.root) == before
+        assert all_but_metadata(site) == before
 
     def test_a_reference_to_what_the_release_does_not_list_is_refused(
         self, publisher: Publisher, site: workspace.Workspace

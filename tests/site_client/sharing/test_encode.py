@@ -27,8 +27,8 @@ from shared.models.noise import SharingNoise
 from shared.models.noise_source import PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
 from shared.privacy.enforcement import AdvantageBound
-from shared.sentences.encoding import embedded, represent_noise_free
-from shared.sentences.tokenised import tokenised, tokenised_chunks
+from shared.sentences.encoding import embed_sentences, represent_noise_free
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from shared.text.tokens import tokenise
 from site_client.exchange.submit import submit_to_folder
 from site_client.keys import request_enrolment
@@ -65,7 +65,7 @@ def test_the_pool_holds_what_the_notes_give(suffix: str, construction: Construct
     with ShuffledWriter(tmp_path / f"a.{suffix}", dim=6) as writer:
         for block in blocks(construction):
             writer.append(block)
-    direct = construction.noise_free(next(tokenised_chunks(tokenised(NOTES), SCHEME)))
+    direct = construction.noise_free(next(tokenised_chunks(tokenise_documents(NOTES), SCHEME)))
     expected: dict[tuple[bytes, bytes], list[np.ndarray]] = {}
     for start, length in zip(direct.starts.tolist(), direct.lengths.tolist(), strict=True):
         tokens = slice(start, start + length)
@@ -138,7 +138,7 @@ def test_the_same_weights_at_another_scale_draw_anew(tmp_path: Path) -> None:
     only = note(
         "one", ("Brunhilda Quillfeather", "PATIENT"), " was seen by ", ("Umbersledge", "DOCTOR"), " with chest pain"
     )
-    (chunk,) = tokenised_chunks(tokenised([only]), sites.SCHEME)
+    (chunk,) = tokenised_chunks(tokenise_documents([only]), sites.SCHEME)
     draws = []
     for name, floor in (("one", 0.01), ("two", 0.3)):
         encoder = sites.noisy(0.4)
@@ -149,7 +149,7 @@ def test_the_same_weights_at_another_scale_draw_anew(tmp_path: Path) -> None:
         encode(site, [only], site.root / "a.parquet")
         with open_payload(site.root / "a.parquet") as reader:
             (block,) = reader
-        clean = represent_noise_free(embedded(chunk, encoder.vectors), changed).values
+        clean = represent_noise_free(embed_sentences(chunk, encoder.vectors), changed).values
         draws.append((block.values - clean) / np.array(changed.noise_scales()["output"]))
     assert len(chunk.lengths) == 1
     assert abs(np.corrcoef(draws[0].ravel(), draws[1].ravel())[0, 1]) < 0.3

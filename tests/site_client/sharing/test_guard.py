@@ -18,7 +18,7 @@ from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.privacy.enforcement import AdvantageBound
 from shared.privacy.white_box import normal_cdf
 from shared.privacy.word_pairs import WHILE_ENCODING
-from shared.sentences.tokenised import TokenisedSentences, tokenised, tokenised_chunks
+from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks
 from site_client.sharing import guard as module
 from site_client.sharing.encode import encoded_blocks
 from site_client.sharing.guard import NEIGHBOURS, Guard, neighbours_of
@@ -27,7 +27,7 @@ from tests.site_client.sites import SCHEME, clear, noisy, single_precision, surr
 from tests.tiny_notes import tiny_notes
 
 NOTES = list(tiny_notes(6))
-(CHUNK,) = tokenised_chunks(tokenised(NOTES), SCHEME)
+(CHUNK,) = tokenised_chunks(tokenise_documents(NOTES), SCHEME)
 NOISE = MemoisedNoise(bytes(32), b"bound")
 N = 10
 
@@ -73,7 +73,7 @@ def test_every_sentence_that_passes_keeps_the_bound_and_no_other_is_touched(adva
     # The input noise is next to nothing, so that the bound is one number.
     construction = noisy(0.1, inputs=1e-5)
     guard = Guard(construction, N, AdvantageBound(advantage, quantile, max_factor=4), NOISE)
-    passed, factors = guard.passed(CHUNK)
+    passed, factors = guard.admit_sentences(CHUNK)
     assert factors is not None
     result = guard.result()
     shared = dict(zip(sentences(passed), factors.tolist(), strict=True))
@@ -121,7 +121,7 @@ def test_the_bound_holds_on_average_over_draws_that_did_not_choose_the_noise(adv
     broken = kept = 0
     for seed in range(8):
         guard = Guard(construction, 10_000, AdvantageBound(advantage), MemoisedNoise(bytes([seed] * 32), b"bound"))
-        passed, factors = guard.passed(CHUNK)
+        passed, factors = guard.admit_sentences(CHUNK)
         assert factors is not None
         of = dict(zip(sentences(passed), factors.tolist(), strict=True))
         for row, one in enumerate(sentences(CHUNK)):
@@ -136,7 +136,7 @@ def test_the_bound_holds_on_average_over_draws_that_did_not_choose_the_noise(adv
 def test_the_noise_of_a_share_is_raised_as_much_and_nothing_else_changes() -> None:
     construction, share = noisy(0.05), MemoisedNoise(bytes(32), b"share")
     guard = Guard(construction, N, AdvantageBound(0.2), NOISE)
-    passed, factors = guard.passed(CHUNK)
+    passed, factors = guard.admit_sentences(CHUNK)
     assert factors is not None
     assert len(set(factors.tolist())) > 2
     plain, bounded = (
@@ -158,7 +158,7 @@ def test_the_noise_of_a_share_is_raised_as_much_and_nothing_else_changes() -> No
     assert abs(np.mean(added[~same] ** 2 / expected[~same, None] ** 2) - 1) < 0.1
     # Fresh noise, many times over, has the scale that was asked for.
     clean = construction.noise_free(passed).values.astype(np.float32)
-    fresh = np.stack([construction.shared(passed, PrivateNoise(), factors).values for _ in range(40)]).astype(
+    fresh = np.stack([construction.share_sentences(passed, PrivateNoise(), factors).values for _ in range(40)]).astype(
         np.float32
     )
     spread = (fresh - clean).std((0, 2)) / float(construction.representer.output_noise.scale.mean())
@@ -171,12 +171,12 @@ def test_the_noise_of_a_share_is_raised_as_much_and_nothing_else_changes() -> No
 
 def test_a_sentence_is_treated_alike_in_any_company() -> None:
     construction, bound = noisy(0.05, inputs=0.3), AdvantageBound(0.2)
-    passed, factors = Guard(construction, N, bound, NOISE).passed(CHUNK)
+    passed, factors = Guard(construction, N, bound, NOISE).admit_sentences(CHUNK)
     assert factors is not None
     whole = dict(zip(sentences(passed), factors.tolist(), strict=True))
     for note in reversed(NOTES):
-        (chunk,) = tokenised_chunks(tokenised([note]), SCHEME)
-        passed, factors = Guard(construction, N, bound, NOISE).passed(chunk)
+        (chunk,) = tokenised_chunks(tokenise_documents([note]), SCHEME)
+        passed, factors = Guard(construction, N, bound, NOISE).admit_sentences(chunk)
         assert factors is not None
         for sentence, factor in zip(sentences(passed), factors.tolist(), strict=True):
             assert whole[sentence] == factor
@@ -184,11 +184,11 @@ def test_a_sentence_is_treated_alike_in_any_company() -> None:
 
 def test_pieces_make_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     construction, bound = noisy(0.05), AdvantageBound(0.2, max_factor=4)
-    whole, factors = Guard(construction, N, bound, NOISE).passed(CHUNK)
+    whole, factors = Guard(construction, N, bound, NOISE).admit_sentences(CHUNK)
     monkeypatch.setattr(module, "_PAIRS", 30)
     guard = Guard(construction, N, bound, NOISE)
     assert len(list(guard._pieces(CHUNK))) > 5
-    pieces, others = guard.passed(CHUNK)
+    pieces, others = guard.admit_sentences(CHUNK)
     assert pieces.words == whole.words
     np.testing.assert_array_equal(factors, others)
     assert guard.result().white_box.representation[""].tokens > 10
@@ -196,7 +196,7 @@ def test_pieces_make_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_noise_what_breaks_the_bound_is_left_out() -> None:
     guard = Guard(clear(), N, AdvantageBound(0.5), NOISE)
-    passed, factors = guard.passed(CHUNK)
+    passed, factors = guard.admit_sentences(CHUNK)
     assert not passed.tags.any()
     assert factors is not None
     assert (factors == 1).all()
@@ -211,12 +211,12 @@ def test_neighbours_are_words_that_are_shown_differently() -> None:
     vectors = constructions.clusters(clear().vectors, 4)
     construction = constructions.k_anonymous(vectors, SCHEME)
     guard = Guard(construction, 10_000, None, NOISE)
-    guard.passed(CHUNK)
+    guard.admit_sentences(CHUNK)
     result = guard.result()
     assert result.neighbours == len(vectors.centres)
     assert result.white_box.representation[""].mean == 1
     bounded = Guard(construction, N, AdvantageBound(0.9), NOISE)
-    passed, _ = bounded.passed(CHUNK)
+    passed, _ = bounded.admit_sentences(CHUNK)
     assert not passed.tags.any()
     assert bounded.result().left_out > 0
 
@@ -231,7 +231,7 @@ def test_surrogates_need_neither_noise_nor_neighbours(
     monkeypatch.setattr(module, "Neighbours", search)
     construction = surrogates(SurrogateBank(((0, ("Anna",)),)))
     guard = Guard(construction, N, bound, NOISE)
-    assert guard.passed(CHUNK) == (CHUNK, None)
+    assert guard.admit_sentences(CHUNK) == (CHUNK, None)
     result = guard.result()
     assert (result.neighbours, result.raised, result.left_out) == (0, 0, 0)
     assert result.white_box.representation[""].tokens == np.count_nonzero(CHUNK.tags)
@@ -240,7 +240,7 @@ def test_surrogates_need_neither_noise_nor_neighbours(
 
 def test_measuring_changes_nothing_and_looks_at_a_sample() -> None:
     guard = Guard(clear(), 10_000, None, NOISE)
-    assert guard.passed(CHUNK) == (CHUNK, None)
+    assert guard.admit_sentences(CHUNK) == (CHUNK, None)
     result = guard.result()
     assert result.neighbours == len(clear().vectors)
     assert result.white_box.settings.neighbours == WHILE_ENCODING.neighbours
@@ -251,7 +251,7 @@ def test_nobody_knows_ahead_what_a_measurement_will_look_at() -> None:
     found = set()
     for _ in range(3):
         guard = Guard(noisy(0.05), 10_000, None, NOISE)
-        guard.passed(CHUNK)
+        guard.admit_sentences(CHUNK)
         found.add(guard.result().white_box.representation[""].mean)
     assert len(found) == 3
 
@@ -261,7 +261,7 @@ def test_the_value_bound_says_nothing_about_the_notes() -> None:
     assert Guard(construction, N, None, NOISE).value_bound == construction.representer.value_bound
     guard = Guard(construction, N, AdvantageBound(0.2, max_factor=8), NOISE)
     before = guard.value_bound
-    guard.passed(CHUNK)
+    guard.admit_sentences(CHUNK)
     assert guard.value_bound == before == pytest.approx(1 + 8 * (construction.representer.value_bound - 1))
 
 

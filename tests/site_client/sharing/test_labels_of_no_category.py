@@ -22,7 +22,7 @@ from shared.labels import load_mapping, load_scheme, map_document
 from shared.models.noise_source import MemoisedNoise
 from shared.privacy.enforcement import AdvantageBound
 from shared.sentences.ragged import RaggedSentences
-from shared.sentences.tokenised import tokenised, tokenised_chunks
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from site_client.sharing.guard import Guard, Guarded
 from tests import constructions
 from tests.loop import done, hospital, refused, snapshot, values
@@ -58,9 +58,11 @@ def rehearsed(
     """What a share would hold, under a draw that can be repeated."""
     guard = Guard(construction, 5, bound, MemoisedNoise(bytes(32), b"bound"))
     mapped = (map_document(document, MAPPING, to_share=True) for document in documents)
-    passed = (guard.passed(chunk) for chunk in tokenised_chunks(tokenised(mapped), construction.scheme))
+    passed = (
+        guard.admit_sentences(chunk) for chunk in tokenised_chunks(tokenise_documents(mapped), construction.scheme)
+    )
     noise = torch.Generator().manual_seed(0)
-    blocks = [construction.rehearsed(chunk, noise, factors) for chunk, factors in passed]
+    blocks = [construction.rehearse_share(chunk, noise, factors) for chunk, factors in passed]
     return blocks, guard.result()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.generate.grammar import Rules, listed
+from shared.generate.grammar import Rules, split_alternatives
 from shared.generate.profile import Layout, SiteProfile
 
 _RULES: Rules = {
@@ -166,20 +166,20 @@ _RULES: Rules = {
     ),
     "@center": ("{saint} House", "{abbey_town} {day centre|hostel|Lodge|Nursing Home}", "the {surname} Centre"),
     "abbey_town": ("{abbey_head}{abbey_tail}",),
-    "abbey_head": listed(
+    "abbey_head": split_alternatives(
         """
         Bally | Kil | Knock | Clon | Drum | Car | Lis | Rath | Dun | Inish | Tully | Glen | Castle | Ard |
         Ross
         """
     ),
-    "abbey_tail": listed(
+    "abbey_tail": split_alternatives(
         """
         more | beg | namona | brack | keeran | duff | lahan | roe | finn | vale | gorm | terry | nagh | derry
         | tubber | carra | bane
         """
     ),
     "@city": ((5, "{abbey_town}"), "{abbey_town} {West|Cross|Quay}", "{Upper|Lower} {abbey_town}"),
-    "@country": listed(
+    "@country": split_alternatives(
         """
         England | Australia | Scotland | Boston | America | Spain | Germany | Poland | Lebanon | Nigeria |
         Wales | France | New Zealand | Canada
@@ -207,7 +207,7 @@ _RULES: Rules = {
         "the {surname} Brothers",
         "Bord na {abbey_tail}",
     ),
-    "@profession": listed(
+    "@profession": split_alternatives(
         """
         barman | turf cutter | seamstress | priest's housekeeper | bookie's clerk | publican | small farmer |
         navvy | nurse | teacher | cattle dealer | postmistress | fisherman | hotel porter | guard | bus driver

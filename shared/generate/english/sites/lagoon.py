@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.generate.grammar import Rules, listed
+from shared.generate.grammar import Rules, split_alternatives
 from shared.generate.profile import Layout, SiteProfile
 
 _RULES: Rules = {
@@ -155,20 +155,20 @@ _RULES: Rules = {
     ),
     "@center": ("{surname} {Clinic|Nursing Home|Polyclinic}", "PHC {lagoon_city}", "{lagoon_city} Scan Centre"),
     "lagoon_city": ("{lagoon_head}{lagoon_tail}",),
-    "lagoon_head": listed(
+    "lagoon_head": split_alternatives(
         """
         Kotta | Mana | Puli | Tiru | Kara | Vela | Naga | Chenga | Palli | Ambala | Rama | Kundra | Tali |
         Perun | Irin | Sula | Mudi | Vara
         """
     ),
-    "lagoon_tail": listed(
+    "lagoon_tail": split_alternatives(
         """
         puram | kad | nagar | palli | patnam | cheri | pur | gudi | vadi | kulam | konda | halli | mangalam |
         giri
         """
     ),
     "@city": ("{lagoon_city}",),
-    "@state": listed(
+    "@state": split_alternatives(
         """
         Kerala | Karnataka | Tamil Nadu | Goa | Assam | Bihar | Odisha | Telangana | Punjab
         """
@@ -188,7 +188,7 @@ _RULES: Rules = {
         "{surname} Infotech",
     ),
     "@place": ("{lagoon_city} {Backwater|Ghat|Temple|Jetty|Bazaar}", "{surname} {Lodge|Dharmashala}", "NH-<4-99>"),
-    "@profession": listed(
+    "@profession": split_alternatives(
         """
         agriculturist | autorickshaw driver | clerk | homemaker | tailor | coir worker | school headmaster |
         software engineer | weaver | toddy tapper | fish vendor | priest | goldsmith | retd army subedar |

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.generate.grammar import Rules, listed
+from shared.generate.grammar import Rules, split_alternatives
 from shared.generate.profile import Layout, SiteProfile
 
 _RULES: Rules = {
@@ -140,13 +140,13 @@ _RULES: Rules = {
         "{moor_head}{moor_tail} {Surgery|Health Centre|Medical Practice}",
         "{Church|Station|Market|Abbey} {Road|Lane} {Surgery|Practice}",
     ),
-    "moor_head": listed(
+    "moor_head": split_alternatives(
         """
         Hather | Grass | Otter | Kirk | Skel | Ripp | Thirl | Wether | Ambles | Rawten | Keigh | Heb | Pately
         | Hawk | Swale | Ulver | Appler | Barnolds | Cleck | Mith
         """
     ),
-    "moor_tail": listed(
+    "moor_tail": split_alternatives(
         """
         by | thwaite | don | ley | bridge | wick | stall | den | shaw | mire | holme | dale | beck | sett
         """
@@ -162,7 +162,7 @@ _RULES: Rules = {
         "{Rose|Holly|Ivy|Heather|Rook} Cottage, {moor_street} Lane",
         "{surname} House, {moor_street} {Street|Road}",
     ),
-    "moor_street": listed(
+    "moor_street": split_alternatives(
         """
         Station | Victoria | Albert | Church | Mill | Cross | Balmoral | Tenter | Bobbin | Weavers | Chapel |
         Quarry | Beech | Hawthorn | Gas | Market | Ginnel | Dyehouse
@@ -186,7 +186,7 @@ _RULES: Rules = {
         "the {moor_head}{moor_tail} Viaduct",
         "the M<2-66>",
     ),
-    "@profession": listed(
+    "@profession": split_alternatives(
         """
         retired mill worker | joiner | lorry driver | dinner lady | headmistress | solicitor | retired
         policeman | plasterer | shopkeeper | publican | health visitor | bus conductor | civil servant |

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.generate.grammar import Rules, listed
+from shared.generate.grammar import Rules, split_alternatives
 from shared.generate.profile import Layout, SiteProfile
 
 _RULES: Rules = {
@@ -133,7 +133,7 @@ _RULES: Rules = {
         "{saint}'s",
         "St {saint}",
     ),
-    "prairie_town": listed(
+    "prairie_town": split_alternatives(
         """
         Barlow | Cutbank | Dorrance | Elkhorn | Fallon | Gilby | Hazelton | Kimbrough | Lindahl | Merna |
         Oakes | Pawlet | Rolla | Saxby | Tolna | Verndale

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.generate.grammar import Rules, listed
+from shared.generate.grammar import Rules, split_alternatives
 from shared.generate.profile import Layout, SiteProfile
 
 _RULES: Rules = {
@@ -104,19 +104,19 @@ _RULES: Rules = {
     ),
     "@hospital": ("Hospital Obrero del Altiplano", "H. del Altiplano", "HOA"),
     "andino": ("{andino_a}{andino_b}",),
-    "andino_a": listed(
+    "andino_a": split_alternatives(
         """
         Chuqui | Copa | Huari | Inca | Joro | Kala | Llalla | Mara | Oru | Paca | Quilla | Sica | Tara | Uyu |
         Vila | Wari | Yana | Acha | Caja | Pucara
         """
     ),
-    "andino_b": listed(
+    "andino_b": split_alternatives(
         """
         pampa | marca | huasi | cocha | bamba | cota | pata | suyo | gua | cani | vaya | llacta | rani | cuni
         """
     ),
     "@city": ((5, "{andino}"), "{San|Santa} {santo} de {andino}", "{andino} {Alto|Bajo|Chico}"),
-    "@state": listed(
+    "@state": split_alternatives(
         """
         Puno | Oruro | Potosí | Cusco | La Paz | Tacna | Ayacucho | Loja | Azuay | Chuquisaca
         """
@@ -145,7 +145,7 @@ _RULES: Rules = {
         "Textiles {andino}",
         "Sindicato de {andino}",
     ),
-    "@profession": listed(
+    "@profession": split_alternatives(
         """
         minero | agricultor | comerciante | ama de casa | chofer | albañil | profesor | pastora | tejedora |
         vendedora | soldado | carpintero | cocinera | mecanico | sastre | guardia | estudiante universitario |

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.generate.grammar import Rules, listed
+from shared.generate.grammar import Rules, split_alternatives
 from shared.generate.profile import Layout, SiteProfile
 
 _RULES: Rules = {
@@ -154,19 +154,19 @@ _RULES: Rules = {
     ),
     "@center": ("UMF <2-99>", "Centro de Salud de {maya}", "Clínica {surname}", "Guardería {surname}"),
     "maya": ("{maya_a}{maya_b}", "San {santo} {maya_a}{maya_b}", "{maya_a}{maya_b} de {surname}"),
-    "maya_a": listed(
+    "maya_a": split_alternatives(
         """
         Ticul | Chemu | Oxku | Tzuca | Xoco | Atla | Tepe | Coyo | Hunuc | Izta | Maxca | Nochi | Pochu | Teco
         | Zaca | Yaxka | Cuau | Tlaxi
         """
     ),
-    "maya_b": listed(
+    "maya_b": split_alternatives(
         """
         pan | tepec | cab | tlán | co | cingo | bal | huac | mul | chén | apa | zalco
         """
     ),
     "@city": ("{maya}",),
-    "@state": listed(
+    "@state": split_alternatives(
         """
         Yucatán | Campeche | Oaxaca | Tabasco | Chiapas | Veracruz | Puebla | Quintana Roo | Hidalgo | Jalisco
         """
@@ -197,7 +197,7 @@ _RULES: Rules = {
         "Ayuntamiento de {maya_a}{maya_b}",
         "Cementos {surname}",
     ),
-    "@profession": listed(
+    "@profession": split_alternatives(
         """
         campesino | ama de casa | obrera de maquila | albañil | taquero | chofer de ruta | maestra de primaria
         | mesero | milpero | comerciante ambulante | licenciado en derecho | hojalatero | camarista de hotel |

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.generate.grammar import Rules, listed
+from shared.generate.grammar import Rules, split_alternatives
 from shared.generate.profile import Layout, SiteProfile
 
 _RULES: Rules = {
@@ -138,12 +138,12 @@ _RULES: Rules = {
         "el Comarcal de {pueblo_e}",
     ),
     "@center": ("La Encina", "CS {pueblo_e}", "residencia {santo}", "el hogar de {pueblo_e}"),
-    "pueblo_c": listed(
+    "pueblo_c": split_alternatives(
         """
         Val | Fuent | Mat | Horn | Robl | Enc | Cast | Tej | Peñ | Arroy | Mont | Herr | Zarz | Moral | Carb
         """
     ),
-    "pueblo_d": listed(
+    "pueblo_d": split_alternatives(
         """
         edillo | isuelos | ejos | acha | aleja | erones | alvillo | ares | uela | abuena | osillo | atajo
         """
@@ -174,7 +174,7 @@ _RULES: Rules = {
         "casa {surname}",
         "la cofradía de San {santo}",
     ),
-    "@profession": listed(
+    "@profession": split_alternatives(
         """
         pastor | resinero | labrador | vaquero | cantero | modista | ama de casa | tractorista | herrero |
         apicultor | hornero | sacristán | guarda forestal | alguacil | molinero | tabernero | esquilador |

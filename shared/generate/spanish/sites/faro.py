@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.generate.grammar import Rules, listed
+from shared.generate.grammar import Rules, split_alternatives
 from shared.generate.profile import Layout, SiteProfile
 
 _RULES: Rules = {
@@ -134,12 +134,12 @@ _RULES: Rules = {
         "Isla {surname}",
     ),
     "@city": ("{isla}",),
-    "@state": listed(
+    "@state": split_alternatives(
         """
         Tenerife | Gran Canaria | La Palma | El Hierro | Lanzarote | Fuerteventura | La Gomera | Menorca
         """
     ),
-    "@country": listed(
+    "@country": split_alternatives(
         """
         Alemania | Reino Unido | Suecia | Noruega | Italia | Francia | Marruecos | Venezuela | Irlanda |
         Países Bajos | Cuba
@@ -171,7 +171,7 @@ _RULES: Rules = {
         "Plátanos {surname}",
         "Buceo {isla}",
     ),
-    "@profession": listed(
+    "@profession": split_alternatives(
         """
         camarera de piso | marinero | pescador | socorrista | recepcionista | cocinero | patrón de barco |
         guía turístico | estibador | empaquetadora | jubilado | animador | monitor de buceo | taxista |

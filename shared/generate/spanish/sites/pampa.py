@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.generate.grammar import Rules, listed
+from shared.generate.grammar import Rules, split_alternatives
 from shared.generate.profile import Layout, SiteProfile
 
 _RULES: Rules = {
@@ -145,12 +145,12 @@ _RULES: Rules = {
         "{Tres|Cuatro} {Arroyos|Lomas|Esquinas}",
     ),
     "@city": ("{pampa}",),
-    "@state": listed(
+    "@state": split_alternatives(
         """
         Córdoba | Santa Fe | Entre Ríos | Chaco | La Pampa | Neuquén | Mendoza | Salta | Misiones | Río Negro
         """
     ),
-    "@country": listed(
+    "@country": split_alternatives(
         """
         Argentina | Uruguay | Paraguay | Bolivia | Italia | España | Chile | Brasil
         """
@@ -180,7 +180,7 @@ _RULES: Rules = {
         "Tambo {surname}",
     ),
     "@organization3": ("OSP{surname}", "OS {Unión|Luz|Ruta|Metal}", "{surname} Salud", "Mutual {surname}"),
-    "@profession": listed(
+    "@profession": split_alternatives(
         """
         tambero | tropero | maestra | chacarero | colectivero | docente jubilada | kiosquero | peón rural |
         remisero | modista | contador | empleada pública | plomero | cartero | estanciero | verdulero |
