@@ -9,6 +9,7 @@
 # make bench  speeds as ratios against peers, in one run
 # make faults kills, full disks, cuts and flipped bytes at every point of the exchange; prints what was lost
 # make fuzz   a hundred thousand mutated headers, manifests and payloads; prints what got through (installs atheris)
+# make conformance  the TUF conformance suite and Wycheproof's vectors, where they can be had, against our own client and functions
 # make mutants puts named mistakes into a copy of the code, one after another; prints those that no test notices
 # make results-loop, make results-privacy, make results-trust, make frontier  measure every figure of docs/results again (need the corpora; hours)
 
@@ -22,7 +23,7 @@ INSTALLED := $(VENV)/.installed
 UNIT := tests/foundation tests/protocols/keys tests/protocols/share tests/protocols/release tests/shared/text tests/shared/sentences \
 	tests/shared/taggers tests/command_line tests/site_client/deid tests/aggregator/registry tests/bench/test_house.py tests/test_exit_codes.py
 
-.PHONY: demo test unit check lint types contracts format architecture coverage bench faults fuzz mutants results-loop results-privacy results-trust frontier clean
+.PHONY: demo test unit check lint types contracts format architecture coverage bench faults fuzz conformance mutants results-loop results-privacy results-trust frontier clean
 
 demo: $(INSTALLED)
 	$(BIN)/aggregator demo demo
@@ -70,6 +71,9 @@ faults: $(INSTALLED)
 fuzz: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps "$(ATHERIS)"
 	$(BIN)/python -m bench.fuzz --record
+
+conformance: $(INSTALLED)
+	$(BIN)/python -m bench.conformance --record
 
 mutants: $(INSTALLED)
 	$(BIN)/python -m bench.mutants --record

@@ -3,7 +3,8 @@
 DeidError (1)
 ├── ExpectationError
 │   ├── StorageError (8)    the disk is full, a file can't be read or written
-│   │   └── DatabaseError   see aggregator/errors.py
+│   │   ├── DatabaseError   see aggregator/errors.py
+│   │   └── PassphraseError see protocols/errors.py: 17
 │   └── ProtocolError (9)   see protocols/errors.py: 9 to 16
 ├── what `shared` raises    see shared/errors.py: 2 to 7
 ├── AggregatorError (20)    see aggregator/errors.py: 20 to 24

@@ -146,7 +146,7 @@ def receive(workspace: Workspace, path: Path) -> int:
         StorageError, DatabaseError, UnconfinedError: it can't be done here and now; repeat it.
     """
     # Junk is not even hashed.
-    read_header(path)
+    header = read_header(path)
     if regular_size(path) > _MAX_BUNDLE_BYTES:
         raise BoundsError(
             f"{_MAX_BUNDLE_BYTES} bytes at most", received="more", advice="split the share", place=path.name
@@ -157,7 +157,7 @@ def receive(workspace: Workspace, path: Path) -> int:
     if known is not None and known.state != ShareState.RECEIVED:
         return known.id
     with _own_fault():
-        recipient = workspace.recipient()
+        recipient = workspace.recipient(header.recipient)
     bundle = verify_bundle(path, public_keys=site_keys(workspace, today()), recipient_id=recipient.public_key.key_id)
     with workspace.registry().reading() as session:
         taken = _taken(session, bundle)
@@ -210,8 +210,8 @@ def _decided(workspace: Workspace, share: int) -> Decision:
 def _processed(workspace: Workspace, row: ShareRow, keys: Mapping[str, Sequence[PublicKey]]) -> ShareRow:
     with opening_folder(_staging(workspace)) as folder, ExitStack() as objects:
         with _own_fault():
-            terms, recipient = share_terms(workspace), workspace.recipient()
             path = objects.enter_context(workspace.objects().local(row.bundle_sha256))
+            terms, recipient = share_terms(workspace), workspace.recipient(read_header(path).recipient)
         opened = open_received(path, folder, keys, recipient, terms)
         if opened.payload is not None:
             workspace.objects().put(opened.payload, parse_manifest(opened.envelope).payload_sha256)

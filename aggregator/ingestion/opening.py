@@ -99,7 +99,7 @@ def _check_payload(payload: Path, bundle: VerifiedBundle, terms: ShareTerms) -> 
         payload,
         bundle.header.site,
         bundle.key,
-        terms.expected,
+        terms.expected_of(manifest),
         LIMITS,
         terms.overlap_key.hex(),
         terms.codebook,

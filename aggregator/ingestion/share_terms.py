@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aggregator.ingestion.known_rows import EXACT, NO_CODEBOOK, copy_published, find_codebook
@@ -27,6 +27,7 @@ class ShareTerms:
         codebook: file of the rows that these releases can show; None where noise makes any row possible.
         exact: as in `protocols.payload.codebook.Codebook`.
         overlap_key: secret of the digests by which sentences are known again.
+        earlier: ids of earlier keys of the provider, for which a share may still be.
     """
 
     releases: frozenset[str]
@@ -35,6 +36,15 @@ class ShareTerms:
     codebook: Path | None = None
     exact: bool = True
     overlap_key: bytes = bytes(SECRET_BYTES)
+    earlier: frozenset[str] = frozenset()
+
+    def expected_of(self, manifest: ShareManifest) -> ShareExpectation:
+        """What is expected of a share that may be for an earlier key of the provider."""
+        return (
+            replace(self.expected, recipient=manifest.recipient)
+            if manifest.recipient in self.earlier
+            else self.expected
+        )
 
     def check(self, manifest: ShareManifest) -> None:
         """Returns if a share was made for these releases, with noise that they allow.
@@ -69,13 +79,14 @@ def share_terms(workspace: Workspace) -> ShareTerms:
         StorageError: the secret for digests is damaged.
     """
     compatible = compatible_releases(workspace)
+    newest, *earlier = (key.key_id for key in workspace.signing_keys())
     release = next(iter(compatible.values()))
     rows = _rows(workspace, release.name)
     expected = ShareExpectation(
         label_scheme=workspace.scheme.name,
         tags=len(workspace.scheme.tags),
         dim=rows.dim,
-        recipient=workspace.key().public_key.key_id,
+        recipient=newest,
     )
     codebook = find_codebook(workspace, release)
     return ShareTerms(
@@ -85,6 +96,7 @@ def share_terms(workspace: Workspace) -> ShareTerms:
         None if codebook.suffix == NO_CODEBOOK else codebook,
         codebook.suffix == EXACT,
         read_secret(workspace.overlap_secret),
+        frozenset(earlier),
     )
 
 

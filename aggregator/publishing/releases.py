@@ -260,7 +260,7 @@ def _publish_next(workspace: Workspace, repository: Repository, kind: str, how: 
     with _staging(workspace) as folder:
         passed = _check_quality(workspace, how) if kind == "pipeline" else None
         failed = _fill(workspace, folder, fields, how, passed)
-        listed = list_release(folder, fields, workspace.key().public_key.key_id)
+        listed = list_release(folder, fields, workspace.signing_keys()[0].key_id)
         carried = set(listed.manifest.files) - ({_EMBEDDINGS} if how.embeddings_url else set())
         release = Release(listed.manifest)
         check_sizes(release.manifest.files)

@@ -98,18 +98,19 @@ class Repository:
     keys: KeyRing
     now: Clock = utc_now
 
-    def create(self, documents: Mapping[str, bytes]) -> None:
+    def create(self, documents: Mapping[str, bytes], *, protected: bool = False) -> None:
         """Make keys and the first metadata.
 
         Args:
             documents: the first small targets by name.
+            protected: whether the keys go under the passphrase.
 
         Raises:
             StorageError: they can't be written.
         """
         root = Root(expires=self.now() + ROOT_LIFETIME)
         for role in ROLES:
-            for key in self.keys.make(role):
+            for key in self.keys.make(role, protected=protected):
                 root.add_key(key, role)
             root.roles[role].threshold = THRESHOLD if role in OFFLINE_ROLES else 1
         with map_os_errors(self.folder):

@@ -27,6 +27,7 @@ from aggregator.registry.states import ShareState
 from aggregator.server.intake import refusal
 from foundation.errors import DeidError
 from protocols.errors import ProtocolError
+from protocols.keys.passphrase import Passphrase
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,12 @@ class IngestProcess:
 
     Args:
         root: folder of the workspace.
+        passphrase: that opens its keys, if the server was asked for it; the process is told over its pipe.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, passphrase: Passphrase | None = None) -> None:
         self._root = root
+        self._passphrase = passphrase
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
         self._resuming: subprocess.Popen[str] | None = None
@@ -117,6 +120,9 @@ class IngestProcess:
     def _start(self) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", __name__, str(self._root)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        secret = None if self._passphrase is None else self._passphrase.known
+        if secret is not None and self._process.stdin is not None:
+            self._process.stdin.write(json.dumps({"passphrase": secret.hex()}) + "\n")
         return self._process
 
     def _end(self) -> None:
@@ -184,6 +190,9 @@ def main(root: Path) -> None:
             # The server died while it asked.
             return
         question = json.loads(line)
+        if "passphrase" in question:
+            workspace = open_workspace(root, Passphrase.of_secret(bytes.fromhex(question["passphrase"])))
+            continue
         answer = {}
         try:
             if "bundle" in question:

@@ -15,6 +15,7 @@ import ssl
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import uvicorn
@@ -23,7 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from aggregator.enrolled import shares, site_rotation
 from aggregator.errors import AggregatorError, RegistryError, RequestError, WorkspaceError
 from aggregator.server.app import Setup, Work, create_app
-from aggregator.server.ingest_process import IngestWorkers
+from aggregator.server.ingest_process import IngestProcess, IngestWorkers
 from aggregator.server.intake import TakeIn
 from aggregator.server.limits import Limits
 from aggregator.server.middleware import LOG
@@ -75,11 +76,16 @@ def serve(workspace: Workspace, options: ServeOptions, ready: Callable[[str], No
 
     Raises:
         ConfigurationError: the certificate can't be used, or the address is missing.
+        PassphraseError: the keys are under a passphrase that is not given.
         StorageError: the port is taken.
         DatabaseError: the registry does not answer.
     """
     context = _tls(options)
-    with _listening(options) as listener, closing(IngestWorkers(workspace.root, options.workers)) as ingest:
+    # Whoever starts the server is there now to give the passphrase, and not later.
+    workspace.unlock()
+    workspace.remove_ended_keys()
+    process = partial(IngestProcess, passphrase=workspace.passphrase)
+    with _listening(options) as listener, closing(IngestWorkers(workspace.root, options.workers, process)) as ingest:
         address = _address(options, listener.getsockname()[1])
         app = create_app(
             replace(setup(workspace, address, options.limits), workers=options.workers),

@@ -152,8 +152,9 @@ def build(root: Path, *, database: str | None = None, keys: Mapping[str, Private
 
 def terms(workspace: Workspace) -> ShareTerms:
     """In place of `share_terms`."""
-    expected = ShareExpectation(label_scheme=SCHEME, tags=_TAGS, dim=DIM, recipient=workspace.key().public_key.key_id)
-    return ShareTerms(frozenset({RELEASE}), expected, ShareRows(DIM, VALUE_BOUND))
+    newest, *earlier = (key.key_id for key in workspace.signing_keys())
+    expected = ShareExpectation(label_scheme=SCHEME, tags=_TAGS, dim=DIM, recipient=newest)
+    return ShareTerms(frozenset({RELEASE}), expected, ShareRows(DIM, VALUE_BOUND), frozenset(earlier))
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from command_line.commands import Computation, Program, examples, json_option, report, seed_option
+from command_line.commands import Computation, Program, examples, json_option, passphrase_option, report, seed_option
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from shared.errors import ConfigurationError
@@ -41,14 +41,17 @@ def main() -> None:
     show_default=True,
     help="Whether a person has to approve by name before a share leaves.",
 )
+@passphrase_option
 @json_option
-def init(folder: Path, site: str, approval: bool, as_json: bool) -> None:
+def init(folder: Path, site: str, approval: bool, protect: bool, as_json: bool) -> None:
     """Make a workspace with a fresh signing key and the usual policy."""
+    from command_line.passphrase import take_new_passphrase
     from site_client import workspace
     from site_client.policy.site_policy import DEFAULT
     from site_client.policy.stored import set_policy
 
-    made = workspace.create(folder, site, approval_required=approval)
+    passphrase = take_new_passphrase() if protect else None
+    made = workspace.create(folder, site, approval_required=approval, passphrase=passphrase)
     set_policy(made, DEFAULT)
     key = made.key().public_key
     report(

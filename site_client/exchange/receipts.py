@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from foundation.os_errors import map_os_errors
 from protocols.bounded_reading import read_bounded
 from protocols.canonical import Json
 from protocols.errors import ProtocolError
-from protocols.keys.signed_message import MAX_MESSAGE_BYTES
+from protocols.keys.signed_message import MAX_MESSAGE_BYTES, claimed_sender
 from protocols.share.receipt import Receipt, read_receipt
 from site_client import ledger
 from site_client.errors import LedgerError, SiteError
@@ -35,7 +36,7 @@ def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
         SiteError: it is not about a share that left from here.
         LedgerError, StorageError: see there.
     """
-    receipt = read_receipt(data, workspace.pinned_provider().signing_key)
+    receipt = verify_receipt(workspace, data)
     manifest_sha256 = _left(workspace, receipt)
     path = workspace.root / "receipts" / f"{receipt.site}-{receipt.sequence:04}-{receipt.log_head[:16]}{SUFFIX}"
     if not path.exists():
@@ -55,6 +56,18 @@ def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
     return receipt
 
 
+def verify_receipt(workspace: Workspace, data: bytes) -> Receipt:
+    """A receipt that a key of the provider has signed which counts today.
+
+    Raises:
+        SignatureError: there is no such signature.
+        SchemaError: it is no receipt.
+    """
+    day = datetime.datetime.now(datetime.UTC).date()
+    _, key_id = claimed_sender(data, "receipt")
+    return read_receipt(data, workspace.pinned_provider().signer(key_id, day))
+
+
 def take_receipts(
     workspace: Workspace, folder: Path, tell: Callable[[Receipt], object] = lambda receipt: None
 ) -> list[Receipt]:
@@ -71,7 +84,7 @@ def take_receipts(
         LedgerError: the ledger was changed.
     """
     taken, failed = [], []
-    key = workspace.pinned_provider().signing_key
+    workspace.pinned_provider()
     if not folder.is_dir():
         raise StorageError("a folder", received="none", advice="check the path", place=folder.name)
     with map_os_errors(folder):
@@ -79,7 +92,7 @@ def take_receipts(
     for path in entries:
         try:
             data = read_bounded(path, MAX_MESSAGE_BYTES)
-            if read_receipt(data, key).site == workspace.site:
+            if verify_receipt(workspace, data).site == workspace.site:
                 taken.append(take_receipt(workspace, data))
                 tell(taken[-1])
         except LedgerError:

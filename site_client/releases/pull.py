@@ -4,8 +4,9 @@ Where that is a representer only, the newest pipeline comes too, or stays: what 
 the provider has begun the next round of sharing.
 
 The first pull pins the root of the provider's release repository: the person at the hospital gives the fingerprint that the
-provider told them over another channel. Everything after that follows from this root. The new release, its metadata and the
-provider's keys count together or not at all: until the settings are replaced, the release in use stays as it is.
+provider told them over another channel. Everything after that follows from this root. The new release and the provider's keys count
+together or not at all: until the settings are replaced, the release in use stays as it is. Metadata that were verified stay,
+as TUF's client workflow has it, also where the pull fails after them: older ones are refused from then on.
 
 A signature says who made a release, not that it protects: the hospital looks at its files itself, and one that does not keep its
 policy is not taken into use.
@@ -109,11 +110,12 @@ def pull(
                 "leave it out, or make a new workspace for another provider"
             )
         client = ReleaseClient(known or first_trust(origin, place, fingerprint), origin, scratch)
-        client.refresh()
-        provider = ProviderRecord.from_bytes(client.read(PROVIDER, MAX_RECORD_BYTES))
-        bringing = _Bringing(client, scratch, embeddings, network, max_bytes, gate)
-        name = read_latest(client.read(LATEST, MAX_DOCUMENT_BYTES))
-        release, judged = bringing.bring(workspace, name, workspace.current)
+        with _keep_metadata(workspace, client, known):
+            client.refresh()
+            provider = ProviderRecord.from_bytes(client.read(PROVIDER, MAX_RECORD_BYTES))
+            bringing = _Bringing(client, scratch, embeddings, network, max_bytes, gate)
+            name = read_latest(client.read(LATEST, MAX_DOCUMENT_BYTES))
+            release, judged = bringing.bring(workspace, name, workspace.current)
         manifest = release.manifest
         client.trust(place).save(workspace.trust)
 
@@ -185,6 +187,18 @@ class _Gate:
     def _kept(self, judgement: Judgement) -> Judgement:
         require_kept(self.workspace, judgement, Step.PULL, self.acceptance)
         return judgement
+
+
+@contextmanager
+def _keep_metadata(workspace: Workspace, client: ReleaseClient, known: Trust | None) -> Iterator[None]:
+    """Keeps the metadata that a pull has verified even where it fails: what was seen must not be unseen, nor a key come back."""
+    try:
+        yield
+    except DeidError:
+        # Before the first pull has succeeded nothing is pinned.
+        if known is not None and (found := client.trust(known.source)) != known:
+            found.save(workspace.trust)
+        raise
 
 
 def _place(source: str | None, known: Trust | None) -> str:

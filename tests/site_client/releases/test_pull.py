@@ -14,7 +14,7 @@ import pytest
 
 from foundation.errors import StorageError
 from foundation.reading import file_sha256
-from protocols.errors import BoundsError, DigestError, SchemaError
+from protocols.errors import BoundsError, DigestError, SchemaError, SignatureError
 from protocols.release.manifest import FileEntry
 from protocols.release.repository import LIFETIME, Reference
 from protocols.release.verification import verify_release
@@ -64,6 +64,13 @@ def site(publisher: Publisher, tmp_path: Path) -> workspace.Workspace:
     """With release 1 in use."""
     made = workspace.create(tmp_path / "site", "north")
     return pull(made, str(publisher.folder), publisher.fingerprint)[0]
+
+
+def all_but_metadata(site: workspace.Workspace) -> dict[str, str]:
+    """The workspace without what was verified of the metadata, which a pull that fails may bring on."""
+    found = snapshot(site.root)
+    del found[str(site.trust)]
+    return found
 
 
 def test_the_first_pull_brings_release_keys_and_trust(publisher: Publisher, site: workspace.Workspace) -> None:
@@ -143,10 +150,10 @@ def test_a_model_is_loaded_once_before_it_is_used(
         raise ModelError("weights that do not fit")
 
     monkeypatch.setattr(module, "load_construction", broken)
-    before = snapshot(site.root)
+    before = all_but_metadata(site)
     with pytest.raises(ModelError):
         pull(site)
-    assert snapshot(site.root) == before
+    assert all_but_metadata(site) == before
 
 
 def test_nothing_of_a_release_is_loaded_before_all_of_it_is_verified(
@@ -215,6 +222,40 @@ def test_so_is_one_that_can_not_be_read(site: workspace.Workspace) -> None:
 def test_one_that_can_not_be_read_does_not_keep_the_next_away(publisher: Publisher, site: workspace.Workspace) -> None:
     publisher.publish()
     assert pull(site)[1].manifest.sequence == 2
+
+
+def test_what_a_pull_that_fails_has_verified_stays(
+    publisher: Publisher, site: workspace.Workspace, tmp_path: Path
+) -> None:
+    """A key that was taken back must not count again, nor older metadata: not even where the pull that says so ends before its end."""
+    old = publisher.copy(tmp_path / "old")
+    publisher.repository.rotate(["timestamp", "snapshot"])
+    publisher.publish()
+    publisher.target("0002-representer/MODEL_CARD.md").unlink()
+    with pytest.raises(StorageError):
+        pull(site)
+    kept = Trust.load(site.trust)
+    assert kept is not None
+    assert "root_history/2.root.json" in kept.files
+    assert kept.files["timestamp.json"] == publisher.metadata("timestamp").read_bytes()
+    # The release in use is as it was.
+    assert workspace.open_workspace(site.root) == site
+    assert site.release()
+    # Who holds the old online keys, and leaves the new root out, is refused.
+    old.publish()
+    with pytest.raises(SignatureError):
+        pull(site, str(old.folder))
+    # Another place that failed is not remembered.
+    assert Trust.load(site.trust) == kept
+
+
+def test_a_first_pull_that_fails_pins_nothing(publisher: Publisher, tmp_path: Path) -> None:
+    new = workspace.create(tmp_path / "new", "south")
+    publisher.repository.rotate(["root"])
+    publisher.target("0001-representer/MODEL_CARD.md").unlink()
+    with pytest.raises(StorageError):
+        pull(new, str(publisher.folder), publisher.fingerprint)
+    assert not new.trust.exists()
 
 
 def test_a_lost_trust_asks_for_the_fingerprint_again(publisher: Publisher, site: workspace.Workspace) -> None:
@@ -329,11 +370,11 @@ class TestReference:
         assert release.read("scheme.json") == referring.read_bytes()
 
     def test_another_file_is_refused(self, site: workspace.Workspace, referring: Path) -> None:
-        before = snapshot(site.root)
+        before = all_but_metadata(site)
         referring.write_text('{"large": nope}')
         with pytest.raises(DigestError, match=r"given\.json"):
             pull(site, embeddings=referring)
-        assert snapshot(site.root) == before
+        assert all_but_metadata(site) == before
 
     def test_a_file_is_downloaded(
         self, site: workspace.Workspace, referring: Path, monkeypatch: pytest.MonkeyPatch
@@ -356,11 +397,11 @@ class TestReference:
     def test_another_download_is_refused(
         self, answer: bytes, site: workspace.Workspace, referring: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        before = snapshot(site.root)
+        before = all_but_metadata(site)
         monkeypatch.setattr(Network, "fetch", lambda network, url, most: iter([answer]))
         with pytest.raises((DigestError, BoundsError)):
             pull(site)
-        assert snapshot(site.root) == before
+        assert all_but_metadata(site) == before
 
     def test_a_reference_to_what_the_release_does_not_list_is_refused(
         self, publisher: Publisher, site: workspace.Workspace

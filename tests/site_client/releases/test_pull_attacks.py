@@ -5,6 +5,7 @@ Every attack is made on a site that has release 1 in use. Afterwards its workspa
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -29,6 +30,7 @@ from site_client.releases import pull as module
 from site_client.releases import source as release_source
 from site_client.releases.pull import pull
 from site_client.releases.source import Network
+from site_client.trust import Trust
 from tests.aggregator.server.service import Provider, listening
 from tests.facts import examined
 from tests.loop import snapshot
@@ -95,14 +97,21 @@ def site(begun: Path, tmp_path: Path) -> workspace.Workspace:
     return workspace.open_workspace(Path(shutil.copytree(begun / "site", tmp_path / "site")))
 
 
+def versions(site: workspace.Workspace) -> dict[str, int]:
+    """Of all that the site trusts, by name."""
+    trust = Trust.load(site.trust)
+    return {} if trust is None else {name: json.loads(data)["signed"]["version"] for name, data in trust.files.items()}
+
+
 def refused(
     site: workspace.Workspace, source: str, error: type[Exception] | tuple[type[Exception], ...], *words: str
 ) -> str:
-    """The one line with which a pull is refused; the site is as it was."""
-    before = snapshot(site.root)
+    """The one line with which a pull is refused; the site is as it was, but for metadata that were verified before the refusal."""
+    before, known = snapshot(site.root), versions(site)
     with pytest.raises(error) as caught:
         pull(site, source)
-    assert snapshot(site.root) == before
+    assert {**snapshot(site.root), str(site.trust): ""} == {**before, str(site.trust): ""}
+    assert all(versions(site)[name] >= version for name, version in known.items())
     line = str(caught.value)
     assert "\n" not in line
     for word in words:
