@@ -15,8 +15,8 @@ policy is not taken into use.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 

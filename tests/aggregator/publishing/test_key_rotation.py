@@ -242,12 +242,13 @@ class TestServer:
         opened = workspace.open_workspace(world.provider, sealed)
         opened.unlock()
         # Its keys open; that nothing is published yet is what comes next.
-        with closing(IngestProcess(world.provider, opened.passphrase)) as told:
-            with pytest.raises(AggregatorError, match="publish"):
-                told.take_in(bundles[0])
-        with closing(IngestProcess(world.provider)) as untold:
-            with pytest.raises(AggregatorError, match="passphrase"):
-                untold.take_in(bundles[1])
+        with (
+            closing(IngestProcess(world.provider, opened.passphrase)) as told,
+            pytest.raises(AggregatorError, match="publish"),
+        ):
+            told.take_in(bundles[0])
+        with closing(IngestProcess(world.provider)) as untold, pytest.raises(AggregatorError, match="passphrase"):
+            untold.take_in(bundles[1])
 
 
 def test_by_command(world: World) -> None:
