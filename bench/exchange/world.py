@@ -154,7 +154,7 @@ def terms(workspace: Workspace) -> ShareTerms:
     """In place of `share_terms`."""
     newest, *earlier = (key.key_id for key in workspace.signing_keys())
     expected = ShareExpectation(label_scheme=SCHEME, tags=_TAGS, dim=DIM, recipient=newest)
-    return ShareTerms(frozenset({RELEASE}), expected, ShareRows(DIM, VALUE_BOUND), frozenset(earlier))
+    return ShareTerms(frozenset({RELEASE}), expected, ShareRows(DIM, VALUE_BOUND), earlier=frozenset(earlier))
 
 
 @contextmanager

@@ -119,7 +119,10 @@ def measure(cell: Cell) -> Sight:
     """The figures of a cell, kept from run to run."""
     found: dict[str, Any] = load_or_measure(cell.name, lambda: asdict(_measure(cell)))
     found.pop("commit")
-    return Sight(**{name: tuple(value) if isinstance(value, list) else value for name, value in found.items()})
+    figures: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in found.items()
+    }
+    return Sight(**figures)
 
 
 def commit_of(cell: Cell) -> str:
@@ -153,8 +156,8 @@ def _measure(cell: Cell) -> Sight:
         cell,
         others,
         (mine, sum(left_out.values()) - mine),
-        (sent[hostile], sum(map(sent.get, others))),
-        spent,  # type: ignore[arg-type]
+        (sent[hostile], sum(sent[site] for site in others)),
+        spent,
     )
 
 
@@ -194,8 +197,8 @@ def judge(
             changed, places = insert_names(own, made.scheme, listed, each, generator, cue)
             found = _said(head, made.noise_free(changed))[changed.starts + places]
             counts += [found.sum(), len(found)]
-    pairs = [tuple(map(int, counts)) for counts in (triggers, after_cue, names, tokens)]
-    return Sight(*pairs, left_out, sent, round(spent, 2))  # type: ignore[arg-type]
+    pairs: list[Any] = [tuple(map(int, counts)) for counts in (triggers, after_cue, names, tokens)]
+    return Sight(pairs[0], pairs[1], pairs[2], pairs[3], left_out, sent, round(spent, 2))
 
 
 @cache

@@ -58,7 +58,8 @@ class RowVotes:
     def verdicts(self, site: str, sentences: RaggedSentences) -> NDArray[np.int8]:
         """What most others say of every token of a site: 1 PHI, -1 no PHI, 0 nothing, or both; int8 `[tokens]`."""
         said = [counts.verdicts(site)[counts.rows_of(sentences)] for counts in self.counts.values()]
-        return (np.max(said, axis=0).clip(0) + np.min(said, axis=0).clip(max=0)).astype(np.int8)
+        agreed: NDArray[np.int8] = (np.max(said, axis=0).clip(0) + np.min(said, axis=0).clip(max=0)).astype(np.int8)
+        return agreed
 
     def mistrusted(self, site: str, blocks: Iterable[RaggedSentences]) -> Mistrusted:
         """The rows and cues of a site on which tokens without a label are mostly outvoted."""
