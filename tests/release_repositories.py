@@ -37,10 +37,14 @@ class Publisher:
     Args:
         root: holds releases/ and keys/; made where it is missing.
         now: the provider's clock.
+
+    Attributes:
+        skipped: numbers that no release has.
     """
 
     def __init__(self, root: Path, now: Clock = utc_now) -> None:
         self.root = root
+        self.skipped = 0
         ring = KeyRing(root / "keys" / "online", (root / "keys" / "offline",))
         self.repository = Repository(root / "releases", ring, now)
         if not root.exists():
@@ -63,9 +67,9 @@ class Publisher:
         """The same elsewhere, keys and all."""
         return Publisher(Path(shutil.copytree(self.root, root)), self.repository.now)
 
-    def publish(self, text: str = "{}", *, kind: str = "representer", sequence: int = 0, **more: str) -> str:
-        """Publishes the next release, or the one of that number, of a few small files; its name."""
-        sequence = sequence or len(self.repository.release_names()) + 1
+    def publish(self, text: str = "{}", *, kind: str = "representer", **more: str) -> str:
+        """Publishes the next release, of a few small files; its name."""
+        sequence = len(self.repository.release_names()) + 1 + self.skipped
         return self.publish_as(sequence, kind, {"scheme.json": text, "MODEL_CARD.md": f"# {sequence}", **more})
 
     def publish_as(self, sequence: int, kind: str, files: Mapping[str, str]) -> str:

@@ -177,7 +177,7 @@ class TestNotesThatAreStrangeButGood:
         aside = tmp_path / "aside"
         found = values(encode(loop, path, tmp_path / "a.parquet", "--quarantine", aside, "--json"))
         assert found["quarantined"] == 1
-        assert (aside / "n-1.txt").exists()
+        assert (aside / "000001.txt").exists()
         seen = values(
             hospital("evaluate", path, "--quarantine", tmp_path / "again", "--json", "--workspace", loop.site("fourth"))
         )

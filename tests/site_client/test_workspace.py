@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from protocols.errors import DigestError, ProtocolError
+from protocols.errors import DigestError
 from site_client.errors import WorkspaceError
 from site_client.workspace import create, open_workspace
 from tests.loop import Loop
@@ -29,10 +29,12 @@ def test_no_number_is_given_twice_even_if_the_share_fails(tmp_path: Path) -> Non
 def test_a_release_outside_the_workspace_is_not_used(loop: Loop) -> None:
     settings = loop.site("north") / "site.json"
     stated = json.loads(settings.read_text())
-    settings.write_text(json.dumps(stated | {"release": stated["release"] | {"folder": "../../provider/representer"}}))
-    opened = open_workspace(loop.site("north"))
-    with pytest.raises(ProtocolError):
-        opened.release()
+    for release in ("release", "pipeline"):
+        for folder in ("../../provider/representer", "../../provider/0001-representer", ""):
+            other = {"folder": folder, "digest": stated["release"]["digest"]}
+            settings.write_text(json.dumps(stated | {release: other}))
+            with pytest.raises(WorkspaceError, match="restore the file"):
+                open_workspace(loop.site("north"))
 
 
 def test_the_release_in_use_is_verified_anew(loop: Loop) -> None:

@@ -49,7 +49,7 @@ def test_a_note_that_nobody_labelled_is_read_but_refused_where_labels_are_needed
     corpus = read_corpus(tmp_path / file, labelled=True, quarantine=aside)
     assert list(corpus) == []
     assert corpus.report.reasons == {"AnnotationError": 1}
-    assert TEXT in next(one for one in aside.iterdir() if one.stem == "n").read_text(encoding="utf-8")
+    assert TEXT in next(one for one in aside.iterdir() if one.stem == "000001").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", LABELLED)

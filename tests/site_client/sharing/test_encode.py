@@ -279,7 +279,7 @@ def test_notes_that_nobody_labelled_are_not_shared(tmp_path: Path) -> None:
     assert not (site.root / "a.parquet").exists()
     aside = values(hospital(*command, "--json", "--quarantine", tmp_path / "aside"))
     assert (aside["quarantined"], aside["sentences"]) == (1, found["sentences"])
-    assert "Atendido" in (tmp_path / "aside" / "never.json").read_text()
+    assert "Atendido" in (tmp_path / "aside" / "000001.json").read_text()
 
 
 def test_where_no_sentence_keeps_the_bound_nothing_is_written(tmp_path: Path) -> None:
