@@ -26,6 +26,7 @@ from foundation.files import write_text
 from foundation.folders import new_tree
 from foundation.locks import lock_folder
 from foundation.reading import read_text
+from foundation.secret_files import read_secret
 from protocols.errors import ProtocolError
 from protocols.fields import SITE, check_text, read_date
 from protocols.keys.key_files import choose_protection
@@ -216,6 +217,11 @@ class Workspace:
         """The file with the secret of the noise."""
         return self.root / "keys" / "noise.key"
 
+    @property
+    def notes_key(self) -> Path:
+        """The file with the secret of the digests of notes."""
+        return self.root / "keys" / "notes.key"
+
     def noise_secret(self) -> bytes:
         """The site's secret for noise that is drawn once for each sentence.
 
@@ -299,6 +305,7 @@ def create(root: Path, site: str, *, approval_required: bool = True, passphrase:
         (root / "keys").chmod(0o700)
         key.save(workspace.private_key(key.public_key.key_id), passphrase)
         workspace.noise_secret()
+        read_secret(workspace.notes_key)
         workspace.save()
     return workspace
 

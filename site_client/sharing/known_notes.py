@@ -65,7 +65,7 @@ class NoteDigests:
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
-        self._key = read_secret(workspace.root / "keys" / "notes.key")
+        self._key = read_secret(workspace.notes_key)
         self._earlier = {share: _read(_path(workspace, share)) for share in _sharing(workspace)}
         self._notes: list[bytes] = []
 
