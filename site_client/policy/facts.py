@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from protocols.canonical import Json, decimal_text, read_decimal
+from protocols.canonical import Json
 from protocols.errors import ProtocolError
 from protocols.fields import read_date
 from shared.constructions.promised import Recomputed
@@ -103,7 +103,8 @@ class ReleaseFacts:
         figures: dict[str, Json] = {
             **vars(self.figures),
             "procedures": [*self.figures.procedures],
-            "mu": None if mu is None else decimal_text(mu) if math.isfinite(mu) else _UNBOUNDED,
+            # As it is written in Python: a provider's noise may be of any size, and decimals have an end.
+            "mu": None if mu is None else repr(mu) if math.isfinite(mu) else _UNBOUNDED,
         }
         return {
             "looked": digest_method(),
@@ -124,7 +125,7 @@ class ReleaseFacts:
             audit, created = stated["audit"], read_date(stated["created"], "ledger")
             found = None if audit is None else AuditFacts.from_json(_object(audit))
             return cls(release, _integer(stated["sequence"]), created, _figures(_object(stated["figures"])), found)
-        except (KeyError, TypeError, ProtocolError):
+        except (KeyError, TypeError, ValueError, ProtocolError):
             return None
 
 
@@ -165,7 +166,7 @@ def _figures(stated: Mapping[str, Json]) -> Recomputed:
         cluster_size=None if cluster is None else _integer(cluster),
         unlisted_public_words=_integer(stated["unlisted_public_words"]),
         hides_casing=stated["hides_casing"] is True,
-        mu=None if mu is None else math.inf if mu == _UNBOUNDED else read_decimal(mu),
+        mu=None if mu is None else math.inf if mu == _UNBOUNDED else _number(mu),
         surrogate_spans=_integer(stated["surrogate_spans"]),
         bytes=_integer(stated["bytes"]),
     )
@@ -181,6 +182,12 @@ def _integer(value: Json) -> int:
     if type(value) is not int:
         raise TypeError
     return value
+
+
+def _number(value: Json) -> float:
+    if not isinstance(value, str):
+        raise TypeError
+    return float(value)
 
 
 def _texts(value: Json) -> tuple[str, ...]:
