@@ -22,8 +22,13 @@ from tests.loop import refused
 
 @pytest.fixture(autouse=True)
 def unheeded() -> Iterator[None]:
-    """Whoever started the tests may ignore signals, as nohup does."""
-    before = {number: signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGHUP)}
+    """Whoever started the tests may ignore signals, as nohup and a shell's `&` do."""
+    handlers = {
+        signal.SIGTERM: signal.SIG_DFL,
+        signal.SIGHUP: signal.SIG_DFL,
+        signal.SIGINT: signal.default_int_handler,
+    }
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
