@@ -6,6 +6,7 @@ import hashlib
 import html
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +73,7 @@ _FOUND: list[Audit] = []
 
 
 @pytest.fixture
-def attacked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def attacked_once(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Audit]:
     """For tests of what becomes of findings, whatever they are: those of the first attacks are found every time."""
 
     def found(*arguments: Any, **options: Any) -> Audit:
@@ -81,6 +82,7 @@ def attacked_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return _FOUND[0]
 
     monkeypatch.setattr(audits, "run_audit", found)
+    return found
 
 
 class TestWithTheTraining:
@@ -318,14 +320,12 @@ class TestGate:
         assert len(logged(loop)) == 2
 
     def test_a_representer_that_is_replaced_meanwhile_gets_no_record(
-        self, loop: Loop, monkeypatch: pytest.MonkeyPatch
+        self, attacked_once: Callable[..., Audit], loop: Loop, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         before = snapshot(loop.provider / "audit")
 
-        attack = vars(audits)["run_audit"]
-
         def slow(*arguments: Any, **options: Any) -> Audit:
-            found = attack(*arguments, **options)
+            found = attacked_once(*arguments, **options)
             retrained(loop)
             return found
 

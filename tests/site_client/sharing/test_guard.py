@@ -104,8 +104,9 @@ def test_every_sentence_that_passes_keeps_the_bound_and_no_other_is_touched(adva
         assert 2 * result.white_box.representation[""].maximum - 1 <= advantage + 1e-6
 
 
-@pytest.mark.parametrize("advantage", [0.1, 0.2])
-def test_the_bound_holds_on_average_over_draws_that_did_not_choose_the_noise(advantage: float) -> None:
+# With another noise each, they notice noise that is raised by a tenth too little.
+@pytest.mark.parametrize(("advantage", "seeds"), [(0.1, range(4, 8)), (0.2, range(4))])
+def test_the_bound_holds_on_average_over_draws_that_did_not_choose_the_noise(advantage: float, seeds: range) -> None:
     construction = noisy(0.05, inputs=0.3)
     words = CHUNK.words
     # Neighbours of numbers are drawn, and punctuation has none.
@@ -117,9 +118,9 @@ def test_the_bound_holds_on_average_over_draws_that_did_not_choose_the_noise(adv
     )
     sentence = np.repeat(np.arange(len(CHUNK.lengths)), CHUNK.lengths)[pairs.tokens]
     vectors, fresh = construction.vectors.rows(words), torch.Generator().manual_seed(7)
-    delta = np.stack([divergences(construction.representer, vectors, CHUNK.lengths, pairs, fresh) for _ in range(40)])
+    delta = np.stack([divergences(construction.representer, vectors, CHUNK.lengths, pairs, fresh) for _ in range(60)])
     broken = kept = 0
-    for seed in range(4):
+    for seed in seeds:
         guard = Guard(construction, 10_000, AdvantageBound(advantage), MemoisedNoise(bytes([seed] * 32), b"bound"))
         passed, factors = guard.admit_sentences(CHUNK)
         assert factors is not None
