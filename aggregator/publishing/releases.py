@@ -23,7 +23,7 @@ from sqlalchemy.orm import Session
 
 from aggregator.errors import WorkspaceError
 from aggregator.publishing import audit_gate, quality_gate
-from aggregator.publishing.head_record import RECORD, read_origin
+from aggregator.publishing.head_record import HEAD_FILES, RECORD, read_origin
 from aggregator.publishing.model_card import model_card
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
@@ -42,7 +42,6 @@ from protocols.release.repository import LATEST, PROVIDER, REFERENCE, Reference,
 from protocols.release.verification import MANIFEST_NAME, ReleaseFields, ReleaseManifest, list_release
 from shared.constructions.files import FILES, FURTHER_FILES
 from shared.constructions.files import RECORD as RELEASE_RECORD
-from shared.taggers.registry import HEAD_FILES
 
 _EMBEDDINGS = "embeddings.safetensors"
 # What the representer withstood, for every hospital to read.
@@ -276,14 +275,20 @@ def last_pipeline(workspace: Workspace) -> Release | None:
 def _check_quality(workspace: Workspace, how: Publishing) -> quality_gate.Passed | None:
     last = last_pipeline(workspace)
     withdrawn = False
-    if last is not None:
-        query = (
-            select(ShareRow.id)
-            .join(ReleaseShareRow, ReleaseShareRow.share == ShareRow.id)
-            .where(ReleaseShareRow.release == last.manifest.sequence, ShareRow.state == ShareState.WITHDRAWN)
-        )
-        with workspace.registry().reading() as session:
+    with workspace.registry().reading() as session:
+        # A head that may not be released at all is not asked what it finds.
+        _trained_on(workspace, session)
+        if last is not None:
+            query = (
+                select(ShareRow.id)
+                .join(ReleaseShareRow, ReleaseShareRow.share == ShareRow.id)
+                .where(ReleaseShareRow.release == last.manifest.sequence, ShareRow.state == ShareState.WITHDRAWN)
+            )
             withdrawn = session.scalar(query.limit(1)) is not None
+    if last is not None and all(
+        file_sha256(workspace.head / name) == last.manifest.files[name].sha256 for name in HEAD_FILES
+    ):
+        last = None
     return quality_gate.check_quality(
         workspace.head, None if last is None else last.digest, withdrawn=withdrawn, approver=how.approver
     )
@@ -341,12 +346,7 @@ def _register(workspace: Workspace, release: Release, passed: quality_gate.Passe
         shares = _trained_on(workspace, session) if manifest.kind == "pipeline" else []
         session.add_all(ReleaseShareRow(release=manifest.sequence, share=share) for share in shares)
         if passed is not None:
-            accepted: dict[str, Json] = {
-                "release": release.name,
-                "reason": str(passed.reason),
-                "drops": [*passed.describe()],
-            }
-            audit_log.append(session, passed.approver or "operator", "drop-accepted", accepted)
+            audit_log.append(session, passed.approver or "operator", "drop-accepted", passed.as_json(release.name))
         details: dict[str, Json] = {"release": release.name, "digest": release.digest, "shares": len(shares)}
         audit_log.append(session, "operator", "release-published", details)
 
