@@ -11,7 +11,7 @@
 # make fuzz   a hundred thousand mutated headers, manifests and payloads; prints what got through (installs atheris)
 # make conformance  the TUF conformance suite and Wycheproof's vectors, where they can be had, against our own client and functions
 # make mutants puts named mistakes into a copy of the code, one after another; prints those that no test notices
-# make results-loop, make results-privacy, make results-trust, make frontier  measure every figure of docs/results again (need the corpora; hours)
+# make results-loop, make results-privacy, make results-trust, make results-poisoning, make frontier  measure every figure of docs/results again (need the corpora; hours)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
@@ -23,7 +23,7 @@ INSTALLED := $(VENV)/.installed
 UNIT := tests/foundation tests/protocols/keys tests/protocols/share tests/protocols/release tests/shared/text tests/shared/sentences \
 	tests/shared/taggers tests/command_line tests/site_client/deid tests/aggregator/registry tests/bench/test_house.py tests/test_exit_codes.py
 
-.PHONY: demo test unit check lint types contracts format architecture coverage bench faults fuzz conformance mutants results-loop results-privacy results-trust frontier clean
+.PHONY: demo test unit check lint types contracts format architecture coverage bench faults fuzz conformance mutants results-loop results-privacy results-trust results-poisoning frontier clean
 
 demo: $(INSTALLED)
 	$(BIN)/aggregator demo demo
@@ -83,6 +83,9 @@ results-loop: $(INSTALLED)
 
 results-trust: $(INSTALLED)
 	$(BIN)/python -m bench.results_trust
+
+results-poisoning: $(INSTALLED)
+	$(BIN)/python -m bench.poisoning --record
 
 results-privacy: $(INSTALLED)
 	$(BIN)/python -m bench.results_privacy

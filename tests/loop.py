@@ -174,10 +174,10 @@ def small_heads() -> Iterator[None]:
         yield
 
 
-def train_head(loop: Loop) -> Result:
+def train_head(loop: Loop, *more: object) -> Result:
     """Train the head of the provider until it finds everything in tiny notes, for seconds."""
     with small_heads():
-        return provider("train-head", "--epochs", 10, "--workspace", loop.provider)
+        return provider("train-head", "--epochs", 10, "--workspace", loop.provider, *more)
 
 
 def build(root: Path) -> Loop:

@@ -22,6 +22,8 @@ from aggregator.commands import options as provider_options
 from aggregator.demo import demonstration
 from aggregator.registry.states import ShareState
 from aggregator.repository import tuf_keys
+from aggregator.training.defences import registry as defences
+from aggregator.training.influence import InfluenceMode
 from command_line.commands import Computation
 from protocols.keys import rotation
 from protocols.release import repository
@@ -206,6 +208,9 @@ def test_what_computes_runs_on_one_thread(tmp_path: Path) -> None:
         (provider_options.PROCEDURES, registry.PROCEDURES),
         (provider_options.PRESETS, training.PRESETS),
         (provider_options.AUDIT_PRESETS, audit.PRESETS),
+        (sorted(provider_options.DEFENCES), sorted(defences.DEFENCES)),
+        (provider_options.DEFENCES[0], defences.DEFAULT),
+        (sorted(provider_options.INFLUENCE), sorted(InfluenceMode)),
         (provider_options.SHARE_STATES, [state.value for state in ShareState]),
         (provider_options.ROLES, tuf_keys.ROLES),
         (range(provider_options.HOLDERS), range(tuf_keys.HOLDERS)),

@@ -17,6 +17,7 @@ from typing import Any
 from aggregator.errors import DropError, WorkspaceError
 from aggregator.publishing.head_record import RECORD
 from foundation.reading import read_text
+from protocols.canonical import Json
 
 TOLERANCE = 0.01
 """Two trainings on the same notes differ by about as much: less is no drop."""
@@ -78,6 +79,10 @@ class Passed:
             for drop in self.drops
         ]
         return lines + ["it was not compared with the last release"] * self.uncompared
+
+    def as_json(self, release: str) -> dict[str, Json]:
+        """For the log, of the release that it is about."""
+        return {"release": release, "reason": str(self.reason), "drops": [*self.describe()]}
 
 
 def check_quality(head: Path, last: str | None, *, withdrawn: bool, approver: str | None) -> Passed | None:

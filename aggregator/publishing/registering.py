@@ -51,12 +51,7 @@ def register_release(
         shares = find_trained_shares(workspace, session) if manifest.kind == "pipeline" else []
         session.add_all(ReleaseShareRow(release=manifest.sequence, share=share) for share in shares)
         if passed is not None:
-            accepted: dict[str, Json] = {
-                "release": name,
-                "reason": str(passed.reason),
-                "drops": [*passed.describe()],
-            }
-            audit_log.append(session, passed.approver or "operator", "drop-accepted", accepted)
+            audit_log.append(session, passed.approver or "operator", "drop-accepted", passed.as_json(name))
         details: dict[str, Json] = {"release": name, "digest": manifest.digest, "shares": len(shares)}
         if failed:
             details["failed_audit"] = [*failed]

@@ -22,7 +22,7 @@ from sqlalchemy import select
 from aggregator.errors import WorkspaceError
 from aggregator.publishing import audit_gate, quality_gate
 from aggregator.publishing.changes import CARD, check_changed
-from aggregator.publishing.head_record import RECORD, read_origin
+from aggregator.publishing.head_record import HEAD_FILES, RECORD, read_origin
 from aggregator.publishing.model_card import model_card
 from aggregator.publishing.registering import find_trained_shares, register_release
 from aggregator.registry import audit_log
@@ -50,7 +50,6 @@ from protocols.release.repository import (
 from protocols.release.verification import MANIFEST_NAME, ReleaseFields, ReleaseManifest, list_release
 from shared.constructions.files import FILES, FURTHER_FILES, digest_of
 from shared.constructions.files import RECORD as RELEASE_RECORD
-from shared.taggers.registry import HEAD_FILES
 
 _EMBEDDINGS = "embeddings.safetensors"
 # What the representer withstood, for every hospital to read.
@@ -296,14 +295,20 @@ def last_pipeline(workspace: Workspace) -> Release | None:
 def _check_quality(workspace: Workspace, how: Publishing) -> quality_gate.Passed | None:
     last = last_pipeline(workspace)
     withdrawn = False
-    if last is not None:
-        query = (
-            select(ShareRow.id)
-            .join(ReleaseShareRow, ReleaseShareRow.share == ShareRow.id)
-            .where(ReleaseShareRow.release == last.manifest.sequence, ShareRow.state == ShareState.WITHDRAWN)
-        )
-        with workspace.registry().reading() as session:
+    with workspace.registry().reading() as session:
+        # A head that may not be released at all is not asked what it finds.
+        _trained_on(workspace, session)
+        if last is not None:
+            query = (
+                select(ShareRow.id)
+                .join(ReleaseShareRow, ReleaseShareRow.share == ShareRow.id)
+                .where(ReleaseShareRow.release == last.manifest.sequence, ShareRow.state == ShareState.WITHDRAWN)
+            )
             withdrawn = session.scalar(query.limit(1)) is not None
+    if last is not None and all(
+        file_sha256(workspace.head / name) == last.manifest.files[name].sha256 for name in HEAD_FILES
+    ):
+        last = None
     return quality_gate.check_quality(
         workspace.head, None if last is None else last.digest, withdrawn=withdrawn, approver=how.approver
     )

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from aggregator.publishing.head_record import HEAD_FILES
 from aggregator.publishing.releases import last_pipeline
 from aggregator.training.recall import RecallChange, compare_recall
 from aggregator.workspace import Workspace
 from foundation.files import write_bytes
 from protocols.release.manifest import MAX_RELEASE_BYTES
-from shared.taggers.registry import HEAD_FILES, load_head
+from shared.taggers.registry import load_head
 from shared.taggers.tagger import Tagger
 
 

@@ -13,8 +13,6 @@ from shared.taggers.bilstm_crf import BiLSTMCRF
 from shared.taggers.tagger import Tagger, TaggerConfig
 
 TAGGERS: Mapping[str, type[Tagger]] = {tagger.kind: tagger for tagger in (BiLSTMCRF,)}
-HEAD_FILES = ("head.safetensors", "head.json")
-"""What `save_head` writes."""
 DEFAULT = BiLSTMCRF.kind
 """The kind of a head that does not say which it is: heads did not, when there was one kind."""
 

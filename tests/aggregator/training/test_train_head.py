@@ -47,7 +47,15 @@ def test_a_record_keeps_its_layout_and_tells_where_the_head_is_from(tmp_path: Pa
         "redrawn",
         "representer",
         "sites",
+        "defence",
+        "influence",
+        "compared",
     ]
+    assert (record["defence"], record["influence"], record["compared"]) == (
+        {"name": "none", "not_counted": {}},
+        None,
+        None,
+    )
     assert record["shares"] == [
         {"site": "north", "sequence": 1, "payload": "ab" * 32, "manifest": "cd" * 32},
         {"site": "south", "sequence": 3, "payload": "ef" * 32, "manifest": None},

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from shared.errors import ConfigurationError
+from shared.labels import UNKNOWN_TAG
 from shared.sentences.ragged import Batch
 from shared.taggers.bilstm_crf import BiLSTMCRF, BiLSTMCRFConfig
 from shared.taggers.registry import DEFAULT, default_config, load_head, save_head
@@ -84,3 +85,25 @@ def test_its_description_is_written_as_before_there_were_kinds_and_read_with_or_
 def test_a_shape_that_cannot_work_is_refused(setting: dict[str, float]) -> None:
     with pytest.raises(ConfigurationError):
         BiLSTMCRFConfig(**({"inputs": 5, "tags": 7} | setting))  # type: ignore[arg-type]
+
+
+def test_a_token_of_unknown_tag_may_have_any_and_the_others_count_as_they_are() -> None:
+    tagger, plain = BiLSTMCRF(BiLSTMCRFConfig(5, 5, hidden=6)).double().eval(), batch()
+    plain = replace(plain, inputs=torch.randn(plain.inputs.shape, dtype=torch.float64))
+    tags = torch.zeros(4, 6, dtype=torch.int64)
+    tags[0, 2], tags[1, 0] = 1, 3
+    unknown = tags.clone()
+    unknown[0, 1] = unknown[0, 4] = unknown[2, 3] = UNKNOWN_TAG
+    with torch.no_grad():
+        asked = tagger.loss(replace(plain, tags=unknown))
+        terms = []
+        for first in range(5):
+            for second in range(5):
+                tried = tags.clone()
+                tried[0, 1], tried[0, 4], tried[2, 3] = first, second, first
+                terms.append(tagger.loss(replace(plain, tags=tried)))
+        together = torch.stack(terms)
+    torch.testing.assert_close(asked[0], -torch.logsumexp(-together[:, 0], 0), rtol=1e-5, atol=1e-5)
+    # Every value of the third sentence's tag came up five times.
+    torch.testing.assert_close(asked[2], -torch.logsumexp(-together[:, 2], 0) + math.log(5), rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(asked[1::2], together[0, 1::2])
