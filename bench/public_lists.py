@@ -1,7 +1,8 @@
-"""What the public lists that ship let through and what they cost: `python -m bench.public_lists [names|words|f1]...`.
+"""What the public lists that ship let through and what they cost: `python -m bench.public_lists [names|words|demo|f1]...`.
 
 - names: of the lists of names beside the corpora, which were not used to make the lists, how many are called public.
 - words: of the words of MEDDOCAN that the rule of the provider would show, how many a list holds; of generated notes too.
+- demo: how many of the words that the demonstration's provider would show no list holds.
 - f1: the default construction from 50 notes of MEDDOCAN and a pool with 100 others, scored on dev, with the lists and without.
 """
 
@@ -16,16 +17,19 @@ from functools import partial
 
 import torch
 
+from aggregator.demo.demonstration import NOTES
 from aggregator.training.representer import PublicMaterial, RepresenterOptions
 from bench import corpora
 from bench.outcomes import Outcome, outcome, score_pipeline
 from bench.privacy.material import PROVIDER_NOTES, background, spanish, spanish_names
 from bench.results_loop import private_pipeline
+from shared.anonymity.names import default_names
 from shared.anonymity.public_lists import PublicList, fold_word, on_public_lists
+from shared.anonymity.public_words import PublicRule, WordUse
 from shared.anonymity.shipped_lists import shipped_lists
 from shared.document import Document
 from shared.embeddings.generalised import strip_accents
-from shared.generate import generate_notes
+from shared.generate import generate_notes, public_site
 from shared.labels import load_scheme
 from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from shared.training.tagging import TaggingConfig
@@ -93,6 +97,22 @@ def _coverage(title: str, notes: Iterable[Document], scheme: str) -> None:
         print(f"{title}, {kind}: {held.mean():.1%} of words, {tokens / counted.total():.1%} of tokens", flush=True)
 
 
+def demo() -> None:
+    """Public words of the demonstration, before and after."""
+    for language, count in NOTES.items():
+        scheme = {"en": "i2b2_2014", "es": "meddocan"}[language]
+        chunks = list(
+            tokenised_chunks(tokenise_documents(generate_notes(public_site(language), count, 0)), load_scheme(scheme))
+        )
+        use = WordUse(dict.fromkeys(word.lower() for chunk in chunks for word in chunk.words))
+        for chunk in chunks:
+            use.add_labelled(chunk)
+        known = frozenset(name for listed in default_names(scheme) for name in listed)
+        public = [word for word, on in zip(use.words, use.find_public(PublicRule(), known).tolist(), strict=True) if on]
+        held = on_public_lists(public, shipped_lists())
+        print(f"demonstration, {language}: {held.sum()} of {len(public)} public words are on a list", flush=True)
+
+
 def f1() -> None:
     """The default construction with the lists and without; kept in bench/.runs."""
     hospital = {"hospital": corpora.meddocan("train")[_HOSPITAL]}
@@ -110,7 +130,7 @@ def _scored(lists: Sequence[PublicList], hospital: dict[str, list[Document]], se
     return score_pipeline(private_pipeline(material, hospital, "meddocan", options, head), corpora.meddocan("dev"))
 
 
-PARTS: dict[str, Callable[[], None]] = {"names": names, "words": words, "f1": f1}
+PARTS: dict[str, Callable[[], None]] = {"names": names, "words": words, "demo": demo, "f1": f1}
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
