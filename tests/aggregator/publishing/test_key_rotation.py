@@ -242,13 +242,9 @@ class TestServer:
         opened = workspace.open_workspace(world.provider, sealed)
         opened.unlock()
         # Its keys open; that nothing is published yet is what comes next.
-        with (
-            closing(IngestProcess(world.provider, opened.passphrase)) as told,
-            pytest.raises(AggregatorError, match="publish"),
-        ):
-            told.take_in(bundles[0])
-        with closing(IngestProcess(world.provider)) as untold, pytest.raises(AggregatorError, match="passphrase"):
-            untold.take_in(bundles[1])
+        for given, bundle, said in ((opened.passphrase, bundles[0], "publish"), (None, bundles[1], "passphrase")):
+            with closing(IngestProcess(world.provider, given)) as process, pytest.raises(AggregatorError, match=said):
+                process.take_in(bundle)
 
 
 def test_by_command(world: World) -> None:
