@@ -297,7 +297,7 @@ def _check_quality(workspace: Workspace, how: Publishing) -> quality_gate.Passed
     withdrawn = False
     with workspace.registry().reading() as session:
         # A head that may not be released at all is not asked what it finds.
-        _trained_on(workspace, session)
+        find_trained_shares(workspace, session)
         if last is not None:
             query = (
                 select(ShareRow.id)
