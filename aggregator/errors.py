@@ -16,6 +16,9 @@ DeidError (foundation)
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from foundation.errors import DeidError, StorageError
 
 
@@ -77,12 +80,20 @@ class RequestError(AggregatorError):
         status: of HTTP.
         code: one of `protocols.http.messages.PROBLEMS`.
         retry_after_s: when to try again; None for not at all.
+        headers: besides, which HTTP asks for.
     """
 
     def __init__(
-        self, message: str, *, status: int = 400, code: str = "malformed", retry_after_s: int | None = None
+        self,
+        message: str,
+        *,
+        status: int = 400,
+        code: str = "malformed",
+        retry_after_s: int | None = None,
+        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         super().__init__(message)
         self.status = status
         self.code = code
         self.retry_after_s = retry_after_s
+        self.headers = headers

@@ -33,6 +33,8 @@ from aggregator.errors import RequestError
 from aggregator.registry import Registry
 from aggregator.registry.tables import UploadRow
 from aggregator.server.authentication import Authenticator, Caller
+from aggregator.server.connections.addresses import Proxies
+from aggregator.server.connections.protocol import prove
 from aggregator.server.data_rate import MinimumDataRate
 from aggregator.server.intake import WAIT_S, Intake, TakeIn
 from aggregator.server.limits import Limits, Running, TokenBuckets
@@ -76,7 +78,8 @@ class Setup:
         uploads: folder for bundles on their way in.
         releases: folder of the release repository.
         address: as sites write it.
-        limits: of each site.
+        limits: of each site and each address.
+        proxies: in front of the server, whose word on their clients is taken.
         clock: seconds since 1970.
         wait_s: how long a request waits for a receipt.
         workers: how many shares are taken in at once.
@@ -87,18 +90,20 @@ class Setup:
     releases: Path
     address: str
     limits: Limits = field(default_factory=Limits)
+    proxies: Proxies = field(default_factory=Proxies)
     clock: Callable[[], float] = time.time
     wait_s: float = WAIT_S
     workers: int = 1
 
 
-def create_app(setup: Setup, work: Work) -> ASGIApp:
-    """The ASGI application."""
-    metrics = Metrics()
+def create_app(setup: Setup, work: Work, metrics: Metrics | None = None) -> ASGIApp:
+    """The ASGI application; its figures may be shared with what accepts its connections."""
+    metrics = metrics or Metrics()
     uploads = Uploads(setup.registry, setup.uploads, setup.limits, setup.clock)
     interface = _Interface(setup, work, metrics, uploads)
-    router = Router(interface.routes(), default=_nothing, lifespan=interface.lifespan)
-    return Middleware(router, metrics, setup.limits)
+    # No redirection: its answer would repeat what the request says of its host.
+    router = Router(interface.routes(), redirect_slashes=False, default=_nothing, lifespan=interface.lifespan)
+    return Middleware(router, metrics, setup.limits, setup.proxies)
 
 
 class _Interface:
@@ -108,7 +113,7 @@ class _Interface:
         self._metrics = metrics
         self._uploads = uploads
         self._authenticator = Authenticator(setup.registry, setup.address, setup.clock)
-        self._buckets = TokenBuckets(setup.limits, time.monotonic)
+        self._buckets = TokenBuckets(setup.limits.requests_per_s, setup.limits.burst, time.monotonic)
         self._requests = Running(setup.limits)
         self._intake = Intake(
             uploads, work.take_in, lambda state: metrics.decided.labels(state).inc(), setup.wait_s, setup.workers
@@ -202,6 +207,7 @@ class _Interface:
             with self._requests.one(caller.site):
                 self._buckets.take(caller.site)
                 await asyncio.to_thread(self._authenticator.use_up, caller)
+                prove(request.scope, caller.site)
                 return await answer(request, caller)
 
         return answer_to_caller
