@@ -34,7 +34,7 @@ from aggregator.registry import Registry
 from aggregator.registry.tables import UploadRow
 from aggregator.server.authentication import Authenticator, Caller
 from aggregator.server.connections.addresses import Proxies
-from aggregator.server.connections.protocol import prove
+from aggregator.server.connections.protocol import holder, prove
 from aggregator.server.data_rate import MinimumDataRate
 from aggregator.server.intake import WAIT_S, Intake, TakeIn
 from aggregator.server.limits import Limits, Running, TokenBuckets
@@ -42,10 +42,12 @@ from aggregator.server.metrics import CONTENT_TYPE, Metrics
 from aggregator.server.middleware import LOG, SITE, Middleware
 from aggregator.server.release_files import release_file
 from aggregator.server.uploads import Uploads
+from aggregator.server.waiting import Gathering, Turns
 from protocols.fields import SHA256
 from protocols.http.messages import MAX_CHUNK_BYTES, MAX_MESSAGE_BYTES, ServerTime, UploadRequest
 
 _TIDY_S = 600
+_FORGIVEN_BYTES = 1 << 20
 # Nothing of this interface belongs into a browser or a cache.
 _HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
 
@@ -99,20 +101,23 @@ class Setup:
 def create_app(setup: Setup, work: Work, metrics: Metrics | None = None) -> ASGIApp:
     """The ASGI application; its figures may be shared with what accepts its connections."""
     metrics = metrics or Metrics()
-    uploads = Uploads(setup.registry, setup.uploads, setup.limits, setup.clock)
-    interface = _Interface(setup, work, metrics, uploads)
+    turns = Turns()
+    uploads = Uploads(setup.registry, setup.uploads, setup.limits, setup.clock, turns)
+    interface = _Interface(setup, work, metrics, uploads, turns)
     # No redirection: its answer would repeat what the request says of its host.
     router = Router(interface.routes(), redirect_slashes=False, default=_nothing, lifespan=interface.lifespan)
     return Middleware(router, metrics, setup.limits, setup.proxies)
 
 
 class _Interface:
-    def __init__(self, setup: Setup, work: Work, metrics: Metrics, uploads: Uploads) -> None:
+    def __init__(self, setup: Setup, work: Work, metrics: Metrics, uploads: Uploads, turns: Turns) -> None:
         self._setup = setup
         self._work = work
         self._metrics = metrics
         self._uploads = uploads
+        self._turns = turns
         self._authenticator = Authenticator(setup.registry, setup.address, setup.clock)
+        self._nonces = Gathering(self._authenticator.use_up)
         self._buckets = TokenBuckets(setup.limits.requests_per_s, setup.limits.burst, time.monotonic)
         self._requests = Running(setup.limits)
         self._intake = Intake(
@@ -139,7 +144,7 @@ class _Interface:
 
     async def begin(self, request: Request, caller: Caller) -> Response:
         asked = UploadRequest.from_bytes(await self._message(request, caller))
-        found = await asyncio.to_thread(self._uploads.begin, caller.site, asked)
+        found = await self._turns.run(caller.site, self._uploads.begin, caller.site, asked)
         if isinstance(found, bytes):
             return _json(found)
         headers = {"location": f"/v1/uploads/{found.id}", "upload-offset": str(found.offset)}
@@ -147,18 +152,22 @@ class _Interface:
 
     async def offset(self, request: Request, caller: Caller) -> Response:
         await self._message(request, caller)
-        upload = await asyncio.to_thread(self._uploads.find, caller.site, request.path_params["name"])
+        upload = await self._turns.run(caller.site, self._uploads.find, caller.site, request.path_params["name"])
         return _offset(upload.offset)
 
     async def append(self, request: Request, caller: Caller) -> Response:
         pieces = self._pieces(request, MAX_CHUNK_BYTES)
         end = await self._uploads.append(caller, request.path_params["name"], pieces)
-        self._metrics.received.inc(end - (caller.parts.offset or 0))
+        arrived = end - (caller.parts.offset or 0)
+        self._metrics.received.inc(arrived)
+        # Small pieces are paid for in full: with them, a site could ask without end.
+        if arrived >= _FORGIVEN_BYTES:
+            self._turns.forgive(caller.site)
         return _offset(end)
 
     async def finish(self, request: Request, caller: Caller) -> Response:
         await self._message(request, caller)
-        upload = await asyncio.to_thread(self._uploads.find, caller.site, request.path_params["name"])
+        upload = await self._turns.run(caller.site, self._uploads.find, caller.site, request.path_params["name"])
         receipt = await self._intake.finish(upload)
         return Response(b"", 202, {**_HEADERS, "retry-after": "2"}) if receipt is None else _json(receipt)
 
@@ -167,7 +176,7 @@ class _Interface:
         digest = request.path_params["digest"]
         found = None
         if SHA256.fullmatch(digest):
-            found = await asyncio.to_thread(self._uploads.receipt, caller.site, digest)
+            found = await self._turns.run(caller.site, self._uploads.receipt, caller.site, digest)
         if found is None:
             raise RequestError("expected a bundle with a receipt, got another; submit it", status=404, code="not-found")
         return _json(found)
@@ -206,7 +215,9 @@ class _Interface:
             request.scope[SITE] = caller.site
             with self._requests.one(caller.site):
                 self._buckets.take(caller.site)
-                await asyncio.to_thread(self._authenticator.use_up, caller)
+                refusal = await self._nonces.ask(caller)
+                if refusal is not None:
+                    raise refusal
                 prove(request.scope, caller.site)
                 return await answer(request, caller)
 
@@ -218,7 +229,9 @@ class _Interface:
             headers[name] = f"{headers[name]}, {value}" if name in headers else value
         query = request.scope.get("query_string", b"")
         target = (request.scope["raw_path"] + (b"?" + query if query else b"")).decode("ascii", "replace")
-        return await asyncio.to_thread(self._authenticator.authenticate, request.method, target, headers)
+        return await self._turns.run(
+            holder(request.scope), self._authenticator.authenticate, request.method, target, headers
+        )
 
     async def _message(self, request: Request, caller: Caller) -> bytes:
         """The whole body of a short message, the one that was signed."""

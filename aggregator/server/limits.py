@@ -31,9 +31,10 @@ class Limits:
         least_bytes_per_s: of a body or an answer beyond that time; who is slower is cut off.
         connections: of all together.
         site_connections: that are kept for a site before others.
-        address_connections: that an address may hold before a site has proved itself on them.
-        address_per_s: connections that an address may begin, and requests that no site has signed, each on average.
-        address_burst: of each in a row.
+        address_connections: that an address may hold before a site has proved itself on them, or begin in a row.
+        address_connections_per_s: that an address may begin on average; each costs a handshake.
+        address_per_s: requests that no site has signed, on average.
+        address_burst: of them in a row.
         first_s: from the beginning of a connection to the end of its first header, TLS included.
 
     Raises:
@@ -52,8 +53,9 @@ class Limits:
     connections: int = 1000
     site_connections: int = 32
     address_connections: int = 64
-    address_per_s: float = 20
-    address_burst: int = 200
+    address_connections_per_s: float = 1
+    address_per_s: float = 10
+    address_burst: int = 100
     first_s: float = 15
 
     def __post_init__(self) -> None:

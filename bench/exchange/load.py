@@ -124,7 +124,7 @@ def measure(folder: Path, command: str, *, sites: int = SITES, bundle_bytes: int
 def run(folder: Path, sites: int, bundle_bytes: int) -> Loaded:
     """Make provider and sites, let all upload, and count."""
     world = build(folder / "world", keys={f"site-{number:02}": PrivateKey.generate() for number in range(sites)})
-    release = _publish(world)
+    release = publish_untrained(world)
     provider = world.workspace().key().public_key
     bundles = {site: share(world, site, release, bundle_bytes) for site in world.keys}
     certificates = make_certificates(folder / "certificates", "localhost")
@@ -155,11 +155,11 @@ def run(folder: Path, sites: int, bundle_bytes: int) -> Loaded:
     )
 
 
-def share(world: World, site: str, release: str, size: int) -> Path:
+def share(world: World, site: str, release: str, size: int, sequence: int = 1) -> Path:
     """A sealed share of invented sentences, of about `size` bytes."""
     blocks = max(1, round(size / (_BLOCK_SENTENCES * _SENTENCE_BYTES)))
-    sentences = Sentences(int(site.rpartition("-")[2]), blocks, _BLOCK_SENTENCES, dim=_DIM)
-    payload = world.share(site, 1, sentences, release=release)
+    sentences = Sentences(1000 * (sequence - 1) + int(site.rpartition("-")[2]), blocks, _BLOCK_SENTENCES, dim=_DIM)
+    payload = world.share(site, sequence, sentences, release=release)
     bundle = world.seal(payload, site)
     payload.unlink()
     return bundle
@@ -218,7 +218,7 @@ def _cuts(seed: int, size: int) -> Iterator[int | None]:
         yield chance.randrange(1, size) if chance.random() < _CUT else None
 
 
-def _publish(world: World) -> str:
+def publish_untrained(world: World) -> str:
     """Publish a representer that nobody has trained; returns the digest of the release."""
     workspace, scheme = world.workspace(), load_scheme(SCHEME)
     torch.manual_seed(0)

@@ -92,7 +92,7 @@ class Places:
         self.limits = limits
         self._proxies = proxies
         self._turned_away = turned_away
-        self._begun = TokenBuckets(limits.address_per_s, limits.address_burst, clock)
+        self._begun = TokenBuckets(limits.address_connections_per_s, limits.address_connections, clock)
         self._owners: dict[Owner, dict[Place, None]] = {}
         self._known: dict[str, deque[str]] = {}
         self._taken = 0

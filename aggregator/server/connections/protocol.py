@@ -92,6 +92,12 @@ def prove(scope: MutableMapping[str, Any], site: str) -> None:
         place.prove(site)
 
 
+def holder(scope: MutableMapping[str, Any]) -> str:
+    """The site that the connection of a request belongs to, or the network of its address; "" where there is none."""
+    place = _place(scope)
+    return "" if place is None else place.owner.name
+
+
 def is_proved(scope: MutableMapping[str, Any]) -> bool:
     """Whether a site has proved itself on the connection of a request before."""
     place = _place(scope)

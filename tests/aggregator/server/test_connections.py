@@ -17,7 +17,7 @@ from aggregator.server.limits import Limits, TokenBuckets
 from shared.errors import ConfigurationError
 
 HOST, OTHER, PROXY = "192.0.2.1", "198.51.100.7", "10.0.0.5"
-LIMITS = Limits(connections=6, address_connections=3, site_connections=2, address_burst=1000)
+LIMITS = Limits(connections=6, address_connections=3, site_connections=2, address_connections_per_s=1000)
 ADDRESSES = st.ip_addresses().map(str)
 
 
@@ -42,9 +42,10 @@ class Door:
         return number, place
 
 
-def door(limits: Limits = LIMITS, clock: Callable[[], float] = lambda: 0.0) -> Door:
+def door(limits: Limits = LIMITS, clock: Callable[[], float] | None = None) -> Door:
+    """Places at which a second passes between two connections unless `clock` says otherwise."""
     turned_away: list[str] = []
-    places = Places(limits, Proxies([PROXY]), turned_away.append, clock)
+    places = Places(limits, Proxies([PROXY]), turned_away.append, clock or itertools.count(0.0).__next__)
     return Door(places, [], turned_away, itertools.count().__next__)
 
 
@@ -174,8 +175,8 @@ def test_connections_of_a_proxy_are_neither_limited_by_address_nor_cut() -> None
 
 def test_who_begins_connections_too_quickly_is_turned_away_and_nobody_else() -> None:
     now = [0.0]
-    held = door(dataclasses.replace(LIMITS, address_burst=4, address_per_s=2), lambda: now[0])
-    for _ in range(4):
+    held = door(dataclasses.replace(LIMITS, address_connections_per_s=2), lambda: now[0])
+    for _ in range(3):
         held.let_in(HOST)[1].leave()
     assert held.take(HOST)[1] is None
     assert held.turned_away == ["rate"]
