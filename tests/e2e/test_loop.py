@@ -10,7 +10,7 @@ import pytest
 
 from protocols.payload.opening import open_payload
 from shared.corpus import read_corpus
-from tests.loop import Loop, audit, begin, done, enrol, hospital, provider, refused, share, snapshot, values
+from tests.loop import Loop, audit_for_hospitals, begin, done, enrol, hospital, provider, refused, share, snapshot, values
 from tests.tiny_notes import phi_strings
 
 UNKNOWN_KEY = "0000-0000-0000-0000-0000-0000-0000-0000"
@@ -190,7 +190,7 @@ class TestShares:
             )
         )
         refused(provider("publish", *at_provider(loop)), 22, "audit")
-        done(audit(loop))
+        audit_for_hospitals(loop)
         done(provider("publish", *at_provider(loop)))
         result = provider("ingest", fresh, *at_provider(loop))
         refused(result, 24)
@@ -216,7 +216,7 @@ class TestShares:
             )
         )
         refused(provider("release", *at_provider(loop)), 22, "audit")
-        done(audit(loop))
+        audit_for_hospitals(loop)
         refused(provider("release", *at_provider(loop)), 20, "another representer")
         assert not list((loop.releases / "targets").glob("0003-*"))
 

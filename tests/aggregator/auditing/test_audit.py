@@ -6,6 +6,7 @@ import hashlib
 import html
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,14 @@ def publish(loop: Loop) -> Result:
 def retrained(loop: Loop) -> None:
     command = ("train-repr", "--corpus", loop.notes("public"), "--cluster-size", 9, "--dim", 8)
     done(provider(*command, "--workspace", loop.provider))
+
+
+@pytest.fixture(scope="module")
+def built_loop(built_loop: Loop, tmp_path_factory: pytest.TempPathFactory) -> Loop:
+    """The loop with what its audit really found."""
+    loop = Loop(Path(shutil.copytree(built_loop.root, tmp_path_factory.mktemp("attacked") / "loop")))
+    shutil.copy(loop.found, record_path(loop))
+    return loop
 
 
 @pytest.fixture(autouse=True)
