@@ -87,6 +87,7 @@ TORCHLESS = {
     "site-client submit": "south.parquet --to-folder elsewhere --workspace south",
     "site-client receipts": "stick --workspace north",
     "site-client withdraw": "1 --to-folder elsewhere --workspace north",
+    "aggregator ingest": "stick --workspace provider",
     "aggregator shares list": "--workspace provider",
     "aggregator shares show": "DIGEST --workspace provider",
     "aggregator shares accept": "DIGEST --name A --reason B --workspace provider",
@@ -113,7 +114,6 @@ IN_VAIN = {"aggregator shares reject", "aggregator alarms acknowledge", "aggrega
 HEAVY = {
     "aggregator audit",
     "aggregator demo",
-    "aggregator ingest",
     "aggregator publish",
     "aggregator release",
     "aggregator train-embeddings",
