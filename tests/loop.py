@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -114,6 +115,11 @@ class Loop:
         return next((self.releases / "targets" / folder).glob(f"*.{file}"))
 
     @property
+    def found(self) -> Path:
+        """The record of what the audit of seconds found, which hospitals would not take."""
+        return self.root / "found.json"
+
+    @property
     def fingerprint(self) -> str:
         return (self.root / "fingerprint").read_text()
 
@@ -152,13 +158,16 @@ def audit(loop: Loop, *more: object, drawn: bool = False) -> Result:
     with quick_takes_seconds(), pytest.MonkeyPatch.context() as patch:
         if not drawn:
             patch.setattr(plots, "svg", lambda width, height, draw: "<svg></svg>")
-        result = provider(
+        return provider(
             "audit", "--corpus", loop.notes("public"), "--policy", limits, "--workspace", loop.provider, *more
         )
-    if result.exit_code == 0:
-        # Hospitals judge it by the limits of the project, which an audit of seconds can't keep.
-        state_full_audit(loop.provider / "audit")
-    return result
+
+
+def audit_for_hospitals(loop: Loop, *, drawn: bool = False) -> None:
+    """Audit the representer, and state what hospitals ask for: they judge by limits that an audit of seconds can't keep."""
+    done(audit(loop, drawn=drawn))
+    shutil.copy(loop.provider / "audit" / "audit.json", loop.found)
+    state_full_audit(loop.provider / "audit")
 
 
 @contextmanager
@@ -191,7 +200,7 @@ def build(root: Path) -> Loop:
     (root / "fingerprint").write_text(made["fingerprint"])
     done(provider("train-embeddings", loop.notes("public"), "--dim", 12, "--epochs", 2, "--min-count", 1, *at))
     done(provider("train-repr", "--corpus", loop.notes("public"), "--cluster-size", 8, "--dim", 8, *at))
-    done(audit(loop, drawn=True))
+    audit_for_hospitals(loop, drawn=True)
     done(provider("publish", *at))
     for name in ("north", "south"):
         enrol(loop, name)

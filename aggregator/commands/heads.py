@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     default=DEFENCES[0],
     show_default=True,
     type=click.Choice(DEFENCES),
-    help="What keeps a site that lies from bending the head; see docs/adr/0014.",
+    help="What keeps a site that lies from bending the head; see docs/adr/0021.",
 )
 @click.option(
     "--influence",

@@ -1,7 +1,7 @@
 """The interface of every defence: how a pool in which one hospital may lie becomes a head.
 
 What a hospital labels can't be checked against its notes. So a defence holds sites against one another: none of them alone
-may teach the head what all others contradict. `docs/adr/0014` says which one is the default, and what the others cost.
+may teach the head what all others contradict. `docs/adr/0021` says which one is the default, and what the others cost.
 """
 
 from __future__ import annotations
