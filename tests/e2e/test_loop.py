@@ -10,7 +10,19 @@ import pytest
 
 from protocols.payload.opening import open_payload
 from shared.corpus import read_corpus
-from tests.loop import Loop, audit_for_hospitals, begin, done, enrol, hospital, provider, refused, share, snapshot, values
+from tests.loop import (
+    Loop,
+    audit_for_hospitals,
+    begin,
+    done,
+    enrol,
+    hospital,
+    provider,
+    refused,
+    share,
+    snapshot,
+    values,
+)
 from tests.tiny_notes import phi_strings
 
 UNKNOWN_KEY = "0000-0000-0000-0000-0000-0000-0000-0000"
