@@ -5,22 +5,20 @@ from __future__ import annotations
 import base64
 from pathlib import Path
 
-from protocols.log.checkpoint import log_origin, read_checkpoint
+from protocols.log.checkpoint import LogHead, log_origin, read_checkpoint
 from protocols.log.entry import ReleaseEntry
 from protocols.log.tiles import read_bundle
 from site_client import ledger
+from site_client.release_log import HEAD
 from site_client.workspace import open_workspace
 from tests.loop import Loop, done, hospital, provider, values
 from tests.protocols.log.naive import mth
 
 
 def heads(site: Path) -> list[tuple[str, int]]:
-    found = ledger.entries(open_workspace(site))
-    return [
-        (one.event, one.details["release_log"]["size"])
-        for one in found
-        if isinstance(one.details.get("release_log"), dict)
-    ]
+    """Every head of the log in the ledger: the event, and how many releases there were."""
+    found = [one for one in ledger.entries(open_workspace(site)) if HEAD in one.details]
+    return [(one.event, LogHead.from_json(one.details[HEAD], "ledger").size) for one in found]
 
 
 def code(site: Path) -> str:
@@ -33,7 +31,7 @@ def test_receipts_and_pulls_tell_of_one_log(loop: Loop, tmp_path: Path) -> None:
     # The share was taken in while there was one release.
     assert heads(north) == [("release log seen", 1), ("receipt", 1)]
     assert code(north) != code(fourth)
-    pulled = values(hospital("pull", "--workspace", north, "--json"))
+    pulled = values(hospital("pull", loop.releases, "--workspace", north, "--json"))
     assert pulled["release_code"] == code(north) == code(fourth)
     assert heads(north)[-1] == ("release log seen", 2)
     # By hand: the published files, from the entries on.
@@ -53,7 +51,7 @@ def test_a_new_key_of_the_provider_signs_the_checkpoint_at_once(loop: Loop, tmp_
     fourth, origin = loop.site("fourth"), log_origin(loop.fingerprint)
     done(hospital("log", "export", tmp_path / "before", "--workspace", fourth))
     done(provider("keys", "rotate", "signing", "--overlap", 0, "--workspace", loop.provider))
-    done(hospital("pull", "--workspace", fourth))
+    done(hospital("pull", loop.releases, "--workspace", fourth))
     done(hospital("log", "export", tmp_path / "after", "--workspace", fourth))
     known = open_workspace(fourth).pinned_provider().signing_key
     before, after = (tmp_path / name for name in ("before", "after"))

@@ -60,7 +60,7 @@ def test_every_vector_is_tested() -> None:
         "header-signature",
         "header-digest",
         "receipt",
-        "receipt-of-version-2",
+        "receipt-with-log",
         "withdrawal",
     }
     assert set(RELEASE) == {
@@ -123,8 +123,8 @@ def test_a_receipt_and_a_withdrawal() -> None:
 
 
 def test_a_receipt_that_states_the_log() -> None:
-    receipt = read_receipt(SHARE["receipt-of-version-2"].encode(), KEY.public_key)
-    assert receipt.to_bytes(KEY).decode() == SHARE["receipt-of-version-2"]
+    receipt = read_receipt(SHARE["receipt-with-log"].encode(), KEY.public_key)
+    assert receipt.to_bytes(KEY).decode() == SHARE["receipt-with-log"]
     assert receipt.release_log == read_checkpoint(f"{LOG['checkpoint']}\n".encode(), ORIGIN, [KEY.public_key]).head
 
 
