@@ -95,7 +95,8 @@ class TestTheLoop:
         shutil.move(loop.root, moved.root)
         done(provider("shares", "list", *at_provider(moved)))
         done(provider("train-head", "--epochs", 1, *at_provider(moved)))
-        done(provider("release", *at_provider(moved)))
+        # After a single pass.
+        done(provider("release", "--accept-drop", "--approver", "A. Weiss", *at_provider(moved)))
         done(hospital("pull", moved.releases, *at_site(moved, "north")))
         done(hospital("deid", moved.notes("north"), "--out", tmp_path / "safe", *at_site(moved, "north")))
         share(moved, "south")
@@ -153,8 +154,9 @@ class TestShares:
         flip(bad, -1)
         result = provider("ingest", bad, good, *at_provider(loop))
         refused(result, 13)
-        assert "south share 2: accepted" in result.stdout
-        assert ("south", 2, "accepted") in self.listed(loop)
+        # The notes of its first share once more.
+        assert "south share 2: quarantined" in result.stdout
+        assert ("south", 2, "quarantined") in self.listed(loop)
 
     def test_a_share_of_a_revoked_site_is_refused(self, loop: Loop) -> None:
         fresh = share(loop, "north")
