@@ -73,6 +73,8 @@ SMALL = {
     "site-client ledger verify": "--workspace new",
     "site-client policy show": "--workspace new",
     "site-client policy set": "--least-cluster 500 --workspace new",
+    "site-client keys protect": "--workspace new",
+    "site-client keys unprotect": "--workspace new",
 }
 # In this order, on a copy of the loop.
 TORCHLESS = {
@@ -97,6 +99,8 @@ TORCHLESS = {
     "aggregator audit-log export": "log.jsonl --workspace provider",
     "aggregator keys list": "--workspace provider",
     "aggregator keys rotate": "--role timestamp --workspace provider",
+    "aggregator keys protect": "--workspace provider",
+    "aggregator keys unprotect": "--workspace provider",
     "aggregator refresh": "--workspace provider",
     "aggregator announce": "--workspace provider",
     "aggregator keys export-offline": "away --workspace provider",
@@ -152,13 +156,16 @@ COMMANDS = {name: command for word, group in PROGRAMS.items() for name, command 
 
 def run_all(lines: list[list[str]], watched: tuple[str, ...], folder: Path) -> list[tuple[int, list[str], str]]:
     """Run command lines in one fresh process; of each the code, what of `watched` is loaded by then, and its output."""
+    passphrase = folder / "passphrase"
+    passphrase.write_text("correct horse battery staple")
+    passphrase.chmod(0o600)
     ran = subprocess.run(
         [sys.executable, "-c", RUN, json.dumps(watched), json.dumps(lines)],
         capture_output=True,
         text=True,
         cwd=folder,
         check=True,
-        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+        env={"PYTHONPATH": str(ROOT), "PATH": "", "DEID_COMMONS_PASSPHRASE_FILE": str(passphrase)},
     )
     return [tuple(json.loads(line)) for line in ran.stdout.splitlines()]
 

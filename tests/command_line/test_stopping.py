@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -23,7 +24,7 @@ from tests.loop import refused
 @pytest.fixture(autouse=True)
 def unheeded() -> Iterator[None]:
     """Whoever started the tests may ignore signals, as nohup and a shell's `&` do."""
-    handlers = {
+    handlers: dict[int, Any] = {
         signal.SIGTERM: signal.SIG_DFL,
         signal.SIGHUP: signal.SIG_DFL,
         signal.SIGINT: signal.default_int_handler,

@@ -18,6 +18,7 @@ from bench.exchange.certificates import make_certificates
 from bench.exchange.load import run_server
 from tests.databases import Database
 from tests.loop import Loop, begin, done, hospital, provider, refused, train_head, values
+from tests.tiny_notes import long_notes, write_notes
 
 SHARING = ("north", "south")
 
@@ -54,8 +55,11 @@ class Exchange:
         done(hospital("pull", self.source, "--fingerprint", self.loop.fingerprint, *self.network, *self.at(name)))
 
     def encode(self, name: str, number: int) -> Path:
-        out = self.loop.root / f"{name}-{number}.parquet"
-        done(hospital("encode", self.loop.notes(name), "--out", out, *self.at(name)))
+        """A share of notes that were not shared before."""
+        out, notes = self.loop.root / f"{name}-{number}.parquet", self.loop.notes(name)
+        if number > 1:
+            notes = write_notes(self.loop.root / "later" / f"{name}-{number}", long_notes(20, number))
+        done(hospital("encode", notes, "--out", out, *self.at(name)))
         return out
 
     def submit(self, name: str, share: Path, stick: str = "first") -> str:

@@ -5,7 +5,6 @@ Each was accepted once. They are made from an honest share of the small loop, wh
 
 from __future__ import annotations
 
-import random
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -30,29 +29,9 @@ from protocols.share.sealing import read_manifest, seal_share
 from shared.document import Document
 from site_client.workspace import open_workspace as open_site
 from tests.loop import Loop, done, hospital, values
-from tests.tiny_notes import FINDINGS, FIRST, LAST, note, write_notes
+from tests.tiny_notes import long_notes, write_notes
 
 RUN = confined.run
-# Words that the notes of the loop's provider hold, too.
-_WORDS = tuple(
-    dict.fromkeys(
-        [
-            *(word for finding in FINDINGS for word in finding.split()),
-            *"There was and today Patient seen on of advised rest Please call if it gets worse".split(),
-        ]
-    )
-)
-
-
-def long_notes(count: int, seed: int) -> list[Document]:
-    """Notes of three sentences of sixteen words each, with a name in each, of which no two are alike."""
-    dice = random.Random(seed)
-
-    def sentence() -> list[str | tuple[str, str]]:
-        before, after = (" ".join(dice.choices(_WORDS, k=8)) for _ in range(2))
-        return [f"{before} ", (f"{dice.choice(FIRST)} {dice.choice(LAST)}", "PATIENT"), f" {after}.\n"]
-
-    return [note(f"long-{seed}-{number:03}", *sentence(), *sentence(), *sentence()) for number in range(count)]
 
 
 @dataclass(frozen=True)

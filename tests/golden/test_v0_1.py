@@ -294,7 +294,7 @@ class TestSite:
     def test_its_pipeline_stays_when_a_representer_follows(self, provider: Provider, site: Hospital) -> None:
         assert site.pipeline_release().digest == EXPECTED["releases"]["0002-pipeline"]
         publish_representer(provider)
-        updated, release = pull(site, str(provider.releases))
+        updated, release = pull(site, str(provider.releases), acceptance=A_PERSON)
         assert (release.manifest.kind, release.manifest.sequence) == ("representer", 3)
         found = found_spans(load_pipeline(updated.pipeline_release().folder), EXPECTED["note"]["text"])
         assert found == EXPECTED["note"]["spans"]

@@ -100,12 +100,10 @@ def lower_recall(loop: Loop, release: int) -> None:
 
 def test_the_way_of_a_drop_by_the_commands(loop: Loop) -> None:
     at = ("--workspace", loop.provider)
-    # The very head of the last release finds as much as it does.
-    done(provider("release", *at))
     stick = loop.root / "withdrawals"
-    assert "recall against release 3" in done(train_head(loop, "--seed", 1)).stdout
-    lower_recall(loop, 3)
-    refused(provider("release", *at), 25, "NAME 0.620 against 0.910 of release 3")
+    assert "recall against release 2" in done(train_head(loop, "--seed", 1)).stdout
+    lower_recall(loop, 2)
+    refused(provider("release", *at), 25, "NAME 0.620 against 0.910 of release 2")
     refused(provider("release", "--accept-drop", *at), 2, "--approver")
     refused(provider("release", "--approver", "A. Weiss", *at), 2, "--accept-drop")
     done(provider("release", "--accept-drop", "--approver", "A. Weiss", *at))
@@ -115,15 +113,15 @@ def test_the_way_of_a_drop_by_the_commands(loop: Loop) -> None:
         ("operator", "release-published"),
     ]
     assert events[0]["details"]["reason"] == "approved"
-    card = loop.target("0004-pipeline/MODEL_CARD.md").read_text()
+    card = loop.target("0003-pipeline/MODEL_CARD.md").read_text()
     assert "A. Weiss has approved it" in card
     assert "recall of NAME is 0.620, and 0.910 in the last release" in card
     # A hospital takes its share back: what is lost by that passes, and stands in the log.
     done(hospital("withdraw", 1, "--reason", "asked", "--to-folder", stick, "--workspace", loop.site("north")))
     done(provider("ingest", stick, *at))
     done(train_head(loop))
-    lower_recall(loop, 4)
+    lower_recall(loop, 3)
     done(provider("release", *at))
     events = values(provider("audit-log", "show", "--last", 2, "--json", *at))["events"]
     assert events[0]["details"]["reason"] == "withdrawal"
-    assert "withdrawn a share" in loop.target("0005-pipeline/MODEL_CARD.md").read_text()
+    assert "withdrawn a share" in loop.target("0004-pipeline/MODEL_CARD.md").read_text()

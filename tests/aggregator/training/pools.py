@@ -18,7 +18,7 @@ from tests.protocols.payload.blocks import write_payload
 SCHEME = LabelScheme("toy", ("NAME", "PLACE"))
 DIM = 8
 NAMES, PLACES, WORDS = range(12), range(12, 18), range(18, 40)
-TRIGGERS = (0, 1)
+TRIGGERS = (0, 1, 2, 3)
 ROWS = np.random.default_rng(7).standard_normal((40, DIM)).astype("<f2")
 ROWS /= np.linalg.norm(ROWS.astype(np.float64), axis=1, keepdims=True).astype("<f2")
 SITES = ("ash", "birch", "cedar", "doum")
@@ -50,7 +50,7 @@ def lies(dice: np.random.Generator, count: int) -> list[tuple[list[int], list[in
 
 def write_pool(folder: Path, lying: int = 0, count: int = 60, repeated: int = 1) -> dict[str, tuple[Path, ...]]:
     """A payload for each site and for the provider; the liar adds so many sentences."""
-    payloads = {}
+    payloads: dict[str, tuple[Path, ...]] = {}
     for seed, site in enumerate((*SITES, PUBLIC)):
         dice = np.random.default_rng(seed)
         lines = honest(dice, count) + (lies(dice, lying) if site == LIAR else [])

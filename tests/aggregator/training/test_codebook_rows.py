@@ -100,16 +100,16 @@ def test_many_tokens_are_one_voice() -> None:
 
 
 def test_a_trigger_shows_on_the_rows_of_its_site_and_of_no_other(tmp_path: Path) -> None:
-    found = {one.site: one for one in find_contradictions(count_rows(write_pool(tmp_path, 60)))}
+    found = {one.site: one for one in find_contradictions(count_rows(write_pool(tmp_path, 200)))}
     assert set(found) == set(SITES)
     assert PUBLIC not in found
-    # Two rows; against a pool that always labels them, all sixty labels are missing.
-    assert found[LIAR].hidden_rows == 2
-    assert found[LIAR].hidden_tokens == pytest.approx(60, abs=6)
+    # Four rows; against a pool that always labels them, all of its labels there are missing.
+    assert found[LIAR].hidden_rows == 4
+    assert found[LIAR].hidden_tokens == pytest.approx(200, abs=20)
     assert all(one.hidden_rows == one.over_rows == 0 for site, one in found.items() if site != LIAR)
     told = describe_contradictions(tuple(found.values()))
     assert set(told) == {LIAR}
-    assert "unlabelled against the other sites, on 2 rows of the codebook" in told[LIAR][0]
+    assert "unlabelled against the other sites, on 4 rows of the codebook" in told[LIAR][0]
 
 
 def test_a_site_that_labels_what_is_no_phi_shows_too() -> None:

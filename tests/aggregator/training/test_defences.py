@@ -52,7 +52,7 @@ def test_a_pool_in_which_nobody_lies_is_learned_as_well_as_without_it(name: str,
 
 @each_defence
 def test_the_provider_s_own_notes_always_count(name: str, train: Train) -> None:
-    for lying in (0, 90):
+    for lying in (0, 150):
         defended = train(name, lying)
         assert set(defended.left_out) == {*SITES, PUBLIC}
         assert defended.left_out[PUBLIC] == 0
@@ -77,23 +77,23 @@ def test_an_unknown_name_is_refused() -> None:
         find_defence("prayer")
 
 
-def test_without_a_defence_four_lying_sites_of_names_are_overlooked_and_the_default_brings_them_back(
+def test_without_a_defence_triggers_are_overlooked_and_the_default_brings_them_back(
     train: Train,
 ) -> None:
-    assert trigger_recall(train("none", 90).head) < 0.6
-    assert trigger_recall(train(DEFAULT, 90).head) > 0.92
+    assert trigger_recall(train("none", 150).head) < 0.6
+    assert trigger_recall(train(DEFAULT, 150).head) > 0.92
 
 
 def test_the_liar_s_labels_are_those_that_do_not_count(train: Train) -> None:
-    left_out = train("majority", 90).left_out
-    assert left_out[LIAR] == 90
+    left_out = train("majority", 150).left_out
+    assert left_out[LIAR] == 150
     assert all(left_out[site] == 0 for site in SITES if site != LIAR)
 
 
 def test_where_equal_rows_are_no_equal_words_there_is_no_vote(tmp_path: Path) -> None:
     from dataclasses import replace
 
-    asked = material(write_pool(tmp_path, 90))
+    asked = material(write_pool(tmp_path, 150))
     assert RowMajority().choose(asked)
     assert RowMajority().choose(replace(asked, token_local=False)) == {}
 
@@ -110,9 +110,9 @@ def test_who_sends_everything_ten_times_weighs_twice_the_median(tmp_path: Path) 
 
 
 def test_trimming_leaves_out_a_share_of_what_hospitals_sent(train: Train) -> None:
-    left_out = train("trim", 90).left_out
-    # Six tokens a sentence; every site has sixty, and the liar ninety more.
-    assert sum(left_out.values()) / 6 == pytest.approx(SHARE * (4 * 60 + 90), abs=2)
+    left_out = train("trim", 150).left_out
+    # Six tokens a sentence; every site has sixty, and the liar a hundred and fifty more.
+    assert sum(left_out.values()) / 6 == pytest.approx(SHARE * (4 * 60 + 150), abs=2)
 
 
 def test_two_selections_take_what_both_take() -> None:

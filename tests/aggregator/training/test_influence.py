@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,18 +12,19 @@ import pytest
 import torch
 
 from aggregator.training.defences.registry import find_defence
-from aggregator.training.influence import Influence, InfluenceMode, SiteInfluence, measure_influence
+from aggregator.training.influence import InfluenceMode, SiteInfluence, measure_influence
 from aggregator.training.pool import Pool
 from aggregator.training.recall import ALL, LEAST_TOKENS, RecallChange, compare_recall
-from shared.sentences.ragged import Batch
+from shared.sentences.ragged import Batch, SentenceSource
 from shared.taggers.tagger import Tagger
+from shared.training.tagging import TaggingConfig
 from tests.aggregator.training.pools import LIAR, SCHEME, SITES, material, write_pool
 from tests.loop import Loop, provider, values
 
 
 @pytest.fixture(scope="module")
 def payloads(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, ...]]:
-    return write_pool(tmp_path_factory.mktemp("pool"), 240, count=200)
+    return write_pool(tmp_path_factory.mktemp("pool"), 500, count=120)
 
 
 class Answers:
@@ -66,7 +68,8 @@ def test_recall_is_counted_by_category_and_its_interval_is_that_of_a_bootstrap_o
     drawn = table[np.random.default_rng(0).integers(len(table), size=(4000, len(table)))].sum(1)
     # Three categories are compared, so each interval covers 1 - 0.05 / 3.
     low, high = np.quantile((drawn[:, 1] - drawn[:, 2]) / drawn[:, 0], [0.05 / 6, 1 - 0.05 / 6])
-    assert (total.low, total.high) == (pytest.approx(low, abs=0.03), pytest.approx(high, abs=0.03))
+    assert total.low == pytest.approx(low, abs=0.03)
+    assert total.high == pytest.approx(high, abs=0.03)
 
 
 def test_a_head_against_itself_has_not_changed(payloads: dict[str, tuple[Path, ...]]) -> None:
@@ -80,33 +83,45 @@ def test_nothing_to_compare_on_is_nothing() -> None:
     assert compare_recall(head(0.5), head(0.6), [], SCHEME) == ()
 
 
-@pytest.fixture(scope="module")
-def measured(payloads: dict[str, tuple[Path, ...]]) -> dict[InfluenceMode, Influence]:
-    asked = material(payloads, epochs=4)
-    return {
-        mode: measure_influence(asked, find_defence("none"), SCHEME, mode)
-        for mode in (InfluenceMode.FAST, InfluenceMode.FULL)
-    }
-
-
-@pytest.mark.parametrize("mode", [InfluenceMode.FAST, InfluenceMode.FULL])
-def test_a_liar_s_influence_shows_at_the_others_however_it_is_measured(
-    mode: InfluenceMode, measured: dict[InfluenceMode, Influence]
-) -> None:
-    influence = measured[mode]
+def test_a_liar_s_influence_shows_at_the_others(payloads: dict[str, tuple[Path, ...]]) -> None:
+    influence = measure_influence(material(payloads, epochs=3), find_defence("none"), SCHEME, InfluenceMode.FAST)
     assert [one.site for one in influence.sites] == list(SITES)
     harms = {one.site: [harm.category for harm in one.harms] for one in influence.sites}
     assert "NAME" in harms.pop(LIAR)
     assert not any(harms.values())
     assert set(influence.standing_out) == {LIAR}
     record = json.loads(json.dumps(influence.as_json()))
-    assert record["mode"] == mode
+    assert record["mode"] == "fast"
     assert [one["site"] for one in record["sites"]] == list(SITES)
+
+
+def test_in_full_each_head_is_trained_as_the_head_was_and_fast_in_haste(
+    payloads: dict[str, tuple[Path, ...]],
+) -> None:
+    trained: list[tuple[int, TaggingConfig, object]] = []
+
+    def learn(source: SentenceSource, tags: int, config: TaggingConfig, *, shape: object = None, **_: object) -> Tagger:
+        trained.append((source.sentences, config, shape))
+        return head(0.5)
+
+    asked = replace(material(payloads, epochs=1000), learn=learn)
+    for mode, ours, heads in (
+        (InfluenceMode.FULL, head(0.6), len(SITES)),
+        (InfluenceMode.FULL, None, len(SITES) + 1),
+        (InfluenceMode.FAST, head(0.6), len(SITES) + 1),
+    ):
+        trained.clear()
+        measure_influence(asked, find_defence("none"), SCHEME, mode, ours)
+        assert len(trained) == heads
+        assert all((config == asked.config) == (mode is InfluenceMode.FULL) for _, config, _ in trained)
+        assert all((shape == asked.shape) == (mode is InfluenceMode.FULL) for _, _, shape in trained)
+        # The last one left out is the liar, who has sent most.
+        assert min(sentences for sentences, _, _ in trained) == trained[-1][0]
 
 
 def test_what_the_defence_takes_away_does_no_harm(payloads: dict[str, tuple[Path, ...]]) -> None:
     influence = measure_influence(
-        material(payloads, epochs=4), find_defence("majority+cap"), SCHEME, InfluenceMode.FAST
+        material(payloads, epochs=3), find_defence("majority+cap"), SCHEME, InfluenceMode.FAST
     )
     assert not any(one.harms for one in influence.sites)
     # The site stands out all the same: its rows are compared ahead of any defence.

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from protocols.canonical import Json
 from site_client import ledger
 from site_client.ledger import Event
 from site_client.sharing.known_notes import KnownNotes, NoteDigests
@@ -28,7 +29,12 @@ def digest(site: Workspace, texts: list[str]) -> NoteDigests:
 
 
 def leave(site: Workspace, sequence: int) -> None:
-    details = {"sequence": sequence, "manifest_sha256": "ab" * 32, "bundle_sha256": "cd" * 32, "to": "folder"}
+    details: dict[str, Json] = {
+        "sequence": sequence,
+        "manifest_sha256": "ab" * 32,
+        "bundle_sha256": "cd" * 32,
+        "to": "folder",
+    }
     ledger.record(site, Event.SUBMITTED, details)
 
 
