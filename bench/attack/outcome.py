@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 # Longer than that nobody reads in a table.
 _MOST = 160
-_DIGEST = re.compile(r"\b[0-9a-f]{12,64}\b")
+_DIGEST = re.compile(r"\b([0-9a-f]{12,64}|[0-9a-f]{4}(-[0-9a-f]{4}){7})\b")
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Outcome:
 
 
 def shorten(line: str, place: object) -> str:
-    """A line that was said, without the folder of this run and without digests, which are others in each run."""
+    """A line that was said, without the folder of this run, and without digests and keys, which are others in each run."""
     plain = _DIGEST.sub("...", line.replace(f"{place}/", "").removeprefix("error: "))
     plain = " ".join(plain.split())
     return plain if len(plain) <= _MOST else f"{plain[:_MOST]}..."

@@ -201,7 +201,8 @@ def refused(name: str, step: str, result: Result, world: World) -> Outcome:
     line = result.stderr.strip()
     demands = [one.value for one in Demand if re.search(f"[:;] {one.value}: expected ", line)]
     what = ", ".join(demands) if result.exit_code == _POLICY and demands else _kind(result)
-    return Outcome(name, step, what, str(result.exit_code), shorten(line, world.root))
+    # That the policy is not kept stands in another column.
+    return Outcome(name, step, what, str(result.exit_code), shorten(line.partition("policy: ")[2] or line, world.root))
 
 
 def _kind(result: Result) -> str:

@@ -12,8 +12,8 @@ COMMAND = "make attack"
 LEAST = 25
 _TITLES = {"release": "A provider that lies", "share": "A hospital that lies"}
 _DATA = {
-    "release": "generated notes of three hospitals; the default policy",
-    "share": "generated notes of three hospitals; the default construction",
+    "release": "generated notes of a provider and two hospitals; the default policy",
+    "share": "generated notes of a provider and two hospitals; the default construction",
 }
 
 

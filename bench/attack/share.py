@@ -138,7 +138,7 @@ class Liar:
             ciphertext_sha256=hashlib.sha256(ciphertext).hexdigest(),
             signature=Signature(BUNDLE_CONTEXT, outer.public_key.key_id, bytes(64)),
         ).sign(outer)
-        out = self.world.root / f"forged-{secrets.token_hex(4)}.share"
+        out = self.world.root / f"forged-{len(list(self.world.root.glob('forged-*.share')))}.share"
         out.write_bytes(header.to_bytes() + ciphertext)
         return out
 

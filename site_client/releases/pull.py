@@ -345,13 +345,6 @@ def _take(incoming: Path, target: Path, manifest: ReleaseManifest, gate: _Gate) 
     # Whatever does not load, or is not what it says of itself, must not become the release in use.
     construction = load_construction(incoming)
     check_record(construction, incoming / RECORD)
-    if construction.scheme.name != manifest.label_scheme:
-        raise SchemaError(
-            f"files of the label scheme {manifest.label_scheme} that the release states",
-            received=f"those of {construction.scheme.name}",
-            advice="tell the provider",
-            place=incoming.name,
-        )
     if manifest.kind == "pipeline":
         Pipeline(construction, load_head(incoming))
     judged = gate.check(arrived, construction)

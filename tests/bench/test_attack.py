@@ -18,9 +18,8 @@ from bench.attack.run import Told, check_honest, describe
 from bench.attack.share import put_share, quickly
 from bench.attack.site import table as site
 from bench.attack.world import NEXT, BrokenWorldError, World
-from tests.e2e.test_lying_site import long_notes
 from tests.loop import Loop, done, hospital
-from tests.tiny_notes import phi_strings
+from tests.tiny_notes import long_notes, phi_strings
 
 
 @pytest.fixture(scope="module")

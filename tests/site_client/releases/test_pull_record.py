@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from protocols.errors import SchemaError
 from protocols.release.verification import ReleaseFields
 from shared.errors import ModelError
 from tests.site_client import sites
@@ -34,7 +33,7 @@ def test_a_release_that_states_another_label_scheme_than_its_files_have_is_not_t
 ) -> None:
     stated: Any = lambda **fields: ReleaseFields(**fields | {"label_scheme": "meddocan"})  # noqa: E731
     monkeypatch.setattr("aggregator.publishing.releases.ReleaseFields", stated)
-    with pytest.raises(SchemaError, match="meddocan"):
+    with pytest.raises(ModelError, match="meddocan"):
         sites.site(tmp_path, sites.revealing())
     assert not (tmp_path / "site" / "releases" / "0001-representer").exists()
 
