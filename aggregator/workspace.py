@@ -156,9 +156,12 @@ class Workspace:
 
     def signing_keys(self) -> tuple[PublicKey, ...]:
         """The provider's signing keys that count today, the newest first: that one is the provider's name."""
-        keys = self.provider_keys()
-        newest = PrivateKey.load(keys.newest_path(Purpose.SIGNING), self.passphrase).public_key
-        return (newest, *(key for key, _ in keys.earlier_signing(today())))
+        earlier = self.provider_keys().earlier_signing(today())
+        return (self.newest_key().public_key, *(key for key, _ in earlier))
+
+    def newest_key(self) -> PrivateKey:
+        """The newest signing key, which may be announced and not sign receipts yet."""
+        return PrivateKey.load(self.provider_keys().newest_path(Purpose.SIGNING), self.passphrase)
 
     def recipient(self, key_id: str | None = None) -> RecipientPrivateKey:
         """The key that shares are encrypted to.

@@ -47,6 +47,8 @@ class Event(StrEnum):
     NOISE_SECRET_MADE_ANEW = "noise secret made anew"
     POLICY_SET = "policy set"
     RELEASE_EXAMINED = "release examined"
+    RELEASE_LOG_SEEN = "release log seen"
+    RELEASE_LOG_COMPARED = "release log compared"
     UNPROTECTED_ACCEPTED = "accepted against the policy"
     APPROVED = "approved"
     APPROVAL_WAIVED = "approval not required"

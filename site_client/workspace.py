@@ -8,6 +8,7 @@ keys/           Ed25519 keys of the site, each named by its id; the private half
 known-notes/    digests of the notes of each share, for `encode` to say which were shared before; they never leave
 trust.json      what was verified of the provider's release repository, from its pinned first root on
 releases/       the releases that were pulled, verified
+log/            tiles of the provider's log of releases, and what shows that it was forked, see `site_client.release_log`
 ledger.jsonl    what ever left, see `site_client.ledger`
 """
 

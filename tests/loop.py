@@ -78,6 +78,12 @@ def snapshot(*folders: Path) -> dict[str, str]:
     return found
 
 
+def but_for_what_was_seen(workspace: Path) -> dict[str, str]:
+    """A hospital's workspace without what a pull that fails leaves: metadata that were verified, and the log of releases."""
+    seen = tuple(str(workspace / name) for name in ("trust.json", "ledger.jsonl", "log"))
+    return {name: digest for name, digest in snapshot(workspace).items() if not name.startswith(seen)}
+
+
 @dataclass(frozen=True)
 class Loop:
     """Folders of a loop; all lie below one root, and may be changed by the test that holds them.

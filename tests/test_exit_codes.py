@@ -66,6 +66,7 @@ MEANINGS = {
     33: "did not answer, or refused",
     34: "does not take the share",
     35: "the hospital's own policy",
+    36: "shows other releases",
     129: "terminal went away",
     130: "interrupted",
     143: "told to end",
@@ -100,6 +101,7 @@ CODES = {
     site_client.errors.TransportError: 33,
     site_client.errors.RejectedError: 34,
     site_client.errors.PolicyError: 35,
+    site_client.errors.ForkError: 36,
 }
 
 

@@ -12,7 +12,7 @@ import click
 
 from aggregator.commands.options import SHARE_STATES, folder_option
 from aggregator.errors import RefusedError, RegistryError
-from command_line.commands import Computation, examples, json_option, report
+from command_line.commands import examples, json_option, report
 from foundation.errors import DeidError, StorageError
 from protocols.errors import ProtocolError
 from shared.errors import ConfigurationError
@@ -28,7 +28,7 @@ name_option = click.option("--name", required=True, help="Who decides; kept in t
 reason_option = click.option("--reason", required=True, help="Why; kept in the audit log. No text of a note.")
 
 
-@click.command(cls=Computation, epilog=examples("aggregator ingest /media/stick", "aggregator ingest --resume"))
+@click.command(epilog=examples("aggregator ingest /media/stick", "aggregator ingest --resume"))
 @click.argument("paths", metavar="FILE|FOLDER...", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @click.option("--resume", "finish", is_flag=True, help="Finish what a crash interrupted.")
 @folder_option

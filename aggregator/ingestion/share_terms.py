@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from aggregator.ingestion.known_rows import EXACT, NO_CODEBOOK, copy_published, find_codebook
+from aggregator.ingestion.known_rows import find_known_rows
 from aggregator.publishing.releases import compatible_releases
 from aggregator.workspace import Workspace
 from foundation.secret_files import SECRET_BYTES, read_secret
 from protocols.errors import BoundsError, OtherReleaseError
 from protocols.share.manifest import ShareManifest
 from protocols.share.sealing import ShareExpectation
-from shared.constructions.files import ROW_FILES
-from shared.constructions.rows import MAX_FACTOR, ShareRows, load_rows
+from shared.constructions.rows import ShareRows
 
 
 @dataclass(frozen=True)
@@ -80,28 +79,19 @@ def share_terms(workspace: Workspace) -> ShareTerms:
     """
     compatible = compatible_releases(workspace)
     newest, *earlier = (key.key_id for key in workspace.signing_keys())
-    release = next(iter(compatible.values()))
-    rows = _rows(workspace, release.name)
+    known = find_known_rows(workspace, next(iter(compatible.values())))
     expected = ShareExpectation(
         label_scheme=workspace.scheme.name,
         tags=len(workspace.scheme.tags),
-        dim=rows.dim,
+        dim=known.rows.dim,
         recipient=newest,
     )
-    codebook = find_codebook(workspace, release)
     return ShareTerms(
         frozenset(compatible),
         expected,
-        rows,
-        None if codebook.suffix == NO_CODEBOOK else codebook,
-        codebook.suffix == EXACT,
+        known.rows,
+        known.codebook,
+        known.exact,
         read_secret(workspace.overlap_secret),
         frozenset(earlier),
     )
-
-
-def _rows(workspace: Workspace, release: str) -> ShareRows:
-    """Those of the construction that was published: that of the workspace may be a later one."""
-    with copy_published(workspace, release, ROW_FILES) as folder:
-        # A site may raise the noise of its sentences.
-        return load_rows(folder, MAX_FACTOR)

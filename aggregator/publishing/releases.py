@@ -28,12 +28,15 @@ from aggregator.publishing.registering import find_trained_shares, register_rele
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseShareRow, ShareRow
+from aggregator.repository.release_log import lay_down_log
 from aggregator.repository.tuf_repository import NewRelease, Repository
 from aggregator.workspace import Workspace, require
 from foundation.files import write_bytes, write_text
 from foundation.locks import lock_folder
 from foundation.os_errors import storage_error
 from foundation.reading import file_sha256, regular_size
+from protocols.log.checkpoint import CHECKPOINT
+from protocols.log.entry import ReleaseEntry
 from protocols.release.manifest import MAX_RELEASE_BYTES, FileEntry
 from protocols.release.provider_record import MAX_RECORD_BYTES, ProviderRecord
 from protocols.release.repository import (
@@ -149,7 +152,7 @@ def announce(workspace: Workspace, server: str | None, offline: tuple[Path, ...]
     repository = workspace.repository(offline)
     with lock_folder(repository.folder):
         record = _record_of(workspace, repository, server)
-        repository.publish({PROVIDER: record.to_bytes()})
+        repository.publish({PROVIDER: record.to_bytes(), **_log(workspace, repository)})
     with workspace.registry().transaction() as session:
         audit_log.append(session, "operator", "provider-announced", {"record": record.to_json()})
     return record
@@ -269,10 +272,19 @@ def _publish_next(workspace: Workspace, repository: Repository, kind: str, how: 
         documents = {
             PROVIDER: _record_of(workspace, repository, how.server).to_bytes(),
             LATEST: latest_bytes(release.name),
+            **_log(workspace, repository, release),
         }
         new = NewRelease(release.name, folder, (*sorted(carried), MANIFEST_NAME))
         repository.publish(documents, new, _pipeline_among(earlier))
     return release
+
+
+def _log(workspace: Workspace, repository: Repository, *following: Release) -> dict[str, bytes]:
+    """The checkpoint over all releases, by its name; nothing before the first release."""
+    listed = [_read_release(repository, name).manifest for name in repository.release_names()]
+    listed += [release.manifest for release in following]
+    entries = [ReleaseEntry(one.sequence, one.kind, one.digest) for one in listed]
+    return {CHECKPOINT: lay_down_log(repository, entries, workspace.newest_key())} if entries else {}
 
 
 def _pipeline_among(names: Sequence[str]) -> list[str]:

@@ -6,6 +6,7 @@ The provider's own program is not asked: what `aggregator publish` would refuse 
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import re
 import shutil
@@ -20,7 +21,8 @@ from click.testing import Result
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
-from aggregator.repository.tuf_repository import NewRelease, Repository
+from aggregator.repository.release_log import lay_down_log
+from aggregator.repository.tuf_repository import NewRelease
 from aggregator.workspace import Workspace, open_workspace
 from bench.attack.audit_record import write_audit
 from bench.attack.outcome import Outcome, shorten
@@ -28,7 +30,9 @@ from bench.attack.world import NEXT, World, hospital
 from foundation.files import write_bytes, write_text
 from foundation.reading import file_sha256, read_text
 from protocols.canonical import Json, canonical_bytes
-from protocols.release.manifest import FileEntry
+from protocols.log.checkpoint import CHECKPOINT
+from protocols.log.entry import ReleaseEntry
+from protocols.release.manifest import MAX_RELEASE_BYTES, FileEntry
 from protocols.release.repository import LATEST, PROVIDER, latest_bytes, release_name, release_sequence
 from protocols.release.verification import MANIFEST_NAME
 from protocols.share.sealing import read_manifest
@@ -91,8 +95,8 @@ class Draft:
         save_file({name: np.ascontiguousarray(one) for name, one in tensors.items()}, self.folder / VECTORS)
         self.write(VOCABULARY, vocabulary | {"tensors_sha256": file_sha256(self.folder / VECTORS)})
 
-    def sign(self, sequence: int = 0, kind: str = "representer") -> None:
-        """Signs and publishes what lies in the folder, under the next number unless said."""
+    def sign(self, sequence: int = 0, kind: str = "representer", *, logged: bool = True) -> None:
+        """Signs and publishes what lies in the folder, under the next number unless said; see `publish`."""
         central = open_workspace(self.world.provider)
         sequence = sequence or release_sequence(central.repository().release_names()[-1]) + 1
         if self.record is not None:
@@ -103,7 +107,7 @@ class Draft:
         write_text(self.folder / "MODEL_CARD.md", "-", private=False)
         write_bytes(self.folder / MANIFEST_NAME, self._manifest(central, sequence, kind), private=False)
         names = sorted(str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if path.is_file())
-        publish(self.world, NewRelease(release_name(sequence, kind), self.folder, tuple(names)))
+        publish(central, NewRelease(release_name(sequence, kind), self.folder, tuple(names)), logged=logged)
 
     def _representer(self) -> str:
         here = (self.folder / name for name in (*FILES, *FURTHER_FILES))
@@ -157,11 +161,28 @@ def forged(change: Forgery) -> Lie:
     return lie
 
 
-def publish(world: World, new: NewRelease, repository: Repository | None = None) -> None:
-    """Signs a release into a repository, that of the provider unless said, and names it as the latest."""
-    central = open_workspace(world.provider)
+def publish(central: Workspace, new: NewRelease, *, logged: bool = True) -> None:
+    """Signs a release into the repository of a provider, names it as the latest, and enters it in the log of releases.
+
+    Args:
+        central: of the provider.
+        new: the release.
+        logged: False leaves the log as it was.
+    """
+    repository = central.repository()
     documents = {PROVIDER: central.record("").to_bytes(), LATEST: latest_bytes(new.name)}
-    (repository or central.repository()).publish(documents, new)
+    listed = {
+        name: repository.read(f"{name}/{MANIFEST_NAME}", MAX_RELEASE_BYTES) for name in repository.release_names()
+    }
+    listed[new.name] = (new.folder / MANIFEST_NAME).read_bytes()
+    entries = [
+        ReleaseEntry(release_sequence(name), name.partition("-")[2], hashlib.sha256(data).hexdigest())
+        for name, data in listed.items()
+    ]
+    # A second release of one number has no place in a log.
+    if logged and [entry.sequence for entry in entries] == list(range(1, len(entries) + 1)):
+        documents[CHECKPOINT] = lay_down_log(repository, entries, central.newest_key())
+    repository.publish(documents, new)
 
 
 def put_release(world: World, name: str, lie: Lie, *, place: str = "releases") -> Outcome:

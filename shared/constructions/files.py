@@ -15,8 +15,6 @@ FILES = (
 """What every construction writes."""
 FURTHER_FILES = ("surrogates.json",)
 """What only some write besides."""
-ROW_FILES = ("representer.json", "representer.safetensors")
-"""What decides the rows of a share, see `shared.constructions.rows`."""
 RECORD = "representer.training.json"
 """The record of the training, in a release."""
 

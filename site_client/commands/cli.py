@@ -14,6 +14,7 @@ from shared.errors import ConfigurationError
 from site_client.commands.acceptance import accept_option, answering_option, read_acceptance
 from site_client.commands.keys import enrol, keys, warn_of_expiry
 from site_client.commands.ledger import ledger
+from site_client.commands.log import log, release_code
 from site_client.commands.options import existing_path, folder_option
 from site_client.commands.policy import policy
 from site_client.commands.pull import pull_release
@@ -277,8 +278,10 @@ def _bound(advantage: float | None, quantile: float | None) -> AdvantageBound | 
 main.add_command(enrol)
 main.add_command(keys)
 main.add_command(ledger)
+main.add_command(log)
 main.add_command(policy)
 main.add_command(pull_release)
 main.add_command(receipts)
+main.add_command(release_code)
 main.add_command(submit)
 main.add_command(withdraw)

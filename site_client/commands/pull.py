@@ -68,6 +68,7 @@ def pull_release(
     from site_client import workspace
     from site_client.policy.comparing import compare_protection
     from site_client.policy.enforcing import find_facts_in_use, judge_release
+    from site_client.release_log import code_in_use
     from site_client.releases.pull import pull
     from site_client.releases.source import Network
 
@@ -85,7 +86,7 @@ def pull_release(
         tell=told.append,
     )
     warn_of_expiry(updated)
-    manifest, judged = pulled.manifest, judge_release(updated, pulled.digest)
+    manifest, judged, code = pulled.manifest, judge_release(updated, pulled.digest), code_in_use(updated)
     change = None if before is None else compare_protection(before, judged.facts)
     lines = [
         *([] if change is None else change.lines()),
@@ -94,6 +95,7 @@ def pull_release(
         f"what it is and is not: {pulled.folder / 'MODEL_CARD.md'}",
         _pipeline_line(updated),
         *told,
+        f"release code, to compare with other hospitals: {code}",
     ]
     result = {
         "sequence": manifest.sequence,
@@ -101,6 +103,7 @@ def pull_release(
         "digest": pulled.digest,
         "pipeline": None if updated.pipeline is None else updated.pipeline.sequence,
         "remarks": told,
+        "release_code": code,
         "protection_falls": [] if change is None else list(change.falls),
         "protection_changes": [] if change is None else list(change.others),
         "judgement": judged.as_json(),

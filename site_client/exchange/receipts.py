@@ -14,7 +14,7 @@ from protocols.canonical import Json
 from protocols.errors import ProtocolError
 from protocols.keys.signed_message import MAX_MESSAGE_BYTES, claimed_sender
 from protocols.share.receipt import Receipt, read_receipt
-from site_client import ledger
+from site_client import ledger, release_log
 from site_client.errors import LedgerError, SiteError
 from site_client.exchange import outbox
 from site_client.exchange.departures import Departure, departures
@@ -34,6 +34,7 @@ def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
     Raises:
         SignatureError: the provider did not sign it.
         SiteError: it is not about a share that left from here.
+        ForkError: it states other releases than were pulled; it is recorded all the same.
         LedgerError, StorageError: see there.
     """
     receipt = verify_receipt(workspace, data)
@@ -48,11 +49,17 @@ def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
             "sequence": receipt.sequence,
             "state": receipt.state,
         }
+        if receipt.release_log is not None:
+            head = receipt.release_log.to_json()
+            details |= {release_log.NEWEST: receipt.newest_release, release_log.HEAD: head}
         ledger.record(workspace, Event.RECEIPT, details)
         with map_os_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(path, data)
     outbox.discard(workspace, manifest_sha256)
+    shown = None if receipt.release_log is None else release_log.last_shown(workspace)
+    if shown is not None:
+        release_log.check_past(workspace, shown)
     return receipt
 
 

@@ -26,6 +26,7 @@ from foundation.locks import hold_scratch
 from foundation.os_errors import map_os_errors
 from protocols.canonical import canonical_bytes
 from protocols.errors import ProtocolError, SchemaError
+from protocols.log.checkpoint import log_origin
 from protocols.release.manifest import MAX_RELEASE_BYTES, FileEntry, ReleaseManifest
 from protocols.release.provider_record import MAX_RECORD_BYTES, ProviderRecord
 from protocols.release.repository import (
@@ -64,6 +65,7 @@ from site_client.policy.judging import breach_of_size
 from site_client.policy.site_policy import SitePolicy
 from site_client.policy.stored import load_policy
 from site_client.releases.client import ReleaseClient, first_trust
+from site_client.releases.log import FollowedLog, follow_log
 from site_client.releases.source import Network, open_source
 from site_client.trust import Trust
 from site_client.workspace import CurrentRelease, Workspace
@@ -90,11 +92,13 @@ def pull(
         network: the way to servers.
         max_bytes: the most that the files of a release may have together; the policy may allow less.
         acceptance: who takes the responsibility for a release that does not keep the policy; recorded.
-        tell: takes a line on a pipeline that is older than the release and could not be brought; the release is in use all the same.
+        tell: takes a line on releases that have no public log, or on a pipeline that is older than the release and could not be
+            brought; the release is in use all the same.
 
     Raises:
         ProtocolError: something is not what the provider signed, or too old, or too large.
         PolicyError: the release does not keep the hospital's policy; the release in use stays as it was.
+        ForkError: the provider has shown other releases before, or the release is not the one in its public log.
         SiteError: the fingerprint is missing or another one, or the release is older than the one in use.
         StorageError: another pull fills this workspace, or the disk is full.
         ModelError, EmbeddingError: its models do not load; the release in use stays as it was.
@@ -109,12 +113,17 @@ def pull(
                 "expected the fingerprint of the provider that this workspace knows, got another one; "
                 "leave it out, or make a new workspace for another provider"
             )
-        client = ReleaseClient(known or first_trust(origin, place, fingerprint), origin, scratch)
+        trust = known or first_trust(origin, place, fingerprint)
+        client = ReleaseClient(trust, origin, scratch)
         with _keep_metadata(workspace, client, known):
             client.refresh()
             provider = ProviderRecord.from_bytes(client.read(PROVIDER, MAX_RECORD_BYTES))
-            bringing = _Bringing(client, scratch, embeddings, network, max_bytes, gate)
             name = read_latest(client.read(LATEST, MAX_DOCUMENT_BYTES))
+            log = follow_log(workspace, client, log_origin(trust.fingerprint.key_id), provider, name, tell)
+            if known is not None and log is not None:
+                # Whatever becomes of this pull: what was seen must not be unseen.
+                log.record()
+            bringing = _Bringing(client, scratch, embeddings, network, max_bytes, gate, log)
             release, judged = bringing.bring(workspace, name, workspace.current)
         manifest = release.manifest
         client.trust(place).save(workspace.trust)
@@ -127,6 +136,8 @@ def pull(
             return replace(now, provider=provider, current=current, pipeline=pipeline)
 
         updated = workspace.update_settings(taken)
+        if log is not None:
+            log.record()
         record_facts(updated, judged.facts, judged.policy)
         if manifest.kind != "pipeline":
             updated = _keep_pipeline(updated, bringing, tell)
@@ -249,6 +260,7 @@ class _Bringing:
     network: Network
     max_bytes: int
     gate: _Gate
+    log: FollowedLog | None
 
     def bring(self, workspace: Workspace, name: str, used: CurrentRelease | None) -> tuple[VerifiedRelease, Judgement]:
         """A release in its place, verified and judged.
@@ -261,6 +273,8 @@ class _Bringing:
         listed = self.client.read(f"{name}/{MANIFEST_NAME}", MAX_RELEASE_BYTES)
         manifest = ReleaseManifest.from_bytes(listed)
         _check_place(used, name, manifest)
+        if self.log is not None:
+            self.log.check_release(manifest)
         check_sizes(manifest.files, self.max_bytes)
         self.gate.check_size(manifest)
         release = _present(workspace, name, manifest.digest)

@@ -105,7 +105,7 @@ def exchange(transport: str, database: Database, built_loop: Loop, tmp_path: Pat
     made = values(provider("init", loop.provider, "--database", database.url, "--json"))
     (loop.root / "fingerprint").write_text(made["fingerprint"])
     # What takes long has been made once.
-    for folder in ("embeddings", "representer", "audit"):
+    for folder in ("embeddings", "representer", "audit", "codebooks"):
         shutil.copytree(built_loop.provider / folder, loop.provider / folder)
     at = ("--workspace", loop.provider)
     if transport == "stick":

@@ -70,7 +70,7 @@ def serve_another_provider(world: World) -> None:
         draft.sign()
         folder = shutil.copytree(draft.folder, world.root / "theirs")
     names = tuple(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
-    publish(world, NewRelease("0002-representer", folder, names), other.repository())
+    publish(other, NewRelease("0001-representer", folder, names))
     shutil.rmtree(world.releases)
     other.repository().folder.rename(world.releases)
 
@@ -81,6 +81,12 @@ def change_a_file_after_it_was_signed(world: World) -> None:
         draft.sign()
     [path] = (world.releases / "targets" / "0002-representer").glob(f"*.{RECORD}")
     path.write_bytes(path.read_bytes().replace(b"surrogates", b"Surrogates"))
+
+
+def keep_it_out_of_the_log(world: World) -> None:
+    """A release for this hospital alone, of which the log of releases says nothing."""
+    with drafted(world) as draft:
+        draft.sign(logged=False)
 
 
 def sign_by_the_online_keys_alone(world: World) -> None:
@@ -98,6 +104,7 @@ LIES: Mapping[str, Lie] = {
     "older metadata of the repository": serve_the_metadata_of_before,
     "an older release, named the latest": name_the_older_release_the_latest,
     "a second release under the number of the one in use": sign_a_second_of_one_number,
+    "a release that the log of releases does not name": keep_it_out_of_the_log,
     "metadata that ran out": serve_what_ran_out,
     "metadata of a year to come": sign_with_a_clock_ahead,
     "the repository of another provider": serve_another_provider,

@@ -52,13 +52,12 @@ def test_a_pool_in_which_nobody_lies_is_learned_as_well_as_without_it(name: str,
 
 @each_defence
 def test_the_provider_s_own_notes_always_count(name: str, train: Train) -> None:
-    for lying in (0, 150):
-        defended = train(name, lying)
-        assert set(defended.left_out) == {*SITES, PUBLIC}
-        assert defended.left_out[PUBLIC] == 0
-        assert 0 < defended.sentences <= 5 * 60 + lying
-        assert defended.head.config.tags == 5
-        assert not defended.head.training
+    defended = train(name, 0)
+    assert set(defended.left_out) == {*SITES, PUBLIC}
+    assert defended.left_out[PUBLIC] == 0
+    assert 0 < defended.sentences <= 5 * 60
+    assert defended.head.config.tags == 5
+    assert not defended.head.training
 
 
 @each_defence
@@ -87,7 +86,7 @@ def test_without_a_defence_triggers_are_overlooked_and_the_default_brings_them_b
 def test_the_liar_s_labels_are_those_that_do_not_count(train: Train) -> None:
     left_out = train("majority", 150).left_out
     assert left_out[LIAR] == 150
-    assert all(left_out[site] == 0 for site in SITES if site != LIAR)
+    assert all(left_out[site] == 0 for site in (*SITES, PUBLIC) if site != LIAR)
 
 
 def test_where_equal_rows_are_no_equal_words_there_is_no_vote(tmp_path: Path) -> None:

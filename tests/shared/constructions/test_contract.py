@@ -18,10 +18,10 @@ from shared.anonymity.public_lists import on_public_lists
 from shared.anonymity.shipped_lists import shipped_lists
 from shared.anonymity.surrogates import SurrogateBank, save_bank
 from shared.constructions.construction import Construction, Trials, WordChanges
-from shared.constructions.files import FILES, FURTHER_FILES, ROW_FILES
+from shared.constructions.files import FILES, FURTHER_FILES
 from shared.constructions.procedures import dann, invariance, three_part
 from shared.constructions.registry import PROCEDURES, check_record, explain_promises, find_procedure, load_construction
-from shared.constructions.rows import ShareRows, load_rows
+from shared.constructions.rows import ShareRows
 from shared.constructions.training import PRESETS, TrainingMaterial, TrainingOptions
 from shared.embeddings.files.artefact import save_vectors
 from shared.embeddings.generalised import fold_casing
@@ -331,12 +331,6 @@ class TestRows:
         assert rows.dim == made.loaded.dim
         for _ in range(3):
             rows.check(made.loaded.share_sentences(CHUNK, PrivateNoise(), factors).values)
-        assert rows == load_rows(made.folder, factor)
-
-    def test_the_bound_is_known_without_the_vocabulary(self, made: Made, tmp_path: Path) -> None:
-        for name in ROW_FILES:
-            shutil.copy(made.folder / name, tmp_path)
-        assert load_rows(tmp_path) == made.loaded.rows()
 
     def test_what_a_token_can_show_is_listed_where_nothing_is_drawn(self, made: Made) -> None:
         """Words of the notes, their surrogates, and words that no vocabulary holds."""

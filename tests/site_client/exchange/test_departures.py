@@ -45,6 +45,8 @@ def test_events_are_written_as_ever() -> None:
         "noise secret made anew",
         "policy set",
         "release examined",
+        "release log seen",
+        "release log compared",
         "accepted against the policy",
         "approved",
         "approval not required",

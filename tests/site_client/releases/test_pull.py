@@ -481,7 +481,7 @@ class TestPipeline:
         missing.unlink()
         told: list[str] = []
         assert pulled(site, tell=told.append) == (3, None)
-        [line] = told
+        _, line = told
         assert line.startswith("pipeline 2 could not be brought: expected all files")
         missing.write_bytes(data)
         assert pulled(site) == (3, 2)
@@ -574,7 +574,7 @@ class TestSize:
         publisher.publish()
         told: list[str] = []
         assert pulled(site, max_bytes=3000, tell=told.append) == (3, None)
-        assert "at most 3000 bytes" in told[0]
+        assert "at most 3000 bytes" in told[1]
 
 
 def test_two_pulls_at_once_do_not_mix(
