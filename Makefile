@@ -10,6 +10,7 @@
 # make faults kills, full disks, cuts and flipped bytes at every point of the exchange; prints what was lost
 # make fuzz   a hundred thousand mutated headers, manifests and payloads; prints what got through (installs atheris)
 # make conformance  the TUF conformance suite and Wycheproof's vectors, where they can be had, against our own client and functions
+# make attack  providers and hospitals that lie, with keys that count; prints what refused each lie, and which came through
 # make mutants puts named mistakes into a copy of the code, one after another; prints those that no test notices
 # make results-loop, make results-privacy, make results-trust, make results-poisoning, make frontier  measure every figure of docs/results again (need the corpora; hours)
 
@@ -23,7 +24,7 @@ INSTALLED := $(VENV)/.installed
 UNIT := tests/foundation tests/protocols/keys tests/protocols/share tests/protocols/release tests/shared/text tests/shared/sentences \
 	tests/shared/taggers tests/command_line tests/site_client/deid tests/aggregator/registry tests/bench/test_house.py tests/test_exit_codes.py
 
-.PHONY: demo test unit check lint types contracts format architecture coverage bench faults fuzz conformance mutants results-loop results-privacy results-trust results-poisoning frontier clean
+.PHONY: demo test unit check lint types contracts format architecture coverage bench faults fuzz conformance attack mutants results-loop results-privacy results-trust results-poisoning frontier clean
 
 demo: $(INSTALLED)
 	$(BIN)/aggregator demo demo
@@ -74,6 +75,10 @@ fuzz: $(INSTALLED)
 
 conformance: $(INSTALLED)
 	$(BIN)/python -m bench.conformance --record
+
+attack: export OMP_NUM_THREADS = 1
+attack: $(INSTALLED)
+	$(BIN)/python -m bench.attack --record
 
 mutants: $(INSTALLED)
 	$(BIN)/python -m bench.mutants --record

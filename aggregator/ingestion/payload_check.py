@@ -20,6 +20,8 @@ from protocols.payload.opening import PayloadLimits
 from protocols.share.manifest import ShareManifest
 from protocols.share.sealing import ShareExpectation, open_share
 
+_ANSWER = {"counts", "commonest_row", "digests", "known_sentences"}
+
 
 @dataclass(frozen=True)
 class PayloadQuestion:
@@ -88,21 +90,23 @@ class PayloadFindings:
         counts: those of `stated_counts`.
         commonest_row: how many tokens show the row that most show; 0 where any row is possible.
         digests: of its sentences, see `SentenceDigests`.
+        known_sentences: how many sentences have one of these digests, each as often as it stands in the share.
     """
 
     counts: Json
     commonest_row: int
     digests: bytes
+    known_sentences: int = 0
 
     @classmethod
     def from_json(cls, answer: Json) -> PayloadFindings | None:
         """What `check_payload` returned, or None: the child may say anything."""
-        if not isinstance(answer, dict) or set(answer) != {"counts", "commonest_row", "digests"}:
+        if not isinstance(answer, dict) or set(answer) != _ANSWER:
             return None
-        commonest, digests = answer["commonest_row"], from_text(answer["digests"])
-        if type(commonest) is not int or digests is None:
+        commonest, known, digests = answer["commonest_row"], answer["known_sentences"], from_text(answer["digests"])
+        if type(commonest) is not int or type(known) is not int or digests is None:
             return None
-        return cls(answer["counts"], commonest, digests)
+        return cls(answer["counts"], commonest, digests, known)
 
 
 def stated_counts(manifest: ShareManifest) -> Json:
@@ -139,4 +143,5 @@ def check_payload(values: dict[str, Json]) -> Json:
         "counts": stated_counts(share.manifest),
         "commonest_row": share.commonest_row,
         "digests": to_text(digests.to_bytes()),
+        "known_sentences": digests.sentences,
     }

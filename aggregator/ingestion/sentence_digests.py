@@ -33,15 +33,21 @@ class SentenceDigests:
     Args:
         key: the provider's secret.
         whole: whether the rows of PHI count too: they are the same whenever a sentence is encoded.
+
+    Attributes:
+        sentences: that have a digest, each as often as it stands in the share.
     """
 
     def __init__(self, key: bytes, *, whole: bool) -> None:
         self._key, self._whole = key, whole
         self._found: set[int] = set()
+        self.sentences = 0
 
     def add(self, block: SentenceBlock) -> None:
         """Takes the sentences of a block in."""
-        self._found.update(self._of(block))
+        digests = list(self._of(block))
+        self.sentences += len(digests)
+        self._found.update(digests)
         if len(self._found) > 2 * MOST:
             self._found = set(sorted(self._found)[:MOST])
 

@@ -14,7 +14,12 @@ from aggregator.enrolled.shares import KEPT, Verdict, arrival_day, settle
 from aggregator.enrolled.sites import keys_in
 from aggregator.ingestion.label_rates import HISTORY_FACTOR, POOL_FACTOR, Reference, describe_outliers
 from aggregator.ingestion.opening import OpenedShare
-from aggregator.ingestion.overlap import describe_overlap, describe_row_frequency
+from aggregator.ingestion.overlap import (
+    describe_overlap,
+    describe_repetition,
+    describe_row_frequency,
+    describe_short_sentences,
+)
 from aggregator.ingestion.payload_check import PayloadFindings
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ShareDigestsRow, ShareRow
@@ -66,6 +71,8 @@ def _verdict(session: Session, workspace: Workspace, row: ShareRow, findings: Pa
     doubts: dict[str, Callable[[], str | None]] = {
         "overlap": lambda: describe_overlap(session, row, findings.digests),
         "row-frequency": lambda: describe_row_frequency(findings.commonest_row, row.tokens or 0),
+        "repetition": lambda: describe_repetition(findings.digests, findings.known_sentences),
+        "sentence-lengths": lambda: describe_short_sentences(row.sentences or 0, row.tokens or 0),
         "label-rates": lambda: _label_rates(session, workspace, row),
     }
     for code, look in doubts.items():

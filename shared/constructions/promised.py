@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 from foundation.reading import regular_size
 from shared.anonymity.public_lists import PublicList, on_public_lists
 
+_FINEST = 2.0**-24
+"""Between two numbers of float16, at the least."""
+
 __all__ = ["Clusters", "PublicList", "Recomputed", "RecomputedOnNotes"]
 
 
@@ -105,11 +108,13 @@ def count_clusters(
 def gaussian_mu(scale: NDArray[np.float64]) -> float:
     """Mu of one token's output in the unit ball under output noise, infinite if some dimension has none, or no number.
 
+    A share holds float16 numbers, and what is below their finest step changes none of them: it is no noise.
+
     Args:
         scale: standard deviation, float64 `[dim]`.
     """
     least = float(scale.min())
-    return 2 / least if least > 0 else math.inf
+    return 2 / least if least >= _FINEST else math.inf
 
 
 def folder_bytes(folder: Path) -> int:

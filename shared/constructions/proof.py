@@ -8,5 +8,7 @@ from __future__ import annotations
 
 RECOMPUTABLE = ("surrogates", "k-anonymous")
 """Labelled PHI is replaced, or words are shown alike: the files show it."""
+REPLACING = ("surrogates",)
+"""Of these the one under which a share does not hang on labelled PHI at all."""
 WITHOUT_PROOF = ("k-anonymous-invariance", "three-part", "dann", "invariance")
 """Trained, or behind noise that proves little by itself."""

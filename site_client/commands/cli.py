@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from shared.privacy.enforcement import AdvantageBound
     from site_client.workspace import Workspace
 
+_NOTHING_FOUND = (
+    "NOTHING was found in any note, and nothing is hidden: measure the pipeline with `site-client evaluate` on notes of yours before you "
+    "rely on it"
+)
+
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="deid-commons")
@@ -214,6 +219,7 @@ def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading
         f"{done.documents} documents in {out}, {sum(done.spans.values())} spans: "
         + (", ".join(f"{name} {count}" for name, count in sorted(done.spans.items())) or "none"),
         *_older_pipeline_lines(opened),
+        *([] if any(done.spans.values()) or not done.documents else [_NOTHING_FOUND]),
         "no de-identifier finds everything: have a sample read before the notes go anywhere",
     ]
     result = {"documents": done.documents, "spans": dict(done.spans), "quarantined": read.quarantined}

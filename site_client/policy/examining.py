@@ -42,9 +42,14 @@ def examine(
         construction: loaded from it, where that is done already.
 
     Raises:
-        EmbeddingError, ModelError: it does not load, or no construction writes such files.
+        EmbeddingError, ModelError: it does not load, no construction writes such files, or they are of other labels than it states.
     """
     loaded = load_construction(release.folder) if construction is None else construction
+    if loaded.scheme.name != release.manifest.label_scheme:
+        raise ModelError(
+            f"expected files of the label scheme {release.manifest.label_scheme} that the release states, got those of "
+            f"{loaded.scheme.name}; tell the provider"
+        )
     figures = loaded.recompute(lists, release.folder)
     audit = _audit(release, own_set=loaded.own_set() is not None)
     return ReleaseFacts(release.digest, release.manifest.sequence, release.manifest.created, figures, audit)

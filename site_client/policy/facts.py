@@ -19,7 +19,7 @@ from protocols.errors import ProtocolError
 from protocols.fields import read_date
 from shared.constructions.promised import Recomputed
 
-_CODE = 1
+_CODE = 2
 """How this program looks at a release: raised with every change of what is computed, so that it is computed anew."""
 _DATA = (("shared.privacy", "policy.toml"), ("shared.anonymity", "clinical_words.toml"))
 _UNBOUNDED = "unbounded"

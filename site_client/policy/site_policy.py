@@ -2,8 +2,9 @@
 
     policy.json     the values below as JSON, numbers with a fraction as decimal strings; see docs/formats/keys.md
 
-Constructions whose protection can be recomputed from their files are on by default; those that only attacks vouch for are off
-until the hospital enables them by name. What is recomputed is always asked for, and no value turns it off.
+On by default is only the construction that replaces labelled PHI, for a release without its bank would else be one of `k-anonymous` that
+keeps every promise; the others are off until the hospital enables them by name, those that only attacks vouch for among them. What is
+recomputed is always asked for, and no value turns it off.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from enum import StrEnum
 from protocols.canonical import Json, canonical_bytes, decimal_text
 from protocols.errors import SchemaError
 from protocols.fields import LINE, SHA256, Fields
-from shared.constructions.proof import RECOMPUTABLE, WITHOUT_PROOF
+from shared.constructions.proof import RECOMPUTABLE, REPLACING, WITHOUT_PROOF
 from shared.errors import ConfigurationError
 
 FORMAT = 1
@@ -75,7 +76,7 @@ class SitePolicy:
         ConfigurationError: a value out of range, or an unknown construction.
     """
 
-    constructions: tuple[str, ...] = RECOMPUTABLE
+    constructions: tuple[str, ...] = REPLACING
     accept_failed_audit: tuple[str, ...] = ()
     least_cluster: int = 100
     hide_casing: bool = False

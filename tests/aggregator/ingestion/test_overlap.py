@@ -10,7 +10,8 @@ import pytest
 
 from aggregator.enrolled import shares
 from aggregator.ingestion import ingest, overlap
-from aggregator.ingestion.overlap import describe_row_frequency
+from aggregator.ingestion.overlap import describe_repetition, describe_row_frequency, describe_short_sentences
+from aggregator.ingestion.sentence_digests import DIGEST_TYPE, MOST
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ShareDigestsRow
 from bench.exchange.world import Sentences, World
@@ -118,3 +119,21 @@ def test_of_few_sentences_more_than_half_must_come_before_to_be_beyond_chance(se
 )
 def test_a_row_that_stands_for_most_of_a_share_sets_it_aside(commonest: int, tokens: int, aside: bool) -> None:
     assert (describe_row_frequency(commonest, tokens) is not None) == aside
+
+
+def test_sentences_that_come_four_times_each_are_set_aside_and_three_times_are_not(small: World) -> None:
+    """Their weight, not their words, is the lie."""
+    assert take(small, "north", 1, *[range(20)] * 3) == ACCEPTED
+    assert take(small, "north", 2, *[range(100, 120)] * 4) == (ShareState.QUARANTINED, "repetition")
+
+
+@pytest.mark.parametrize(("distinct", "aside"), [(1 << 22, False), (1 << 21, True)])
+def test_of_more_digests_than_are_kept_the_largest_tells_how_many_there_were(distinct: int, aside: bool) -> None:
+    """The smallest of digests that lie evenly: the oracle knows how many it has laid."""
+    kept = np.arange(1, MOST + 1, dtype=DIGEST_TYPE) * DIGEST_TYPE.type(2**64 // distinct)
+    assert (describe_repetition(kept.tobytes(), 8 << 20) is not None) == aside
+
+
+@pytest.mark.parametrize(("sentences", "tokens", "aside"), [(100, 300, False), (100, 299, True), (100, 199, False)])
+def test_sentences_of_hardly_a_token_set_a_share_aside(sentences: int, tokens: int, aside: bool) -> None:
+    assert (describe_short_sentences(sentences, tokens) is not None) == aside

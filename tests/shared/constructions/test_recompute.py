@@ -160,6 +160,15 @@ class TestLies:
         made.representer.output_noise.floor = 0.0
         assert made.recompute(LISTS).mu == math.inf
 
+    def test_noise_below_the_finest_step_of_a_share_is_none(self) -> None:
+        made = constructions.noisy(table(WORDS, DIM), SCHEME, RepresenterConfig(DIM, dim=4, hidden=3))
+        made.representer.output_noise.raw.data[:] = -1e4
+        finest = float(np.nextafter(np.float16(0), np.float16(1)))
+        made.representer.output_noise.floor = finest
+        assert made.recompute(LISTS).mu == 2 / finest
+        made.representer.output_noise.floor = finest / 2
+        assert made.recompute(LISTS).mu == math.inf
+
     def test_noise_behind_clusters_has_both_figures(self) -> None:
         torch.manual_seed(0)
         representer = Representer(RepresenterConfig(DIM, dim=4, hidden=3)).eval().requires_grad_(False)

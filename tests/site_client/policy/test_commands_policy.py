@@ -30,7 +30,7 @@ def test_what_changed_is_said(at: tuple[object, ...]) -> None:
     paper = ("--enable", "three-part", "--accept-failed-audit", "--max-advantage", 0.4)
     said = values(hospital("policy", "set", *paper, "--json", *at))
     assert said["changes"] == [
-        "constructions: surrogates, k-anonymous -> surrogates, k-anonymous, three-part",
+        "constructions: surrogates -> surrogates, three-part",
         "accept_failed_audit: none -> three-part",
         "max_advantage: none -> 0.4",
     ]

@@ -40,6 +40,7 @@ KEY = "-".join(["0000"] * 8)
 BANK = SurrogateBank(tuple((category, ("Waldtraut",)) for category in range(len(sites.SCHEME.categories))))
 # Few words are in tiny notes.
 FEW = ("--least-cluster", "4")
+LIKENESS = ("--enable", "k-anonymous")
 
 
 def honest() -> Construction:
@@ -108,6 +109,7 @@ def pair(tmp_path: Path) -> Pair:
 
 def test_an_identity_representer_is_refused_by_every_step_whoever_signed_it(pair: Pair) -> None:
     answers = ("--accept-unprotected", "--approver", "Dr Ünal")
+    done(hospital("policy", "set", *LIKENESS, *pair.at))
     pair.publish(sites.revealing())
     before = snapshot(pair.site)
     refused(pair.pull(), 35, "cluster size", "on no list", "the release in use stays")
@@ -149,10 +151,9 @@ def test_a_fall_of_protection_is_said_first_and_can_be_refused(pair: Pair) -> No
     done(pair.pull())
     # surrogates.json is missing: the same words, without a bank.
     pair.publish(constructions.k_anonymous(constructions.clusters(sites.vectors(), 4), sites.SCHEME))
-    done(hospital("policy", "set", "--disable", "k-anonymous", *pair.at))
     refused(pair.pull(), 35, "construction")
     assert open_workspace(pair.site).release().manifest.sequence == 1
-    done(hospital("policy", "set", "--enable", "k-anonymous", *pair.at))
+    done(hospital("policy", "set", *LIKENESS, *pair.at))
     first = done(pair.pull()).stdout.splitlines()[0]
     assert first.startswith("PROTECTION FALLS")
     assert "labelled PHI: replaced -> not replaced" in first

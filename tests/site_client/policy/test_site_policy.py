@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from protocols.errors import ProtocolError
-from shared.constructions.proof import RECOMPUTABLE, WITHOUT_PROOF
+from shared.constructions.proof import RECOMPUTABLE, REPLACING, WITHOUT_PROOF
 from shared.constructions.registry import PROCEDURES
 from shared.errors import ConfigurationError
 from site_client import ledger
@@ -54,8 +54,9 @@ def test_a_policy_reads_back_as_it_was_written(policy: SitePolicy) -> None:
     assert SitePolicy.from_json(json.loads(json.dumps(policy.to_json()))) == policy
 
 
-def test_what_can_be_recomputed_is_on_and_the_rest_is_off() -> None:
-    assert DEFAULT.constructions == RECOMPUTABLE == ("surrogates", "k-anonymous")
+def test_what_replaces_phi_is_on_and_the_rest_is_off() -> None:
+    assert DEFAULT.constructions == REPLACING == ("surrogates",)
+    assert tuple(name for name in RECOMPUTABLE if PROCEDURES[name].makes.replaces_phi) == REPLACING
     assert {*RECOMPUTABLE, *WITHOUT_PROOF} == set(PROCEDURES)
     assert not DEFAULT.accept_failed_audit
     assert DEFAULT.audit is DemandedAudit.FULL
