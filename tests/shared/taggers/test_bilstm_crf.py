@@ -114,7 +114,7 @@ def test_nothing_is_learnt_of_a_token_of_unknown_tag(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(tagger, "scores", lambda batch: scores)
     tags = torch.zeros(4, 6, dtype=torch.int64)
     tags[0, 1] = tags[2, 3] = UNKNOWN_TAG
-    tagger.loss(replace(plain, tags=tags)).sum().backward()
+    tagger.loss(replace(plain, tags=tags)).sum().backward()  # type: ignore[no-untyped-call]
     assert scores.grad is not None
     assert not scores.grad[0, 1].any()
     assert not scores.grad[2, 3].any()
