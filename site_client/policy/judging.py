@@ -135,7 +135,7 @@ def _of_audit(policy: SitePolicy, facts: ReleaseFacts, today: datetime.date) -> 
     if not audit.ours:
         yield Breach(Demand.AUDIT, "an audit of this representer, it is of another")
     if audit.preset not in _enough(policy):
-        yield Breach(Demand.AUDIT, f"a {policy.audit} audit, it is a {audit.preset} one")
+        yield Breach(Demand.AUDIT, f"a {policy.audit} audit, it is one of kind {audit.preset}")
     if audit.made is None:
         yield Breach(Demand.AUDIT, "an audit that says when it was made, it does not")
     elif not _young(audit.made, policy, today):

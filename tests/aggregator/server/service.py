@@ -41,6 +41,8 @@ PROVIDER = PrivateKey.from_seed(bytes(range(100, 132)))
 KEY = PrivateKey.from_seed(bytes(range(32)))
 OTHER_KEY = PrivateKey.from_seed(bytes(range(1, 33)))
 SITES = {"north": KEY, "south": OTHER_KEY}
+AMPLE = Limits(address_connections=1000, address_connections_per_s=1e6, address_per_s=1e6)
+"""For tests of something else: one address opens what thousands do elsewhere."""
 
 
 def bundle(size: int, sequence: int = 1, *, site: str = "north") -> bytes:
@@ -249,13 +251,13 @@ def listening(
         app: makes the application from the address.
         certificates: of the server.
         port: to listen at; 0 for any that is free.
-        places: for connections; those of the default limits if not given.
+        places: for connections; as many as the tests want if not given, for all of them come from one address.
     """
     with socket.create_server(("127.0.0.1", port)) as listener:
         address = f"https://localhost:{listener.getsockname()[1]}"
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificates.certificate, certificates.key)
-        guarded = Listener(listener, places or Places(Limits(), Proxies()))
+        guarded = Listener(listener, places or Places(AMPLE, Proxies()))
         server = uvicorn.Server(configure(app(address), guarded, context, grace_s=5))
         thread = threading.Thread(target=server.run, args=([guarded],), daemon=True)
         thread.start()

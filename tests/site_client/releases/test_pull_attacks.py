@@ -31,7 +31,7 @@ from site_client.releases import source as release_source
 from site_client.releases.pull import pull
 from site_client.releases.source import Network
 from site_client.trust import Trust
-from tests.aggregator.server.service import Provider, listening
+from tests.aggregator.server.service import AMPLE, Provider, listening
 from tests.facts import examined
 from tests.loop import snapshot
 from tests.release_repositories import Publisher, described, later, sign
@@ -52,7 +52,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path
     """The provider's server: its address, the folder that it serves, and how to reach it."""
     folder = tmp_path_factory.mktemp("server")
     certificates = make_certificates(folder / "tls", "localhost")
-    served = Provider(folder)
+    served = Provider(folder, AMPLE)
     with listening(lambda address: served.make_app(address=address), certificates) as address:
         yield address, folder / "releases", Network(certificates.authority, retry_policy=RetryPolicy(attempts=1))
 
