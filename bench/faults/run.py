@@ -83,7 +83,7 @@ class Extent:
     bytes: int = 1
     random: int = 30
     rounds: int = 10
-    serving: int = 12
+    serving: int = 8
     kinds: int = 1
 
 
