@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 import aggregator.commands.cli
 import site_client.commands.cli
 from aggregator.training import head
+from aggregator.training.defences import defence
 from shared.report import plots
 from shared.sentences.ragged import SentenceSource
 from shared.taggers.bilstm_crf import BiLSTMCRFConfig
@@ -186,13 +187,14 @@ def small_heads() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(head, "train_tagger", train)
+        patch.setattr(defence, "_HASTY_STEPS", 50)
         yield
 
 
-def train_head(loop: Loop, *more: object) -> Result:
+def train_head(loop: Loop, *more: object, influence: str = "none") -> Result:
     """Train the head of the provider until it finds everything in tiny notes, for seconds."""
     with small_heads():
-        return provider("train-head", "--epochs", 10, "--workspace", loop.provider, *more)
+        return provider("train-head", "--epochs", 10, "--influence", influence, "--workspace", loop.provider, *more)
 
 
 def build(root: Path) -> Loop:
@@ -212,7 +214,7 @@ def build(root: Path) -> Loop:
         enrol(loop, name)
         share(loop, name)
     done(provider("ingest", loop.stick, *at))
-    done(train_head(loop))
+    done(train_head(loop, influence="fast"))
     done(provider("release", *at))
     begin(loop, "fourth")
     done(hospital("pull", loop.releases, "--fingerprint", loop.fingerprint, "--workspace", loop.site("fourth")))

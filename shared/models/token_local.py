@@ -53,7 +53,8 @@ class TokenLocal(nn.Module):
     def __init__(self, config: TokenLocalConfig) -> None:
         super().__init__()
         self.config = config
-        self.projection = nn.Parameter(torch.eye(config.inputs, config.dim), requires_grad=False)
+        # Not `torch.eye`: on the device `meta`, on which a description is tried first, it takes seconds to load what it needs.
+        self.projection = nn.Parameter(torch.zeros(config.inputs, config.dim).fill_diagonal_(1), requires_grad=False)
 
     @torch.no_grad()
     def end_to_end_noise_free(self, vectors: Tensor, lengths: Tensor) -> Tensor:

@@ -390,7 +390,7 @@ class TestFullDisk:
         commands = [
             ("publish",),
             ("release",),
-            ("train-head", "--epochs", 1, "--site", "north", "--no-public"),
+            ("train-head", "--epochs", 1, "--site", "north", "--no-public", "--influence", "none"),
             ("train-embeddings", loop.notes("public"), "--dim", 6, "--epochs", 1),
             ("train-repr", "--corpus", loop.notes("fourth"), "--cluster-size", 8, "--dim", 8),
         ]
@@ -462,4 +462,4 @@ def test_a_workspace_whose_empty_folders_were_lost_on_the_way(loop: Loop) -> Non
 def test_a_share_whose_payload_was_lost_is_named(loop: Loop) -> None:
     for payload in (loop.provider / "objects").rglob("??/*"):
         payload.unlink()
-    refused(provider("train-head", "--epochs", 1, "--workspace", loop.provider), DISK, "object")
+    refused(provider("train-head", "--epochs", 1, "--influence", "none", "--workspace", loop.provider), DISK, "object")

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from aggregator.publishing.releases import representer_digest
+from aggregator.workspace import open_workspace
 from protocols.payload.opening import open_payload
 from shared.corpus import read_corpus
+from tests.audited import write_audit
 from tests.loop import (
     Loop,
-    audit_for_hospitals,
     begin,
     but_for_what_was_seen,
     done,
@@ -26,6 +28,8 @@ from tests.loop import (
 )
 from tests.tiny_notes import phi_strings
 
+# What each site does to the others is measured once, in the loop itself.
+ONE_PASS = ("train-head", "--epochs", 1, "--influence", "none")
 UNKNOWN_KEY = "0000-0000-0000-0000-0000-0000-0000-0000"
 
 
@@ -94,7 +98,7 @@ class TestTheLoop:
         moved = Loop(tmp_path / "elsewhere")
         shutil.move(loop.root, moved.root)
         done(provider("shares", "list", *at_provider(moved)))
-        done(provider("train-head", "--epochs", 1, *at_provider(moved)))
+        done(provider(*ONE_PASS, *at_provider(moved)))
         # After a single pass.
         done(provider("release", "--accept-drop", "--approver", "A. Weiss", *at_provider(moved)))
         done(hospital("pull", moved.releases, *at_site(moved, "north")))
@@ -102,9 +106,7 @@ class TestTheLoop:
         share(moved, "south")
 
     def test_a_head_of_one_site_alone(self, loop: Loop) -> None:
-        summary = values(
-            provider("train-head", "--epochs", 1, "--site", "north", "--no-public", "--json", *at_provider(loop))
-        )
+        summary = values(provider(*ONE_PASS, "--site", "north", "--no-public", "--json", *at_provider(loop)))
         assert [row["site"] for row in summary["sites"]] == ["north"]
         refused(provider("train-head", "--site", "nowhere", *at_provider(loop)), 21, "nowhere")
 
@@ -186,7 +188,7 @@ class TestShares:
         found = values(provider("shares", "show", shown["bundle"], "--json", *at_provider(loop)))
         assert found["releases"] == ["0002-pipeline"]
         refused(provider("release", *at_provider(loop)), 20, "withdrawn")
-        summary = values(provider("train-head", "--epochs", 1, "--json", *at_provider(loop)))
+        summary = values(provider(*ONE_PASS, "--json", *at_provider(loop)))
         assert [row["site"] for row in summary["shares"]] == ["south"]
         done(provider("release", *at_provider(loop)))
 
@@ -205,14 +207,14 @@ class TestShares:
             )
         )
         refused(provider("publish", *at_provider(loop)), 22, "audit")
-        audit_for_hospitals(loop)
+        write_audit(loop.provider / "audit", representer_digest(open_workspace(loop.provider)))
         done(provider("publish", *at_provider(loop)))
         result = provider("ingest", fresh, *at_provider(loop))
         refused(result, 24)
         assert "release" in result.stdout
         assert ("north", 2, "rejected") in self.listed(loop)
         # What came in with the representer before has no place in the pool of this one, though its size is the same.
-        summary = values(provider("train-head", "--epochs", 1, "--json", *at_provider(loop)))
+        summary = values(provider(*ONE_PASS, "--json", *at_provider(loop)))
         assert summary["left_out"] == 2
         assert [row["site"] for row in summary["sites"]] == ["(public notes)"]
         refused(provider("train-head", "--site", "north", *at_provider(loop)), 21)
@@ -231,7 +233,7 @@ class TestShares:
             )
         )
         refused(provider("release", *at_provider(loop)), 22, "audit")
-        audit_for_hospitals(loop)
+        write_audit(loop.provider / "audit", representer_digest(open_workspace(loop.provider)))
         refused(provider("release", *at_provider(loop)), 20, "another representer")
         assert not list((loop.releases / "targets").glob("0003-*"))
 

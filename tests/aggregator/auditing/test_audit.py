@@ -108,6 +108,7 @@ class TestWithTheTraining:
         assert record(loop)["representer"] == representer_digest(open_workspace(loop.provider))
         done(publish(loop))
 
+    @pytest.mark.usefixtures("attacked_once")
     def test_one_that_fails_ends_it_with_its_code_and_stays_unpublished(self, loop: Loop, tmp_path: Path) -> None:
         limits = tmp_path / "hard.toml"
         limits.write_text(HARD)
@@ -155,6 +156,7 @@ class TestRecord:
         assert found["settings"]["seed"] == 1  # type: ignore[index]
         assert found["findings"] != before
 
+    @pytest.mark.usefixtures("attacked_once")
     def test_json_of_the_command_is_the_record(self, loop: Loop) -> None:
         assert values(audit(loop, "--json")) == record(loop)
 
@@ -181,6 +183,7 @@ class TestRecord:
         for line in (found["verdict"], *NOT_SHOWN, *found["caveats"]):  # type: ignore[misc]
             assert str(line) in page
 
+    @pytest.mark.usefixtures("attacked_once")
     def test_it_says_that_the_notes_trained_what_they_are_attacked_with(self, loop: Loop) -> None:
         assert record(loop)["attacked_notes_trained_on"] > 0  # type: ignore[operator]
         assert "trained on, which flatters" in str(record(loop)["caveats"])

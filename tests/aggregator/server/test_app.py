@@ -128,7 +128,7 @@ def test_a_share_that_takes_long_is_asked_for_again(central: Provider) -> None:
     assert len(central.ingest.taken) == 1
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cuts=st.lists(st.integers(1, len(BUNDLE) - 1), unique=True, max_size=4), restart=st.booleans())
 def test_an_upload_goes_on_from_any_byte_also_after_a_restart(
     central: Provider, cuts: list[int], restart: bool

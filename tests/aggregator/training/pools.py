@@ -79,8 +79,10 @@ def write_pool(
     return payloads
 
 
-def material(payloads: dict[str, tuple[Path, ...]], epochs: int = 6, *, held_out: bool | None = False) -> PoolMaterial:
-    config = TaggingConfig(epochs, batch=16, learning_rate=2e-2)
+def material(
+    payloads: dict[str, tuple[Path, ...]], epochs: int = 4, *, batch: int = 16, held_out: bool | None = False
+) -> PoolMaterial:
+    config = TaggingConfig(epochs, batch=batch, learning_rate=2e-2)
     shape = BiLSTMCRFConfig(DIM, len(SCHEME.tags), hidden=12)
     return PoolMaterial(payloads, len(SCHEME.tags), config, held_out, None, True, train_tagger, shape)
 

@@ -84,7 +84,8 @@ def test_nothing_to_compare_on_is_nothing() -> None:
 
 
 def test_a_liar_s_influence_shows_at_the_others(payloads: dict[str, tuple[Path, ...]]) -> None:
-    influence = measure_influence(material(payloads, epochs=3), find_defence("none"), SCHEME, InfluenceMode.FAST)
+    asked = material(payloads, epochs=3, batch=32)
+    influence = measure_influence(asked, find_defence("none"), SCHEME, InfluenceMode.FAST)
     assert [one.site for one in influence.sites] == list(SITES)
     harms = {one.site: [harm.category for harm in one.harms] for one in influence.sites}
     assert "NAME" in harms.pop(LIAR)
@@ -120,9 +121,8 @@ def test_in_full_each_head_is_trained_as_the_head_was_and_fast_in_haste(
 
 
 def test_what_the_defence_takes_away_does_no_harm(payloads: dict[str, tuple[Path, ...]]) -> None:
-    influence = measure_influence(
-        material(payloads, epochs=3), find_defence("majority+cap"), SCHEME, InfluenceMode.FAST
-    )
+    asked = material(payloads, epochs=2, batch=32)
+    influence = measure_influence(asked, find_defence("majority+cap"), SCHEME, InfluenceMode.FAST)
     assert not any(one.harms for one in influence.sites)
     # The site stands out all the same: its rows are compared ahead of any defence.
     assert set(influence.standing_out) == {LIAR}

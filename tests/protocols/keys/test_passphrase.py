@@ -101,7 +101,7 @@ def test_without_the_passphrase_or_with_another_one_nothing_opens(
         assert caught.value.exit_code == 17
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(place=st.integers(0, 1263), value=st.integers(1, 255))
 def test_a_changed_file_never_gives_another_kind_of_error(folder: Path, place: int, value: int) -> None:
     """No integrity is promised, see the module; but whatever lies there, it is a key of that kind or one clear line."""

@@ -70,7 +70,7 @@ def test_tiles_of_a_smaller_tree_stay_as_they_are() -> None:
             assert whole[path] == content
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.data())
 def test_roots_and_proofs_out_of_tiles(data: st.DataObject) -> None:
     size = data.draw(st.integers(1, SIZE))

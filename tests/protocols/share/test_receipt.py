@@ -29,7 +29,7 @@ DATA = RECEIPT.to_bytes(PROVIDER)
 DIGESTS = st.binary(min_size=32, max_size=32).map(bytes.hex)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=25)
 @given(
     site=st.from_regex(r"[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?", fullmatch=True),
     sequence=st.integers(1, 2**31 - 1),

@@ -132,7 +132,7 @@ class TestNoninterference:
         clear = constructions.transparent(VECTORS, SCHEME)
         assert not find_interfering(clear, CHUNK, np.random.default_rng(0)).any()
 
-    @settings(max_examples=30)
+    @settings(max_examples=15)
     @given(st.integers(0, 1000), st.sampled_from(["surrogates", "k-anonymous"]))
     def test_the_other_words_are_of_like_pattern_and_others(self, seed: int, name: str) -> None:
         construction: Construction = HONEST if name == "surrogates" else constructions.k_anonymous(CLUSTERS, SCHEME)

@@ -111,7 +111,8 @@ def refused(
     with pytest.raises(error) as caught:
         pull(site, source)
     assert {**snapshot(site.root), str(site.trust): ""} == {**before, str(site.trust): ""}
-    assert all(versions(site)[name] >= version for name, version in known.items())
+    after = versions(site)
+    assert all(after[name] >= version for name, version in known.items())
     line = str(caught.value)
     assert "\n" not in line
     for word in words:
@@ -208,7 +209,7 @@ class TestFreeze:
         publisher.repository.refresh(with_offline=True, renewed=["0002-representer"])
         assert taken(site, offer(publisher)) == 2
 
-    @pytest.mark.parametrize("ahead", [5 / 60, 12, 24 * 44])
+    @pytest.mark.parametrize("ahead", [5 / 60, 24 * 44])
     def test_a_clock_that_is_a_little_ahead(
         self, ahead: float, publisher: Publisher, site: workspace.Workspace, offer: Offer
     ) -> None:
@@ -222,14 +223,14 @@ class TestFreeze:
         publisher.at(later(hours=behind)).publish()
         assert taken(site, offer(publisher)) == 2
 
-    @pytest.mark.parametrize("days", [46, 90, 365])
+    @pytest.mark.parametrize("days", [46, 365])
     def test_a_clock_that_is_ahead(
         self, days: int, publisher: Publisher, site: workspace.Workspace, offer: Offer
     ) -> None:
         publisher.at(later(days=-days)).publish()
         refused(site, offer(publisher), StaleError, "check the clock", "time of this machine")
 
-    @pytest.mark.parametrize("days", [2, 46, 365])
+    @pytest.mark.parametrize("days", [2, 365])
     def test_a_clock_that_is_behind(
         self, days: int, publisher: Publisher, site: workspace.Workspace, offer: Offer
     ) -> None:

@@ -28,7 +28,7 @@ def check(chunk: TokenisedSentences) -> None:
     check_block(SentenceBlock(values, without_hidden(chunk.tags), casing, chunk.lengths.astype("<i4")), RULES)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(documents())
 def test_spans_anywhere(document: Document) -> None:
     for note in (document, map_document(document, MAPPING, to_share=True)):
