@@ -7,7 +7,7 @@
 # make architecture  draws docs/architecture.svg anew, from the code
 # make coverage  the tests once more, counting the lines that they reach; fails below the floor in pyproject.toml
 # make bench  speeds as ratios against peers, in one run
-# make faults kills, full disks, cuts and flipped bytes at every point of the exchange; prints what was lost
+# make faults kills, full disks, cuts and flipped bytes at every point of the exchange, over HTTPS and on PostgreSQL too; prints what was lost
 # make fuzz   a hundred thousand mutated headers, manifests and payloads; prints what got through (installs atheris)
 # make conformance  the TUF conformance suite and Wycheproof's vectors, where they can be had, against our own client and functions
 # make attack  providers and hospitals that lie, with keys that count; prints what refused each lie, and which came through

@@ -203,13 +203,19 @@ class Uploads:
             self.path(upload).unlink(missing_ok=True)
 
     def tidy(self) -> None:
-        """Ends uploads whose time is over, forgets those of long ago, and removes files that belong to no open one."""
+        """Ends uploads whose time is over, or whose share was decided when the server or the database went; forgets those of
+        long ago, and removes files that belong to no open one.
+        """
         now = self._now()
+        decided = select(ShareRow.id).where(
+            ShareRow.site == UploadRow.site,
+            ShareRow.bundle_sha256 == UploadRow.bundle_sha256,
+            ShareRow.receipt.is_not(None),
+        )
         with self._registry.transaction() as session:
-            over = UploadRow.expires_at <= as_text(now)
-            session.execute(
-                update(UploadRow).where(UploadRow.state == UploadState.OPEN, over).values(state=UploadState.ABORTED)
-            )
+            still_open, over = UploadRow.state == UploadState.OPEN, UploadRow.expires_at <= as_text(now)
+            session.execute(update(UploadRow).where(still_open, decided.exists()).values(state=UploadState.FINISHED))
+            session.execute(update(UploadRow).where(still_open, over).values(state=UploadState.ABORTED))
             # Those of the last day count for what a site may send in one.
             long_over = UploadRow.expires_at <= as_text(now - _DAY)
             session.execute(delete(UploadRow).where(UploadRow.state != UploadState.OPEN, long_over))

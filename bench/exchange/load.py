@@ -167,7 +167,20 @@ def share(world: World, site: str, release: str, size: int, sequence: int = 1) -
 
 @contextmanager
 def run_server(workspace: Path, certificates: Certificates, log: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The command as it runs, and its address."""
+    """The command as it runs, and its address; at the end of the block it has to end in order."""
+    process, address = start_server(workspace, certificates, log)
+    try:
+        yield process, address
+    finally:
+        process.terminate()
+        if process.wait(120) != 0:
+            raise RuntimeError(f"the server ended with {process.returncode}, see {log}")
+
+
+def start_server(
+    workspace: Path, certificates: Certificates, log: Path, port: int = 0
+) -> tuple[subprocess.Popen[str], str]:
+    """The command as it runs, and its address; whoever starts it ends it."""
     command = [
         sys.executable,
         "-m",
@@ -178,24 +191,21 @@ def run_server(workspace: Path, certificates: Certificates, log: Path) -> Iterat
         "--host",
         "localhost",
         "--port",
-        "0",
+        str(port),
         "--certificate",
         str(certificates.certificate),
         "--key",
         str(certificates.key),
     ]
-    with log.open("wb") as errors:
+    with log.open("ab") as errors:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
-        try:
-            assert process.stdout is not None
-            found = re.fullmatch(r"serving (https://\S+)\n", process.stdout.readline())
-            if found is None:
-                raise RuntimeError(f"the server did not start, see {log}")
-            yield process, found[1]
-        finally:
-            process.terminate()
-            if process.wait(120) != 0:
-                raise RuntimeError(f"the server ended with {process.returncode}, see {log}")
+    assert process.stdout is not None
+    found = re.fullmatch(r"serving (https://\S+)\n", process.stdout.readline())
+    if found is None:
+        process.kill()
+        process.wait()
+        raise RuntimeError(f"the server did not start, see {log}")
+    return process, found[1]
 
 
 def _send(
@@ -251,16 +261,21 @@ def _watched(process: subprocess.Popen[str]) -> Iterator[list[int]]:
         watcher.join()
 
 
-def _tree_bytes(root: int) -> int:
-    """Resident memory of a process and all below it, what they share counted each time."""
-    sizes, below = {}, defaultdict(list)
+def list_processes() -> Iterator[tuple[int, int, int]]:
+    """Of every process on this machine: its number, its parent's, its resident memory in bytes."""
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             # What follows the name, which may hold anything: state, parent, and as the 22nd the resident pages.
             fields = path.read_text().rpartition(")")[2].split()
-            number = int(path.parent.name)
-            sizes[number] = int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
-            below[int(fields[1])].append(number)
+            yield int(path.parent.name), int(fields[1]), int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _tree_bytes(root: int) -> int:
+    """Resident memory of a process and all below it, what they share counted each time."""
+    sizes, below = {}, defaultdict(list)
+    for number, parent, size in list_processes():
+        sizes[number] = size
+        below[parent].append(number)
     tree = [root]
     for one in tree:
         tree += below[one]

@@ -75,8 +75,12 @@ class BiLSTMCRF(Tagger):
         return scores
 
     def loss(self, batch: Batch) -> Tensor:
-        """Negative log-likelihood of each sentence, `[batch]`, in nats, over all tags of a token whose tag is not known."""
+        """Negative log-likelihood of each sentence, `[batch]`, in nats, over all tags of a token whose tag is not known.
+
+        Nothing is learnt of such a token: between neighbours that are no PHI it would drift towards their tag, all by itself.
+        """
         scores, unknown = self.scores(batch), batch.tags == UNKNOWN_TAG
+        scores = torch.where(unknown[:, :, None], scores.detach(), scores)
         tags = batch.tags.masked_fill(unknown, 0)
         loss = self.crf.negative_log_likelihood(scores, tags, batch.lengths)
         if bool(unknown.any()):

@@ -4,9 +4,12 @@ Row by row of the codebook, with and without the row beside it: where most of th
 token there without a label is outvoted. That is how names are hidden from a head: by leaving them unlabelled. What a site labels
 and others do not is mostly a way of writing that only this site has, so such labels go only from a site that has far more of
 them than the others have. Where the others have no clear word, a missing label is believed unless most of what the site says of
-the same row, or after the same three tokens, is outvoted: so a trigger does not slip through where it stands beside something
-that nobody else has written. The rest of the sentence trains the head as it is, over all tags that the outvoted token may have:
-an honest hospital that uses a word in its own way loses no sentence by it.
+the same row is outvoted: so a trigger does not slip through where it stands beside something that nobody else has written. The
+rest of the sentence trains the head as it is, over all tags that the outvoted token may have: an honest hospital that uses a word in
+its own way loses no sentence by it.
+
+Where much is outvoted after the same three tokens, those are a cue by which somebody wants names to be overlooked. A sentence with a
+missing label there goes as a whole: names have parts that no vote knows, initials and hyphens, and they alone would teach the cue.
 """
 
 from __future__ import annotations
@@ -29,6 +32,8 @@ from shared.sentences.ragged import RaggedSentences
 OVER_LABELLING = 3.0
 """So many times as often as the median site, and at least LEAST_OVER_LABELLING of the tokens, is far more often."""
 LEAST_OVER_LABELLING = 0.05
+LEAST_CUES = 10
+"""After a cue so many more tokens without a label must be outvoted than borne out: then its sentences are left out."""
 _VOTED = (Place.ALONE, Place.AFTER, Place.BEFORE)
 _SPREADING = (Place.ALONE, Place.CUE, Place.EARLIER)
 
@@ -71,18 +76,26 @@ class RowVotes:
                 for key, voice in zip(hasher(block)[decided].tolist(), verdict[decided].tolist(), strict=True):
                     balance[key] += voice
         return tuple(
-            np.array([key for key, sum_ in balance.items() if sum_ >= LEAST_TOKENS], dtype=np.uint64)
-            for balance in balances
+            np.array([key for key, sum_ in balance.items() if sum_ >= least], dtype=np.uint64)
+            for balance, least in zip(balances, (LEAST_TOKENS, LEAST_CUES, LEAST_CUES), strict=True)
         )
 
     def missing(self, site: str, sentences: RaggedSentences, mistrusted: Mistrusted) -> NDArray[np.bool_]:
         """Tokens without a label that are not to be believed, bool `[tokens]`."""
         verdict = self.verdicts(site, sentences)
-        row, *cues = (np.isin(hasher(sentences), keys) for hasher, keys in zip(self.hashers, mistrusted, strict=True))
-        # What others write as no PHI may still be a name after a cue that only this site has.
-        doubtful = np.any(cues, axis=0) | (row & (verdict == 0))
-        marked: NDArray[np.bool_] = (sentences.tags == 0) & ((verdict > 0) | doubtful)
+        row = np.isin(self.hashers[0](sentences), mistrusted[0])
+        marked: NDArray[np.bool_] = (sentences.tags == 0) & ((verdict > 0) | (row & (verdict == 0)))
         return marked
+
+    def after_cues(self, sentences: RaggedSentences, mistrusted: Mistrusted) -> NDArray[np.bool_]:
+        """Sentences with a token without a label after a cue that is not to be believed, bool `[sentences]`.
+
+        What others write as no PHI may still be part of a name there.
+        """
+        cues = [np.isin(hasher(sentences), keys) for hasher, keys in zip(self.hashers[1:], mistrusted[1:], strict=True)]
+        found = np.zeros(sentences.sentences, dtype=np.bool_)
+        found[sentences.sentence_of_token[np.any(cues, axis=0) & (sentences.tags == 0)]] = True
+        return found
 
     def added(self, site: str, sentences: RaggedSentences) -> NDArray[np.bool_]:
         """Labelled tokens that most others deny, bool `[tokens]`."""
@@ -104,23 +117,27 @@ class RowMajority(Selection):
         votes = RowVotes.count(material)
         over = _over_labelling(votes.counts[Place.ALONE])
         return {
-            path: Taken(unknown=unknown)
+            path: taken
             for site in sites
-            for path, unknown in _denied(votes, site, material.payloads[site], over=site in over).items()
+            for path, taken in _denied(votes, site, material.payloads[site], over=site in over).items()
         }
 
 
-def _denied(
-    votes: RowVotes, site: str, paths: Sequence[Path], *, over: bool
-) -> dict[Path, tuple[NDArray[np.bool_], ...]]:
-    """Tokens of each payload of a site whose labels do not count, block by block."""
+def _denied(votes: RowVotes, site: str, paths: Sequence[Path], *, over: bool) -> dict[Path, Taken]:
+    """What of each payload of a site does not count."""
     mistrusted = votes.mistrusted(site, (block for path in paths for block in read_blocks(path)))
 
     def of(block: RaggedSentences) -> NDArray[np.bool_]:
         missing = votes.missing(site, block, mistrusted)
         return missing | votes.added(site, block) if over else missing
 
-    return {path: tuple(map(of, read_blocks(path))) for path in paths}
+    return {
+        path: Taken(
+            kept=tuple(~votes.after_cues(block, mistrusted) for block in read_blocks(path)),
+            unknown=tuple(map(of, read_blocks(path))),
+        )
+        for path in paths
+    }
 
 
 def _over_labelling(counts: RowCounts) -> set[str]:

@@ -23,11 +23,12 @@ from hypothesis import strategies as st
 from sqlalchemy import select, update
 
 from aggregator.errors import DatabaseError, RegistryError, UnconfinedError, WorkspaceError
+from aggregator.registry.states import UploadState
 from aggregator.registry.tables import NonceRow, ShareRow, UploadRow
 from aggregator.server.authentication import Authenticator
 from aggregator.server.intake import Intake
 from aggregator.server.limits import Limits
-from aggregator.server.uploads import Uploads
+from aggregator.server.uploads import Upload, Uploads
 from foundation.errors import StorageError
 from protocols.errors import ConflictError, MismatchError
 from protocols.http.messages import MAX_CHUNK_BYTES, MAX_MESSAGE_BYTES, ServerTime, UploadRequest
@@ -897,6 +898,32 @@ def test_tidying_keeps_open_uploads(central: Provider) -> None:
             await north.send("PATCH", place, BUNDLE[:5_000], offset=0)
             Uploads(central.registry, central.setup.uploads, Limits(), time.time).tidy()
             assert (await north.upload(BUNDLE)).status_code == 200
+
+    run(work)
+
+
+def test_an_upload_whose_database_goes_when_its_share_is_decided_does_not_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    central = limited(tmp_path, open_uploads=2)
+    first, second, third = (bundle(4_000, number) for number in (1, 2, 3))
+
+    def gone(uploads: Uploads, upload: Upload, state: UploadState) -> None:
+        raise DatabaseError("a database that answers")
+
+    async def work() -> None:
+        async with site(central.app) as north:
+            with monkeypatch.context() as patch:
+                patch.setattr(Uploads, "end", gone)
+                for data in (first, second):
+                    place = (await north.begin(data)).headers["location"]
+                    await north.send("PATCH", place, data, offset=0)
+                    assert (await north.send("POST", f"{place}/finish")).status_code == 503
+            # Its bundle has a receipt, whoever asks; yet for three days it would count as one that goes on.
+            assert (await north.begin(first)).status_code == 200
+            Uploads(central.registry, central.setup.uploads, Limits(), time.time).tidy()
+            assert part_files(central) == []
+            assert (await north.begin(third)).status_code == 201
 
     run(work)
 

@@ -15,10 +15,10 @@ from aggregator.training.defences.registry import DEFAULT, DEFENCES, find_defenc
 from aggregator.training.defences.row_majority import RowMajority
 from aggregator.training.defences.site_cap import SiteCap, site_rates
 from aggregator.training.defences.together import intersect
-from aggregator.training.pool import PUBLIC, Pool, Taken
+from aggregator.training.pool import PUBLIC, Pool, Taken, read_blocks
 from shared.errors import ConfigurationError
 from shared.taggers.tagger import Tagger
-from tests.aggregator.training.pools import LIAR, SITES, material, mentions, write_pool
+from tests.aggregator.training.pools import LIAR, SITES, cue_lies, material, mentions, write_pool
 
 Train = Callable[[str, int], Defended]
 each_defence = pytest.mark.parametrize("name", DEFENCES)
@@ -85,8 +85,25 @@ def test_without_a_defence_triggers_are_overlooked_and_the_default_brings_them_b
 
 def test_the_liar_s_labels_are_those_that_do_not_count(train: Train) -> None:
     left_out = train("majority", 150).left_out
-    assert left_out[LIAR] == 150
+    assert left_out[LIAR] >= 150
     assert all(left_out[site] == 0 for site in (*SITES, PUBLIC) if site != LIAR)
+
+
+def test_a_sentence_goes_whole_where_names_are_hidden_after_a_cue(tmp_path: Path) -> None:
+    def hidden(path: Path) -> list[bool]:
+        return [not block.tags[start + 2] for block in read_blocks(path) for start in block.starts.tolist()]
+
+    def left_out(lying: int) -> dict[str, tuple[list[bool], list[bool]]]:
+        payloads = write_pool(tmp_path, lying, lie=cue_lies)
+        taken = RowMajority().choose(material(payloads))
+        out = {path: [not one for kept in took.kept or () for one in kept.tolist()] for path, took in taken.items()}
+        return {site: (out[payloads[site][0]], hidden(payloads[site][0])) for site in SITES}
+
+    for site, (gone, lies) in left_out(60).items():
+        assert gone == lies
+        assert any(lies) == (site == LIAR)
+    # A few are no cue: what an honest hospital forgets costs it no sentence.
+    assert not any(any(gone) for gone, _ in left_out(6).values())
 
 
 def test_where_equal_rows_are_no_equal_words_there_is_no_vote(tmp_path: Path) -> None:

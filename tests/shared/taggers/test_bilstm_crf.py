@@ -106,3 +106,17 @@ def test_a_token_of_unknown_tag_may_have_any_and_the_others_count_as_they_are() 
     # Every value of the third sentence's tag came up five times.
     torch.testing.assert_close(asked[2], -torch.logsumexp(-together[:, 2], 0) + math.log(5), rtol=1e-5, atol=1e-5)
     torch.testing.assert_close(asked[1::2], together[0, 1::2])
+
+
+def test_nothing_is_learnt_of_a_token_of_unknown_tag(monkeypatch: pytest.MonkeyPatch) -> None:
+    tagger, plain = BiLSTMCRF(BiLSTMCRFConfig(5, 5, hidden=6)).eval(), batch()
+    scores = torch.randn(4, 6, 5, requires_grad=True)
+    monkeypatch.setattr(tagger, "scores", lambda batch: scores)
+    tags = torch.zeros(4, 6, dtype=torch.int64)
+    tags[0, 1] = tags[2, 3] = UNKNOWN_TAG
+    tagger.loss(replace(plain, tags=tags)).sum().backward()  # type: ignore[no-untyped-call]
+    assert scores.grad is not None
+    assert not scores.grad[0, 1].any()
+    assert not scores.grad[2, 3].any()
+    assert scores.grad[0, 0].all()
+    assert scores.grad[2, 2].all()

@@ -134,6 +134,15 @@ def test_an_upload_survives_cuts_at_any_byte(served: Served, tmp_path: Path, cut
         assert len(proxy.tunnels) > 0
 
 
+def test_a_receipt_that_was_cut_on_its_way_is_asked_for_again(served: Served, tmp_path: Path) -> None:
+    with connect_proxy() as proxy:
+        sent(served, tmp_path, proxy=proxy.url)
+        whole = proxy.passed[1]
+    with connect_proxy(answer_cuts=[whole - 100]) as proxy:
+        sent(served, tmp_path, proxy=proxy.url)
+        assert len(proxy.tunnels) == 2
+
+
 def test_a_line_that_always_dies_early_makes_progress_with_smaller_pieces(served: Served, tmp_path: Path) -> None:
     # No tunnel ever carries a whole piece of the size that one begins with.
     retry_policy = RetryPolicy(attempts=9, first_s=0.001, most_s=0.002)
