@@ -7,6 +7,8 @@ all the same.
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -78,9 +80,11 @@ def change_phi(
 def _drawn(own: OwnSet, word: str, generator: np.random.Generator) -> str:
     """Another word of a set in the casing of this one; the word itself if there is none."""
     kind = casing_class(word)
-    candidates = [other for other in own(word) if not is_punctuation(other)]
-    for place in generator.permutation(len(candidates))[:20].tolist():
-        other = cased_like(candidates[place], word)
+    candidates = list(own(word))
+    # Looked at in this order until there are enough, and not all: a set may be the whole vocabulary.
+    ordered = (candidates[place] for place in generator.permutation(len(candidates)).tolist())
+    for candidate in islice((one for one in ordered if not is_punctuation(one)), 20):
+        other = cased_like(candidate, word)
         if casing_class(other) == kind and other != word:
             return other
     return word
