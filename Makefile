@@ -7,10 +7,12 @@
 # make architecture  draws docs/architecture.svg anew, from the code
 # make coverage  the tests once more, counting the lines that they reach; fails below the floor in pyproject.toml
 # make bench  speeds as ratios against peers, in one run
-# make faults kills, full disks, cuts and flipped bytes at every point of the exchange; prints what was lost
+# make faults kills, full disks, cuts and flipped bytes at every point of the exchange, over HTTPS and on PostgreSQL too; prints what was lost
 # make fuzz   a hundred thousand mutated headers, manifests and payloads; prints what got through (installs atheris)
+# make conformance  the TUF conformance suite and Wycheproof's vectors, where they can be had, against our own client and functions
+# make attack  providers and hospitals that lie, with keys that count; prints what refused each lie, and which came through
 # make mutants puts named mistakes into a copy of the code, one after another; prints those that no test notices
-# make results-loop, make results-privacy, make results-trust, make frontier  measure every figure of docs/results again (need the corpora; hours)
+# make results-loop, make results-privacy, make results-trust, make results-poisoning, make frontier  measure every figure of docs/results again (need the corpora; hours)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
@@ -22,7 +24,7 @@ INSTALLED := $(VENV)/.installed
 UNIT := tests/foundation tests/protocols/keys tests/protocols/share tests/protocols/release tests/shared/text tests/shared/sentences \
 	tests/shared/taggers tests/command_line tests/site_client/deid tests/aggregator/registry tests/bench/test_house.py tests/test_exit_codes.py
 
-.PHONY: demo test unit check lint types contracts format architecture coverage bench faults fuzz mutants results-loop results-privacy results-trust frontier clean
+.PHONY: demo test unit check lint types contracts format architecture coverage bench faults fuzz conformance attack mutants results-loop results-privacy results-trust results-poisoning frontier clean
 
 demo: $(INSTALLED)
 	$(BIN)/aggregator demo demo
@@ -71,6 +73,13 @@ fuzz: $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps "$(ATHERIS)"
 	$(BIN)/python -m bench.fuzz --record
 
+conformance: $(INSTALLED)
+	$(BIN)/python -m bench.conformance --record
+
+attack: export OMP_NUM_THREADS = 1
+attack: $(INSTALLED)
+	$(BIN)/python -m bench.attack --record
+
 mutants: $(INSTALLED)
 	$(BIN)/python -m bench.mutants --record
 
@@ -79,6 +88,9 @@ results-loop: $(INSTALLED)
 
 results-trust: $(INSTALLED)
 	$(BIN)/python -m bench.results_trust
+
+results-poisoning: $(INSTALLED)
+	$(BIN)/python -m bench.poisoning --record
 
 results-privacy: $(INSTALLED)
 	$(BIN)/python -m bench.results_privacy

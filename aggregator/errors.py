@@ -6,6 +6,7 @@ DeidError (foundation)
 └── AggregatorError
     ├── WorkspaceError      the workspace is missing, or lacks what an earlier command makes
     ├── AuditError          the representer has not passed an audit
+    ├── DropError           the head finds less than the last release, or than it would without a site
     ├── SandboxError        a payload led its check astray
     │   └── UnconfinedError no check can be started and confined on this machine
     ├── RefusedError        a share was refused
@@ -14,6 +15,9 @@ DeidError (foundation)
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from foundation.errors import DeidError, StorageError
 
@@ -40,6 +44,12 @@ class AuditError(AggregatorError):
     """The representer has not passed an audit."""
 
     exit_code = 22
+
+
+class DropError(AggregatorError):
+    """A head finds less than the last release, or than it would without one of the sites, and nobody has approved that."""
+
+    exit_code = 25
 
 
 class SandboxError(AggregatorError):
@@ -70,12 +80,20 @@ class RequestError(AggregatorError):
         status: of HTTP.
         code: one of `protocols.http.messages.PROBLEMS`.
         retry_after_s: when to try again; None for not at all.
+        headers: besides, which HTTP asks for.
     """
 
     def __init__(
-        self, message: str, *, status: int = 400, code: str = "malformed", retry_after_s: int | None = None
+        self,
+        message: str,
+        *,
+        status: int = 400,
+        code: str = "malformed",
+        retry_after_s: int | None = None,
+        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         super().__init__(message)
         self.status = status
         self.code = code
         self.retry_after_s = retry_after_s
+        self.headers = headers

@@ -1,8 +1,9 @@
 """The provider's folder: what it has trained, taken in and released. Every path in it is relative, so it can be moved.
 
 aggregator.json    format, name of the provider, label scheme, where the registry and the objects are
-keys/              provider.pem signs receipts, recipient.pem opens shares, online/ and offline/ sign releases (see
-                   `aggregator.repository.tuf_keys`); readable by their owner only
+keys/              provider.pem signs receipts, recipient.pem opens shares, and those that followed them (see
+                   `aggregator.provider_keys`); online/ and offline/ sign releases (see `aggregator.repository.tuf_keys`);
+                   readable by their owner only, and under a passphrase if the provider wants it
 embeddings/        public word vectors
 representer/       the frozen representer, the record of its training, the provider's own encoded notes
 head/              the head that the pool trained
@@ -18,21 +19,25 @@ from __future__ import annotations
 import datetime
 import json
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from aggregator.errors import WorkspaceError
 from aggregator.objects import ObjectStore, open_store
+from aggregator.provider_keys import FIRST, ProviderKeys, Purpose, read_provider_keys
 from aggregator.registry import Registry, audit_log, database_url, open_registry
 from aggregator.repository.tuf_keys import KeyRing
 from aggregator.repository.tuf_repository import Repository
+from command_line.passphrase import ask_when_needed
 from foundation.files import write_text
 from foundation.folders import new_tree
+from foundation.locks import lock_folder
 from foundation.reading import read_text
 from protocols.fields import NAME
+from protocols.keys.passphrase import Passphrase
 from protocols.keys.recipient import RecipientPrivateKey
-from protocols.keys.signing import PrivateKey
+from protocols.keys.signing import PrivateKey, PublicKey
 from protocols.release.provider_record import ProviderRecord
 from protocols.release.repository import PROVIDER
 from shared.errors import ConfigurationError
@@ -56,6 +61,7 @@ class Workspace:
         scheme: labels of every share and head.
         database: of the registry: a file below the root, or a postgresql:// URL.
         store: of the objects: a folder below the root, or an s3:// URL.
+        passphrase: of the private keys, asked for when a key is under one.
     """
 
     root: Path
@@ -63,6 +69,7 @@ class Workspace:
     scheme: LabelScheme
     database: str = DATABASE
     store: str = OBJECTS
+    passphrase: Passphrase = field(default_factory=ask_when_needed, compare=False, repr=False)
 
     def registry(self) -> Registry:
         """What is known of sites, shares, uploads and releases; opened once.
@@ -121,29 +128,81 @@ class Workspace:
         Args:
             offline: folders of the offline keys; none for that of the workspace.
         """
-        return Repository(self.releases, KeyRing(self.root / "keys" / "online", offline or (self.offline_keys,)))
+        ring = KeyRing(self.keys / "online", offline or (self.offline_keys,), self.passphrase)
+        return Repository(self.releases, ring)
+
+    @property
+    def keys(self) -> Path:
+        """Folder of the private keys."""
+        return self.root / "keys"
+
+    def provider_keys(self) -> ProviderKeys:
+        """Which keys are in use, as the disk says now: a rotation counts for a server that runs, too."""
+        return read_provider_keys(self.keys)
 
     @property
     def private_key(self) -> Path:
-        """File of the signing key."""
-        return self.root / "keys" / "provider.pem"
-
-    def recipient(self) -> RecipientPrivateKey:
-        """The key that shares are encrypted to."""
-        return RecipientPrivateKey.load(self._recipient_key)
+        """File of the key that signs today."""
+        return self.provider_keys().signing_path(today())
 
     @property
-    def _recipient_key(self) -> Path:
-        return self.root / "keys" / "recipient.pem"
+    def overlap_secret(self) -> Path:
+        """File of the secret by which sentences are known again, made on first use."""
+        return self.keys / "overlap.key"
 
     def key(self) -> PrivateKey:
-        """The provider's signing key."""
-        return PrivateKey.load(self.private_key)
+        """The key that signs today."""
+        return PrivateKey.load(self.private_key, self.passphrase)
+
+    def signing_keys(self) -> tuple[PublicKey, ...]:
+        """The provider's signing keys that count today, the newest first: that one is the provider's name."""
+        earlier = self.provider_keys().earlier_signing(today())
+        return (self.newest_key().public_key, *(key for key, _ in earlier))
+
+    def newest_key(self) -> PrivateKey:
+        """The newest signing key, which may be announced and not sign receipts yet."""
+        return PrivateKey.load(self.provider_keys().newest_path(Purpose.SIGNING), self.passphrase)
+
+    def recipient(self, key_id: str | None = None) -> RecipientPrivateKey:
+        """The key that shares are encrypted to.
+
+        Args:
+            key_id: of one that may be an earlier one; the newest is given for None, and for what opens nothing today.
+        """
+        loaded = [
+            RecipientPrivateKey.load(path, self.passphrase) for path in self.provider_keys().opening_paths(today())
+        ]
+        return next((key for key in loaded if key.public_key.key_id == key_id), loaded[0])
+
+    def unlock(self) -> None:
+        """Opens the keys that a server needs, and asks for nothing afterwards.
+
+        Raises:
+            ProtocolError, StorageError: one is missing, damaged, or under another passphrase.
+        """
+        self.key()
+        self.recipient()
+        self.passphrase.ask_no_more()
+
+    def remove_ended_keys(self) -> list[str]:
+        """Removes earlier keys of the provider that have come to their end: nobody can steal what is not there.
+
+        Returns:
+            names of their files.
+
+        Raises:
+            StorageError: they can't be removed.
+        """
+        with lock_folder(self.keys):
+            return self.provider_keys().remove_ended(today())
 
     def record(self, server: str = "") -> ProviderRecord:
         """What sites are told of the provider: its keys as they are now, and where its server is."""
         until = datetime.date.today() + _KEYS_VALID
-        return ProviderRecord(self.name, self.key().public_key, self.recipient().public_key, server, until)
+        newest, recipient = self.signing_keys()[0], self.recipient().public_key
+        return ProviderRecord(
+            self.name, newest, recipient, server, until, self.provider_keys().earlier_signing(today())
+        )
 
 
 def create(
@@ -154,6 +213,7 @@ def create(
     database: str | None = None,
     objects: str | None = None,
     offline: tuple[Path, ...] = (),
+    passphrase: Passphrase | None = None,
 ) -> Workspace:
     """Make a workspace with fresh keys, an empty registry and a release repository without a release.
 
@@ -164,6 +224,7 @@ def create(
         database: of the registry (default: a file in the workspace); see `Workspace`.
         objects: where they lie (default: a folder in the workspace).
         offline: one folder for the offline keys of the release repository, or three (default: one in the workspace).
+        passphrase: to put all private keys under; None for keys in clear.
 
     Raises:
         WorkspaceError: there is one already, or its registry is there already.
@@ -179,7 +240,7 @@ def create(
             raise ConfigurationError(
                 f"name of the {what}: expected up to 64 letters, digits, '.', '_' and '-', got {text!r}; choose another"
             )
-    workspace = Workspace(root, name, chosen, database or DATABASE, objects or OBJECTS)
+    workspace = Workspace(root, name, chosen, database or DATABASE, objects or OBJECTS, passphrase or ask_when_needed())
     settings = {
         "format": FORMAT,
         "name": name,
@@ -192,9 +253,10 @@ def create(
     with new_tree(root, ("keys", "releases")):
         (root / "keys").chmod(0o700)
         key = PrivateKey.generate()
-        key.save(workspace.private_key)
-        RecipientPrivateKey.generate().save(workspace._recipient_key)
-        workspace.repository(offline).create({PROVIDER: workspace.record().to_bytes()})
+        key.save(workspace.private_key, passphrase)
+        RecipientPrivateKey.generate().save(workspace.keys / FIRST[Purpose.ENCRYPTION], passphrase)
+        documents = {PROVIDER: workspace.record().to_bytes()}
+        workspace.repository(offline).create(documents, protected=passphrase is not None)
         with closing(open_registry(url)) as registry:
             _begin(registry, name, key.public_key.key_id)
         # The last: with it, the workspace is there.
@@ -212,8 +274,12 @@ def _begin(registry: Registry, name: str, key: str) -> None:
         audit_log.append(session, "operator", "workspace-made", {"name": name, "key": key})
 
 
-def open_workspace(root: Path) -> Workspace:
+def open_workspace(root: Path, passphrase: Passphrase | None = None) -> Workspace:
     """The workspace in a folder.
+
+    Args:
+        root: the folder.
+        passphrase: of its keys; None to ask for it when a key needs it.
 
     Raises:
         WorkspaceError: there is none, or one of another format.
@@ -230,9 +296,15 @@ def open_workspace(root: Path) -> Workspace:
                 f"{path}: expected format {FORMAT}, got {settings['format']}; use the version that made it"
             )
         scheme = LabelScheme(str(settings["scheme"]["name"]), tuple(map(str, settings["scheme"]["categories"])))
-        return Workspace(root, str(settings["name"]), scheme, str(settings["database"]), str(settings["objects"]))
+        places = str(settings["database"]), str(settings["objects"])
+        return Workspace(root, str(settings["name"]), scheme, *places, passphrase or ask_when_needed())
     except (ValueError, KeyError, TypeError, ConfigurationError) as error:
         raise WorkspaceError(f"{path}: expected the settings of a workspace; restore the file") from error
+
+
+def today() -> datetime.date:
+    """The day in UTC, by which keys come and go."""
+    return datetime.datetime.now(datetime.UTC).date()
 
 
 def require(path: Path, command: str) -> Path:

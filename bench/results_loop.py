@@ -40,6 +40,7 @@ from shared.pipeline.pipeline import Pipeline, load_pipeline
 from shared.pipeline.raw_model import train_raw_model
 from shared.training.tagging import TaggingConfig
 from site_client import workspace as site_workspace
+from site_client.policy.enforcing import Acceptance
 from site_client.releases import pull as site_pull
 from site_client.sharing.encode import encode
 
@@ -59,6 +60,10 @@ def vectors(name: str, texts: Callable[[], object], settings: FastTextSettings) 
         with new_folder(folder) as staged:
             save_vectors(train_fasttext(texts(), settings, seed=1), staged)  # type: ignore[arg-type]
     return load_vectors(folder)
+
+
+# No release of a measurement is audited.
+_MEASUREMENT = Acceptance("a measurement")
 
 
 def private_pipeline(
@@ -82,6 +87,7 @@ def private_pipeline(
         provider = workspace.create(root / "provider", "bench", scheme)
         train_repr.train(provider, material, options)
         release = releases.publish_representer(provider, releases.Publishing(audited=False))
+        fingerprint = provider.repository().fingerprint.key_id
         for site, notes in shared.items():
             client = site_workspace.create(root / site, site)
             created = release.manifest.created
@@ -94,9 +100,9 @@ def private_pipeline(
                 valid_until=created + datetime.timedelta(days=1),
             )
             sites.enrol(provider, root / f"{site}.json", request.fingerprint)
-            client, _ = site_pull.pull(client, str(provider.releases), provider.repository().fingerprint.key_id)
+            client, _ = site_pull.pull(client, str(provider.releases), fingerprint, acceptance=_MEASUREMENT)
             payload, bundle = root / f"{site}.parquet", root / f"{site}.share"
-            encode(client, notes, payload)
+            encode(client, notes, payload, acceptance=_MEASUREMENT)
             seal_bundle(payload, bundle, key=client.key(), recipient=client.pinned_provider().recipient)
             decision = ingest(provider, bundle)
             if decision.state != ShareState.ACCEPTED:
@@ -104,10 +110,10 @@ def private_pipeline(
                     f"{site}: expected a share that is accepted, it is {decision.state}: {decision.reason}"
                 )
         # The models on raw notes that it is compared with hold nothing back either.
-        train_head.train(provider, config, hold_out=False)
+        train_head.train(provider, config, train_head.HeadOptions(hold_out=False))
         releases.publish_pipeline(provider, releases.Publishing(audited=False))
         user = site_workspace.create(root / "user", "user")
-        _, pulled = site_pull.pull(user, str(provider.releases), provider.repository().fingerprint.key_id)
+        _, pulled = site_pull.pull(user, str(provider.releases), fingerprint, acceptance=_MEASUREMENT)
         return load_pipeline(pulled.folder)
 
 

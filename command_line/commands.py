@@ -101,6 +101,13 @@ json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print a machine-readable result on standard output."
 )
 
+passphrase_option = click.option(
+    "--passphrase",
+    "protect",
+    is_flag=True,
+    help="Put the private keys under a passphrase: it is asked for, or stands in the file that DEID_COMMONS_PASSPHRASE_FILE names.",
+)
+
 
 def seed_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """The --seed of a command; `what` says what it decides."""

@@ -3,11 +3,12 @@
 DeidError (1)
 ├── ExpectationError
 │   ├── StorageError (8)    the disk is full, a file can't be read or written
-│   │   └── DatabaseError   see aggregator/errors.py
+│   │   ├── DatabaseError   see aggregator/errors.py
+│   │   └── PassphraseError see protocols/errors.py: 17
 │   └── ProtocolError (9)   see protocols/errors.py: 9 to 16
 ├── what `shared` raises    see shared/errors.py: 2 to 7
 ├── AggregatorError (20)    see aggregator/errors.py: 20 to 24
-└── SiteError (30)          see site_client/errors.py: 30 to 34
+└── SiteError (30)          see site_client/errors.py: 30 to 35
 
 A message says what was expected, what came instead and what to do, on one line. It never quotes the text of a note.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -118,3 +119,33 @@ def _clear(folder: Path) -> None:
             shutil.rmtree(found)
         else:
             found.unlink()
+
+
+@contextmanager
+def lock_number(file: Path, number: int, *, wait: bool = True) -> Iterator[bool]:
+    """Keeps other processes, and other threads, from what has the same number; one file serves for all numbers.
+
+    Args:
+        file: made where it is missing, and left there.
+        number: at least 0.
+        wait: whether to wait until nobody else has it; else the block is entered without.
+
+    Yields:
+        whether the block has it.
+
+    Raises:
+        StorageError: the file can't be made.
+    """
+    with map_os_errors(file):
+        handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        # A lock of the open file: other locks of a range belong to the process, and threads would share it.
+        asked = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, number, 1, 0)
+        try:
+            fcntl.fcntl(handle, fcntl.F_OFD_SETLKW if wait else fcntl.F_OFD_SETLK, asked)
+            held = True
+        except BlockingIOError:
+            held = False
+        yield held
+    finally:
+        os.close(handle)

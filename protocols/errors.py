@@ -7,7 +7,9 @@ ProtocolError (9)                of foundation's DeidError and ExpectationError
 │       ├── OtherReleaseError    made with another release than the one expected
 │       └── OtherRecipientError  made for another provider
 ├── BoundsError (11)             a number outside its limits: too large, too many, out of range
-│   └── NonFiniteError           NaN or infinity in a tensor
+│   ├── NonFiniteError           NaN or infinity in a tensor
+│   ├── CodebookError            a row of a share that no word has under its release
+│   └── TagSequenceError         a tag that goes on with a category that was not begun
 ├── SignatureError (12)          the signature is not that of these bytes by this key
 │   ├── UnsignedError            no signature where one is needed
 │   ├── UnknownSignerError       signed by nobody we know
@@ -19,7 +21,10 @@ ProtocolError (9)                of foundation's DeidError and ExpectationError
 └── ConflictError (16)           another share has this number already
 
 What goes wrong with a file of this machine is no ProtocolError but a `foundation.errors.StorageError`: it says nothing about
-what came, so that whoever refuses bad messages must not refuse for it.
+what came, so that whoever refuses bad messages must not refuse for it. One kind of it is made here:
+
+StorageError (8)                 of foundation
+└── PassphraseError (17)         a private key lies under a passphrase that is missing or another one
 
 A message says what was expected, what came instead and what to do, on one line. It names files, fields, sites and
 numbers; it never quotes a value of a tensor together with a word, and there is no text of a note to quote.
@@ -29,7 +34,7 @@ numbers; it never quotes a value of a tensor together with a word, and there is 
 
 from __future__ import annotations
 
-from foundation.errors import ExpectationError
+from foundation.errors import ExpectationError, StorageError
 
 
 class ProtocolError(ExpectationError):
@@ -68,6 +73,14 @@ class BoundsError(ProtocolError):
 
 class NonFiniteError(BoundsError):
     """NaN or infinity in a tensor."""
+
+
+class CodebookError(BoundsError):
+    """A row of a share that no word has under its release."""
+
+
+class TagSequenceError(BoundsError):
+    """A tag that goes on with a category that was not begun."""
 
 
 class SignatureError(ProtocolError):
@@ -114,3 +127,9 @@ class ConflictError(ProtocolError):
     """Another share has this number already."""
 
     exit_code = 16
+
+
+class PassphraseError(StorageError):
+    """A private key lies under a passphrase that is missing or another one."""
+
+    exit_code = 17

@@ -36,6 +36,8 @@ HIDDEN = ""
 """Category of a span that is PHI of no category of the scheme."""
 HIDDEN_TAG = 255
 """Tag of each of its tokens: one more than any scheme can have."""
+UNKNOWN_TAG = HIDDEN_TAG
+"""In a training: tag of a token whose label does not count, so that any may stand there. No share holds it."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,9 @@
 DeidError (foundation)
 └── SiteError
     ├── ApprovalError       nobody has approved that this share leaves
+    ├── ForkError           the provider shows other releases than it has shown before, or shows others elsewhere
     ├── LedgerError         the log of what left was changed
+    ├── PolicyError         a release does not keep the hospital's own policy
     ├── RejectedError       the provider's receipt says that it does not take the share
     ├── TransportError      the exchange with the provider's server failed
     │   ├── RefusedError    it understood, and said no
@@ -38,6 +40,18 @@ class ApprovalError(SiteError):
     """Nobody has approved that this share leaves."""
 
     exit_code = 32
+
+
+class ForkError(SiteError):
+    """The provider shows other releases than it has shown before, or shows others elsewhere."""
+
+    exit_code = 36
+
+
+class PolicyError(SiteError):
+    """A release does not keep the hospital's own policy, or the policy was changed by other hands."""
+
+    exit_code = 35
 
 
 class RejectedError(SiteError):

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from protocols.keys.enrolment import SiteRequest, write_request
 from protocols.keys.rotation import Acceptance, Rotation, read_acceptance
+from protocols.keys.signed_message import claimed_sender
 from protocols.keys.signing import PrivateKey
 from site_client import ledger
 from site_client.errors import SiteError
@@ -54,7 +55,7 @@ def rotation(workspace: Workspace, day: datetime.date, overlap_days: int = OVERL
     """
     workspace = workspace.update_settings(lambda now: _with_waiting_key(now, day))
     waiting = next(key for key in workspace.keys if key.state == KeyState.WAITING)
-    old, new = workspace.key(), PrivateKey.load(workspace.private_key(waiting.key_id))
+    old, new = workspace.key(), workspace.load_key(waiting.key_id)
     asked = Rotation(workspace.site, old.public_key, new.public_key, day, waiting.valid_until, overlap_days)
     data = asked.to_bytes(old, new)
     ledger.record(workspace, Event.ROTATION_REQUESTED, {"key": waiting.key_id, "old": old.public_key.key_id})
@@ -65,7 +66,7 @@ def _with_waiting_key(workspace: Workspace, day: datetime.date) -> Workspace:
     if any(key.state == KeyState.WAITING and key.valid_until > day for key in workspace.keys):
         return workspace
     made = PrivateKey.generate()
-    made.save(workspace.private_key(made.public_key.key_id))
+    workspace.store_key(made)
     waiting = SiteKey(made.public_key, day + datetime.timedelta(days=VALID_DAYS), KeyState.WAITING)
     return replace(workspace, keys=(*(key for key in workspace.keys if key.state != KeyState.WAITING), waiting))
 
@@ -77,7 +78,9 @@ def take_into_use(workspace: Workspace, acceptance: bytes) -> tuple[Workspace, A
         SignatureError: not signed by the provider.
         SiteError: for another site, or for a key that does not wait here.
     """
-    accepted = read_acceptance(acceptance, workspace.pinned_provider().signing_key)
+    day = datetime.datetime.now(datetime.UTC).date()
+    _, key_id = claimed_sender(acceptance, "acceptance")
+    accepted = read_acceptance(acceptance, workspace.pinned_provider().signer(key_id, day))
     return workspace.update_settings(lambda now: _with_key_in_use(now, accepted)), accepted
 
 

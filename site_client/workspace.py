@@ -2,10 +2,13 @@
 
 site.json       format, name of the site, sequence number of the last share, whether shares need an approval, the site's
                 public keys, the provider's keys and address once they are pinned, the release in use, and the newest pipeline
-keys/           Ed25519 keys of the site, each named by its id; the private half is readable by its owner only. noise.key is
-                the secret of the noise that is drawn once for each sentence; it is made on first use where it is missing
+keys/           Ed25519 keys of the site, each named by its id; the private half is readable by its owner only, and under a
+                passphrase if the site wants it. noise.key is the secret of the noise that is drawn once for each sentence,
+                notes.key that of the digests of notes; they are made on first use where they are missing
+known-notes/    digests of the notes of each share, for `encode` to say which were shared before; they never leave
 trust.json      what was verified of the provider's release repository, from its pinned first root on
 releases/       the releases that were pulled, verified
+log/            tiles of the provider's log of releases, and what shows that it was forked, see `site_client.release_log`
 ledger.jsonl    what ever left, see `site_client.ledger`
 """
 
@@ -14,17 +17,21 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from command_line.passphrase import ask_when_needed
 from foundation.files import write_text
 from foundation.folders import new_tree
 from foundation.locks import lock_folder
 from foundation.reading import read_text
+from foundation.secret_files import read_secret
 from protocols.errors import ProtocolError
 from protocols.fields import SITE, check_text, read_date
+from protocols.keys.key_files import choose_protection
+from protocols.keys.passphrase import Passphrase
 from protocols.keys.signing import PrivateKey, PublicKey
 from protocols.release.provider_record import ProviderRecord
 from protocols.release.repository import RELEASE_NAME, newest_pipeline, release_sequence
@@ -99,6 +106,7 @@ class Workspace:
         approval_required: whether a person has to approve by name before a share leaves.
         pipeline: the newest release that finds PHI, which is older than the one in use where the provider has published a
             representer since; None until one was pulled.
+        passphrase: of the private keys, asked for when a key is under one.
     """
 
     root: Path
@@ -109,6 +117,7 @@ class Workspace:
     current: CurrentRelease | None = None
     approval_required: bool = True
     pipeline: CurrentRelease | None = None
+    passphrase: Passphrase = field(default_factory=ask_when_needed, compare=False, repr=False)
 
     @property
     def releases(self) -> Path:
@@ -167,25 +176,52 @@ class Workspace:
 
     def private_key(self, key_id: str) -> Path:
         """Where the private half of a key lies."""
-        return self.root / "keys" / f"{key_id}.pem"
+        return self.keys_folder / f"{key_id}.pem"
+
+    @property
+    def keys_folder(self) -> Path:
+        """Where the private keys lie."""
+        return self.root / "keys"
 
     def key(self) -> PrivateKey:
         """The site's signing key.
 
         Raises:
             WorkspaceError: the file holds another key than the settings say.
-            ProtocolError: there is no such file, or others may read it.
+            StorageError: there is no such file, others may read it, or it lies under a passphrase that is not given.
         """
         path = self.private_key(self.key_in_use.key_id)
-        key = PrivateKey.load(path)
+        key = self.load_key(self.key_in_use.key_id)
         if key.public_key != self.key_in_use.public_key:
             raise WorkspaceError(f"{path.name}: expected the key in use, found another; restore the file from a backup")
         return key
+
+    def load_key(self, key_id: str) -> PrivateKey:
+        """A private key of the site, whether it is in use or not.
+
+        Raises:
+            ProtocolError, StorageError: as `PrivateKey.load`.
+        """
+        return PrivateKey.load(self.private_key(key_id), self.passphrase)
+
+    def store_key(self, key: PrivateKey) -> None:
+        """Keep a new private key, under the passphrase of those that are here if they have one.
+
+        Raises:
+            StorageError: it can't be written, or the passphrase is another one.
+        """
+        path = self.private_key(key.public_key.key_id)
+        key.save(path, choose_protection(path.parent, self.passphrase))
 
     @property
     def noise_key(self) -> Path:
         """The file with the secret of the noise."""
         return self.root / "keys" / "noise.key"
+
+    @property
+    def notes_key(self) -> Path:
+        """The file with the secret of the digests of notes."""
+        return self.root / "keys" / "notes.key"
 
     def noise_secret(self) -> bytes:
         """The site's secret for noise that is drawn once for each sentence.
@@ -227,7 +263,7 @@ class Workspace:
             StorageError: the disk is full; nothing has changed.
         """
         with lock_folder(self.root):
-            workspace = change(open_workspace(self.root))
+            workspace = change(open_workspace(self.root, self.passphrase))
             workspace.save()
         return workspace
 
@@ -237,13 +273,14 @@ class Workspace:
         return workspace, workspace.sequence
 
 
-def create(root: Path, site: str, *, approval_required: bool = True) -> Workspace:
+def create(root: Path, site: str, *, approval_required: bool = True, passphrase: Passphrase | None = None) -> Workspace:
     """Make a workspace with a fresh key.
 
     Args:
         root: its folder.
         site: name of the hospital.
         approval_required: whether a person has to approve by name before a share leaves.
+        passphrase: to put the key under; None for a key in clear.
 
     Raises:
         WorkspaceError: there is one already.
@@ -258,18 +295,28 @@ def create(root: Path, site: str, *, approval_required: bool = True) -> Workspac
     key = PrivateKey.generate()
     until = datetime.date.today() + datetime.timedelta(days=VALID_DAYS)
     workspace = Workspace(
-        root, site, 0, (SiteKey(key.public_key, until, KeyState.IN_USE),), approval_required=approval_required
+        root,
+        site,
+        0,
+        (SiteKey(key.public_key, until, KeyState.IN_USE),),
+        approval_required=approval_required,
+        passphrase=passphrase or ask_when_needed(),
     )
     with new_tree(root, ("keys", "releases")):
         (root / "keys").chmod(0o700)
-        key.save(workspace.private_key(key.public_key.key_id))
+        key.save(workspace.private_key(key.public_key.key_id), passphrase)
         workspace.noise_secret()
+        read_secret(workspace.notes_key)
         workspace.save()
     return workspace
 
 
-def open_workspace(root: Path) -> Workspace:
+def open_workspace(root: Path, passphrase: Passphrase | None = None) -> Workspace:
     """The workspace in a folder.
+
+    Args:
+        root: the folder.
+        passphrase: of its keys; None to ask for it when a key needs it.
 
     Raises:
         WorkspaceError: there is none, or one of another format.
@@ -297,6 +344,7 @@ def open_workspace(root: Path) -> Workspace:
             current=current,
             approval_required=_POLICIES[settings["approval"]],
             pipeline=_pipeline(settings, current),
+            passphrase=passphrase or ask_when_needed(),
         )
     except (ValueError, KeyError, TypeError, ProtocolError) as error:
         raise WorkspaceError(f"{path}: expected the settings of a workspace; restore the file") from error

@@ -23,9 +23,9 @@ from tests.once import made_once
 if TYPE_CHECKING:
     from tests.loop import Loop
 
-# No test judges time: on a busy machine, examples that take a moment would fail. Fifty examples where a test asks for no
+# No test judges time: on a busy machine, examples that take a moment would fail. Thirty examples where a test asks for no
 # other number: every run draws others.
-settings.register_profile("untimed", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("untimed", max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,13 +17,17 @@ from click.testing import CliRunner, Result
 import aggregator.commands.cli
 import site_client.commands.cli
 from aggregator.training import head
+from aggregator.training.defences import defence
 from shared.report import plots
 from shared.sentences.ragged import SentenceSource
 from shared.taggers.bilstm_crf import BiLSTMCRFConfig
 from shared.taggers.tagger import Tagger
 from shared.training.tagging import TaggingConfig, train_tagger
-from tests.audited import policy, quick_takes_seconds
+from tests.audited import policy, quick_takes_seconds, state_full_audit
 from tests.tiny_notes import tiny_notes, write_notes
+
+# There are few words in tiny notes, and few people.
+POLICY = ("--least-cluster", "1", "--bank-spans", "1000")
 
 
 def provider(*arguments: object) -> Result:
@@ -74,6 +79,12 @@ def snapshot(*folders: Path) -> dict[str, str]:
     return found
 
 
+def but_for_what_was_seen(workspace: Path) -> dict[str, str]:
+    """A hospital's workspace without what a pull that fails leaves: metadata that were verified, and the log of releases."""
+    seen = tuple(str(workspace / name) for name in ("trust.json", "ledger.jsonl", "log"))
+    return {name: digest for name, digest in snapshot(workspace).items() if not name.startswith(seen)}
+
+
 @dataclass(frozen=True)
 class Loop:
     """Folders of a loop; all lie below one root, and may be changed by the test that holds them.
@@ -111,6 +122,11 @@ class Loop:
         return next((self.releases / "targets" / folder).glob(f"*.{file}"))
 
     @property
+    def found(self) -> Path:
+        """The record of what the audit of seconds found, which hospitals would not take."""
+        return self.root / "found.json"
+
+    @property
     def fingerprint(self) -> str:
         return (self.root / "fingerprint").read_text()
 
@@ -118,11 +134,18 @@ class Loop:
         return next(self.stick.glob(f"{name}-*.share"))
 
 
+def begin(loop: Loop, name: str) -> Path:
+    """A new hospital with a policy that tiny notes can keep; all else is asked for as usual."""
+    workspace = loop.site(name)
+    done(hospital("init", workspace, "--site", name))
+    done(hospital("policy", "set", *POLICY, "--workspace", workspace))
+    return workspace
+
+
 def enrol(loop: Loop, name: str) -> None:
     """Make a hospital, let the provider take it in, and pull the representer."""
-    workspace = loop.site(name)
+    workspace = begin(loop, name)
     request = loop.root / f"{name}.request.json"
-    done(hospital("init", workspace, "--site", name))
     fingerprint = values(hospital("enrol", "--out", request, "--workspace", workspace, "--json"))["fingerprint"]
     done(provider("site", "add", request, "--fingerprint", fingerprint, "--workspace", loop.provider))
     done(hospital("pull", loop.releases, "--fingerprint", loop.fingerprint, "--workspace", workspace))
@@ -147,23 +170,31 @@ def audit(loop: Loop, *more: object, drawn: bool = False) -> Result:
         )
 
 
+def audit_for_hospitals(loop: Loop, *, drawn: bool = False) -> None:
+    """Audit the representer, and state what hospitals ask for: they judge by limits that an audit of seconds can't keep."""
+    done(audit(loop, drawn=drawn))
+    shutil.copy(loop.provider / "audit" / "audit.json", loop.found)
+    state_full_audit(loop.provider / "audit")
+
+
 @contextmanager
 def small_heads() -> Iterator[None]:
     """Let the heads that are trained be small ones in haste: they read the tiny notes as well, in a quarter of the time."""
 
     def train(source: SentenceSource, tags: int, config: TaggingConfig, **named: Any) -> Tagger:
-        shape = BiLSTMCRFConfig(source.dim, tags, hidden=32)
-        return train_tagger(source, tags, replace(config, learning_rate=0.02), shape=shape, **named)
+        named["shape"] = BiLSTMCRFConfig(source.dim, tags, hidden=32)
+        return train_tagger(source, tags, replace(config, learning_rate=0.02), **named)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(head, "train_tagger", train)
+        patch.setattr(defence, "_HASTY_STEPS", 50)
         yield
 
 
-def train_head(loop: Loop) -> Result:
+def train_head(loop: Loop, *more: object, influence: str = "none") -> Result:
     """Train the head of the provider until it finds everything in tiny notes, for seconds."""
     with small_heads():
-        return provider("train-head", "--epochs", 10, "--workspace", loop.provider)
+        return provider("train-head", "--epochs", 10, "--influence", influence, "--workspace", loop.provider, *more)
 
 
 def build(root: Path) -> Loop:
@@ -177,14 +208,14 @@ def build(root: Path) -> Loop:
     (root / "fingerprint").write_text(made["fingerprint"])
     done(provider("train-embeddings", loop.notes("public"), "--dim", 12, "--epochs", 2, "--min-count", 1, *at))
     done(provider("train-repr", "--corpus", loop.notes("public"), "--cluster-size", 8, "--dim", 8, *at))
-    done(audit(loop, drawn=True))
+    audit_for_hospitals(loop, drawn=True)
     done(provider("publish", *at))
     for name in ("north", "south"):
         enrol(loop, name)
         share(loop, name)
     done(provider("ingest", loop.stick, *at))
-    done(train_head(loop))
+    done(train_head(loop, influence="fast"))
     done(provider("release", *at))
-    done(hospital("init", loop.site("fourth"), "--site", "fourth"))
+    begin(loop, "fourth")
     done(hospital("pull", loop.releases, "--fingerprint", loop.fingerprint, "--workspace", loop.site("fourth")))
     return loop

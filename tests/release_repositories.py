@@ -5,17 +5,23 @@ from __future__ import annotations
 import datetime
 import hashlib
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from securesystemslib.signer import Signature
 from tuf.api.metadata import Metadata, MetaFile
 
+from aggregator.repository.release_log import lay_down_log
 from aggregator.repository.tuf_keys import KeyRing
 from aggregator.repository.tuf_repository import Clock, NewRelease, Repository, utc_now
 from protocols.keys.recipient import RecipientPrivateKey
 from protocols.keys.signing import PrivateKey
+from protocols.log.checkpoint import CHECKPOINT, LOG, Checkpoint, LogHead, log_origin
+from protocols.log.entry import ReleaseEntry
+from protocols.log.merkle import tree_root
+from protocols.log.tiles import TileTree, lay_out
+from protocols.release.manifest import MAX_RELEASE_BYTES, ReleaseManifest
 from protocols.release.provider_record import ProviderRecord
 from protocols.release.repository import LATEST, PROVIDER, latest_bytes, release_name
 from protocols.release.verification import MANIFEST_NAME, ReleaseFields, list_release
@@ -63,9 +69,9 @@ class Publisher:
         """The same by another clock."""
         return Publisher(self.root, now)
 
-    def copy(self, root: Path) -> Publisher:
+    def copy(self, root: Path) -> Self:
         """The same elsewhere, keys and all."""
-        return Publisher(Path(shutil.copytree(self.root, root)), self.repository.now)
+        return type(self)(Path(shutil.copytree(self.root, root)), self.repository.now)
 
     def publish(self, text: str = "{}", *, kind: str = "representer", **more: str) -> str:
         """Publishes the next release, of a few small files; its name."""
@@ -81,10 +87,14 @@ class Publisher:
         for file, content in files.items():
             (folder / file).write_text(content)
         fields = ReleaseFields(kind, "north", sequence, datetime.date(2026, 1, 31), "i2b2_2014", {})
-        found = list_release(folder, fields, KEY.public_key.key_id).manifest.files
-        documents = {PROVIDER: RECORD.to_bytes(), LATEST: latest_bytes(name)}
-        self.repository.publish(documents, NewRelease(name, folder, (*found, MANIFEST_NAME)))
+        manifest = list_release(folder, fields, KEY.public_key.key_id).manifest
+        documents = {PROVIDER: RECORD.to_bytes(), LATEST: latest_bytes(name), **self.further(manifest)}
+        self.repository.publish(documents, NewRelease(name, folder, (*manifest.files, MANIFEST_NAME)))
         return name
+
+    def further(self, following: ReleaseManifest) -> dict[str, bytes]:
+        """Documents besides; a provider of version 0.1 has none."""
+        return {}
 
     def metadata(self, name: str) -> Path:
         """Such as `timestamp`, `2.root`; without a number, the newest of `snapshot`, `targets`, `root` and releases."""
@@ -128,6 +138,33 @@ class Publisher:
 
         snapshot = self.forge("snapshot", add)
         self.forge("timestamp", lambda timestamp: setattr(timestamp, "snapshot_meta", described(snapshot)))
+
+
+class LoggedPublisher(Publisher):
+    """A provider's repository with a log of its releases."""
+
+    def entry(self, name: str) -> ReleaseEntry:
+        """What the log should say of a release."""
+        manifest = ReleaseManifest.from_bytes(self.repository.read(f"{name}/{MANIFEST_NAME}", MAX_RELEASE_BYTES))
+        return ReleaseEntry(manifest.sequence, manifest.kind, manifest.digest)
+
+    def further(self, following: ReleaseManifest) -> dict[str, bytes]:
+        """The checkpoint, as an honest provider makes it."""
+        entries = [self.entry(name) for name in self.repository.release_names()]
+        entries.append(ReleaseEntry(following.sequence, following.kind, following.digest))
+        return {CHECKPOINT: lay_down_log(self.repository, entries, KEY)}
+
+    def state(self, entries: Sequence[bytes], *, key: PrivateKey = KEY, origin: str = "", latest: str = "") -> None:
+        """What a lying provider publishes: any log that it likes, signed."""
+        files = lay_out(entries)
+        for name, content in files.items():
+            path = self.folder / LOG / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        root = tree_root(TileTree(files.__getitem__, len(entries)).subtree, len(entries))
+        stated = Checkpoint(origin or log_origin(self.fingerprint), LogHead(len(entries), root.hex()))
+        documents = {LATEST: latest_bytes(latest)} if latest else {}
+        self.repository.publish({**documents, CHECKPOINT: stated.sign(key)})
 
 
 def described(path: Path, version: int | None = None) -> MetaFile:

@@ -22,6 +22,8 @@ from aggregator.commands import options as provider_options
 from aggregator.demo import demonstration
 from aggregator.registry.states import ShareState
 from aggregator.repository import tuf_keys
+from aggregator.training.defences import registry as defences
+from aggregator.training.influence import InfluenceMode
 from command_line.commands import Computation
 from protocols.keys import rotation
 from protocols.release import repository
@@ -29,6 +31,7 @@ from shared.constructions import registry, training
 from shared.privacy import audit
 from site_client import keys
 from site_client.commands import options as site_options
+from site_client.policy import site_policy
 from tests.loop import Loop, done, hospital, provider, refused, share, values
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -68,6 +71,10 @@ SMALL = {
     "site-client keys show": "--workspace new",
     "site-client ledger show": "--workspace new",
     "site-client ledger verify": "--workspace new",
+    "site-client policy show": "--workspace new",
+    "site-client policy set": "--least-cluster 500 --workspace new",
+    "site-client keys protect": "--workspace new",
+    "site-client keys unprotect": "--workspace new",
 }
 # In this order, on a copy of the loop.
 TORCHLESS = {
@@ -79,7 +86,11 @@ TORCHLESS = {
     "site-client keys accept": "north.rotation.accepted.json --workspace north",
     "site-client submit": "south.parquet --to-folder elsewhere --workspace south",
     "site-client receipts": "stick --workspace north",
+    "site-client log export": "north.checkpoint --workspace north",
+    "site-client log compare": "north.checkpoint --workspace north",
+    "site-client release-code": "--workspace north",
     "site-client withdraw": "1 --to-folder elsewhere --workspace north",
+    "aggregator ingest": "stick --workspace provider",
     "aggregator shares list": "--workspace provider",
     "aggregator shares show": "DIGEST --workspace provider",
     "aggregator shares accept": "DIGEST --name A --reason B --workspace provider",
@@ -92,6 +103,8 @@ TORCHLESS = {
     "aggregator audit-log export": "log.jsonl --workspace provider",
     "aggregator keys list": "--workspace provider",
     "aggregator keys rotate": "--role timestamp --workspace provider",
+    "aggregator keys protect": "--workspace provider",
+    "aggregator keys unprotect": "--workspace provider",
     "aggregator refresh": "--workspace provider",
     "aggregator announce": "--workspace provider",
     "aggregator keys export-offline": "away --workspace provider",
@@ -104,7 +117,6 @@ IN_VAIN = {"aggregator shares reject", "aggregator alarms acknowledge", "aggrega
 HEAVY = {
     "aggregator audit",
     "aggregator demo",
-    "aggregator ingest",
     "aggregator publish",
     "aggregator release",
     "aggregator train-embeddings",
@@ -147,13 +159,16 @@ COMMANDS = {name: command for word, group in PROGRAMS.items() for name, command 
 
 def run_all(lines: list[list[str]], watched: tuple[str, ...], folder: Path) -> list[tuple[int, list[str], str]]:
     """Run command lines in one fresh process; of each the code, what of `watched` is loaded by then, and its output."""
+    passphrase = folder / "passphrase"
+    passphrase.write_text("correct horse battery staple")
+    passphrase.chmod(0o600)
     ran = subprocess.run(
         [sys.executable, "-c", RUN, json.dumps(watched), json.dumps(lines)],
         capture_output=True,
         text=True,
         cwd=folder,
         check=True,
-        env={"PYTHONPATH": str(ROOT), "PATH": ""},
+        env={"PYTHONPATH": str(ROOT), "PATH": "", "DEID_COMMONS_PASSPHRASE_FILE": str(passphrase)},
     )
     return [tuple(json.loads(line)) for line in ran.stdout.splitlines()]
 
@@ -203,10 +218,16 @@ def test_what_computes_runs_on_one_thread(tmp_path: Path) -> None:
         (provider_options.PROCEDURES, registry.PROCEDURES),
         (provider_options.PRESETS, training.PRESETS),
         (provider_options.AUDIT_PRESETS, audit.PRESETS),
+        (sorted(provider_options.DEFENCES), sorted(defences.DEFENCES)),
+        (provider_options.DEFENCES[0], defences.DEFAULT),
+        (sorted(provider_options.INFLUENCE), sorted(InfluenceMode)),
         (provider_options.SHARE_STATES, [state.value for state in ShareState]),
         (provider_options.ROLES, tuf_keys.ROLES),
         (range(provider_options.HOLDERS), range(tuf_keys.HOLDERS)),
         (provider_options.LANGUAGES, demonstration.NOTES),
+        (site_options.PROCEDURES, registry.PROCEDURES),
+        (site_options.PROCEDURES, site_policy.CONSTRUCTIONS),
+        (site_options.AUDITS, [audit.value for audit in site_policy.DemandedAudit]),
         (range(site_options.OVERLAP_DAYS), range(keys.OVERLAP_DAYS)),
         (range(site_options.MAX_SIZE_MIB), range(repository.MAX_TOTAL_BYTES >> 20)),
         (range(site_options.MAX_OVERLAP_DAYS), range(rotation.MAX_OVERLAP_DAYS)),

@@ -14,6 +14,7 @@ NAMED = sorted(set(re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", TEXT)))
 PROMISES = [line for line in TEXT.splitlines() if line.startswith("| ") and not line.startswith("| promise")]
 ACTORS = (
     "curious provider",
+    "provider that lies",
     "keys were stolen",
     "malicious hospital",
     "network",

@@ -56,6 +56,28 @@ def tiny_notes(count: int, seed: int = 0, prefix: str = "note") -> Iterator[Docu
         )
 
 
+# Words of the notes above, so that every vocabulary of the tests holds them.
+_WORDS = tuple(
+    dict.fromkeys(
+        [
+            *(word for finding in FINDINGS for word in finding.split()),
+            *"There was and today Patient seen on of advised rest Please call if it gets worse".split(),
+        ]
+    )
+)
+
+
+def long_notes(count: int, seed: int) -> list[Document]:
+    """Notes of three sentences of sixteen words each, with a name in each, of which no two are alike."""
+    dice = random.Random(seed)
+
+    def sentence() -> list[Piece]:
+        before, after = (" ".join(dice.choices(_WORDS, k=8)) for _ in range(2))
+        return [f"{before} ", (f"{dice.choice(FIRST)} {dice.choice(LAST)}", "PATIENT"), f" {after}.\n"]
+
+    return [note(f"long-{seed}-{number:03}", *sentence(), *sentence(), *sentence()) for number in range(count)]
+
+
 def phi_strings(documents: Sequence[Document]) -> set[str]:
     """The text of every span, and each of its words of four letters and more."""
     spans = {document.covered_text(span) for document in documents for span in document.annotations}

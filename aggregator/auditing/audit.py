@@ -15,7 +15,7 @@ from importlib.metadata import version
 from aggregator.auditing.page import write_page
 from aggregator.auditing.result import AuditResult, Inputs
 from aggregator.errors import AuditError
-from aggregator.publishing.audit_gate import PAGE, RECORD, load_passed_audit
+from aggregator.publishing.audit_gate import PAGE, RECORD, load_passed_audit, require_no_proof
 from aggregator.publishing.head_record import RECORD as TRAINING
 from aggregator.publishing.releases import representer_digest
 from aggregator.registry import audit_log
@@ -103,8 +103,12 @@ def audit(
     return result
 
 
-def require_passed(workspace: Workspace) -> list[str]:
+def require_passed(workspace: Workspace, *, with_failed: bool = False) -> list[str]:
     """Returns if the representer of the workspace has passed an audit.
+
+    Args:
+        workspace: of the provider.
+        with_failed: whether it may have failed one, of a construction that nothing proves.
 
     Returns:
         under which preset and policy, and what a reader of the verdict must know.
@@ -113,8 +117,12 @@ def require_passed(workspace: Workspace) -> list[str]:
         AuditError: as for `load_passed_audit`.
         WorkspaceError: no representer is trained yet.
     """
-    passed = load_passed_audit(workspace.root / "audit", representer_digest(workspace))
-    return [passed.description, *passed.caveats]
+    passed = load_passed_audit(workspace.root / "audit", representer_digest(workspace), with_failed=with_failed)
+    if not passed.failed:
+        return [passed.description, *passed.caveats]
+    require_no_proof(workspace.representer)
+    said = f"NOT passed ({', '.join(passed.failed)}): a hospital takes this release only if its own policy says so"
+    return [said, passed.description, *passed.caveats]
 
 
 def _attacked(note: Document) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
-from aggregator.publishing.audit_gate import FORMAT
 from shared.constructions.accounting import GaussianGuarantee
 from shared.privacy.audit import Audit, AuditSettings
+from shared.privacy.audit_record import FORMAT
 from shared.privacy.policy import Policy, Verdict
 from shared.privacy.statistics.finding import Finding
 
@@ -55,6 +56,7 @@ class AuditResult:
         seen: how many of the attacked notes the representer was trained on; None where its record does not say.
         software: versions by name.
         number: of this audit, among those of this representer that the workspace has seen.
+        made: its day.
     """
 
     audit: Audit
@@ -66,6 +68,7 @@ class AuditResult:
     seen: int | None
     software: Mapping[str, str]
     number: int = 1
+    made: datetime.date = field(default_factory=datetime.date.today)
 
     @property
     def passed(self) -> bool:
@@ -110,6 +113,7 @@ class AuditResult:
         """Everything as a JSON object."""
         return {
             "format": FORMAT,
+            "made": self.made.isoformat(),
             "passed": self.passed,
             "verdict": self.words,
             "caveats": self.caveats,

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from aggregator.commands import heads as commands_heads
+from aggregator.commands import protection as commands_protection
 from aggregator.commands import releases as commands_releases
 from aggregator.commands import shares as commands_shares
 from aggregator.commands import sites as commands_sites
@@ -16,7 +18,7 @@ from aggregator.commands.options import LANGUAGES, existing_path
 from aggregator.commands.registry import audit_log_group
 from aggregator.commands.releases import offline_warning
 from aggregator.commands.serve import serve
-from command_line.commands import Computation, Program, examples, json_option, report, seed_option
+from command_line.commands import Computation, Program, examples, json_option, passphrase_option, report, seed_option
 from command_line.notes_options import NotesOptions, notes_options
 
 
@@ -46,6 +48,7 @@ def main() -> None:
     metavar="DIR",
     help="Where the offline keys of the releases go, such as a stick; one folder, or one for each of three people (default: the workspace).",
 )
+@passphrase_option
 @json_option
 def init(
     folder: Path,
@@ -54,12 +57,17 @@ def init(
     database: str | None,
     objects: str | None,
     offline: tuple[Path, ...],
+    protect: bool,
     as_json: bool,
 ) -> None:
     """Make a workspace with fresh keys."""
     from aggregator import workspace
+    from command_line.passphrase import take_new_passphrase
 
-    made = workspace.create(folder, name, scheme, database=database, objects=objects, offline=offline)
+    passphrase = take_new_passphrase() if protect else None
+    made = workspace.create(
+        folder, name, scheme, database=database, objects=objects, offline=offline, passphrase=passphrase
+    )
     key = made.repository(offline).fingerprint
     lines = [
         f"workspace {folder} made; label scheme {made.scheme.name}, {len(made.scheme.categories)} categories",
@@ -148,7 +156,7 @@ for command in (
     commands_training.train_embeddings,
     commands_training.train_representer,
     commands_training.audit,
-    commands_training.train_pool_head,
+    commands_heads.train_pool_head,
     commands_releases.publish,
     commands_releases.release,
     commands_releases.refresh,
@@ -160,3 +168,5 @@ for command in (
 ):
     main.add_command(command)
 main.add_command(serve)
+for command in (commands_protection.keys_protect, commands_protection.keys_unprotect):
+    commands_releases.keys.add_command(command)

@@ -19,6 +19,13 @@ SHARE_STATES = ("received", "quarantined", "accepted", "rejected", "withdrawn")
 ROLES = ("root", "targets", "snapshot", "timestamp")
 HOLDERS = 3
 """Those of `aggregator.repository.tuf_keys`."""
+DEFENCES = ("majority+cap", "none", "cap", "trim", "majority", "median")
+"""Those of `aggregator.training.defences.registry`, the default first."""
+INFLUENCE = ("fast", "full", "none")
+"""Those of `aggregator.training.influence`, the default first."""
+PURPOSES = ("signing", "encryption")
+OVERLAP_DAYS, MAX_OVERLAP_DAYS = 30, 90
+"""Those of `aggregator.provider_keys`, `aggregator.publishing.key_rotation` and `protocols.keys.rotation`."""
 LANGUAGES = ("en", "es")
 """Those of `aggregator.demo.demonstration`."""
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from aggregator.commands.options import HOLDERS, ROLES, folder_option
+from aggregator.commands.options import HOLDERS, MAX_OVERLAP_DAYS, OVERLAP_DAYS, PURPOSES, ROLES, folder_option
 from command_line.commands import Computation, examples, json_option, report
 
 if TYPE_CHECKING:
@@ -44,6 +45,11 @@ def publishing_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="URL",
             help="Public https address of embeddings.safetensors: the release then names it and its digest instead of carrying it.",
         ),
+        click.option(
+            "--with-failed-audit",
+            is_flag=True,
+            help="Publish what has not passed its audit, of a construction that nothing proves; the model card says what failed.",
+        ),
         offline_option,
     ):
         command = option(command)
@@ -65,24 +71,35 @@ def publish(root: Path, as_json: bool, **options: Any) -> None:
 
     opened = workspace.open_workspace(root)
     workspace.require(opened.representer, "aggregator train-repr")
-    audited = audit.require_passed(opened)
+    audited = audit.require_passed(opened, with_failed=options["with_failed_audit"])
     _report(opened, releases.publish_representer(opened, _publishing(options)), audited, as_json)
 
 
 @click.command(cls=Computation, epilog=examples("aggregator release", "aggregator release --licence licence.md"))
+@click.option(
+    "--accept-drop",
+    is_flag=True,
+    help="Release a head that finds less than the last one, or than it would without one of the sites.",
+)
+@click.option("--approver", metavar="NAME", help="Who has decided that; it stands in the log and in the model card.")
 @publishing_options
 @folder_option
 @json_option
-def release(root: Path, as_json: bool, **options: Any) -> None:
-    """Sign and publish representer and head together; the representer must have passed an audit."""
+def release(root: Path, as_json: bool, accept_drop: bool, approver: str | None, **options: Any) -> None:
+    """Sign and publish representer and head together, audited and finding no less than before."""
     from aggregator import workspace
     from aggregator.auditing import audit
     from aggregator.publishing import releases
 
+    if accept_drop != (approver is not None):
+        raise click.UsageError(
+            "expected --accept-drop and --approver NAME together, got one of them; give both or none"
+        )
     opened = workspace.open_workspace(root)
     workspace.require(opened.head, "aggregator train-head")
-    audited = audit.require_passed(opened)
-    _report(opened, releases.publish_pipeline(opened, _publishing(options)), audited, as_json)
+    audited = audit.require_passed(opened, with_failed=options["with_failed_audit"])
+    how = replace(_publishing(options), approver=approver)
+    _report(opened, releases.publish_pipeline(opened, how), audited, as_json)
 
 
 @click.command(
@@ -96,7 +113,9 @@ def refresh(offline: tuple[Path, ...], root: Path, as_json: bool) -> None:
     from aggregator import workspace
     from aggregator.publishing import releases
 
-    expires = releases.refresh(workspace.open_workspace(root), offline)
+    opened = workspace.open_workspace(root)
+    expires = releases.refresh(opened, offline)
+    opened.remove_ended_keys()
     report(
         {"expires": {name: _text(moment) for name, moment in expires.items()}}, _expiry_lines(expires), as_json=as_json
     )
@@ -123,7 +142,7 @@ def announce(server: str | None, offline: tuple[Path, ...], root: Path, as_json:
 
 @click.group()
 def keys() -> None:
-    """The keys of the release repository."""
+    """Your own keys, those of the release repository, and the passphrase that they lie under."""
 
 
 @keys.command("list", epilog=examples("aggregator keys list"))
@@ -134,7 +153,8 @@ def keys_list(offline: tuple[Path, ...], root: Path, as_json: bool) -> None:
     """Who may sign what, which of the private keys are here, and when what they signed expires."""
     from aggregator import workspace
 
-    repository = workspace.open_workspace(root).repository(offline)
+    opened = workspace.open_workspace(root)
+    repository = opened.repository(offline)
     trusted, expires = repository.root(), repository.expiries()
     rows = []
     for role in ROLES:
@@ -145,30 +165,93 @@ def keys_list(offline: tuple[Path, ...], root: Path, as_json: bool) -> None:
             )
     lines = [f"fingerprint {repository.fingerprint.key_id}", f"spoken      {repository.fingerprint.spoken}"]
     lines += [f"{row['role']:10} {str(row['key'])[:8]}  {row['file'] or 'not here'}" for row in rows]
-    result = {"keys": rows, "expires": {name: _text(moment) for name, moment in expires.items()}}
+    own = _own_rows(opened)
+    lines += [f"{row['purpose']:10} {row['key']}  {row['state']}" for row in own]
+    result = {"keys": rows, "own": own, "expires": {name: _text(moment) for name, moment in expires.items()}}
     report(result, [*lines, *_expiry_lines(expires)], as_json=as_json)
 
 
+def _own_rows(opened: Workspace) -> list[dict[str, str]]:
+    """The provider's own keys, the newest first."""
+    ids = {"signing": opened.signing_keys()[0].key_id, "encryption": opened.recipient().public_key.key_id}
+    rows = [{"purpose": purpose, "key": key_id, "state": "announced"} for purpose, key_id in ids.items()]
+    for key in reversed(opened.provider_keys().earlier):
+        state = f"used until {key.used_until}, counts until {key.counts_until}"
+        rows.append({"purpose": key.purpose, "key": key.key_id, "state": state})
+    return rows
+
+
 @keys.command(
-    "rotate", epilog=examples("aggregator keys rotate --role root", "aggregator keys rotate --role timestamp")
+    "rotate",
+    epilog=examples(
+        "aggregator keys rotate signing",
+        "aggregator keys rotate encryption --overlap 0",
+        "aggregator keys rotate --role timestamp",
+    ),
+)
+@click.argument("purpose", required=False, type=click.Choice(PURPOSES))
+@click.option(
+    "--role", "roles", multiple=True, type=click.Choice(ROLES), help="Keys of the releases instead; repeatable."
 )
 @click.option(
-    "--role",
-    "roles",
-    multiple=True,
-    required=True,
-    type=click.Choice(ROLES),
-    help="Whose keys; may be given several times.",
+    "--overlap",
+    "overlap_days",
+    default=OVERLAP_DAYS,
+    show_default=True,
+    type=click.IntRange(0, MAX_OVERLAP_DAYS),
+    metavar="DAYS",
+    help="How long the key before is used on, for sites that have not pulled yet; 0 for one that was lost or stolen.",
 )
 @offline_option
 @folder_option
 @json_option
-def keys_rotate(roles: tuple[str, ...], offline: tuple[Path, ...], root: Path, as_json: bool) -> None:
-    """New keys, which two of the old root keys vouch for; sites follow by themselves at their next pull."""
+def keys_rotate(
+    purpose: str | None,
+    roles: tuple[str, ...],
+    overlap_days: int,
+    offline: tuple[Path, ...],
+    root: Path,
+    as_json: bool,
+) -> None:
+    """A new key in the place of your own for signing or encryption, or new keys of roles of the releases. Sites learn them at their next pull."""
     from aggregator import workspace
+
+    if (purpose is None) == (not roles):
+        raise click.UsageError("expected `signing`, `encryption` or --role, and one of them; give it")
+    opened = workspace.open_workspace(root)
+    if purpose is not None:
+        _rotate_own(opened, purpose, overlap_days, offline, as_json)
+    else:
+        _rotate_roles(opened, roles, offline, as_json)
+
+
+def _rotate_own(opened: Workspace, purpose: str, overlap_days: int, offline: tuple[Path, ...], as_json: bool) -> None:
+    from aggregator.provider_keys import Purpose
+    from aggregator.publishing.key_rotation import rotate_provider_key
+
+    rotated = rotate_provider_key(opened, Purpose(purpose), overlap_days, offline)
+    lines = [f"{rotated.new.key_id} is announced to the sites in the place of {rotated.old.key_id}"]
+    if not overlap_days:
+        lines.append("the key before has ended: let the sites pull today, since until then they know no other")
+    elif purpose == Purpose.SIGNING:
+        lines.append(f"the key before signs until {rotated.used_until}, and counts until {rotated.counts_until}")
+    else:
+        lines.append(f"the key before opens shares until {rotated.counts_until}")
+    result = {
+        "purpose": purpose,
+        "key": rotated.new.key_id,
+        "old": rotated.old.key_id,
+        "used_until": rotated.used_until.isoformat(),
+        "counts_until": rotated.counts_until.isoformat(),
+    }
+    report(
+        result, [*lines, "carry the folder releases/ to the sites, or let them read it where it is"], as_json=as_json
+    )
+
+
+def _rotate_roles(opened: Workspace, roles: tuple[str, ...], offline: tuple[Path, ...], as_json: bool) -> None:
     from aggregator.publishing import releases
 
-    opened = workspace.open_workspace(root)
     version = releases.rotate(opened, roles, offline)
     lines = [f"root version {version}: new keys for {', '.join(roles)}", *offline_warning(opened)]
     report({"root": version, "roles": list(roles)}, lines, as_json=as_json)
@@ -187,7 +270,7 @@ def keys_export(folder: Path, holder: int | None, root: Path, as_json: bool) -> 
     from aggregator.repository.tuf_keys import export_offline
 
     opened = workspace.open_workspace(root)
-    moved = export_offline(opened.offline_keys, folder, holder)
+    moved = export_offline(opened.offline_keys, folder, holder, opened.passphrase)
     lines = [f"{len(moved)} keys are in {folder} and no longer in the workspace; a copy in a safe is a good idea"]
     report({"moved": [str(path) for path in moved]}, [*lines, *offline_warning(opened)], as_json=as_json)
 

@@ -26,6 +26,20 @@ from command_line.commands import examples
 @click.option(
     "--max-day-bytes", type=click.IntRange(1), help="The most that a site may send in a day (default: 64 GiB)."
 )
+@click.option(
+    "--ingest-workers",
+    "workers",
+    default=2,
+    show_default=True,
+    type=click.IntRange(1, 16),
+    help="How many shares are checked at once, each in a process with up to 2 GiB of memory.",
+)
+@click.option(
+    "--trusted-proxy",
+    "proxies",
+    multiple=True,
+    help="Address or network of a reverse proxy in front, whose X-Forwarded-For is believed; again for each.",
+)
 @folder_option
 def serve(
     certificate: Path,
@@ -35,6 +49,8 @@ def serve(
     address: str | None,
     max_bundle_bytes: int | None,
     max_day_bytes: int | None,
+    workers: int,
+    proxies: tuple[str, ...],
     root: Path,
 ) -> None:
     """Take shares over HTTPS, hand out receipts and releases. Ends on SIGTERM, when what runs is answered."""
@@ -44,5 +60,5 @@ def serve(
 
     given = {"bundle_bytes": max_bundle_bytes, "day_bytes": max_day_bytes}
     limits = Limits(**{name: value for name, value in given.items() if value is not None})
-    options = ServeOptions(host, port, certificate, key, address, limits)
+    options = ServeOptions(host, port, certificate, key, address, limits, workers, proxies)
     serve(workspace.open_workspace(root), options, lambda found: click.echo(f"serving {found}"))

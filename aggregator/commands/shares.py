@@ -12,7 +12,8 @@ import click
 
 from aggregator.commands.options import SHARE_STATES, folder_option
 from aggregator.errors import RefusedError, RegistryError
-from command_line.commands import Computation, examples, json_option, report
+from command_line.commands import examples, json_option, report
+from foundation.errors import DeidError, StorageError
 from protocols.errors import ProtocolError
 from shared.errors import ConfigurationError
 
@@ -27,7 +28,7 @@ name_option = click.option("--name", required=True, help="Who decides; kept in t
 reason_option = click.option("--reason", required=True, help="Why; kept in the audit log. No text of a note.")
 
 
-@click.command(cls=Computation, epilog=examples("aggregator ingest /media/stick", "aggregator ingest --resume"))
+@click.command(epilog=examples("aggregator ingest /media/stick", "aggregator ingest --resume"))
 @click.argument("paths", metavar="FILE|FOLDER...", nargs=-1, type=click.Path(exists=True, path_type=Path))
 @click.option("--resume", "finish", is_flag=True, help="Finish what a crash interrupted.")
 @folder_option
@@ -36,11 +37,10 @@ def ingest(paths: tuple[Path, ...], finish: bool, root: Path, as_json: bool) -> 
     """Take in shares and withdrawals, each for itself; a signed receipt is written beside each.
 
     Of a folder all *.share and then all *.withdrawal.json. Ends with the code of the first that is damaged, or with 24 where a
-    share was refused; the others are taken in all the same.
+    share was refused or what has such a name is no file that can be read; the others are taken in all the same.
     """
     from aggregator import workspace
     from aggregator.ingestion.ingest import resume
-    from aggregator.registry.states import ShareState
 
     if bool(paths) == finish:
         raise ConfigurationError("ingest: expected files or folders, or else --resume; see --help")
@@ -49,8 +49,31 @@ def ingest(paths: tuple[Path, ...], finish: bool, root: Path, as_json: bool) -> 
         finished = [_Outcome(decision=decision) for decision in resume(target)]
         _report(finished, [one.line for one in finished] or ["nothing was interrupted"], as_json=as_json)
         return
-    outcomes, failed = [], []
     files = [file for given in paths for file in _files(given)]
+    outcomes: list[_Outcome] = []
+    try:
+        failed = _take_all(target, files, outcomes, quiet=as_json)
+    finally:
+        # Whatever ends the run, what was done is told.
+        if as_json or not files:
+            _report(outcomes, ["nothing to take in"], as_json=as_json)
+    if failed:
+        raise failed[0]
+    refused = [one for one in outcomes if one.refused]
+    if refused:
+        raise RefusedError(
+            f"expected shares that can be accepted, refused {len(refused)} of {len(outcomes)}; send the receipts back to their "
+            "sites, and look at what has none"
+        )
+
+
+def _take_all(target: Workspace, files: list[Path], outcomes: list[_Outcome], *, quiet: bool) -> list[DeidError]:
+    """Takes files in, one after the other, into `outcomes`; returns what went wrong with some of them.
+
+    Raises:
+        StorageError, SandboxError: nothing can be taken in here and now.
+    """
+    failed: list[DeidError] = []
     for path in files:
         try:
             outcome = _take(target, path)
@@ -58,18 +81,12 @@ def ingest(paths: tuple[Path, ...], finish: bool, root: Path, as_json: bool) -> 
             failed.append(error)
             outcome = _Outcome(path, error=str(error))
         outcomes.append(outcome)
+        if outcome.lost is not None:
+            failed.append(outcome.lost)
         # A single error is told at the end.
-        if not as_json and (not outcome.error or len(files) > 1):
+        if not quiet and (not outcome.error or len(files) > 1):
             click.echo(outcome.line)
-    if as_json or not files:
-        _report(outcomes, ["nothing to take in"], as_json=as_json)
-    refused = [one for one in outcomes if one.state == ShareState.REJECTED]
-    if failed:
-        raise failed[0]
-    if refused:
-        raise RefusedError(
-            f"expected shares that can be accepted, refused {len(refused)} of {len(outcomes)}; send the receipts back to their sites"
-        )
+    return failed
 
 
 @click.group("shares")
@@ -212,13 +229,15 @@ def alarms_acknowledge(number: int, name: str, root: Path, as_json: bool) -> Non
 
 def _files(path: Path) -> Iterator[Path]:
     """A file, or what of a folder is for us: withdrawals last, since they may be about a share beside them."""
+    from foundation.os_errors import map_os_errors
+
     if not path.is_dir():
         yield path
         return
+    with map_os_errors(path):
+        entries = sorted(file for file in path.iterdir() if not file.name.startswith("."))
     for suffix in (_BUNDLE, _WITHDRAWAL):
-        yield from sorted(
-            file for file in path.iterdir() if file.name.endswith(suffix) and not file.name.startswith(".")
-        )
+        yield from (file for file in entries if file.name.endswith(suffix))
 
 
 @dataclass(frozen=True)
@@ -230,12 +249,14 @@ class _Outcome:
         decision: about the share in it.
         receipt: where that of the share lies.
         error: why nothing was decided.
+        lost: why what was decided has no receipt beside it.
     """
 
     file: Path | None = None
     decision: Decision | None = None
     receipt: Path | None = None
     error: str = ""
+    lost: StorageError | None = None
 
     @property
     def state(self) -> ShareState | None:
@@ -245,6 +266,13 @@ class _Outcome:
         if self.decision is not None:
             return self.decision.state
         return None if self.error else ShareState.WITHDRAWN
+
+    @property
+    def refused(self) -> bool:
+        """Whether it does not count: a share that was refused, or no file at all."""
+        from aggregator.registry.states import ShareState
+
+        return bool(self.error) or self.state == ShareState.REJECTED
 
     @property
     def line(self) -> str:
@@ -272,18 +300,43 @@ def _take(target: Workspace, path: Path) -> _Outcome:
     """What became of one file; its receipt lies beside it."""
     from aggregator.enrolled import shares
     from aggregator.ingestion import ingest
-    from foundation.files import write_bytes
     from protocols.bounded_reading import read_bounded
     from protocols.keys.signed_message import MAX_MESSAGE_BYTES
 
+    if odd := _oddity(path):
+        return _Outcome(path, error=odd)
     if path.name.endswith(_WITHDRAWAL):
         receipt = shares.carry_out(target, read_bounded(path, MAX_MESSAGE_BYTES))
-        write_bytes(_receipt_path(path, _WITHDRAWAL), receipt)
-        return _Outcome(path)
+        return _Outcome(path, lost=_written(_receipt_path(path, _WITHDRAWAL), receipt))
     decision = ingest.ingest(target, path)
     beside = _receipt_path(path, _BUNDLE)
-    write_bytes(beside, decision.receipt)
-    return _Outcome(path, decision, beside)
+    lost = _written(beside, decision.receipt)
+    return _Outcome(path, decision, beside if lost is None else None, lost=lost)
+
+
+def _oddity(path: Path) -> str:
+    """Why an entry of a stick is no file that can be read, in words; "" if it is one. Anybody can put anything there."""
+    from foundation.os_errors import map_os_errors
+    from foundation.reading import regular_size
+
+    try:
+        regular_size(path)
+        with map_os_errors(path), path.open("rb") as file:
+            file.read(1)
+    except StorageError as error:
+        return str(error)
+    return ""
+
+
+def _written(path: Path, receipt: bytes) -> StorageError | None:
+    """Writes a receipt; returns why it can't be. What it says is decided all the same, and told again when asked."""
+    from foundation.files import write_bytes
+
+    try:
+        write_bytes(path, receipt)
+    except StorageError as error:
+        return error
+    return None
 
 
 def _receipt_path(path: Path, suffix: str) -> Path:

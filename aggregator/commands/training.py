@@ -1,8 +1,7 @@
-"""`aggregator train-embeddings`, `train-repr`, `audit` and `train-head`: what the provider makes, and what it withstands."""
+"""`aggregator train-embeddings`, `train-repr` and `audit`: what the provider makes, and what it withstands."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,6 @@ from command_line.progress import progress_bar
 
 if TYPE_CHECKING:
     from aggregator.auditing.result import AuditResult
-    from aggregator.training.head import SiteScore
     from aggregator.training.representer import RepresenterTraining
     from aggregator.workspace import Workspace
 
@@ -294,65 +292,3 @@ def _audit_lines(target: Workspace, result: AuditResult) -> list[str]:
     from aggregator.publishing.audit_gate import PAGE
 
     return [*summary_lines(result), f"page: {target.root / 'audit' / PAGE}"]
-
-
-@click.command("train-head", cls=Computation, epilog=examples("aggregator train-head --epochs 20"))
-@click.option("--epochs", default=20, show_default=True, type=click.IntRange(1), help="Passes over the pool.")
-@click.option("--site", "only", multiple=True, help="Only this site's shares; may be given several times.")
-@click.option(
-    "--hold-out/--no-hold-out",
-    default=True,
-    show_default=True,
-    help="Whether a tenth of every share is kept back to score the sites.",
-)
-@click.option(
-    "--public/--no-public", default=True, show_default=True, help="Whether the provider's own notes join the pool."
-)
-@folder_option
-@seed_option("the training")
-@json_option
-def train_pool_head(
-    epochs: int, only: tuple[str, ...], hold_out: bool, public: bool, root: Path, seed: int, as_json: bool
-) -> None:
-    """Train the head on the pool."""
-    from aggregator import workspace
-    from aggregator.training import head as train_head
-    from shared.training.tagging import TaggingConfig
-
-    target = workspace.open_workspace(root)
-    chosen = frozenset(only) if only else None
-    with progress_bar(quiet=as_json) as bar:
-        trained = train_head.train(
-            target,
-            TaggingConfig(epochs=epochs, seed=seed),
-            with_public=public,
-            hold_out=hold_out,
-            sites=chosen,
-            progress=bar,
-        )
-    lines = [
-        f"{trained.sentences} sentences, {trained.tokens} tokens in the pool"
-        + (f"; {trained.left_out} accepted shares of another representer left out" if trained.left_out else ""),
-        "held-out tenth of each site, token-binary; in brackets what the provider's own notes alone reach:",
-        *(
-            f"  {score.site:20} precision {score.precision:.3f}  recall {score.recall:.3f}  F1 {score.f1:.3f}"
-            + ("" if score.alone_f1 is None else f"  ({score.alone_f1:.3f})")
-            for score in trained.scores
-        ),
-        *_worth_lines(trained.scores),
-        f"head in {target.head}; next: aggregator release",
-    ]
-    report(trained.as_json(), lines, as_json=as_json)
-
-
-def _worth_lines(scores: Sequence[SiteScore]) -> list[str]:
-    """What sharing is worth at the sites, as far as anybody can know who has not their notes."""
-    from aggregator.training.head import PUBLIC
-
-    gains = [score.f1 - score.alone_f1 for score in scores if score.site != PUBLIC and score.alone_f1 is not None]
-    if not gains:
-        return []
-    return [
-        f"worth of sharing: {100 * sum(gains) / len(gains):+.1f} points of F1, mean of {len(gains)} sites; what raw notes pooled would "
-        "gain can't be known without them, docs/results/privacy.md measures it on open corpora"
-    ]

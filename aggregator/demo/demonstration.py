@@ -158,7 +158,7 @@ class _Loop:
         inspected = self.site(site, "inspect", str(share), "--notes", notes)
         searched = inspected["searched"]
         self.say(
-            f"  searched the share for {searched['stretches']} stretches of text of {searched['notes']} notes: none occurs"
+            f"  searched the share for {searched['stretches']} stretches of text of {searched['notes']} notes: none stands in it as text"
         )
         handed = self.site(site, "submit", str(share), "--approver", "A. Demo", "--to-folder", str(self.stick))
         self.aggregator("ingest", handed["bundle"])
@@ -181,6 +181,8 @@ class _Loop:
 
     def join(self, site: str) -> None:
         self.command("site-client", "init", str(self.folder / site), "--site", site.replace("_", "-"))
+        # Its audit is a quick one, which no hospital with real notes should make do with.
+        self.site(site, "policy", "set", "--demonstration", "--audit", "quick")
         self.site(site, "pull", str(self.provider / "releases"), "--fingerprint", self.fingerprint)
 
     def aggregator(self, *arguments: str) -> dict[str, Any]:

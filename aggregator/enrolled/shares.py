@@ -15,15 +15,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, delete, func, select
 from sqlalchemy.orm import Session
 
 from aggregator.enrolled.sites import keys_in, today
 from aggregator.errors import RegistryError
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
-from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow
+from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareDigestsRow, ShareRow
 from aggregator.registry.times import as_moment, now
+from aggregator.repository.release_log import read_published_log
 from aggregator.workspace import Workspace
 from protocols.canonical import Json
 from protocols.errors import UnknownSignerError
@@ -185,6 +186,7 @@ def settle(session: Session, workspace: Workspace, row: ShareRow, verdict: Verdi
         "reason": verdict.reason,
     }
     head = audit_log.append(session, actor, f"share-{verdict.state}", details)
+    log = read_published_log(workspace.repository())
     receipt = Receipt(
         site=row.site,
         sequence=row.sequence,
@@ -194,8 +196,13 @@ def settle(session: Session, workspace: Workspace, row: ShareRow, verdict: Verdi
         reason_code=verdict.code,
         day=today(),
         log_head=head,
+        newest_release="" if log is None else log.release,
+        release_log=None if log is None else log.head,
     )
     row.receipt = receipt.to_bytes(workspace.key())
+    if verdict.state not in KEPT:
+        # What was taken back is not known again.
+        session.execute(delete(ShareDigestsRow).where(ShareDigestsRow.share == row.id))
     session.flush()
 
 

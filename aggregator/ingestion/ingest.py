@@ -40,6 +40,7 @@ from aggregator.registry.tables import ShareRow
 from aggregator.registry.times import now
 from aggregator.workspace import Workspace
 from foundation.errors import StorageError
+from foundation.locks import lock_number
 from foundation.reading import file_sha256, regular_size
 from protocols.errors import BoundsError, ConflictError, ProtocolError
 from protocols.keys.recipient import RecipientPrivateKey
@@ -109,7 +110,10 @@ def resume(workspace: Workspace) -> list[Decision]:
     decisions, failed = [], []
     for share in waiting:
         try:
-            decisions.append(process(workspace, share))
+            # What another process is about it finishes, or the next run does.
+            with lock_number(_lock_file(workspace), share, wait=False) as free:
+                if free:
+                    decisions.append(_decided(workspace, share))
         except Exception as error:
             failed.append(error)
     # After the shares: what can't be cleaned up must not hold them up.
@@ -142,7 +146,7 @@ def receive(workspace: Workspace, path: Path) -> int:
         StorageError, DatabaseError, UnconfinedError: it can't be done here and now; repeat it.
     """
     # Junk is not even hashed.
-    read_header(path)
+    header = read_header(path)
     if regular_size(path) > _MAX_BUNDLE_BYTES:
         raise BoundsError(
             f"{_MAX_BUNDLE_BYTES} bytes at most", received="more", advice="split the share", place=path.name
@@ -153,7 +157,7 @@ def receive(workspace: Workspace, path: Path) -> int:
     if known is not None and known.state != ShareState.RECEIVED:
         return known.id
     with _own_fault():
-        recipient = workspace.recipient()
+        recipient = workspace.recipient(header.recipient)
     bundle = verify_bundle(path, public_keys=site_keys(workspace, today()), recipient_id=recipient.public_key.key_id)
     with workspace.registry().reading() as session:
         taken = _taken(session, bundle)
@@ -172,12 +176,17 @@ def receive(workspace: Workspace, path: Path) -> int:
 
 
 def process(workspace: Workspace, share: int) -> Decision:
-    """Decides about a share that was received; one that is decided stays as it is.
+    """Decides about a share that was received; one that is decided stays as it is. Who finds it in work waits.
 
     Raises:
         WorkspaceError: no representer is published yet.
         StorageError, DatabaseError, UnconfinedError: it can't be done here and now; repeat it.
     """
+    with lock_number(_lock_file(workspace), share):
+        return _decided(workspace, share)
+
+
+def _decided(workspace: Workspace, share: int) -> Decision:
     with workspace.registry().reading() as session:
         row = session.get_one(ShareRow, share)
         keys = keys_in(session, arrival_day(row))
@@ -201,8 +210,8 @@ def process(workspace: Workspace, share: int) -> Decision:
 def _processed(workspace: Workspace, row: ShareRow, keys: Mapping[str, Sequence[PublicKey]]) -> ShareRow:
     with opening_folder(_staging(workspace)) as folder, ExitStack() as objects:
         with _own_fault():
-            terms, recipient = share_terms(workspace), workspace.recipient()
             path = objects.enter_context(workspace.objects().local(row.bundle_sha256))
+            terms, recipient = share_terms(workspace), workspace.recipient(read_header(path).recipient)
         opened = open_received(path, folder, keys, recipient, terms)
         if opened.payload is not None:
             workspace.objects().put(opened.payload, parse_manifest(opened.envelope).payload_sha256)
@@ -233,6 +242,11 @@ def _own_fault() -> Iterator[None]:
 
 def _staging(workspace: Workspace) -> Path:
     return workspace.root / "staging"
+
+
+def _lock_file(workspace: Workspace) -> Path:
+    """By the number of a share in it, no two processes take the same share in at once: it would cost twice the time."""
+    return workspace.root / "shares.lock"
 
 
 def _of_bundle(session: Session, sha256: str) -> ShareRow | None:

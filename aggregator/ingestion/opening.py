@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aggregator.errors import SandboxError, UnconfinedError
-from aggregator.ingestion.payload_check import PayloadQuestion, check_payload, stated_counts
+from aggregator.ingestion.payload_check import PayloadFindings, PayloadQuestion, check_payload, stated_counts
+from aggregator.ingestion.sentence_digests import MOST
 from aggregator.ingestion.share_terms import ShareTerms
 from aggregator.sandbox import parent as sandbox
 from foundation.errors import StorageError
@@ -29,6 +30,8 @@ from protocols.share.sealing import read_envelope
 LIMITS = PayloadLimits()
 # The slowest machine that we know reads ten times as fast.
 _CHECKED_BYTES_PER_S = 5_000_000
+# What a digest of a sentence takes as text.
+_DIGEST_CHARACTERS = 12
 
 
 @dataclass(frozen=True)
@@ -40,12 +43,14 @@ class OpenedShare:
         envelope: its signed manifest; b"" if that could not be verified.
         payload: the file, verified; None if the share is refused.
         error: why it is refused.
+        findings: about its sentences; None if the share is refused.
     """
 
     key: PublicKey | None = None
     envelope: bytes = b""
     payload: Path | None = None
     error: Exception | None = None
+    findings: PayloadFindings | None = None
 
 
 def open_received(
@@ -70,33 +75,53 @@ def open_received(
         payload = open_bundle(bundle, recipient, folder)
         envelope = read_envelope(payload)
         terms.check(parse_manifest(envelope))
-        _check_payload(payload, bundle, terms)
+        findings = _check_payload(payload, bundle, terms)
     except UnconfinedError:
         raise
     except (ProtocolError, SandboxError) as error:
         return OpenedShare(key, envelope, error=error)
-    return OpenedShare(key, envelope, payload)
+    return OpenedShare(key, envelope, payload, findings=findings)
 
 
-def _check_payload(payload: Path, bundle: VerifiedBundle, terms: ShareTerms) -> None:
+def _check_payload(payload: Path, bundle: VerifiedBundle, terms: ShareTerms) -> PayloadFindings:
     """Lets a child process parse the payload."""
     seconds = 120 + regular_size(payload) // _CHECKED_BYTES_PER_S
-    limits = sandbox.SandboxLimits(cpu_s=seconds, wall_s=5 * seconds)
     manifest = parse_manifest(read_envelope(payload))
+    # It keeps up to twice as many digests as it says, as numbers of Python.
+    digests = min(manifest.sentences, MOST)
+    limits = sandbox.SandboxLimits(
+        memory_bytes=(2 << 30) + 256 * digests,
+        cpu_s=seconds,
+        wall_s=5 * seconds,
+        answer_bytes=(64 << 10) + _DIGEST_CHARACTERS * digests,
+    )
+    question = PayloadQuestion(
+        payload,
+        bundle.header.site,
+        bundle.key,
+        terms.expected_of(manifest),
+        LIMITS,
+        terms.overlap_key.hex(),
+        terms.codebook,
+        terms.exact,
+    )
     try:
-        found = _answer(PayloadQuestion(payload, bundle.header.site, bundle.key, terms.expected, LIMITS), limits)
+        findings = PayloadFindings.from_json(_answer(question, limits))
     except StorageError as error:
         # The bytes were written here a moment ago: that they can't be read, twice, says something about them.
         raise SandboxError(f"the check of the payload: {error}") from error
-    if found != stated_counts(manifest):
+    if findings is None or findings.counts != stated_counts(manifest):
         raise SandboxError(
             "the check of the payload: expected the counts of the manifest, got others; refuse the share"
         )
+    return findings
 
 
 def _answer(question: PayloadQuestion, limits: sandbox.SandboxLimits) -> Json:
     """What the child found; asked once more if it died or could not read, which a machine in trouble does to it too."""
     values, readable = question.to_json(), [question.payload.parent]
+    if question.codebook is not None:
+        readable.append(question.codebook)
     with suppress(StorageError, SandboxError):
         return sandbox.run(check_payload, values, limits, readable).result
     return sandbox.run(check_payload, values, limits, readable).result

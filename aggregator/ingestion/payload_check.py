@@ -11,12 +11,16 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from aggregator.ingestion.sentence_digests import SentenceDigests, from_text, to_text
 from protocols.canonical import Json
 from protocols.errors import SchemaError
 from protocols.keys.signing import PublicKey
+from protocols.payload.codebook import read_codebook
 from protocols.payload.opening import PayloadLimits
 from protocols.share.manifest import ShareManifest
 from protocols.share.sealing import ShareExpectation, open_share
+
+_ANSWER = {"counts", "commonest_row", "digests", "known_sentences"}
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,9 @@ class PayloadQuestion:
         key: that signed the bundle.
         expected: what the share must fit.
         limits: what to accept at most.
+        overlap_key: the provider's secret for digests of sentences, in hexadecimal digits.
+        codebook: file of the rows that its release can show; None for any within the bound.
+        exact: as in `Codebook`.
     """
 
     payload: Path
@@ -36,6 +43,9 @@ class PayloadQuestion:
     key: PublicKey
     expected: ShareExpectation
     limits: PayloadLimits
+    overlap_key: str
+    codebook: Path | None = None
+    exact: bool = True
 
     def to_json(self) -> dict[str, Json]:
         """For the way to the child."""
@@ -45,6 +55,9 @@ class PayloadQuestion:
             "key": self.key.hex,
             "expected": asdict(self.expected),
             "limits": asdict(self.limits),
+            "overlap_key": self.overlap_key,
+            "codebook": None if self.codebook is None else str(self.codebook.absolute()),
+            "exact": self.exact,
         }
 
     @classmethod
@@ -63,11 +76,41 @@ class PayloadQuestion:
             PublicKey.from_hex(str(values["key"])),
             ShareExpectation(**expected),  # type: ignore[arg-type]
             PayloadLimits(**limits),  # type: ignore[arg-type]
+            str(values["overlap_key"]),
+            None if values["codebook"] is None else Path(str(values["codebook"])),
+            bool(values["exact"]),
         )
 
 
+@dataclass(frozen=True)
+class PayloadFindings:
+    """What was found in a payload, beside that it is sound.
+
+    Args:
+        counts: those of `stated_counts`.
+        commonest_row: how many tokens show the row that most show; 0 where any row is possible.
+        digests: of its sentences, see `SentenceDigests`.
+        known_sentences: how many sentences have one of these digests, each as often as it stands in the share.
+    """
+
+    counts: Json
+    commonest_row: int
+    digests: bytes
+    known_sentences: int = 0
+
+    @classmethod
+    def from_json(cls, answer: Json) -> PayloadFindings | None:
+        """What `check_payload` returned, or None: the child may say anything."""
+        if not isinstance(answer, dict) or set(answer) != _ANSWER:
+            return None
+        commonest, known, digests = answer["commonest_row"], answer["known_sentences"], from_text(answer["digests"])
+        if type(commonest) is not int or type(known) is not int or digests is None:
+            return None
+        return cls(answer["counts"], commonest, digests, known)
+
+
 def stated_counts(manifest: ShareManifest) -> Json:
-    """The counts of a manifest, as `check_payload` gives those that it found."""
+    """The counts of a manifest, in the form in which `check_payload` gives those that it found."""
     return {"sentences": manifest.sentences, "tokens": manifest.tokens, "tag_counts": list(manifest.tag_counts)}
 
 
@@ -78,13 +121,27 @@ def check_payload(values: dict[str, Json]) -> Json:
         values: a `PayloadQuestion`.
 
     Returns:
-        the counts that were found: sentences, tokens, and tokens of each tag.
+        `PayloadFindings`.
 
     Raises:
-        ProtocolError: anything of it is not as stated, or beyond the limits.
+        ProtocolError: anything of it is not as stated, beyond the limits, or nothing that its release can show.
     """
     asked = PayloadQuestion.from_json(values)
+    codebook = None
+    if asked.codebook is not None:
+        codebook = read_codebook(asked.codebook, asked.expected.dim or 0, exact=asked.exact)
+    digests = SentenceDigests(bytes.fromhex(asked.overlap_key), whole=codebook is None)
     share = open_share(
-        asked.payload, public_keys={asked.site: [asked.key]}, limits=asked.limits, expected=asked.expected
+        asked.payload,
+        public_keys={asked.site: [asked.key]},
+        limits=asked.limits,
+        expected=asked.expected,
+        codebook=codebook,
+        look=digests.add,
     )
-    return stated_counts(share.manifest)
+    return {
+        "counts": stated_counts(share.manifest),
+        "commonest_row": share.commonest_row,
+        "digests": to_text(digests.to_bytes()),
+        "known_sentences": digests.sentences,
+    }

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from aggregator.ingestion.known_rows import find_known_rows
 from aggregator.publishing.releases import compatible_releases
 from aggregator.workspace import Workspace
-from foundation.files import write_bytes
+from foundation.secret_files import SECRET_BYTES, read_secret
 from protocols.errors import BoundsError, OtherReleaseError
 from protocols.share.manifest import ShareManifest
 from protocols.share.sealing import ShareExpectation
-from shared.constructions.files import ROW_FILES
-from shared.constructions.rows import MAX_FACTOR, ShareRows, load_rows
-
-_MAX_FILE_BYTES = 1 << 30
+from shared.constructions.rows import ShareRows
 
 
 @dataclass(frozen=True)
@@ -26,11 +23,27 @@ class ShareTerms:
         releases: digests of the releases of the representer that was published last.
         expected: recipient, label scheme and width.
         rows: what the rows of a share must keep to, whatever bound of its own it states.
+        codebook: file of the rows that these releases can show; None where noise makes any row possible.
+        exact: as in `protocols.payload.codebook.Codebook`.
+        overlap_key: secret of the digests by which sentences are known again.
+        earlier: ids of earlier keys of the provider, for which a share may still be.
     """
 
     releases: frozenset[str]
     expected: ShareExpectation
     rows: ShareRows
+    codebook: Path | None = None
+    exact: bool = True
+    overlap_key: bytes = bytes(SECRET_BYTES)
+    earlier: frozenset[str] = frozenset()
+
+    def expected_of(self, manifest: ShareManifest) -> ShareExpectation:
+        """What is expected of a share that may be for an earlier key of the provider."""
+        return (
+            replace(self.expected, recipient=manifest.recipient)
+            if manifest.recipient in self.earlier
+            else self.expected
+        )
 
     def check(self, manifest: ShareManifest) -> None:
         """Returns if a share was made for these releases, with noise that they allow.
@@ -62,23 +75,23 @@ def share_terms(workspace: Workspace) -> ShareTerms:
     Raises:
         WorkspaceError: no representer is published yet.
         ProtocolError: a release is damaged.
+        StorageError: the secret for digests is damaged.
     """
     compatible = compatible_releases(workspace)
-    rows = _rows(workspace, next(iter(compatible.values())).name)
+    newest, *earlier = (key.key_id for key in workspace.signing_keys())
+    known = find_known_rows(workspace, next(iter(compatible.values())))
     expected = ShareExpectation(
         label_scheme=workspace.scheme.name,
         tags=len(workspace.scheme.tags),
-        dim=rows.dim,
-        recipient=workspace.key().public_key.key_id,
+        dim=known.rows.dim,
+        recipient=newest,
     )
-    return ShareTerms(frozenset(compatible), expected, rows)
-
-
-def _rows(workspace: Workspace, release: str) -> ShareRows:
-    """Those of the construction that was published: that of the workspace may be a later one."""
-    repository = workspace.repository()
-    with tempfile.TemporaryDirectory() as folder:
-        for name in ROW_FILES:
-            write_bytes(Path(folder) / name, repository.read(f"{release}/{name}", _MAX_FILE_BYTES))
-        # A site may raise the noise of its sentences.
-        return load_rows(Path(folder), MAX_FACTOR)
+    return ShareTerms(
+        frozenset(compatible),
+        expected,
+        known.rows,
+        known.codebook,
+        known.exact,
+        read_secret(workspace.overlap_secret),
+        frozenset(earlier),
+    )

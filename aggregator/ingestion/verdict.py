@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -14,8 +14,15 @@ from aggregator.enrolled.shares import KEPT, Verdict, arrival_day, settle
 from aggregator.enrolled.sites import keys_in
 from aggregator.ingestion.label_rates import HISTORY_FACTOR, POOL_FACTOR, Reference, describe_outliers
 from aggregator.ingestion.opening import OpenedShare
+from aggregator.ingestion.overlap import (
+    describe_overlap,
+    describe_repetition,
+    describe_row_frequency,
+    describe_short_sentences,
+)
+from aggregator.ingestion.payload_check import PayloadFindings
 from aggregator.registry.states import ShareState
-from aggregator.registry.tables import ShareRow
+from aggregator.registry.tables import ShareDigestsRow, ShareRow
 from aggregator.workspace import Workspace
 from protocols.errors import DuplicateError, ProtocolError, UnknownSignerError
 from protocols.keys.signing import PublicKey
@@ -50,13 +57,28 @@ def decide(session: Session, workspace: Workspace, row: ShareRow, opened: Opened
         settle(session, workspace, row, Verdict(ShareState.REJECTED, _code(error), str(error)), _ACTOR)
         return
     assert opened.payload is not None
+    assert opened.findings is not None
     assert row.payload_sha256 is not None
     # A share with the same payload may have been withdrawn and forgotten since it was put.
     if not workspace.objects().exists(row.payload_sha256):
         workspace.objects().put(opened.payload, row.payload_sha256)
-    reason = _label_rates(session, workspace, row)
-    verdict = Verdict(ShareState.ACCEPTED) if reason is None else Verdict(ShareState.QUARANTINED, "label-rates", reason)
-    settle(session, workspace, row, verdict, _ACTOR)
+    settle(session, workspace, row, _verdict(session, workspace, row, opened.findings), _ACTOR)
+    session.add(ShareDigestsRow(share=row.id, digests=opened.findings.digests))
+
+
+def _verdict(session: Session, workspace: Workspace, row: ShareRow, findings: PayloadFindings) -> Verdict:
+    """What becomes of a sound share: the first that speaks against it sets it aside."""
+    doubts: dict[str, Callable[[], str | None]] = {
+        "overlap": lambda: describe_overlap(session, row, findings.digests),
+        "row-frequency": lambda: describe_row_frequency(findings.commonest_row, row.tokens or 0),
+        "repetition": lambda: describe_repetition(findings.digests, findings.known_sentences),
+        "sentence-lengths": lambda: describe_short_sentences(row.sentences or 0, row.tokens or 0),
+        "label-rates": lambda: _label_rates(session, workspace, row),
+    }
+    for code, look in doubts.items():
+        if (reason := look()) is not None:
+            return Verdict(ShareState.QUARANTINED, code, reason)
+    return Verdict(ShareState.ACCEPTED)
 
 
 def check_signer(session: Session, site: str, key: PublicKey | None, day: datetime.date) -> None:

@@ -11,6 +11,8 @@ from foundation.reading import read_text
 
 # The record of a training lies beside its weights, that of a representer too.
 RECORD = "training.json"
+HEAD_FILES = ("head.safetensors", "head.json")
+"""What of a head is released."""
 
 
 @dataclass(frozen=True)

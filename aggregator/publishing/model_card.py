@@ -8,20 +8,28 @@ shares.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from aggregator.errors import WorkspaceError
-from aggregator.publishing.audit_gate import describe_audit
 from aggregator.publishing.head_record import RECORD
+from aggregator.publishing.quality_gate import Passed, Reason
 from foundation.reading import read_text
 from protocols.release.manifest import ReleaseFields
+from shared.privacy.audit_record import describe_audit
 
 _UNKNOWN = "not recorded"
 
 
-def model_card(fields: ReleaseFields, representer: Path, head: Path | None, audit: Path | None, licence: str) -> str:
+def model_card(
+    fields: ReleaseFields,
+    representer: Path,
+    head: Path | None,
+    audit: Path | None,
+    licence: str,
+    passed: Passed | None = None,
+) -> str:
     """The card as Markdown.
 
     Args:
@@ -30,6 +38,7 @@ def model_card(fields: ReleaseFields, representer: Path, head: Path | None, audi
         head: the same of the head, in a pipeline.
         audit: folder of the audit, where there is one.
         licence: its first line is quoted.
+        passed: what the gate let through although the head finds less; None for nothing.
 
     Raises:
         WorkspaceError: a record is no JSON.
@@ -41,7 +50,7 @@ def model_card(fields: ReleaseFields, representer: Path, head: Path | None, audi
         f"# {fields.name}, release {fields.sequence}: {fields.kind}",
         _what(fields),
         "## Learned from\n\n" + "\n".join(_learned(made, trained)),
-        "## Worth\n\n" + _worth(fields.kind, trained),
+        "## Worth\n\n" + _worth(fields.kind, trained) + _lower(passed),
         "## Audit\n\n" + _audit(verdict),
         "## What this does not show\n\n" + _limits(fields.kind),
         "## Licence\n\n" + licence.strip().partition("\n")[0].lstrip("# ") + ". See LICENCE.md.",
@@ -100,6 +109,19 @@ def _worth(kind: str, trained: Mapping[str, Any]) -> str:
     return "\n".join(rows)
 
 
+def _lower(passed: Passed | None) -> str:
+    """What is found less than before, and why it was released all the same."""
+    if passed is None:
+        return ""
+    why = {
+        Reason.APPROVED: f"{passed.approver} has approved it",
+        Reason.WITHDRAWAL: "a hospital has withdrawn a share",
+    }[passed.reason]
+    return f"\n\nThis head finds less than another, and was released because {why}:\n\n" + "\n".join(
+        f"- {line}" for line in passed.describe()
+    )
+
+
 def _audit(verdict: Mapping[str, Any]) -> str:
     if not verdict:
         return "No audit is in this release."
@@ -110,12 +132,30 @@ def _audit(verdict: Mapping[str, Any]) -> str:
         f"{'Passed' if verdict.get('passed') else 'NOT passed'}: {kept} of {len(limits)} limits hold"
         + (f", {skipped} were skipped" if skipped else "")
         + f". Made with {describe_audit(verdict)}. All figures are in audit.html.",
+        *_failed(limits),
         "",
         *(f"- {caveat}" for caveat in verdict.get("caveats", [])),
         "",
         str(verdict.get("accounting", {}).get("statement", "")),
     ]
     return "\n".join(lines).strip()
+
+
+def _failed(limits: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Every limit that does not hold, for a hospital that is asked to enable this construction all the same."""
+    failed = [one for one in limits if one.get("passed") is not True]
+    if not failed:
+        return []
+    said = [
+        f"- {one['attack']}, {one['measure']}: {one.get('reason') or 'beyond the limit'} ({one['why']})"
+        for one in failed
+    ]
+    return [
+        "",
+        "It did NOT withstand these, and is published all the same; nothing but attacks shows what it protects:",
+        "",
+        *said,
+    ]
 
 
 def _limits(kind: str) -> str:

@@ -10,7 +10,6 @@ out never lacks its record, and a record without a release is replaced by the ne
 from __future__ import annotations
 
 import datetime
-import hashlib
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,25 +17,26 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from sqlalchemy import delete, select
-from sqlalchemy.orm import Session
+from sqlalchemy import select
 
 from aggregator.errors import WorkspaceError
-from aggregator.publishing import audit_gate
+from aggregator.publishing import audit_gate, quality_gate
 from aggregator.publishing.changes import CARD, check_changed
-from aggregator.publishing.head_record import RECORD, read_origin
+from aggregator.publishing.head_record import HEAD_FILES, RECORD, read_origin
 from aggregator.publishing.model_card import model_card
+from aggregator.publishing.registering import find_trained_shares, register_release
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
-from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow
-from aggregator.registry.times import now
+from aggregator.registry.tables import ReleaseShareRow, ShareRow
+from aggregator.repository.release_log import lay_down_log
 from aggregator.repository.tuf_repository import NewRelease, Repository
 from aggregator.workspace import Workspace, require
 from foundation.files import write_bytes, write_text
 from foundation.locks import lock_folder
 from foundation.os_errors import storage_error
 from foundation.reading import file_sha256, regular_size
-from protocols.canonical import Json
+from protocols.log.checkpoint import CHECKPOINT
+from protocols.log.entry import ReleaseEntry
 from protocols.release.manifest import MAX_RELEASE_BYTES, FileEntry
 from protocols.release.provider_record import MAX_RECORD_BYTES, ProviderRecord
 from protocols.release.repository import (
@@ -51,13 +51,12 @@ from protocols.release.repository import (
     release_sequence,
 )
 from protocols.release.verification import MANIFEST_NAME, ReleaseFields, ReleaseManifest, list_release
-from shared.constructions.files import FILES, FURTHER_FILES
+from shared.constructions.files import FILES, FURTHER_FILES, digest_of
 from shared.constructions.files import RECORD as RELEASE_RECORD
 
 _EMBEDDINGS = "embeddings.safetensors"
 # What the representer withstood, for every hospital to read.
 _AUDIT_FILES = (audit_gate.RECORD, audit_gate.PAGE)
-_HEAD_FILES = ("head.safetensors", "head.json")
 _NO_LICENCE = (
     "# No licence is stated\n\nUse this release within what your hospital and the provider have agreed; "
     "ask the provider before any other use.\n"
@@ -96,6 +95,9 @@ class Publishing:
         server: address of the provider's server, "" for none; None for the one that was stated last.
         notes: for the reader, at most 4,000 characters.
         audited: whether there must be an audit; a measurement of something else needs none. One that is there must have passed.
+        with_failed_audit: whether it may have failed, of a construction that nothing proves; hospitals have such a release off
+            until they enable it by name.
+        approver: who accepts a head that finds less than the last; None for nobody.
     """
 
     offline: tuple[Path, ...] = ()
@@ -104,6 +106,8 @@ class Publishing:
     server: str | None = None
     notes: str = ""
     audited: bool = True
+    with_failed_audit: bool = False
+    approver: str | None = None
 
 
 def publish_representer(workspace: Workspace, how: Publishing = Publishing()) -> Release:
@@ -124,6 +128,7 @@ def publish_pipeline(workspace: Workspace, how: Publishing = Publishing()) -> Re
         WorkspaceError: no head is trained yet, it does not fit the representer, a share that trained it was withdrawn, it
             is the last release unchanged, or too few keys are here.
         AuditError: as for `load_passed_audit`.
+        DropError: as for `check_quality`.
     """
     require(workspace.head, "aggregator train-head")
     if read_origin(workspace.head).representer != representer_digest(workspace):
@@ -132,7 +137,7 @@ def publish_pipeline(workspace: Workspace, how: Publishing = Publishing()) -> Re
         )
     with workspace.registry().reading() as session:
         # Looked at again when it is registered; now, for that it is the last release unchanged would hide the reason.
-        _trained_on(workspace, session)
+        find_trained_shares(workspace, session)
     return _publish(workspace, "pipeline", how)
 
 
@@ -147,7 +152,7 @@ def announce(workspace: Workspace, server: str | None, offline: tuple[Path, ...]
     repository = workspace.repository(offline)
     with lock_folder(repository.folder):
         record = _record_of(workspace, repository, server)
-        repository.publish({PROVIDER: record.to_bytes()})
+        repository.publish({PROVIDER: record.to_bytes(), **_log(workspace, repository)})
     with workspace.registry().transaction() as session:
         audit_log.append(session, "operator", "provider-announced", {"record": record.to_json()})
     return record
@@ -204,18 +209,12 @@ def _read_release(repository: Repository, name: str) -> Release:
 def representer_digest(workspace: Workspace) -> str:
     """SHA-256 over all files that decide a representation, in the workspace."""
     require(workspace.representer / "representer.safetensors", "aggregator train-repr")
-    return _digest_of(
-        [file_sha256(workspace.representer / name) for name in _construction_files(workspace.representer)]
-    )
+    return digest_of([file_sha256(workspace.representer / name) for name in _construction_files(workspace.representer)])
 
 
 def release_representer(release: Release) -> str:
     """The same of a release."""
-    return _digest_of(_construction_digests(release))
-
-
-def _digest_of(digests: list[str]) -> str:
-    return hashlib.sha256("".join(digests).encode("ascii")).hexdigest()
+    return digest_of(construction_digests(release))
 
 
 def _construction_files(folder: Path) -> tuple[str, ...]:
@@ -231,11 +230,12 @@ def compatible_releases(workspace: Workspace) -> dict[str, Release]:
     found = releases(workspace)
     if not found:
         raise WorkspaceError("no representer is published yet; run `aggregator publish` first")
-    newest = _construction_digests(found[-1])
-    return {release.digest: release for release in found if _construction_digests(release) == newest}
+    newest = construction_digests(found[-1])
+    return {release.digest: release for release in found if construction_digests(release) == newest}
 
 
-def _construction_digests(release: Release) -> list[str]:
+def construction_digests(release: Release) -> list[str]:
+    """SHA-256 of the files that make the construction of a release, in a fixed order: equal ones show equal rows."""
     files = release.manifest.files
     return [files[name].sha256 for name in (*FILES, *FURTHER_FILES) if name in files]
 
@@ -260,21 +260,31 @@ def _publish_next(workspace: Workspace, repository: Repository, kind: str, how: 
         notes=how.notes,
     )
     with _staging(workspace) as folder:
-        _fill(workspace, folder, fields, how)
-        listed = list_release(folder, fields, workspace.key().public_key.key_id)
+        passed = _check_quality(workspace, how) if kind == "pipeline" else None
+        failed = _fill(workspace, folder, fields, how, passed)
+        listed = list_release(folder, fields, workspace.signing_keys()[0].key_id)
         carried = set(listed.manifest.files) - ({_EMBEDDINGS} if how.embeddings_url else set())
         release = Release(listed.manifest)
         check_sizes(release.manifest.files)
         if earlier:
             check_changed(_read_release(repository, earlier[-1]).manifest, release.manifest)
-        _register(workspace, release)
+        register_release(workspace, release.name, release.manifest, failed, passed)
         documents = {
             PROVIDER: _record_of(workspace, repository, how.server).to_bytes(),
             LATEST: latest_bytes(release.name),
+            **_log(workspace, repository, release),
         }
         new = NewRelease(release.name, folder, (*sorted(carried), MANIFEST_NAME))
         repository.publish(documents, new, _pipeline_among(earlier))
     return release
+
+
+def _log(workspace: Workspace, repository: Repository, *following: Release) -> dict[str, bytes]:
+    """The checkpoint over all releases, by its name; nothing before the first release."""
+    listed = [_read_release(repository, name).manifest for name in repository.release_names()]
+    listed += [release.manifest for release in following]
+    entries = [ReleaseEntry(one.sequence, one.kind, one.digest) for one in listed]
+    return {CHECKPOINT: lay_down_log(repository, entries, workspace.newest_key())} if entries else {}
 
 
 def _pipeline_among(names: Sequence[str]) -> list[str]:
@@ -283,78 +293,76 @@ def _pipeline_among(names: Sequence[str]) -> list[str]:
     return [] if name is None else [name]
 
 
-def _fill(workspace: Workspace, folder: Path, fields: ReleaseFields, how: Publishing) -> None:
-    """Bring the files of a release together."""
+def last_pipeline(workspace: Workspace) -> Release | None:
+    """The last release with a head that goes with the representer here; None for none."""
+    digest = representer_digest(workspace)
+    found = [
+        release
+        for release in releases(workspace)
+        if release.manifest.kind == "pipeline" and release_representer(release) == digest
+    ]
+    return found[-1] if found else None
+
+
+def _check_quality(workspace: Workspace, how: Publishing) -> quality_gate.Passed | None:
+    last = last_pipeline(workspace)
+    withdrawn = False
+    with workspace.registry().reading() as session:
+        # A head that may not be released at all is not asked what it finds.
+        find_trained_shares(workspace, session)
+        if last is not None:
+            query = (
+                select(ShareRow.id)
+                .join(ReleaseShareRow, ReleaseShareRow.share == ShareRow.id)
+                .where(ReleaseShareRow.release == last.manifest.sequence, ShareRow.state == ShareState.WITHDRAWN)
+            )
+            withdrawn = session.scalar(query.limit(1)) is not None
+    if last is not None and all(
+        file_sha256(workspace.head / name) == last.manifest.files[name].sha256 for name in HEAD_FILES
+    ):
+        last = None
+    return quality_gate.check_quality(
+        workspace.head, None if last is None else last.digest, withdrawn=withdrawn, approver=how.approver
+    )
+
+
+def _fill(
+    workspace: Workspace, folder: Path, fields: ReleaseFields, how: Publishing, accepted: quality_gate.Passed | None
+) -> tuple[str, ...]:
+    """Bring the files of a release together; the attacks of its audit that it did not withstand."""
+    failed: tuple[str, ...] = ()
     _copy(workspace.representer, folder, _construction_files(workspace.representer))
     _copy_as(workspace.representer / RECORD, folder / RELEASE_RECORD)
     audit = workspace.root / "audit"
     if audit.exists() or how.audited:
         # Of the files as they will be signed: a training may have put others in their place since the command looked.
         _copy(audit, folder, [name for name in _AUDIT_FILES if (audit / name).exists()])
-        audit_gate.load_passed_audit(
-            folder, _digest_of([file_sha256(folder / name) for name in _construction_files(folder)])
+        passed = audit_gate.load_passed_audit(
+            folder,
+            digest_of([file_sha256(folder / name) for name in _construction_files(folder)]),
+            with_failed=how.with_failed_audit,
         )
+        failed = passed.failed
+        if failed:
+            audit_gate.require_no_proof(folder)
     head = workspace.head if fields.kind == "pipeline" else None
     if head is not None:
-        _copy(head, folder, _HEAD_FILES)
+        _copy(head, folder, HEAD_FILES)
     if how.embeddings_url is not None:
         vectors = folder / _EMBEDDINGS
         entry = FileEntry(regular_size(vectors), file_sha256(vectors))
         write_bytes(folder / REFERENCE, Reference(_EMBEDDINGS, how.embeddings_url, entry).to_bytes(), private=False)
     licence = how.licence if how.licence and how.licence.strip() else _NO_LICENCE
     write_text(folder / "LICENCE.md", licence, private=False)
-    card = model_card(fields, workspace.representer, head, audit if audit.exists() else None, licence)
+    card = model_card(fields, workspace.representer, head, audit if audit.exists() else None, licence, accepted)
     write_text(folder / CARD, card, private=False)
+    return failed
 
 
 def _record_of(workspace: Workspace, repository: Repository, server: str | None) -> ProviderRecord:
     if server is None:
         server = ProviderRecord.from_bytes(repository.read(PROVIDER, MAX_RECORD_BYTES)).server
     return workspace.record(server)
-
-
-def _register(workspace: Workspace, release: Release) -> None:
-    """Write down the release and, of a pipeline, the shares that its head was trained on."""
-    manifest = release.manifest
-    with workspace.registry().transaction() as session:
-        # What an interrupted publishing of the same number left was never out.
-        session.execute(delete(ReleaseShareRow).where(ReleaseShareRow.release == manifest.sequence))
-        session.execute(delete(ReleaseRow).where(ReleaseRow.sequence == manifest.sequence))
-        session.add(
-            ReleaseRow(
-                sequence=manifest.sequence,
-                kind=manifest.kind,
-                name=release.name,
-                digest=release.digest,
-                published_at=now(),
-            )
-        )
-        session.flush()
-        shares = _trained_on(workspace, session) if manifest.kind == "pipeline" else []
-        session.add_all(ReleaseShareRow(release=manifest.sequence, share=share) for share in shares)
-        details: dict[str, Json] = {"release": release.name, "digest": release.digest, "shares": len(shares)}
-        audit_log.append(session, "operator", "release-published", details)
-
-
-def _trained_on(workspace: Workspace, session: Session) -> list[int]:
-    """Ids of the shares in the head's record; all must still be accepted."""
-    found = []
-    for one in read_origin(workspace.head).shares:
-        share = session.scalar(
-            select(ShareRow.id).where(
-                ShareRow.site == one.site,
-                ShareRow.sequence == one.sequence,
-                ShareRow.payload_sha256 == one.payload,
-                ShareRow.state == ShareState.ACCEPTED,
-            )
-        )
-        if share is None:
-            raise WorkspaceError(
-                f"head: expected accepted shares only, found share {one.sequence} of {one.site}, which was withdrawn "
-                "since; run `aggregator train-head` again"
-            )
-        found.append(share)
-    return found
 
 
 @contextmanager

@@ -14,6 +14,7 @@ A violated constraint stays SQLAlchemy's `IntegrityError`: only the caller knows
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +26,7 @@ from sqlalchemy.orm import Session
 
 from aggregator.errors import DatabaseError
 from aggregator.registry import schema
-from aggregator.registry.engines import postgresql, reading_options, sqlite
+from aggregator.registry.engines import PATIENCE_S, postgresql, reading_options, sqlite
 from shared.errors import ConfigurationError
 
 
@@ -38,6 +39,7 @@ class Registry:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._writers = threading.Lock()
         self._reader = engine.execution_options(**reading_options(engine))
 
     @property
@@ -52,8 +54,14 @@ class Registry:
         Raises:
             DatabaseError: the database does not answer, is damaged or has no room.
         """
-        with _mapped(self.name), Session(self._engine, expire_on_commit=False) as session, session.begin():
-            yield session
+        # SQLite has those who wait look again and again, PostgreSQL has each hold a connection: threads of one process wait here.
+        waited = self._writers.acquire(timeout=PATIENCE_S)
+        try:
+            with _mapped(self.name), Session(self._engine, expire_on_commit=False) as session, session.begin():
+                yield session
+        finally:
+            if waited:
+                self._writers.release()
 
     @contextmanager
     def reading(self) -> Iterator[Session]:

@@ -16,7 +16,7 @@ from sqlalchemy.exc import DisconnectionError
 
 from aggregator.errors import DatabaseError
 
-_PATIENCE_S = 30
+PATIENCE_S = 30
 # Any number will do, as long as no other program takes the same in this database.
 _WRITERS = 0x6465_6964
 _READING = "registry_reading"
@@ -96,7 +96,7 @@ class _File:
         connection = sqlite3.connect(
             f"{self._path.as_uri()}?mode=rw",
             uri=True,
-            timeout=_PATIENCE_S,
+            timeout=PATIENCE_S,
             isolation_level=None,
             check_same_thread=False,
         )
@@ -127,7 +127,7 @@ def postgresql(url: URL) -> Engine:
     def begin(connection: Connection) -> None:
         if not connection.get_execution_options().get(_READING, False):
             connection.exec_driver_sql(
-                f"SET LOCAL lock_timeout = '{_PATIENCE_S}s'; SET LOCAL synchronous_commit = on; "
+                f"SET LOCAL lock_timeout = '{PATIENCE_S}s'; SET LOCAL synchronous_commit = on; "
                 f"SELECT pg_advisory_xact_lock({_WRITERS})"
             )
 

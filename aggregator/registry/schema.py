@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from functools import cache
 
 from alembic import command
 from alembic.config import Config
@@ -28,10 +29,8 @@ def bring_up_to_date(engine: Engine, reader: Engine, name: str, *, create: bool)
     Raises:
         WorkspaceError: the database was made by a later version, or is empty and may not be.
     """
-    config = Config()
-    config.set_main_option("script_location", "aggregator.registry:migrations")
-    config.set_main_option("path_separator", "os")
-    script = ScriptDirectory.from_config(config)
+    config = _config()
+    script = _migrations()
     with reader.connect() as connection:
         if _version(connection) == script.get_current_head():
             return
@@ -49,6 +48,19 @@ def bring_up_to_date(engine: Engine, reader: Engine, name: str, *, create: bool)
             )
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", "aggregator.registry:migrations")
+    config.set_main_option("path_separator", "os")
+    return config
+
+
+@cache
+def _migrations() -> ScriptDirectory:
+    """Those of this version, which are read and compiled once a process."""
+    return ScriptDirectory.from_config(_config())
 
 
 def _version(connection: Connection) -> str | None:

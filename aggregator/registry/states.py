@@ -44,9 +44,10 @@ class UploadState(StrEnum):
 
 
 class AlarmKind(StrEnum):
-    """What a person must look at: for now, another share under a number that is taken."""
+    """What a person must look at: another share under a number that is taken, or a site that stands out in the pool."""
 
     CONFLICT = "conflict"
+    INFLUENCE = "influence"
 
 
 class StoredWord(TypeDecorator[StrEnum]):

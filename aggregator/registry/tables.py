@@ -115,6 +115,15 @@ class ShareRow(Table):
     receipt: Mapped[bytes | None]
 
 
+class ShareDigestsRow(Table):
+    """Digests of the sentences of a share that is kept, see `aggregator.ingestion.sentence_digests`; gone with its payload."""
+
+    __tablename__ = "share_digests"
+
+    share: Mapped[int] = mapped_column(ForeignKey("shares.id"), primary_key=True, autoincrement=False)
+    digests: Mapped[bytes]
+
+
 class UploadRow(Table):
     """A bundle that comes in pieces."""
 

@@ -15,6 +15,8 @@ from protocols.release.repository import RELEASE_NAME, TARGETS
 
 def write_public(path: Path, data: bytes) -> None:
     """Written whole, for everyone to read: whoever carries the folder to a site may be another user there."""
+    with map_os_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
     with stage_file(path) as draft, map_os_errors(path):
         draft.write_bytes(data)
         draft.chmod(0o644)

@@ -26,6 +26,8 @@ from foundation.files import flush, write_bytes
 from foundation.os_errors import map_os_errors
 from protocols.bounded_reading import read_bounded
 from protocols.errors import ProtocolError
+from protocols.keys.key_files import choose_protection
+from protocols.keys.passphrase import Passphrase
 from protocols.keys.signing import PrivateKey, PublicKey
 
 OFFLINE_ROLES = ("root", "targets")
@@ -60,13 +62,19 @@ class KeyRing:
     Args:
         online: folder of the online keys.
         offline: folders of the offline keys, such as the sticks of several people.
+        passphrase: of the keys; those of a stick may be under one of their own.
     """
 
     online: Path
     offline: tuple[Path, ...]
+    passphrase: Passphrase | None = None
 
-    def make(self, role: str) -> list[SSlibKey]:
+    def make(self, role: str, *, protected: bool = False) -> list[SSlibKey]:
         """New keys for a role, one for each of three folders, or all for the only one; the public halves.
+
+        Args:
+            role: what they sign.
+            protected: whether they go under the passphrase; where keys of the folder are under one they do in any case.
 
         Raises:
             WorkspaceError: there are two folders, so that one of them would hold keys enough to sign alone.
@@ -85,7 +93,10 @@ class KeyRing:
             folder = folders[(number - 1) % len(folders)]
             with map_os_errors(folder):
                 folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            key.save(folder / f"{role}-{number}-{public.keyid[:8]}.pem")
+            chosen = (
+                self.passphrase if protected or self.passphrase is None else choose_protection(folder, self.passphrase)
+            )
+            key.save(folder / f"{role}-{number}-{public.keyid[:8]}.pem", chosen)
             made.append(public)
         return made
 
@@ -98,7 +109,7 @@ class KeyRing:
         files = []
         for folder in self._folders(role):
             for path in sorted(folder.glob(f"{role}-*.pem")):
-                key = PrivateKey.load(path)
+                key = PrivateKey.load(path, self.passphrase)
                 files.append(KeyFile(role, path, key, tuf_key(key.public_key)))
         return files
 
@@ -158,13 +169,16 @@ class KeyRing:
         return self.offline if role in OFFLINE_ROLES else (self.online,)
 
 
-def export_offline(source: Path, target: Path, holder: int | None = None) -> list[Path]:
+def export_offline(
+    source: Path, target: Path, holder: int | None = None, passphrase: Passphrase | None = None
+) -> list[Path]:
     """Move offline keys out of a workspace: written and read back there before they are removed here.
 
     Args:
         source: keys/offline of the workspace.
         target: the stick.
         holder: 1 to 3 for that person's keys only, None for all.
+        passphrase: of the keys, which they stay under.
 
     Returns:
         the files that are there now.
@@ -173,7 +187,7 @@ def export_offline(source: Path, target: Path, holder: int | None = None) -> lis
         WorkspaceError: there is none to move.
         StorageError: the target can't be written or has other keys of the same name.
     """
-    ring = KeyRing(source, (source,))
+    ring = KeyRing(source, (source,), passphrase)
     chosen = [
         one
         for role in OFFLINE_ROLES
@@ -184,7 +198,7 @@ def export_offline(source: Path, target: Path, holder: int | None = None) -> lis
         raise WorkspaceError(f"{source.name}: expected offline keys here, found none; they were moved before")
     with map_os_errors(target):
         target.mkdir(parents=True, exist_ok=True, mode=0o700)
-    moved = [_copy_key(one.path, target / one.path.name) for one in chosen]
+    moved = [_copy_key(one, target / one.path.name, passphrase) for one in chosen]
     for one in chosen:
         with map_os_errors(one.path):
             one.path.unlink()
@@ -200,8 +214,8 @@ def tuf_key(key: PublicKey) -> SSlibKey:
     return SSlibKey.from_crypto(Ed25519PublicKey.from_public_bytes(key.raw))
 
 
-def _copy_key(source: Path, target: Path) -> Path:
-    data = read_bounded(source, _MAX_KEY_BYTES)
+def _copy_key(source: KeyFile, target: Path, passphrase: Passphrase | None) -> Path:
+    data = read_bounded(source.path, _MAX_KEY_BYTES)
     if target.exists() and read_bounded(target, _MAX_KEY_BYTES) != data:
         raise StorageError(
             "a new file", received="another key there", advice="choose another folder", place=target.name
@@ -209,7 +223,7 @@ def _copy_key(source: Path, target: Path) -> Path:
     write_bytes(target, data)
     # Whatever the stick does to rights or bytes shows now, while the key is still here.
     try:
-        arrived = PrivateKey.load(target).public_key
+        arrived = PrivateKey.load(target, passphrase).public_key
     except (ProtocolError, StorageError) as error:
         with map_os_errors(target):
             target.unlink()
@@ -219,7 +233,7 @@ def _copy_key(source: Path, target: Path) -> Path:
             advice="format the stick with a file system of Linux, such as ext4",
             place=target.name,
         ) from error
-    if arrived != PrivateKey.load(source).public_key:
+    if arrived != source.key.public_key:
         raise StorageError(
             "the key that was written", received="another", advice="use another stick", place=target.name
         )

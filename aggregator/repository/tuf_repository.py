@@ -1,7 +1,8 @@
 """The release repository: metadata of The Update Framework (TUF) over the files of the releases.
 
 metadata/   N.root.json, N.targets.json, N.NNNN-kind.json, N.snapshot.json, timestamp.json
-targets/    provider.json, latest.json and NNNN-kind/..., each file name led by the SHA-256 of its content
+targets/    provider.json, latest.json, log/checkpoint and NNNN-kind/..., each file name led by the SHA-256 of its content
+log/        the public list of releases, see `aggregator.repository.release_log`
 
 Whatever is published stays as it is; a change adds files and ends with one rename of `timestamp.json`, so that a crash
 at any point leaves the repository as it was. A rotation of keys ends with a new root instead: what it signs beforehand
@@ -47,6 +48,8 @@ from aggregator.repository.verified_state import (
 from foundation.os_errors import map_os_errors
 from protocols.bounded_reading import read_bounded
 from protocols.errors import DigestError
+from protocols.log.checkpoint import CHECKPOINT
+from protocols.log.note import MAX_NOTE_BYTES
 from protocols.release.repository import (
     LIFETIME,
     MAX_METADATA_BYTES,
@@ -98,18 +101,19 @@ class Repository:
     keys: KeyRing
     now: Clock = utc_now
 
-    def create(self, documents: Mapping[str, bytes]) -> None:
+    def create(self, documents: Mapping[str, bytes], *, protected: bool = False) -> None:
         """Make keys and the first metadata.
 
         Args:
             documents: the first small targets by name.
+            protected: whether the keys go under the passphrase.
 
         Raises:
             StorageError: they can't be written.
         """
         root = Root(expires=self.now() + ROOT_LIFETIME)
         for role in ROLES:
-            for key in self.keys.make(role):
+            for key in self.keys.make(role, protected=protected):
                 root.add_key(key, role)
             root.roles[role].threshold = THRESHOLD if role in OFFLINE_ROLES else 1
         with map_os_errors(self.folder):
@@ -134,6 +138,14 @@ class Repository:
             WorkspaceError: the repository is damaged.
         """
         return sorted(delegated_roles(read_state(self.folder).targets), key=release_sequence)
+
+    def has(self, target: str) -> bool:
+        """Whether a small target beside the releases is published, such as `provider.json`.
+
+        Raises:
+            WorkspaceError: the metadata are damaged.
+        """
+        return target in read_state(self.folder).targets.targets
 
     def read(self, target: str, max_bytes: int) -> bytes:
         """A small file of the repository, as it was signed.
@@ -184,6 +196,7 @@ class Repository:
         if release is not None:
             state.releases[release.name] = self._add_release(state, release)
         self._commit(state, [state.root], targets=True)
+        self._show_checkpoint()
 
     def refresh(self, *, with_offline: bool, renewed: Sequence[str] = ()) -> None:
         """New timestamp and snapshot; with the offline keys also targets, some releases, and a root that is half worn.
@@ -201,6 +214,7 @@ class Repository:
         self._commit(state, [state.root], targets=with_offline)
         if with_offline and state.root.expires - self.now() < ROOT_LIFETIME / 2:
             self._write_root(self._next_root(state.root), [state.root])
+        self._show_checkpoint()
 
     def has_offline_keys(self) -> bool:
         """Whether enough keys are here to sign targets and a root."""
@@ -244,6 +258,11 @@ class Repository:
     def root(self) -> Root:
         """The newest root metadata."""
         return read_state(self.folder).root
+
+    def _show_checkpoint(self) -> None:
+        """Where other programs for such logs look for it, too; sites go by the target."""
+        if self.has(CHECKPOINT):
+            write_public(self.folder / CHECKPOINT, self.read(CHECKPOINT, MAX_NOTE_BYTES))
 
     def _add_release(self, state: State, release: NewRelease) -> Targets:
         if not RELEASE_NAME.fullmatch(release.name) or release.name in delegated_roles(state.targets):

@@ -33,6 +33,8 @@ from aggregator.errors import RequestError
 from aggregator.registry import Registry
 from aggregator.registry.tables import UploadRow
 from aggregator.server.authentication import Authenticator, Caller
+from aggregator.server.connections.addresses import Proxies
+from aggregator.server.connections.protocol import holder, prove
 from aggregator.server.data_rate import MinimumDataRate
 from aggregator.server.intake import WAIT_S, Intake, TakeIn
 from aggregator.server.limits import Limits, Running, TokenBuckets
@@ -40,10 +42,12 @@ from aggregator.server.metrics import CONTENT_TYPE, Metrics
 from aggregator.server.middleware import LOG, SITE, Middleware
 from aggregator.server.release_files import release_file
 from aggregator.server.uploads import Uploads
+from aggregator.server.waiting import Gathering, Turns
 from protocols.fields import SHA256
 from protocols.http.messages import MAX_CHUNK_BYTES, MAX_MESSAGE_BYTES, ServerTime, UploadRequest
 
 _TIDY_S = 600
+_FORGIVEN_BYTES = 1 << 20
 # Nothing of this interface belongs into a browser or a cache.
 _HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
 
@@ -76,9 +80,11 @@ class Setup:
         uploads: folder for bundles on their way in.
         releases: folder of the release repository.
         address: as sites write it.
-        limits: of each site.
+        limits: of each site and each address.
+        proxies: in front of the server, whose word on their clients is taken.
         clock: seconds since 1970.
         wait_s: how long a request waits for a receipt.
+        workers: how many shares are taken in at once.
     """
 
     registry: Registry
@@ -86,29 +92,37 @@ class Setup:
     releases: Path
     address: str
     limits: Limits = field(default_factory=Limits)
+    proxies: Proxies = field(default_factory=Proxies)
     clock: Callable[[], float] = time.time
     wait_s: float = WAIT_S
+    workers: int = 1
 
 
-def create_app(setup: Setup, work: Work) -> ASGIApp:
-    """The ASGI application."""
-    metrics = Metrics()
-    uploads = Uploads(setup.registry, setup.uploads, setup.limits, setup.clock)
-    interface = _Interface(setup, work, metrics, uploads)
-    router = Router(interface.routes(), default=_nothing, lifespan=interface.lifespan)
-    return Middleware(router, metrics, setup.limits)
+def create_app(setup: Setup, work: Work, metrics: Metrics | None = None) -> ASGIApp:
+    """The ASGI application; its figures may be shared with what accepts its connections."""
+    metrics = metrics or Metrics()
+    turns = Turns()
+    uploads = Uploads(setup.registry, setup.uploads, setup.limits, setup.clock, turns)
+    interface = _Interface(setup, work, metrics, uploads, turns)
+    # No redirection: its answer would repeat what the request says of its host.
+    router = Router(interface.routes(), redirect_slashes=False, default=_nothing, lifespan=interface.lifespan)
+    return Middleware(router, metrics, setup.limits, setup.proxies)
 
 
 class _Interface:
-    def __init__(self, setup: Setup, work: Work, metrics: Metrics, uploads: Uploads) -> None:
+    def __init__(self, setup: Setup, work: Work, metrics: Metrics, uploads: Uploads, turns: Turns) -> None:
         self._setup = setup
         self._work = work
         self._metrics = metrics
         self._uploads = uploads
+        self._turns = turns
         self._authenticator = Authenticator(setup.registry, setup.address, setup.clock)
-        self._buckets = TokenBuckets(setup.limits, time.monotonic)
+        self._nonces = Gathering(self._authenticator.use_up)
+        self._buckets = TokenBuckets(setup.limits.requests_per_s, setup.limits.burst, time.monotonic)
         self._requests = Running(setup.limits)
-        self._intake = Intake(uploads, work.take_in, lambda state: metrics.decided.labels(state).inc(), setup.wait_s)
+        self._intake = Intake(
+            uploads, work.take_in, lambda state: metrics.decided.labels(state).inc(), setup.wait_s, setup.workers
+        )
 
     def routes(self) -> list[Route]:
         return [
@@ -130,7 +144,7 @@ class _Interface:
 
     async def begin(self, request: Request, caller: Caller) -> Response:
         asked = UploadRequest.from_bytes(await self._message(request, caller))
-        found = await asyncio.to_thread(self._uploads.begin, caller.site, asked)
+        found = await self._turns.run(caller.site, self._uploads.begin, caller.site, asked)
         if isinstance(found, bytes):
             return _json(found)
         headers = {"location": f"/v1/uploads/{found.id}", "upload-offset": str(found.offset)}
@@ -138,18 +152,22 @@ class _Interface:
 
     async def offset(self, request: Request, caller: Caller) -> Response:
         await self._message(request, caller)
-        upload = await asyncio.to_thread(self._uploads.find, caller.site, request.path_params["name"])
+        upload = await self._turns.run(caller.site, self._uploads.find, caller.site, request.path_params["name"])
         return _offset(upload.offset)
 
     async def append(self, request: Request, caller: Caller) -> Response:
         pieces = self._pieces(request, MAX_CHUNK_BYTES)
         end = await self._uploads.append(caller, request.path_params["name"], pieces)
-        self._metrics.received.inc(end - (caller.parts.offset or 0))
+        arrived = end - (caller.parts.offset or 0)
+        self._metrics.received.inc(arrived)
+        # Small pieces are paid for in full: with them, a site could ask without end.
+        if arrived >= _FORGIVEN_BYTES:
+            self._turns.forgive(caller.site)
         return _offset(end)
 
     async def finish(self, request: Request, caller: Caller) -> Response:
         await self._message(request, caller)
-        upload = await asyncio.to_thread(self._uploads.find, caller.site, request.path_params["name"])
+        upload = await self._turns.run(caller.site, self._uploads.find, caller.site, request.path_params["name"])
         receipt = await self._intake.finish(upload)
         return Response(b"", 202, {**_HEADERS, "retry-after": "2"}) if receipt is None else _json(receipt)
 
@@ -158,7 +176,7 @@ class _Interface:
         digest = request.path_params["digest"]
         found = None
         if SHA256.fullmatch(digest):
-            found = await asyncio.to_thread(self._uploads.receipt, caller.site, digest)
+            found = await self._turns.run(caller.site, self._uploads.receipt, caller.site, digest)
         if found is None:
             raise RequestError("expected a bundle with a receipt, got another; submit it", status=404, code="not-found")
         return _json(found)
@@ -197,7 +215,10 @@ class _Interface:
             request.scope[SITE] = caller.site
             with self._requests.one(caller.site):
                 self._buckets.take(caller.site)
-                await asyncio.to_thread(self._authenticator.use_up, caller)
+                refusal = await self._nonces.ask(caller)
+                if refusal is not None:
+                    raise refusal
+                prove(request.scope, caller.site)
                 return await answer(request, caller)
 
         return answer_to_caller
@@ -208,7 +229,9 @@ class _Interface:
             headers[name] = f"{headers[name]}, {value}" if name in headers else value
         query = request.scope.get("query_string", b"")
         target = (request.scope["raw_path"] + (b"?" + query if query else b"")).decode("ascii", "replace")
-        return await asyncio.to_thread(self._authenticator.authenticate, request.method, target, headers)
+        return await self._turns.run(
+            holder(request.scope), self._authenticator.authenticate, request.method, target, headers
+        )
 
     async def _message(self, request: Request, caller: Caller) -> bytes:
         """The whole body of a short message, the one that was signed."""

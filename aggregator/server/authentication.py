@@ -12,11 +12,12 @@ no write. A replay is refused before them: it must not use up what the site may 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import delete, insert, select
 from sqlalchemy.exc import IntegrityError
+from sqlalchemy.orm import Session
 
 from aggregator.errors import RequestError
 from aggregator.registry import Registry
@@ -101,20 +102,27 @@ class Authenticator:
                 raise _replayed()
         return Caller(site, signature)
 
-    def use_up(self, caller: Caller) -> None:
-        """Uses up the nonce of a request that will be answered.
+    def use_up(self, callers: Sequence[Caller]) -> list[RequestError | None]:
+        """Uses up the nonces of requests that will be answered, all with one flush to the disk.
+
+        Returns:
+            for each a refusal if another request was faster with its nonce, or None.
 
         Raises:
-            RequestError: another request was faster with it.
             DatabaseError: the registry does not answer.
         """
+        with self._registry.transaction() as session:
+            return [self._use_up(session, caller) for caller in callers]
+
+    def _use_up(self, session: Session, caller: Caller) -> RequestError | None:
         signature = caller.signature
         used = {"key_id": signature.key_id, "nonce": signature.nonce, "expires_at": self._text(signature.expires)}
         try:
-            with self._registry.transaction() as session:
+            with session.begin_nested():
                 session.execute(insert(NonceRow).values(used))
-        except IntegrityError as error:
-            raise _replayed() from error
+        except IntegrityError:
+            return _replayed()
+        return None
 
     def forget_nonces(self) -> None:
         """Removes the nonces of signatures that are stale anyway."""

@@ -1,6 +1,9 @@
-"""The ingest in a process of its own, so that the server stays small and answers while a share is decrypted and checked.
+"""The ingest in processes of its own, so that the server stays small and answers while shares are decrypted and checked.
 
-The two talk in lines of JSON over a pipe, one share at a time. The process starts with the first question; if it dies, the
+A few of them take shares in side by side, so that a share that takes long keeps no other waiting; one more finishes what an
+earlier run left. Whoever works on a share keeps the others off it (`aggregator.ingestion.ingest`).
+
+Server and process talk in lines of JSON over a pipe, one share at a time. The process starts with the first question; if it dies, the
 share is still `received` or not yet there, the site is told to ask again, and the next question starts another one. It
 ends when the server does, however that ends: then its pipe is closed.
 """
@@ -9,10 +12,12 @@ from __future__ import annotations
 
 import json
 import os
+import queue
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -22,6 +27,7 @@ from aggregator.registry.states import ShareState
 from aggregator.server.intake import refusal
 from foundation.errors import DeidError
 from protocols.errors import ProtocolError
+from protocols.keys.passphrase import Passphrase
 
 
 @dataclass(frozen=True)
@@ -42,10 +48,12 @@ class IngestProcess:
 
     Args:
         root: folder of the workspace.
+        passphrase: that opens its keys, if the server was asked for it; the process is told over its pipe.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, passphrase: Passphrase | None = None) -> None:
         self._root = root
+        self._passphrase = passphrase
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
         self._resuming: subprocess.Popen[str] | None = None
@@ -112,6 +120,9 @@ class IngestProcess:
     def _start(self) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", __name__, str(self._root)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        secret = None if self._passphrase is None else self._passphrase.known
+        if secret is not None and self._process.stdin is not None:
+            self._process.stdin.write(json.dumps({"passphrase": secret.hex()}) + "\n")
         return self._process
 
     def _end(self) -> None:
@@ -119,6 +130,49 @@ class IngestProcess:
         if process is not None:
             # Its input ends; what it is doing it finishes.
             process.communicate()
+
+
+class IngestWorkers:
+    """A bounded number of such processes, each of which starts when it is first needed.
+
+    Args:
+        root: folder of the workspace.
+        workers: how many shares are taken in at once.
+        process: makes one.
+    """
+
+    def __init__(self, root: Path, workers: int, process: Callable[[Path], IngestProcess] = IngestProcess) -> None:
+        self._workers = [process(root) for _ in range(workers)]
+        self._finisher = process(root)
+        self._idle: queue.LifoQueue[IngestProcess] = queue.LifoQueue()
+        for worker in self._workers:
+            self._idle.put(worker)
+
+    def take_in(self, path: Path) -> Taken:
+        """Decides about a bundle, once a process is free; raises as `IngestProcess.take_in`."""
+        worker = self._idle.get()
+        try:
+            return worker.take_in(path)
+        finally:
+            self._idle.put(worker)
+
+    def resume(self) -> None:
+        """Finishes what an earlier run left, beside the shares that come; raises as `IngestProcess.resume`."""
+        try:
+            self._finisher.resume()
+        finally:
+            # It is asked again in minutes: until then its memory is better used.
+            self._finisher.close()
+
+    def stop(self) -> None:
+        """Answers no further question; see `IngestProcess.stop`."""
+        for one in (*self._workers, self._finisher):
+            one.stop()
+
+    def close(self) -> None:
+        """Lets the processes end with what they do."""
+        for one in (*self._workers, self._finisher):
+            one.close()
 
 
 def main(root: Path) -> None:
@@ -132,7 +186,13 @@ def main(root: Path) -> None:
     answers = _own_output()
     workspace = open_workspace(root)
     for line in sys.stdin:
+        if not line.endswith("\n"):
+            # The server died while it asked.
+            return
         question = json.loads(line)
+        if "passphrase" in question:
+            workspace = open_workspace(root, Passphrase.of_secret(bytes.fromhex(question["passphrase"])))
+            continue
         answer = {}
         try:
             if "bundle" in question:
@@ -147,8 +207,13 @@ def main(root: Path) -> None:
         except Exception as error:
             # The text of an error that nobody foresaw could hold anything.
             answer = {"failed": f"a fault in the program: {type(error).__name__}"}
-        answers.write(json.dumps(answer) + "\n")
-        answers.flush()
+        try:
+            answers.write(json.dumps(answer) + "\n")
+            answers.flush()
+        except BrokenPipeError:
+            # The server died meanwhile. What was decided is in the registry; at its end the interpreter would try once more.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), answers.fileno())
+            return
 
 
 def _refused(error: ProtocolError) -> dict[str, str]:

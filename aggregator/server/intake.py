@@ -1,4 +1,7 @@
-"""From a whole upload to its receipt: the share is taken in beside the event loop, once, however often it is asked for."""
+"""From a whole upload to its receipt: the share is taken in beside the event loop, once, however often it is asked for.
+
+Several are taken in at once, but of each site one after the other: whatever a site sends, it keeps one place busy.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,6 @@ from protocols.share.bundle_header import read_header
 
 # Longer than most shares take, shorter than a proxy waits.
 WAIT_S = 20
-# One is hashed while another is taken in.
-_WORKERS = 2
 
 
 class Taken(Protocol):
@@ -44,17 +45,26 @@ class Intake:
         take_in: decides about a bundle; `aggregator.ingestion.ingest.ingest`.
         decided: is told the state of every share that was decided.
         wait_s: how long a request waits for its receipt.
+        workers: how many shares `take_in` can take in at once.
     """
 
     def __init__(
-        self, uploads: Uploads, take_in: TakeIn, decided: Callable[[ShareState], None], wait_s: float = WAIT_S
+        self,
+        uploads: Uploads,
+        take_in: TakeIn,
+        decided: Callable[[ShareState], None],
+        wait_s: float = WAIT_S,
+        workers: int = 1,
     ) -> None:
         self._uploads = uploads
         self._take_in = take_in
         self._decided = decided
         self._wait_s = wait_s
-        self._workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="intake")
+        # One more is hashed while others are taken in.
+        self._workers = ThreadPoolExecutor(workers + 1, thread_name_prefix="intake")
         self._jobs: dict[str, asyncio.Future[bytes]] = {}
+        self._sites: dict[str, asyncio.Lock] = {}
+        self._closed = False
 
     async def finish(self, upload: Upload) -> bytes | None:
         """The receipt of an upload that is whole; None if it is not there yet: ask again.
@@ -70,14 +80,21 @@ class Intake:
             )
         job = self._jobs.get(upload.id)
         if job is None:
-            job = asyncio.get_running_loop().run_in_executor(self._workers, self._receipt, upload)
+            job = asyncio.ensure_future(self._in_turn(upload))
             self._jobs[upload.id] = job
             job.add_done_callback(lambda ended: self._forget(upload.id, ended))
         await asyncio.wait((job,), timeout=self._wait_s)
         return job.result() if job.done() and not job.cancelled() else None
 
+    async def _in_turn(self, upload: Upload) -> bytes:
+        async with self._sites.setdefault(upload.site, asyncio.Lock()):
+            if self._closed:
+                raise asyncio.CancelledError
+            return await asyncio.get_running_loop().run_in_executor(self._workers, self._receipt, upload)
+
     async def close(self) -> None:
         """Waits for what is being taken in; what still waits stays an open upload, and its site asks again."""
+        self._closed = True
         self._workers.shutdown(wait=False, cancel_futures=True)
         await asyncio.gather(*self._jobs.values(), return_exceptions=True)
 

@@ -1,4 +1,4 @@
-"""How much one site may ask of the server, and what holds it to that: its rate, and its requests that run at once."""
+"""How much one site, and one address, may ask of the server; and what holds them to it: rates, and requests that run at once."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from aggregator.errors import RequestError
 from protocols.http.messages import MAX_BUNDLE_BYTES, MIN_BUNDLE_BYTES
 from shared.errors import ConfigurationError
 
+# Some megabytes; more than that many addresses at once are beyond what one machine can turn away.
+_MOST_BUCKETS = 20_000
+
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits for each site.
+    """Limits for each site, for each address (in IPv6: each /64) of whoever has not proved to be one, and of connections.
 
     Args:
         bundle_bytes: the largest bundle.
@@ -26,6 +29,13 @@ class Limits:
         upload_hours: how long an upload may take; then its bytes are removed.
         piece_s: the longest silence within a request or its answer.
         least_bytes_per_s: of a body or an answer beyond that time; who is slower is cut off.
+        connections: of all together.
+        site_connections: that are kept for a site before others.
+        address_connections: that an address may hold before a site has proved itself on them, or begin in a row.
+        address_connections_per_s: that an address may begin on average; each costs a handshake.
+        address_per_s: requests that no site has signed, on average.
+        address_burst: of them in a row.
+        first_s: from the beginning of a connection to the end of its first header, TLS included.
 
     Raises:
         ConfigurationError: a limit that lets nothing through.
@@ -40,6 +50,13 @@ class Limits:
     upload_hours: int = 72
     piece_s: float = 60
     least_bytes_per_s: int = 16_000
+    connections: int = 1000
+    site_connections: int = 32
+    address_connections: int = 64
+    address_connections_per_s: float = 1
+    address_per_s: float = 10
+    address_burst: int = 100
+    first_s: float = 15
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -52,35 +69,44 @@ class Limits:
 
 
 class TokenBuckets:
-    """A bucket of requests for each site, filled steadily, never beyond a burst.
+    """A bucket of requests for each site or address, filled steadily, never beyond a burst.
 
-    Only enrolled sites have one, so that their number is bounded.
+    Whoever has not been here for longest is forgotten first, so that their number is bounded.
 
     Args:
-        limits: rate and size.
+        per_s: tokens that come in a second.
+        burst: the most that a bucket holds.
         clock: monotonic seconds.
     """
 
-    def __init__(self, limits: Limits, clock: Callable[[], float]) -> None:
-        self._limits = limits
+    def __init__(self, per_s: float, burst: int, clock: Callable[[], float]) -> None:
+        self._per_s = per_s
+        self._burst = burst
         self._clock = clock
         self._buckets: dict[str, tuple[float, float]] = {}
 
     def take(self, site: str) -> None:
-        """Takes one token.
+        """Takes one token of a site, or of an address.
 
         Raises:
             RequestError: the bucket is empty.
         """
         now = self._clock()
-        tokens, at = self._buckets.get(site, (float(self._limits.burst), now))
-        tokens = min(self._limits.burst, tokens + (now - at) * self._limits.requests_per_s)
+        tokens, at = self._buckets.pop(site, (float(self._burst), now))
+        tokens = min(self._burst, tokens + (now - at) * self._per_s)
         self._buckets[site] = (tokens - 1 if tokens >= 1 else tokens, now)
+        if len(self._buckets) > _MOST_BUCKETS:
+            del self._buckets[next(iter(self._buckets))]
         if tokens < 1:
-            wait = int((1 - tokens) / self._limits.requests_per_s) + 1
+            wait = int((1 - tokens) / self._per_s) + 1
             raise RequestError(
                 "expected fewer requests, got too many at once; wait", status=429, code="too-many", retry_after_s=wait
             )
+
+    def give_back(self, site: str) -> None:
+        """Puts a token back that was taken before it was known whose it is."""
+        tokens, at = self._buckets.get(site, (float(self._burst), self._clock()))
+        self._buckets[site] = (min(self._burst, tokens + 1), at)
 
 
 class Running:

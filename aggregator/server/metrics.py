@@ -22,6 +22,9 @@ class Metrics:
             registry=self._registry,
             buckets=(0.01, 0.05, 0.1, 0.5, 1, 5, 20, 60, 300),
         )
+        self.turned_away = Counter(
+            "deid_connections_turned_away", "Connections refused or cut.", ("why",), registry=self._registry
+        )
         self.received = Counter("deid_received_bytes", "Bytes of bundles on the disk.", registry=self._registry)
         self.decided = Counter("deid_shares", "Shares decided about.", ("state",), registry=self._registry)
 

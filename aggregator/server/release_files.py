@@ -12,7 +12,7 @@ from aggregator.errors import RequestError
 
 # Every part begins with a letter, digit or "_": no "..", no hidden file, nothing half-written.
 _PART = r"[A-Za-z0-9_][A-Za-z0-9._-]{0,250}"
-_NAME = re.compile(rf"(metadata|targets)(/{_PART}){{1,6}}")
+_NAME = re.compile(rf"(metadata|targets|log)(/{_PART}){{1,6}}")
 
 
 def release_file(root: Path, name: str) -> FileResponse:

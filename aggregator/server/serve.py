@@ -1,31 +1,38 @@
 """Runs the server: TLS, the workspace behind it, an orderly end.
 
-On SIGTERM or SIGINT it takes no new connection, answers the requests that run, finishes the share that is being taken in,
-and ends; shares that wait behind it are left to the next server. Whatever else happens to it, kill -9 included, what was
+On SIGTERM or SIGINT it takes no new connection, answers the requests that run, finishes the shares that are being taken in,
+and ends; shares that wait behind them are left to the next server. Whatever else happens to it, kill -9 included, what was
 acknowledged is on the disk and the rest is sent again.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
+import resource
 import signal
 import socket
 import ssl
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from starlette.types import ASGIApp
 
 from aggregator.enrolled import shares, site_rotation
 from aggregator.errors import AggregatorError, RegistryError, RequestError, WorkspaceError
 from aggregator.server.app import Setup, Work, create_app
-from aggregator.server.ingest_process import IngestProcess
+from aggregator.server.connections.addresses import Proxies
+from aggregator.server.connections.listener import Listener
+from aggregator.server.connections.places import Places
+from aggregator.server.connections.protocol import Connection
+from aggregator.server.ingest_process import IngestProcess, IngestWorkers
 from aggregator.server.intake import TakeIn
 from aggregator.server.limits import Limits
+from aggregator.server.metrics import Metrics
 from aggregator.server.middleware import LOG
 from aggregator.workspace import Workspace
 from foundation.errors import StorageError
@@ -37,8 +44,11 @@ from protocols.share.withdrawal import withdrawal_sender
 from shared.errors import ConfigurationError
 
 _GRACE_S = 60
-_CONNECTIONS = 1000
-SILENCE_S = 30
+_WAITING = 1000
+# Files and databases besides the connections.
+_OTHER_FILES = 500
+_SWITCH_S = 0.0005
+WORKERS = 2
 
 
 @dataclass(frozen=True)
@@ -51,7 +61,9 @@ class ServeOptions:
         certificate: the server's certificate and what lies between it and its authority, PEM.
         key: its private key, PEM.
         address: as sites write it; None for https://HOST:PORT.
-        limits: of each site.
+        limits: of each site and each address.
+        workers: how many shares are taken in at once, each in a process of its own.
+        proxies: addresses of reverse proxies in front, whose X-Forwarded-For is believed.
     """
 
     host: str
@@ -60,6 +72,8 @@ class ServeOptions:
     key: Path
     address: str | None = None
     limits: Limits = field(default_factory=Limits)
+    workers: int = WORKERS
+    proxies: tuple[str, ...] = ()
 
 
 def serve(workspace: Workspace, options: ServeOptions, ready: Callable[[str], None]) -> None:
@@ -72,35 +86,57 @@ def serve(workspace: Workspace, options: ServeOptions, ready: Callable[[str], No
 
     Raises:
         ConfigurationError: the certificate can't be used, or the address is missing.
+        PassphraseError: the keys are under a passphrase that is not given.
         StorageError: the port is taken.
         DatabaseError: the registry does not answer.
     """
-    context = _tls(options)
-    with _listening(options) as listener, closing(IngestProcess(workspace.root)) as ingest:
+    context, metrics, proxies = _tls(options), Metrics(), Proxies(options.proxies)
+    limits = _within_open_files(options.limits)
+    # Whoever starts the server is there now to give the passphrase, and not later.
+    workspace.unlock()
+    workspace.remove_ended_keys()
+    process = partial(IngestProcess, passphrase=workspace.passphrase)
+    with _listening(options) as listener, closing(IngestWorkers(workspace.root, options.workers, process)) as ingest:
         address = _address(options, listener.getsockname()[1])
         app = create_app(
-            setup(workspace, address, options.limits), work(workspace, ingest.take_in, ingest.resume, ingest.stop)
+            replace(setup(workspace, address, limits), workers=options.workers, proxies=proxies),
+            work(workspace, ingest.take_in, ingest.resume, ingest.stop),
+            metrics,
         )
-        config = uvicorn.Config(
-            app,
-            loop="asyncio",
-            http=Connection,
-            ws="none",
-            lifespan="on",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            limit_concurrency=_CONNECTIONS,
-            timeout_keep_alive=30,
-            timeout_graceful_shutdown=_GRACE_S,
-            ssl_context_factory=lambda config, default: context,
-        )
+        places = Places(limits, proxies, lambda why: metrics.turned_away.labels(why).inc())
+        guarded = Listener(listener, places)
+        # A thread that computes lets the event loop have its turn sooner: it asks for one after every read of a socket.
+        sys.setswitchinterval(_SWITCH_S)
         with _quiet_signals():
-            server = _Server(config, lambda: ready(address))
-            server.run([listener])
+            server = _Server(configure(app, guarded, context), lambda: ready(address))
+            server.run([guarded])
         if not server.started:
             raise AggregatorError("server: expected it to start, it did not; look at its log")
+
+
+def configure(app: ASGIApp, listener: Listener, context: ssl.SSLContext, *, grace_s: int = _GRACE_S) -> uvicorn.Config:
+    """How uvicorn runs the application.
+
+    Args:
+        app: it.
+        listener: decides which connections are let in; no other limit holds beside it.
+        context: for TLS.
+        grace_s: for what runs when the server ends.
+    """
+    return uvicorn.Config(
+        app,
+        loop="asyncio",
+        http=partial(Connection, listener),  # type: ignore[arg-type]
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=grace_s,
+        ssl_context_factory=lambda config, default: context,
+    )
 
 
 def setup(workspace: Workspace, address: str, limits: Limits) -> Setup:
@@ -136,27 +172,6 @@ def work(
             return site_rotation.rotate(workspace, data, actor=site)
 
     return Work(take_in, withdraw, rotate, resume, stop)
-
-
-class Connection(H11Protocol):
-    """Ends when nothing is asked of it: uvicorn would wait for a first request, or the end of a header, for ever."""
-
-    _last: object = None
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A new connection; see asyncio.Protocol."""
-        super().connection_made(transport)
-        self.loop.call_later(SILENCE_S, self._look)
-
-    def _look(self) -> None:
-        cycle = self.cycle
-        if self.transport.is_closing():
-            return
-        if cycle is self._last and (cycle is None or cycle.response_complete):
-            self.transport.close()
-            return
-        self._last = cycle
-        self.loop.call_later(SILENCE_S, self._look)
 
 
 class _Server(uvicorn.Server):
@@ -203,11 +218,22 @@ def _tls(options: ServeOptions) -> ssl.SSLContext:
     return context
 
 
+def _within_open_files(limits: Limits) -> Limits:
+    """The limits with no more connections than this system lets a process have files: each is one."""
+    wanted = limits.connections + _OTHER_FILES
+    allowed, ceiling = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if allowed != resource.RLIM_INFINITY and allowed < wanted:
+        allowed = wanted if ceiling == resource.RLIM_INFINITY else min(wanted, ceiling)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, ceiling))
+        return replace(limits, connections=min(limits.connections, max(allowed // 2, allowed - _OTHER_FILES)))
+    return limits
+
+
 @contextmanager
 def _listening(options: ServeOptions) -> Iterator[socket.socket]:
     try:
         family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
-        listener = socket.create_server((options.host, options.port), family=family, backlog=_CONNECTIONS)
+        listener = socket.create_server((options.host, options.port), family=family, backlog=_WAITING)
     except OSError as error:
         raise StorageError(
             "a host and a port to listen at",

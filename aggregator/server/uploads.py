@@ -13,7 +13,6 @@ All methods but `append` block and belong into a thread; `append` runs in the ev
 
 from __future__ import annotations
 
-import asyncio
 import datetime
 import errno
 import fcntl
@@ -38,6 +37,7 @@ from aggregator.registry.tables import ShareRow, UploadRow
 from aggregator.registry.times import as_text
 from aggregator.server.authentication import Caller
 from aggregator.server.limits import Limits
+from aggregator.server.waiting import Turns
 from foundation.files import flush
 from foundation.os_errors import map_os_errors
 from protocols.http.messages import MAX_CHUNK_BYTES, UploadRequest
@@ -79,9 +79,13 @@ class Uploads:
         folder: holds their files.
         limits: of each site.
         clock: seconds since 1970.
+        turns: of sites that send pieces.
     """
 
-    def __init__(self, registry: Registry, folder: Path, limits: Limits, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, registry: Registry, folder: Path, limits: Limits, clock: Callable[[], float], turns: Turns | None = None
+    ) -> None:
+        self._turns = turns or Turns()
         self._registry = registry
         self._folder = folder
         self._limits = limits
@@ -104,13 +108,15 @@ class Uploads:
             StorageError: the file can't be made.
         """
         now, name = self._now(), secrets.token_urlsafe(16)
+        # Who asks again, as after every cut, writes nothing and waits for nobody who does.
+        with self._registry.reading() as session:
+            known = self._known(session, site, request, now)
+        if known is not None:
+            return known
         with self._registry.transaction() as session:
-            known = _receipt(session, site, request.bundle_sha256)
+            known = self._known(session, site, request, now)
             if known is not None:
                 return known
-            for row in self._open(session, site, now):
-                if (row.bundle_sha256, row.bundle_bytes) == (request.bundle_sha256, request.bundle_bytes):
-                    return _upload(row)
             self._check_limits(session, site, request.bundle_bytes, now)
             until = now + datetime.timedelta(hours=self._limits.upload_hours)
             row = UploadRow(
@@ -130,6 +136,16 @@ class Uploads:
                 flush(self._folder)
             session.add(row)
         return upload
+
+    def _known(
+        self, session: Session, site: str, request: UploadRequest, now: datetime.datetime
+    ) -> Upload | bytes | None:
+        receipt = _receipt(session, site, request.bundle_sha256)
+        if receipt is not None:
+            return receipt
+        asked = request.bundle_sha256, request.bundle_bytes
+        same = (row for row in self._open(session, site, now) if (row.bundle_sha256, row.bundle_bytes) == asked)
+        return next(map(_upload, same), None)
 
     def find(self, site: str, name: str) -> Upload:
         """An upload of a site, open or finished.
@@ -166,7 +182,7 @@ class Uploads:
             DigestError: not the bytes that were signed; nothing counts.
             StorageError: the file can't be written.
         """
-        upload = await asyncio.to_thread(self._ready, caller, name)
+        upload = await self._turns.run(caller.site, self._ready, caller, name)
         digest, end = hashlib.sha256(), upload.offset
         with _room_for(self.path(upload)), tempfile.TemporaryFile(dir=self._folder) as arrived:
             async for piece in pieces:
@@ -176,7 +192,7 @@ class Uploads:
                 digest.update(piece)
                 arrived.write(piece)
             caller.parts.check_body(digest.digest())
-            await asyncio.to_thread(self._advance, upload, end, arrived)
+            await self._turns.run(caller.site, self._advance, upload, end, arrived)
         return end
 
     def end(self, upload: Upload, state: UploadState) -> None:
@@ -187,13 +203,19 @@ class Uploads:
             self.path(upload).unlink(missing_ok=True)
 
     def tidy(self) -> None:
-        """Ends uploads whose time is over, forgets those of long ago, and removes files that belong to no open one."""
+        """Ends uploads whose time is over, or whose share was decided when the server or the database went; forgets those of
+        long ago, and removes files that belong to no open one.
+        """
         now = self._now()
+        decided = select(ShareRow.id).where(
+            ShareRow.site == UploadRow.site,
+            ShareRow.bundle_sha256 == UploadRow.bundle_sha256,
+            ShareRow.receipt.is_not(None),
+        )
         with self._registry.transaction() as session:
-            over = UploadRow.expires_at <= as_text(now)
-            session.execute(
-                update(UploadRow).where(UploadRow.state == UploadState.OPEN, over).values(state=UploadState.ABORTED)
-            )
+            still_open, over = UploadRow.state == UploadState.OPEN, UploadRow.expires_at <= as_text(now)
+            session.execute(update(UploadRow).where(still_open, decided.exists()).values(state=UploadState.FINISHED))
+            session.execute(update(UploadRow).where(still_open, over).values(state=UploadState.ABORTED))
             # Those of the last day count for what a site may send in one.
             long_over = UploadRow.expires_at <= as_text(now - _DAY)
             session.execute(delete(UploadRow).where(UploadRow.state != UploadState.OPEN, long_over))

@@ -2,21 +2,28 @@
 
 The score of a site is taken on the tenth of its sentences that the training never saw. It tells whether the pool serves
 that site, not how the head does at a hospital that shared nothing. Beside it stands what sharing is worth: the score
-that a head trained on the provider's own notes alone reaches on the same sentences.
+that a head trained on the provider's own notes alone reaches on the same sentences. What a site does to the OTHERS says
+`influence`, and what the head finds against that of the last release is compared here, for the gate of `release` to read.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from aggregator.enrolled.shares import Share, accepted_shares
 from aggregator.errors import RegistryError
 from aggregator.publishing.head_record import RECORD, HeadOrigin, PooledShare
 from aggregator.publishing.releases import release_representer, releases, representer_digest
-from aggregator.training.pool import Change, Pool
+from aggregator.training.comparison import Comparison, compare_with_last
+from aggregator.training.defences.defence import Defended, PoolMaterial
+from aggregator.training.defences.everything import Everything
+from aggregator.training.defences.registry import DEFAULT, find_defence
+from aggregator.training.influence import Influence, InfluenceMode, measure_influence, raise_alarms
+from aggregator.training.pool import PUBLIC, Pool
 from aggregator.workspace import Workspace
 from foundation.files import write_text
 from foundation.folders import new_folder
@@ -26,7 +33,6 @@ from shared.taggers.registry import save_head
 from shared.taggers.tagger import Tagger
 from shared.training.tagging import TaggingConfig, train_tagger
 
-PUBLIC = "(public notes)"
 # Few notes want more passes: as many steps as the pool took, up to what a tagger needs to learn its notes by heart.
 _ALONE_STEPS = 600
 
@@ -75,6 +81,10 @@ class HeadTraining:
         public: whether the provider's own notes were in the pool.
         redrawn: whether surrogates were drawn anew in each pass.
         scores: of each site; empty where nothing was held out.
+        defence: name of what kept a lying site from bending it.
+        not_counted: tokens of each site whose label the defence did not count.
+        influence: of each site on the others; None where it was not measured.
+        compared: with the last release; None where there is none, or nothing was held out.
     """
 
     recipe: TaggingConfig
@@ -85,6 +95,10 @@ class HeadTraining:
     public: bool
     redrawn: bool
     scores: tuple[SiteScore, ...] = ()
+    defence: str = Everything.name
+    not_counted: Mapping[str, int] = field(default_factory=dict)
+    influence: Influence | None = None
+    compared: Comparison | None = None
 
     def as_json(self) -> dict[str, object]:
         """The record."""
@@ -98,67 +112,118 @@ class HeadTraining:
             "redrawn": self.redrawn,
             "representer": self.origin.representer,
             "sites": [score.as_json() for score in self.scores],
+            "defence": {"name": self.defence, "not_counted": dict(self.not_counted)},
+            "influence": None if self.influence is None else self.influence.as_json(),
+            "compared": None if self.compared is None else self.compared.as_json(),
         }
 
 
+@dataclass(frozen=True)
+class HeadOptions:
+    """What goes into a head, and what is measured of it.
+
+    Args:
+        with_public: let the provider's own encoded notes join the pool.
+        hold_out: keep a tenth of every share back to score and compare; without it there are no scores.
+        sites: only these sites' shares; None for all.
+        defence: name of a defence.
+        influence: how the influence of sites is measured, where a tenth is held out.
+    """
+
+    with_public: bool = True
+    hold_out: bool = True
+    sites: frozenset[str] | None = None
+    defence: str = DEFAULT
+    influence: InfluenceMode = InfluenceMode.FAST
+
+
 def train(
-    workspace: Workspace,
-    config: TaggingConfig,
-    *,
-    with_public: bool = True,
-    hold_out: bool = True,
-    sites: frozenset[str] | None = None,
-    progress: Progress = silent,
+    workspace: Workspace, config: TaggingConfig, options: HeadOptions = HeadOptions(), progress: Progress = silent
 ) -> HeadTraining:
     """Train a head on the accepted shares and put it into the workspace.
 
     Args:
         workspace: with accepted shares.
         config: the recipe.
-        with_public: let the provider's own encoded notes join the pool.
-        hold_out: keep a tenth of every share back to score the sites; without it there are no scores.
-        sites: only these sites' shares; None for all.
+        options: what goes into it, and what is measured.
         progress: called after every step.
 
     Returns:
-        sizes, settings and the score of each site; also written beside the weights.
+        sizes, settings, the score of each site and what it does to the others; also written beside the weights.
 
     Raises:
         WorkspaceError: there is nothing to train on.
         RegistryError: a site that was asked for has no share of this representer.
+        ConfigurationError: no defence has such a name.
     """
-    shares, left_out = _usable_shares(workspace, sites)
-    change = load_construction(workspace.representer).redrawing()
+    defence = find_defence(options.defence)
+    shares, left_out = _usable_shares(workspace, options.sites)
     with ExitStack() as objects:
-        payloads: dict[str, list[Path]] = {}
+        payloads: dict[str, tuple[Path, ...]] = {}
         for share in shares:
             payload = objects.enter_context(workspace.objects().local(str(share.digest)))
-            payloads.setdefault(share.site, []).append(payload)
-        if with_public and workspace.public_share.exists():
-            payloads[PUBLIC] = [workspace.public_share]
-        with Pool(
-            [path for paths in payloads.values() for path in paths], held_out=False if hold_out else None, change=change
-        ) as pool:
-            head = train_tagger(pool, len(workspace.scheme.tags), config, progress=progress)
-            trained = HeadTraining(
-                config,
-                pool.sentences,
-                pool.tokens,
-                HeadOrigin(representer_digest(workspace), tuple(map(_pooled, shares))),
-                left_out,
-                public=PUBLIC in payloads,
-                redrawn=change is not None,
-            )
-        scores: list[SiteScore] = []
-        if hold_out:
-            budget = min(config.epochs * (pool.sentences // config.batch), _ALONE_STEPS)
-            alone = _alone(payloads, len(workspace.scheme.tags), replace(config, least_steps=budget), change, progress)
-            scores = [score_site(head, site, paths, alone) for site, paths in sorted(payloads.items())]
-    trained = replace(trained, scores=tuple(scores))
+            payloads[share.site] = (*payloads.get(share.site, ()), payload)
+        if options.with_public and workspace.public_share.exists():
+            payloads[PUBLIC] = (workspace.public_share,)
+        material = _material(workspace, config, payloads, options, progress)
+        defended = defence.train(material)
+        trained = HeadTraining(
+            config,
+            defended.sentences,
+            defended.tokens,
+            HeadOrigin(representer_digest(workspace), tuple(map(_pooled, shares))),
+            left_out,
+            public=PUBLIC in payloads,
+            redrawn=material.change is not None,
+            defence=defence.name,
+            not_counted=defended.left_out,
+        )
+        if options.hold_out:
+            trained = _measure(workspace, material, defended, trained, options)
     with new_folder(workspace.head) as folder:
-        save_head(head, folder)
+        save_head(defended.head, folder)
         write_text(folder / RECORD, json.dumps(trained.as_json(), indent=1), private=False)
+    if trained.influence is not None:
+        raise_alarms(workspace, trained.influence)
     return trained
+
+
+def _material(
+    workspace: Workspace,
+    config: TaggingConfig,
+    payloads: Mapping[str, tuple[Path, ...]],
+    options: HeadOptions,
+    progress: Progress,
+) -> PoolMaterial:
+    construction = load_construction(workspace.representer)
+    return PoolMaterial(
+        payloads,
+        len(workspace.scheme.tags),
+        config,
+        False if options.hold_out else None,
+        construction.redrawing(),
+        construction.token_local,
+        train_tagger,
+        progress=progress,
+    )
+
+
+def _measure(
+    workspace: Workspace, material: PoolMaterial, defended: Defended, trained: HeadTraining, options: HeadOptions
+) -> HeadTraining:
+    """The head's scores on what was held out, and what it is compared with."""
+    head, config = defended.head, material.config
+    budget = min(config.epochs * (defended.sentences // config.batch), _ALONE_STEPS)
+    alone = _alone(material, replace(config, least_steps=budget))
+    mode = options.influence
+    return replace(
+        trained,
+        scores=tuple(score_site(head, site, paths, alone) for site, paths in sorted(material.payloads.items())),
+        influence=None
+        if mode is InfluenceMode.NONE
+        else measure_influence(material, find_defence(options.defence), workspace.scheme, mode, head),
+        compared=compare_with_last(workspace, head, material.files),
+    )
 
 
 def _pooled(share: Share) -> PooledShare:
@@ -182,17 +247,15 @@ def _usable_shares(workspace: Workspace, sites: frozenset[str] | None) -> tuple[
     return usable, len(accepted) - len(usable)
 
 
-def _alone(
-    payloads: dict[str, list[Path]], tags: int, config: TaggingConfig, change: Change | None, progress: Progress
-) -> Tagger | None:
+def _alone(material: PoolMaterial, config: TaggingConfig) -> Tagger | None:
     """A head trained on the provider's own notes; None where they are not in the pool, or nothing else is."""
-    if set(payloads) <= {PUBLIC} or PUBLIC not in payloads:
+    if set(material.payloads) <= {PUBLIC} or PUBLIC not in material.payloads:
         return None
-    with Pool(payloads[PUBLIC], held_out=False, change=change) as pool:
-        return train_tagger(pool, tags, config, progress=progress)
+    with Pool(material.payloads[PUBLIC], held_out=False, change=material.change) as pool:
+        return train_tagger(pool, material.tags, config, progress=material.progress)
 
 
-def score_site(head: Tagger, site: str, paths: list[Path], alone: Tagger | None = None) -> SiteScore:
+def score_site(head: Tagger, site: str, paths: Sequence[Path], alone: Tagger | None = None) -> SiteScore:
     """Token-binary scores on the held-out sentences of one site.
 
     Args:

@@ -8,8 +8,9 @@ each site.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Self
@@ -19,11 +20,32 @@ from numpy.typing import NDArray
 
 from aggregator.errors import WorkspaceError
 from protocols.payload.opening import PayloadReader, SentenceBlock, open_payload
+from shared.labels import UNKNOWN_TAG
 from shared.sentences.ragged import Batch, RaggedSentences
 
+PUBLIC = "(public notes)"
+"""Stands for the provider's own notes where sites are named; no site can have such a name."""
 Change = Callable[[RaggedSentences, np.random.Generator], RaggedSentences]
 _BLOCKS_HELD = 8
 _HELD_OUT = 10
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What of a payload a training takes.
+
+    Args:
+        kept: for each block of the payload, which of its sentences, bool `[sentences]`; None for all.
+        unknown: for each block, of which tokens the label does not count, bool `[tokens]` of all its sentences; None for none.
+        rate: chance that such a sentence takes part in a pass, in (0, 1].
+    """
+
+    kept: tuple[NDArray[np.bool_], ...] | None = None
+    unknown: tuple[NDArray[np.bool_], ...] | None = None
+    rate: float = 1.0
+
+
+_WHOLE = Taken()
 
 
 class Pool:
@@ -34,13 +56,22 @@ class Pool:
         held_out: which sentences: None for all, False for those to train on, True for the held-out tenth.
         change: what training does to sentences before it sees them, anew in every pass; batches in the order of the disk
             are as the shares are.
+        taken: what a training takes of some payloads; of the others it takes all.
 
     Raises:
         WorkspaceError: no payloads, or of different dimensions.
     """
 
-    def __init__(self, payloads: Sequence[Path], *, held_out: bool | None = None, change: Change | None = None) -> None:
+    def __init__(
+        self,
+        payloads: Sequence[Path],
+        *,
+        held_out: bool | None = None,
+        change: Change | None = None,
+        taken: Mapping[Path, Taken] | None = None,
+    ) -> None:
         self.payloads = tuple(payloads)
+        self.taken = dict(taken or {})
         self.held_out = held_out
         self.change = change
         with ExitStack() as files:
@@ -63,7 +94,7 @@ class Pool:
 
     @property
     def sentences(self) -> int:
-        """Sentences that the batches hold, counted from the lengths on disk."""
+        """Sentences that the batches of a pass hold, counted from the lengths on disk; on average, where not all take part."""
         return self._sizes[0]
 
     @property
@@ -73,37 +104,74 @@ class Pool:
 
     @cached_property
     def _sizes(self) -> tuple[int, int]:
-        sentences = tokens = 0
-        for held in self._held_sentences(self._pieces):
-            sentences += held.sentences
-            tokens += held.tokens
-        return sentences, tokens
+        sentences = tokens = 0.0
+        for reader, block in self._pieces:
+            held = self._chosen(reader, block)
+            rate = self.taken.get(reader.path, _WHOLE).rate
+            sentences += rate * held.sentences
+            tokens += rate * held.tokens
+        return round(sentences), round(tokens)
 
     def batches(self, size: int, generator: np.random.Generator | None = None) -> Iterator[Batch]:
         """See SentenceSource; `rows` of a batch number the sentences of the blocks that were held together."""
         pieces = self._pieces
         if generator is not None:
             pieces = [pieces[index] for index in generator.permutation(len(pieces))]
-        for sentences in self._held_sentences(pieces):
+        for sentences in self._held_sentences(pieces, generator):
             if generator is not None and self.change is not None:
-                sentences = self.change(sentences, generator)
+                sentences = _change(sentences, self.change, generator)
             yield from sentences.batches(size, generator)
 
-    def _held_sentences(self, pieces: Sequence[tuple[PayloadReader, int]]) -> Iterator[RaggedSentences]:
+    def _held_sentences(
+        self, pieces: Sequence[tuple[PayloadReader, int]], generator: np.random.Generator | None = None
+    ) -> Iterator[RaggedSentences]:
         """The sentences of a few blocks at a time."""
         for begin in range(0, len(pieces), _BLOCKS_HELD):
-            blocks = [reader.read_block(block) for reader, block in pieces[begin : begin + _BLOCKS_HELD]]
-            kept = [sentences for sentences in map(self._chosen, blocks) if sentences.sentences]
+            blocks = [self._chosen(reader, block, generator) for reader, block in pieces[begin : begin + _BLOCKS_HELD]]
+            kept = [sentences for sentences in blocks if sentences.sentences]
             if kept:
                 yield RaggedSentences.concatenate(kept)
 
-    def _chosen(self, block: SentenceBlock) -> RaggedSentences:
-        sentences = RaggedSentences(block.values, block.casing, block.tags, block.lengths.astype(np.int64))
-        if self.held_out is None:
+    def _chosen(
+        self, reader: PayloadReader, index: int, generator: np.random.Generator | None = None
+    ) -> RaggedSentences:
+        """The sentences of a block that belong here; with a generator, those that take part in this pass."""
+        sentences = as_sentences(reader.read_block(index))
+        taken = self.taken.get(reader.path, _WHOLE)
+        if self.held_out is None and taken is _WHOLE:
             return sentences
-        return sentences.select(np.flatnonzero(_is_held_out(sentences.sentences) == self.held_out))
+        if taken.unknown is not None:
+            sentences = replace(sentences, tags=np.where(taken.unknown[index], np.uint8(UNKNOWN_TAG), sentences.tags))
+        chosen = np.ones(sentences.sentences, dtype=np.bool_)
+        if self.held_out is not None:
+            chosen &= is_held_out(sentences.sentences) == self.held_out
+        if taken.kept is not None:
+            chosen &= taken.kept[index]
+        if generator is not None and taken.rate < 1:
+            chosen &= generator.random(sentences.sentences) < taken.rate
+        return sentences.select(np.flatnonzero(chosen))
 
 
-def _is_held_out(sentences: int) -> NDArray[np.bool_]:
+def _change(sentences: RaggedSentences, change: Change, generator: np.random.Generator) -> RaggedSentences:
+    """The sentences changed; what has no label that counts is to the change what has none."""
+    unknown = sentences.tags == UNKNOWN_TAG
+    changed = change(replace(sentences, tags=np.where(unknown, np.uint8(0), sentences.tags)), generator)
+    return replace(changed, tags=np.where(unknown, np.uint8(UNKNOWN_TAG), changed.tags))
+
+
+def read_blocks(payload: Path) -> Iterator[RaggedSentences]:
+    """All sentences of a payload that was verified when it was taken in, a block at a time, in the order of the disk."""
+    with open_payload(payload) as reader:
+        for index in range(reader.blocks):
+            yield as_sentences(reader.read_block(index))
+
+
+def as_sentences(block: SentenceBlock) -> RaggedSentences:
+    """The sentences of a block."""
+    return RaggedSentences(block.values, block.casing, block.tags, block.lengths.astype(np.int64))
+
+
+def is_held_out(sentences: int) -> NDArray[np.bool_]:
+    """Which sentences of a block of so many are held out, bool `[sentences]`."""
     marked: NDArray[np.bool_] = np.arange(sentences) % _HELD_OUT == _HELD_OUT - 1
     return marked

@@ -6,8 +6,8 @@ Which procedures there are says `shared.constructions.registry`, and docs/privac
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,9 @@ from foundation.files import write_text
 from foundation.folders import new_folder
 from protocols.payload.sentence_block import SentenceBlock
 from protocols.payload.shuffled_writer import ShuffledWriter
+from shared.anonymity.public_lists import PublicList
 from shared.anonymity.public_words import PublicRule
+from shared.anonymity.shipped_lists import shipped_lists
 from shared.constructions.construction import Construction
 from shared.constructions.registry import find_procedure
 from shared.constructions.training import TrainingMaterial, TrainingOptions
@@ -74,12 +76,14 @@ class PublicMaterial:
         texts: further public text without labels, which tells what words are common.
         names: lists of names of people and places, each of one kind: surrogates are drawn from them, and a word on a
             list is shown as it is only if it is common and hardly ever has a capital. See `shared.anonymity.names`.
+        public_lists: no other word is shown as it is; by default those by which hospitals check a release.
     """
 
     notes: Iterable[Document]
     vectors: WordVectors
     texts: Iterable[str] = ()
     names: tuple[tuple[str, ...], ...] = ()
+    public_lists: Sequence[PublicList] = field(default_factory=shipped_lists)
 
 
 @dataclass(frozen=True)
@@ -137,7 +141,13 @@ def train(
         raise TrainingError("expected labelled public notes with at least one token, got none; check the corpus")
     trained = find_procedure(options.procedure).train(
         TrainingMaterial(
-            chunks, material.vectors, workspace.scheme, material.texts, material.names, workspace.root / "cache"
+            chunks,
+            material.vectors,
+            workspace.scheme,
+            material.texts,
+            material.names,
+            workspace.root / "cache",
+            material.public_lists,
         ),
         options,
         progress,

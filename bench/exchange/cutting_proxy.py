@@ -14,12 +14,17 @@ class ConnectProxy:
 
     Args:
         cuts: for each tunnel in turn, after how many bytes from the client it is cut; None or nothing more: never.
+        answer_cuts: the same for bytes from the server.
         refuses: whether it refuses every tunnel.
     """
 
-    def __init__(self, cuts: Iterable[int | None] = (), *, refuses: bool = False) -> None:
+    def __init__(
+        self, cuts: Iterable[int | None] = (), answer_cuts: Iterable[int | None] = (), *, refuses: bool = False
+    ) -> None:
         self.tunnels: list[str] = []
-        self._cuts = iter(cuts)
+        # Bytes from the client, and from the server, of all tunnels.
+        self.passed = [0, 0]
+        self._cuts, self._answer_cuts = iter(cuts), iter(answer_cuts)
         self._refuses = refuses
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._threads: list[threading.Thread] = []
@@ -58,38 +63,38 @@ class ConnectProxy:
             target = head.split()[1].decode()
             with self._lock:
                 self.tunnels.append(target)
-                cut = next(self._cuts, None)
+                cuts = next(self._cuts, None), next(self._answer_cuts, None)
             if self._refuses:
                 client.sendall(b"HTTP/1.1 403 Forbidden\r\n\r\n")
                 return
             host, port = target.rsplit(":", 1)
             with suppress(OSError), socket.create_connection((host, int(port))) as server:
                 client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
-                _pump(client, server, cut)
+                self._pump((client, server), list(cuts))
 
-
-def _pump(client: socket.socket, server: socket.socket, cut: int | None) -> None:
-    sent = 0
-    while True:
-        ready, _, _ = select.select([client, server], [], [])
-        for source in ready:
-            data = source.recv(1 << 16)
-            if not data:
-                return
-            if source is server:
-                client.sendall(data)
-                continue
-            if cut is not None and sent + len(data) > cut:
-                server.sendall(data[: cut - sent])
-                return
-            sent += len(data)
-            server.sendall(data)
+    def _pump(self, ends: tuple[socket.socket, socket.socket], left: list[int | None]) -> None:
+        """Forwards until either end closes, or has sent as much as it may."""
+        while True:
+            ready, _, _ = select.select(ends, [], [])
+            for source in ready:
+                way = ends.index(source)
+                data, most = source.recv(1 << 16), left[way]
+                if not data:
+                    return
+                if most is not None and len(data) > most:
+                    ends[1 - way].sendall(data[:most])
+                    return
+                left[way] = None if most is None else most - len(data)
+                self.passed[way] += len(data)
+                ends[1 - way].sendall(data)
 
 
 @contextmanager
-def connect_proxy(cuts: Iterable[int | None] = (), *, refuses: bool = False) -> Iterator[ConnectProxy]:
+def connect_proxy(
+    cuts: Iterable[int | None] = (), answer_cuts: Iterable[int | None] = (), *, refuses: bool = False
+) -> Iterator[ConnectProxy]:
     """A proxy that runs as long as the block."""
-    proxy = ConnectProxy(cuts, refuses=refuses)
+    proxy = ConnectProxy(cuts, answer_cuts, refuses=refuses)
     thread = threading.Thread(target=proxy.serve, daemon=True)
     thread.start()
     try:

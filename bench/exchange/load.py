@@ -124,7 +124,7 @@ def measure(folder: Path, command: str, *, sites: int = SITES, bundle_bytes: int
 def run(folder: Path, sites: int, bundle_bytes: int) -> Loaded:
     """Make provider and sites, let all upload, and count."""
     world = build(folder / "world", keys={f"site-{number:02}": PrivateKey.generate() for number in range(sites)})
-    release = _publish(world)
+    release = publish_untrained(world)
     provider = world.workspace().key().public_key
     bundles = {site: share(world, site, release, bundle_bytes) for site in world.keys}
     certificates = make_certificates(folder / "certificates", "localhost")
@@ -155,11 +155,11 @@ def run(folder: Path, sites: int, bundle_bytes: int) -> Loaded:
     )
 
 
-def share(world: World, site: str, release: str, size: int) -> Path:
+def share(world: World, site: str, release: str, size: int, sequence: int = 1) -> Path:
     """A sealed share of invented sentences, of about `size` bytes."""
     blocks = max(1, round(size / (_BLOCK_SENTENCES * _SENTENCE_BYTES)))
-    sentences = Sentences(int(site.rpartition("-")[2]), blocks, _BLOCK_SENTENCES, dim=_DIM)
-    payload = world.share(site, 1, sentences, release=release)
+    sentences = Sentences(1000 * (sequence - 1) + int(site.rpartition("-")[2]), blocks, _BLOCK_SENTENCES, dim=_DIM)
+    payload = world.share(site, sequence, sentences, release=release)
     bundle = world.seal(payload, site)
     payload.unlink()
     return bundle
@@ -167,7 +167,20 @@ def share(world: World, site: str, release: str, size: int) -> Path:
 
 @contextmanager
 def run_server(workspace: Path, certificates: Certificates, log: Path) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The command as it runs, and its address."""
+    """The command as it runs, and its address; at the end of the block it has to end in order."""
+    process, address = start_server(workspace, certificates, log)
+    try:
+        yield process, address
+    finally:
+        process.terminate()
+        if process.wait(120) != 0:
+            raise RuntimeError(f"the server ended with {process.returncode}, see {log}")
+
+
+def start_server(
+    workspace: Path, certificates: Certificates, log: Path, port: int = 0
+) -> tuple[subprocess.Popen[str], str]:
+    """The command as it runs, and its address; whoever starts it ends it."""
     command = [
         sys.executable,
         "-m",
@@ -178,24 +191,21 @@ def run_server(workspace: Path, certificates: Certificates, log: Path) -> Iterat
         "--host",
         "localhost",
         "--port",
-        "0",
+        str(port),
         "--certificate",
         str(certificates.certificate),
         "--key",
         str(certificates.key),
     ]
-    with log.open("wb") as errors:
+    with log.open("ab") as errors:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
-        try:
-            assert process.stdout is not None
-            found = re.fullmatch(r"serving (https://\S+)\n", process.stdout.readline())
-            if found is None:
-                raise RuntimeError(f"the server did not start, see {log}")
-            yield process, found[1]
-        finally:
-            process.terminate()
-            if process.wait(120) != 0:
-                raise RuntimeError(f"the server ended with {process.returncode}, see {log}")
+    assert process.stdout is not None
+    found = re.fullmatch(r"serving (https://\S+)\n", process.stdout.readline())
+    if found is None:
+        process.kill()
+        process.wait()
+        raise RuntimeError(f"the server did not start, see {log}")
+    return process, found[1]
 
 
 def _send(
@@ -218,7 +228,7 @@ def _cuts(seed: int, size: int) -> Iterator[int | None]:
         yield chance.randrange(1, size) if chance.random() < _CUT else None
 
 
-def _publish(world: World) -> str:
+def publish_untrained(world: World) -> str:
     """Publish a representer that nobody has trained; returns the digest of the release."""
     workspace, scheme = world.workspace(), load_scheme(SCHEME)
     torch.manual_seed(0)
@@ -251,16 +261,21 @@ def _watched(process: subprocess.Popen[str]) -> Iterator[list[int]]:
         watcher.join()
 
 
-def _tree_bytes(root: int) -> int:
-    """Resident memory of a process and all below it, what they share counted each time."""
-    sizes, below = {}, defaultdict(list)
+def list_processes() -> Iterator[tuple[int, int, int]]:
+    """Of every process on this machine: its number, its parent's, its resident memory in bytes."""
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
             # What follows the name, which may hold anything: state, parent, and as the 22nd the resident pages.
             fields = path.read_text().rpartition(")")[2].split()
-            number = int(path.parent.name)
-            sizes[number] = int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
-            below[int(fields[1])].append(number)
+            yield int(path.parent.name), int(fields[1]), int(fields[21]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _tree_bytes(root: int) -> int:
+    """Resident memory of a process and all below it, what they share counted each time."""
+    sizes, below = {}, defaultdict(list)
+    for number, parent, size in list_processes():
+        sizes[number] = size
+        below[parent].append(number)
     tree = [root]
     for one in tree:
         tree += below[one]

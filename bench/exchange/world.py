@@ -63,6 +63,11 @@ class Sentences:
         values = random.standard_normal((tokens, self.dim))
         values *= random.uniform(0.1, VALUE_BOUND - 0.1, (tokens, 1)) / np.linalg.norm(values, axis=1, keepdims=True)
         tags = np.where(random.random(tokens) < self.phi, random.integers(1, _TAGS, tokens), 0)
+        # A category goes on only behind one that began it.
+        before = np.append(0, tags[:-1])
+        before[::10] = 0
+        begun = (tags % 2 == 1) | (before == tags - 1)
+        tags = np.where((tags > 0) & ~begun, tags - 1, tags)
         return SentenceBlock(
             values.astype("<f2"),
             tags.astype("u1"),
@@ -147,8 +152,9 @@ def build(root: Path, *, database: str | None = None, keys: Mapping[str, Private
 
 def terms(workspace: Workspace) -> ShareTerms:
     """In place of `share_terms`."""
-    expected = ShareExpectation(label_scheme=SCHEME, tags=_TAGS, dim=DIM, recipient=workspace.key().public_key.key_id)
-    return ShareTerms(frozenset({RELEASE}), expected, ShareRows(DIM, VALUE_BOUND))
+    newest, *earlier = (key.key_id for key in workspace.signing_keys())
+    expected = ShareExpectation(label_scheme=SCHEME, tags=_TAGS, dim=DIM, recipient=newest)
+    return ShareTerms(frozenset({RELEASE}), expected, ShareRows(DIM, VALUE_BOUND), earlier=frozenset(earlier))
 
 
 @contextmanager

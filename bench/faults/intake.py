@@ -165,6 +165,11 @@ def subject(scenario: Scenario, folder: Path) -> Subject[World]:
     """A scenario with its world made ready below a folder."""
     template = build(folder / scenario.name)
     scenario.prepare(template)
+    return subject_of(scenario, template, folder)
+
+
+def subject_of(scenario: Scenario, template: World, folder: Path) -> Subject[World]:
+    """A scenario with a world that is ready for it."""
     return Subject(
         scenario.name, partial(copy_world, template, folder), scenario.work, partial(examine_world, scenario)
     )
@@ -201,9 +206,11 @@ def _examined(scenario: Scenario, world: World, acknowledged: bytes | None) -> D
             intake.resume(workspace)
         unverified += _unverified(scenario, world, workspace)
         lost = acknowledged is not None and acknowledged != again
+        states = [share.state for share in shares.list_shares(workspace) if share.site == "north"]
+        decided = states == [scenario.state]
     except DeidError:
         return Damage(lost=acknowledged is not None, unverified=unverified, stuck=1)
-    return Damage(int(lost), unverified, int(not _at_rest(scenario, workspace)))
+    return Damage(int(lost), unverified, int(not (decided and at_rest(workspace))))
 
 
 def _unverified(scenario: Scenario, world: World, workspace: Workspace) -> int:
@@ -220,7 +227,7 @@ def _unverified(scenario: Scenario, world: World, workspace: Workspace) -> int:
     return wrong
 
 
-def _at_rest(scenario: Scenario, workspace: Workspace) -> bool:
+def at_rest(workspace: Workspace) -> bool:
     """Whether everything is decided, the log is sound, and nothing lies about."""
     found = shares.list_shares(workspace)
     with workspace.registry().reading() as session:
@@ -229,8 +236,7 @@ def _at_rest(scenario: Scenario, workspace: Workspace) -> bool:
     objects = {path.name for path in (workspace.root / "objects").rglob("*") if path.is_file() and path.name[0] != "."}
     staging = workspace.root / "staging"
     return (
-        [share.state for share in found if share.site == "north"] == [scenario.state]
-        and all(share.state != ShareState.RECEIVED for share in found)
+        all(share.state != ShareState.RECEIVED for share in found)
         and objects == kept
         and not (staging.exists() and any(staging.iterdir()))
     )

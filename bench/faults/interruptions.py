@@ -1,7 +1,7 @@
 """Ends or disturbs a piece of work at each of its calls into the operating system and the database, in a process of its own.
 
 How: the work runs in a forked process under a profiling function, which Python calls before and after every call of a
-function written in C. Those of the modules that reach the disk, the kernel or the database are counted; at the n-th the
+function written in C. Those of the modules that reach the disk, the kernel, the network or the database are counted; at the n-th the
 process kills itself with SIGKILL, or the call raises instead of being made. So every point is met, in order and again and
 again the same, without waiting for luck; and a fork takes milliseconds, since the interpreter is warm. What lies within
 one such call (the pages that SQLite writes in one commit) is met by kills after a random time, see `kill_after`.
@@ -23,9 +23,25 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Self
 
+import psycopg
+
 Work = Callable[[], bytes]
 # Modules of the functions, or of the types of the objects whose methods are called.
-_REACHING = {"posix", "_io", "io", "fcntl", "sqlite3", "_sqlite3", "_posixsubprocess"}
+_REACHING = {
+    "posix",
+    "_io",
+    "io",
+    "fcntl",
+    "sqlite3",
+    "_sqlite3",
+    "_posixsubprocess",
+    "_socket",
+    "socket",
+    "_ssl",
+    "ssl",
+}
+# Every question to PostgreSQL goes through it; what it calls is no function that Python tells of.
+_ASKING_POSTGRES = psycopg.Connection.wait.__code__
 _WRITING = {
     "write",
     "writelines",
@@ -99,6 +115,16 @@ def kill_after(work: Work, seconds: float) -> Outcome:
     return _forked(work, arm)
 
 
+def disturb_after(work: Work, seconds: float, disturb: Callable[[], object]) -> Outcome:
+    """Runs it, and after a time does something to what it stands on, from here."""
+
+    def beside() -> None:
+        time.sleep(seconds)
+        disturb()
+
+    return _forked(work, lambda counter: None, beside)
+
+
 def clock_off(work: Work, seconds: float) -> Outcome:
     """Runs it under a clock that is ahead by so many seconds, or behind."""
 
@@ -131,7 +157,8 @@ def _profiled(counter: list[int], act: Callable[[object], None], point: int = 0,
     events = ("c_call",) if writing else ("c_call", "c_return", "c_exception")
 
     def profile(frame: FrameType, event: str, argument: object) -> None:
-        if event in events and _reaches(argument, writing):
+        asks = not writing and frame.f_code is _ASKING_POSTGRES and event in ("call", "return")
+        if asks or (event in events and _reaches(argument, writing)):
             counter[0] += 1
             if counter[0] == point:
                 act(argument)
@@ -145,17 +172,20 @@ def _reaches(call: object, writing: bool) -> bool:
     return module in _REACHING and (not writing or getattr(call, "__name__", "") in _WRITING)
 
 
-def _forked(work: Work, arm: Callable[[list[int]], None]) -> Outcome:
-    """Runs the work in a fork that `arm` prepares."""
+def _forked(work: Work, arm: Callable[[list[int]], None], beside: Callable[[], object] = lambda: None) -> Outcome:
+    """Runs the work in a fork that `arm` prepares, and `beside` meanwhile in this process."""
     reading, writing = os.pipe()
     sys.stdout.flush()
     child = os.fork()
     if not child:
         _child(work, arm, reading, writing)
     os.close(writing)
-    with open(reading, "rb") as pipe:
-        told = pipe.read()
-    _, status = os.waitpid(child, 0)
+    try:
+        beside()
+    finally:
+        with open(reading, "rb") as pipe:
+            told = pipe.read()
+        _, status = os.waitpid(child, 0)
     return _outcome(told, os.WIFSIGNALED(status))
 
 

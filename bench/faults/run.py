@@ -5,12 +5,18 @@ disk that is really full, clocks that are wrong, a database that goes, cuts and 
 payload is checked in the process itself, but for kills that meet its child: what a child does is for
 tests/aggregator/sandbox/test_sandbox.py.
 
+The same kills with the registry on a real PostgreSQL, which stops, crashes and ends its connections besides; and uploads to
+a real server over TLS on both databases, where the hospital, the server and its ingest are killed, and lines are cut. Where
+the programs of PostgreSQL are not installed, a line says so, and its kinds are left out.
+
 --quick takes a few points of each kind; --record writes the counts into docs/results/trust.json.
 """
 
 from __future__ import annotations
 
 import errno
+import json
+import random
 import resource
 import sys
 import tempfile
@@ -21,22 +27,38 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from bench.exchange.postgres import Postgres, PostgresMissingError, run_postgres
 from bench.exchange.world import World, build, invented_terms
 from bench.faults import flipped_bytes as faults_bytes
 from bench.faults import intake as faults_intake
+from bench.faults import on_postgres, over_https
 from bench.faults import submit as faults_submit
 from bench.faults.intake import SCENARIOS, Damage, Subject
-from bench.faults.interruptions import Outcome, Work, clock_off, fail_at, kill_after, kill_at, moments, run_undisturbed
+from bench.faults.interruptions import (
+    Outcome,
+    Work,
+    clock_off,
+    disturb_after,
+    fail_at,
+    kill_after,
+    kill_at,
+    moments,
+    run_undisturbed,
+)
+from bench.faults.over_https import Submission
 from bench.results import Entry, record
 
 _COMMAND = "make faults"
 _FILE_BYTES = range(0, 320_000, 4000)
 # Ahead and behind, from five minutes to a year.
 _CLOCKS_S = tuple(sign * days * 86_400 for days in (5 / 1440, 1 / 24, 1, 30, 365) for sign in (1, -1))
+# Of the bytes in which it comes, at the end of an upload.
+_WITHIN_RECEIPT = 400
 Disturbance = Callable[[Work], Outcome]
 
 
@@ -51,6 +73,8 @@ class Extent:
         bytes: one of so many bytes.
         random: kills at random times, of each piece of work.
         rounds: of eight processes at once.
+        serving: faults of each kind of an upload to a server, and of a PostgreSQL.
+        kinds: one of so many kinds of faults of an upload and of a PostgreSQL, and of scenarios on it.
     """
 
     calls: int = 8
@@ -59,9 +83,11 @@ class Extent:
     bytes: int = 1
     random: int = 30
     rounds: int = 10
+    serving: int = 8
+    kinds: int = 1
 
 
-QUICK = Extent(calls=1500, writes=500, clocks=9, bytes=900, random=1, rounds=1)
+QUICK = Extent(calls=1500, writes=500, clocks=9, bytes=900, random=1, rounds=1, serving=1, kinds=8)
 
 
 @dataclass
@@ -93,7 +119,7 @@ def run(folder: Path, extent: Extent, say: Callable[[str], None] = lambda line: 
     """
     tallies = []
     with invented_terms(sandbox=False):
-        for name, faults in _kinds(folder, extent):
+        for name, faults in chain(_kinds(folder, extent), _kinds_of_servers(folder, extent, say)):
             tally, began = Tally(name), time.monotonic()
             for damage in faults:
                 tally.tried += 1
@@ -120,6 +146,93 @@ def _kinds(folder: Path, extent: Extent) -> Iterator[tuple[str, Iterable[Damage]
     yield "a byte of the header flipped", faults_bytes.flips_outside(build(folder / "outside"), extent.bytes)
     yield "a byte of the manifest flipped", faults_bytes.flips_inside(build(folder / "inside"), extent.bytes)
     yield "eight processes with one bundle", _at_once(accepted, extent.rounds)
+
+
+def _kinds_of_servers(
+    folder: Path, extent: Extent, say: Callable[[str], None]
+) -> Iterator[tuple[str, Iterable[Damage]]]:
+    """On PostgreSQL and over HTTPS; where not all kinds are tried, over HTTPS on one database."""
+    try:
+        with run_postgres() as server:
+            yield from _kinds_on_postgres(folder, extent, server)
+            yield from _kinds_over_https(folder / "postgresql", extent, server)
+            if extent.kinds > 1:
+                return
+    except PostgresMissingError as error:
+        say(f"left out, all that needs PostgreSQL: {error}")
+    yield from _kinds_over_https(folder / "sqlite", extent)
+
+
+def _kinds_on_postgres(folder: Path, extent: Extent, server: Postgres) -> Iterator[tuple[str, Iterable[Damage]]]:
+    fewer = replace(extent, calls=4 * extent.calls, random=-(-extent.random // 3))
+    subjects = [on_postgres.subject(scenario, folder, server) for scenario in SCENARIOS[:: extent.kinds]]
+    for subject in subjects:
+        yield f"kill -9: {subject.name}", _all(subject, _kills(subject, fewer))
+    for what, disturb in list(_disturbances_of(server).items())[:: extent.kinds]:
+        yield f"{what}: {subjects[0].name}", _beside(subjects[0], disturb, extent.serving)
+
+
+def _disturbances_of(server: Postgres) -> dict[str, Callable[[], object]]:
+    return {
+        "database stopped and started": server.restart,
+        "database crashes": server.kill,
+        "connections of the database ended": server.end_connections,
+    }
+
+
+def _kinds_over_https(
+    folder: Path, extent: Extent, server: Postgres | None = None
+) -> Iterator[tuple[str, Iterable[Damage]]]:
+    database = None if server is None else server.copy_database("exchange")
+    with over_https.run_exchange(folder, database) as exchange:
+        subject = exchange.subject("upload over HTTPS" + (", on PostgreSQL" if server else ""))
+        # The first upload also starts what takes shares in.
+        sent, answered = _passed(subject)
+        kinds = {
+            "line cut": _cut(subject, sent, answered, extent.serving),
+            "answer lost": _cut(subject, sent, answered, extent.serving, within_receipt=True),
+            "kill -9": _kills_of_client(subject, extent),
+        }
+        disturbs = {"kill -9 of the server": exchange.restart, "kill -9 of the ingest": exchange.kill_ingest}
+        for what, disturb in (disturbs | (_disturbances_of(server) if server else {})).items():
+            kinds[what] = _beside(subject, disturb, extent.serving)
+        for what in list(kinds)[:: extent.kinds]:
+            yield f"{what}: {subject.name}", kinds[what]
+
+
+def _passed(subject: Subject[Submission]) -> list[int]:
+    """How many bytes an upload sends and gets."""
+    with subject.copied() as place:
+        counted: list[int] = json.loads(run_undisturbed(partial(over_https.count_bytes, place)).said or b"[]")
+        return counted
+
+
+def _kills_of_client(subject: Subject[Submission], extent: Extent) -> Iterator[Damage]:
+    """As many at calls, spread over all of them, as at random times."""
+    points, _ = _measured(subject, partial(kill_at, point=0))
+    spread = replace(extent, calls=-(-points // extent.serving), random=extent.serving)
+    yield from _all(subject, _kills(subject, spread))
+
+
+def _beside(subject: Subject[Any], disturb: Callable[[], object], times: int) -> Iterator[Damage]:
+    """At random times of the work something is done to what it stands on."""
+    _, seconds = _measured(subject, run_undisturbed)
+    when = moments(seconds, times, seed=times)
+    yield from _all(subject, (partial(disturb_after, seconds=at, disturb=disturb) for at in when))
+
+
+def _cut(
+    subject: Subject[Submission], sent: int, answered: int, times: int, *, within_receipt: bool = False
+) -> Iterator[Damage]:
+    """Three lines of each upload are cut at random bytes, of the third the answers; or one within the receipt, when all is decided."""
+    chance = random.Random(sent)
+    for _ in range(times):
+        cuts = [chance.randrange(sent), chance.randrange(sent)]
+        answer_cuts = [answered, answered, chance.randrange(answered)]
+        if within_receipt:
+            cuts, answer_cuts = [], [answered - chance.randrange(1, _WITHIN_RECEIPT)]
+        work = partial(over_https.submit_with_cuts, cuts=cuts, answer_cuts=answer_cuts)
+        yield from _all(replace(subject, work=work), (run_undisturbed,))
 
 
 def _all(subject: Subject[Any], disturbances: Iterable[Disturbance]) -> Iterator[Damage]:
@@ -224,6 +337,7 @@ def entries(tallies: list[Tally]) -> list[Entry]:
     tried = sum(tally.tried for tally in tallies)
     kills = sum(tally.tried for tally in tallies if tally.name.startswith("kill -9"))
     damage = sum((tally.damage for tally in tallies), Damage())
+    far = sum(tally.tried for tally in tallies if "over HTTPS" in tally.name or "on PostgreSQL" in tally.name)
     note = "; ".join(f"{tally.name}: {tally.tried}" for tally in tallies)
 
     def entry(measure: str, value: int, unit: str, note: str, target: int = 0, direction: str = "<=") -> Entry:
@@ -241,6 +355,7 @@ def entries(tallies: list[Tally]) -> list[Entry]:
             1000,
             ">=",
         ),
+        entry("of these over HTTPS or on PostgreSQL", far, "faults", "each examined as all others", 100, ">="),
     ]
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from aggregator import workspace as central
+from aggregator.enrolled import sites
 from aggregator.publishing import releases
 from bench.exchange.world import SCHEME, Sentences
 from bench.faults.intake import Damage, Subject
@@ -36,10 +37,14 @@ from shared.models.representer import Representer, RepresenterConfig
 from site_client import ledger
 from site_client import workspace as hospital
 from site_client.exchange.departures import departures
-from site_client.exchange.submit import submit_to_folder
+from site_client.exchange.submit import require_policy, submit_to_folder
+from site_client.keys import request_enrolment
+from site_client.policy.enforcing import Acceptance
 from site_client.releases.pull import pull
 
 _DIM = 8
+# Its release is not audited.
+_ACCEPTED = Acceptance("a measurement")
 
 
 def subject(folder: Path) -> Subject[Path]:
@@ -50,8 +55,14 @@ def subject(folder: Path) -> Subject[Path]:
 
 def build(root: Path) -> Path:
     """A hospital that has pulled a release and encoded a share; returns the folder with both."""
+    encode(build_hospital(root), root / "share.parquet", 1, Sentences(0, sentences=300))
+    return root
+
+
+def build_hospital(root: Path, database: str | None = None) -> hospital.Workspace:
+    """A hospital that has enrolled and pulled a release, beside its provider."""
     scheme = load_scheme(SCHEME)
-    provider = central.create(root / "provider", "provider", SCHEME)
+    provider = central.create(root / "provider", "provider", SCHEME, database=database)
     provider.representer.mkdir()
     words = WordVectors(("one", "two"), unit_rows(np.eye(2, _DIM, dtype=np.float32)))
     representer = Representer(RepresenterConfig(_DIM, dim=_DIM, hidden=4)).eval()
@@ -59,25 +70,31 @@ def build(root: Path) -> Path:
     write_text(provider.representer / "training.json", "{}", private=False)
     releases.publish_representer(provider, releases.Publishing(audited=False))
     fingerprint = provider.repository().fingerprint.key_id
-    site, _ = pull(hospital.create(root / "site", "north"), str(provider.releases), fingerprint)
-    sentences = Sentences(0, sentences=300)
-    with create_payload(root / "share.parquet", dim=_DIM) as writer:
+    site, _ = pull(hospital.create(root / "site", "north"), str(provider.releases), fingerprint, acceptance=_ACCEPTED)
+    request_enrolment(site, root / "request.json", "", sites.today())
+    sites.enrol(provider, root / "request.json", site.key_in_use.key_id)
+    provider.registry().close()
+    return site
+
+
+def encode(site: hospital.Workspace, path: Path, sequence: int, sentences: Sentences) -> None:
+    """Writes a share of a hospital, its manifest beside it; it may leave."""
+    with create_payload(path, dim=_DIM) as writer:
         writer.append(sentences.block(0))
     fields = ShareFields(
-        site="north",
-        sequence=1,
+        site=site.site,
+        sequence=sequence,
         recipient=site.pinned_provider().signing_key.key_id,
         release=site.release().digest,
         label_scheme=SCHEME,
-        tags=len(scheme.tags),
+        tags=len(load_scheme(SCHEME).tags),
         value_bound=8.0,
         created=datetime.date(2026, 1, 31),
         software="deid-commons",
         protection={},
     )
-    seal_share(root / "share.parquet", fields, site.key())
-    provider.registry().close()
-    return root
+    seal_share(path, fields, site.key())
+    require_policy(site, path, _ACCEPTED)
 
 
 def submit(root: Path) -> bytes:

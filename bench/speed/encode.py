@@ -24,6 +24,7 @@ from shared.embeddings.vectors import WordVectors
 from shared.models.lstm import lstm_precision
 from shared.sentences.encoding import embed_sentences, token_batches
 from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
+from site_client.policy.enforcing import Acceptance
 from site_client.sharing import encode as encoding
 from site_client.sharing.guard import Guard
 from site_client.workspace import Workspace
@@ -186,7 +187,7 @@ def _encoder(site: Workspace, source: Path, out: Path, clocks: list[_Clock]) -> 
                 encoding, "tokenised_chunks", lambda *arguments: clock.each("read and tokenise", chunks(*arguments))
             )
             stack.enter_context(cut)
-            encoding.encode(site, clock.each("read", read_corpus(source)), out)
+            encoding.encode(site, clock.each("read", read_corpus(source)), out, acceptance=Acceptance("a measurement"))
         clock.seconds["tokenise"] = clock.seconds.pop("read and tokenise") - clock.seconds["read"]
         clocks.append(clock)
 

@@ -26,6 +26,7 @@ from shared.sentences.encoding import embed_sentences
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from site_client import workspace as hospital
+from site_client.policy.enforcing import Acceptance
 from site_client.releases import pull
 
 SITES = ("en_harbor", "en_prairie", "en_moor")
@@ -79,5 +80,7 @@ def site_workspace(folder: Path, vectors: WordVectors) -> hospital.Workspace:
     write_text(central.representer / "training.json", "{}", private=False)
     releases.publish_representer(central, releases.Publishing(audited=False))
     site = hospital.create(folder / "site", "bench")
-    site, _ = pull.pull(site, str(central.releases), central.repository().fingerprint.key_id)
+    site, _ = pull.pull(
+        site, str(central.releases), central.repository().fingerprint.key_id, acceptance=Acceptance("a measurement")
+    )
     return site

@@ -14,6 +14,7 @@ from pathlib import Path
 from bench.results import ROOT, Entry
 from bench.speed.material import DATA, notes
 from shared.corpus import read_corpus, write_corpus
+from site_client.policy.enforcing import Acceptance
 from site_client.sharing.encode import encode
 from site_client.workspace import Workspace, open_workspace
 
@@ -60,7 +61,7 @@ def main(site: str, source: str, out: str) -> None:
     import torch
 
     torch.set_num_threads(1)
-    encode(open_workspace(Path(site)), read_corpus(Path(source)), Path(out))
+    encode(open_workspace(Path(site)), read_corpus(Path(source)), Path(out), acceptance=Acceptance("a measurement"))
     print(peak_kib())
 
 

@@ -5,16 +5,13 @@ hybrid must be broken, today's and the one that stands against a quantum compute
 encrypted: signatures do, see `protocols.share.bundle`.
 
 The private key is X-Wing's seed of 32 bytes (draft-connolly-cfrg-xwing-kem, whose appendix D gives the PKCS 8 form that
-is written here); both halves are computed from it. It lies unencrypted in a PEM file that only its owner may read, and
-appears in no repr, log or error.
+is written here); both halves are computed from it. It lies in a PEM file that only its owner may read, under a passphrase if its
+owner wants it, and appears in no repr, log or error.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
-import re
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +23,8 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 
 from protocols.errors import EncryptionError, SchemaError
 from protocols.keys import fingerprint
-from protocols.keys.key_files import read_secret, write_secret
+from protocols.keys.key_files import read_private, write_private
+from protocols.keys.passphrase import Passphrase
 from protocols.keys.signing import read_hex
 
 PUBLIC_BYTES = 1184 + 32
@@ -35,12 +33,10 @@ WRAPPED_BYTES = 1120 + 32 + 16
 
 _MLKEM_BYTES = 1184
 _SEED_BYTES = 32
-_MAX_KEY_BYTES = 4096
 _ID_CONTEXT = b"deid-commons recipient id v1\x00"
 _SUITE = hpke.Suite(hpke.KEM.MLKEM768_X25519, hpke.KDF.HKDF_SHA256, hpke.AEAD.CHACHA20_POLY1305)
 # PrivateKeyInfo of version 0 with the object identifier 1.3.6.1.4.1.62253.25722, up to the seed.
 _PKCS8 = bytes.fromhex("3034020100300d060b2b0601040183e62d81c87a0420")
-_PEM = re.compile(rb"-----BEGIN PRIVATE KEY-----\s+([A-Za-z0-9+/=\s]+)-----END PRIVATE KEY-----\s*")
 
 
 @dataclass(frozen=True)
@@ -130,32 +126,26 @@ class RecipientPrivateKey:
         return cls(seed)
 
     @classmethod
-    def load(cls, path: Path) -> RecipientPrivateKey:
+    def load(cls, path: Path, passphrase: Passphrase | None = None) -> RecipientPrivateKey:
         """Reads a key that `save` wrote.
 
         Raises:
             StorageError: no such file, or others than its owner may read it.
-            SchemaError: not an unencrypted X-Wing key in PEM.
+            PassphraseError: it lies under a passphrase that is not given.
+            SchemaError: not an X-Wing key in PEM.
         """
-        found = _PEM.fullmatch(read_secret(path, _MAX_KEY_BYTES))
-        wrong = SchemaError("an X-Wing key in PEM", received="another file", advice="check the path", place=path.name)
-        try:
-            der = base64.b64decode(b"".join(found[1].split()), validate=True) if found else b""
-        except binascii.Error as error:
-            raise wrong from error
+        der = read_private(path, passphrase)
         if not der.startswith(_PKCS8) or len(der) != len(_PKCS8) + _SEED_BYTES:
-            raise wrong
+            raise SchemaError("an X-Wing key in PEM", received="another file", advice="check the path", place=path.name)
         return cls(der[len(_PKCS8) :])
 
-    def save(self, path: Path) -> None:
-        """Writes the key as PEM (PKCS 8), rights 0600, never over another file.
+    def save(self, path: Path, passphrase: Passphrase | None = None) -> None:
+        """Writes the key as PEM (PKCS 8), rights 0600, never over another file; in clear where there is no passphrase.
 
         Raises:
             StorageError: the file exists or can't be written.
         """
-        text = base64.b64encode(_PKCS8 + self._seed)
-        lines = (b"-----BEGIN PRIVATE KEY-----", text[:64], text[64:], b"-----END PRIVATE KEY-----", b"")
-        write_secret(path, b"\n".join(lines))
+        write_private(path, _PKCS8 + self._seed, passphrase)
 
     def unwrap(self, wrapped: bytes, info: bytes) -> bytes:
         """The key that `RecipientPublicKey.wrap` encrypted.

@@ -62,6 +62,16 @@ def claimed_sender(data: bytes, name: str) -> tuple[str, str]:
     return site, Signature.from_json(signature, name).key_id
 
 
+def claimed_version(data: bytes, name: str) -> Json:
+    """The format version that a message claims. NOTHING is verified: for choosing how to read it.
+
+    Raises:
+        SchemaError: no such message.
+    """
+    stated, _ = _envelope(data, name)
+    return stated.get("format_version") if isinstance(stated, dict) else None
+
+
 def _envelope(data: bytes, name: str) -> tuple[Json, Json]:
     envelope = parse_canonical(data, max_bytes=MAX_MESSAGE_BYTES, place=name)
     if not isinstance(envelope, dict) or not set(envelope) <= {name, "signature"}:

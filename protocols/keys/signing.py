@@ -2,8 +2,8 @@
 
 What is signed is `context`, a NUL byte and the message. The context names format and version ("deid-commons share
 v2"), so that a signature made for one purpose is worth nothing for another. Keys come from the entropy of the
-operating system. A private key lies unencrypted in a PEM file that only its owner may read; it appears in no repr,
-log or error.
+operating system. A private key lies in a PEM file that only its owner may read, under a passphrase if its owner wants it (see
+`protocols.keys.passphrase`); it appears in no repr, log or error.
 
 A key's id is the fingerprint (see `protocols.keys.fingerprint`) of its raw 32 bytes, domain-separated.
 """
@@ -16,14 +16,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from protocols.canonical import Json
 from protocols.errors import SchemaError, SignatureError, UnknownSignerError, UnsignedError
 from protocols.keys import fingerprint
-from protocols.keys.key_files import read_secret, write_secret
+from protocols.keys.key_files import read_private, write_private
+from protocols.keys.passphrase import Passphrase
 
 SHARE_CONTEXT = "deid-commons share v2"
 BUNDLE_CONTEXT = "deid-commons bundle v2"
@@ -35,7 +36,6 @@ ACCEPTANCE_CONTEXT = "deid-commons rotation accepted v1"
 LEDGER_CONTEXT = "deid-commons ledger v1"
 ALGORITHM = "ed25519"
 
-_MAX_KEY_BYTES = 4096
 _ID_CONTEXT = b"deid-commons key id v1\x00"
 
 
@@ -126,33 +126,34 @@ class PrivateKey:
         return cls(Ed25519PrivateKey.from_private_bytes(seed))
 
     @classmethod
-    def load(cls, path: Path) -> PrivateKey:
+    def load(cls, path: Path, passphrase: Passphrase | None = None) -> PrivateKey:
         """Reads a key that `save` wrote.
 
         Raises:
             StorageError: no such file, or others than its owner may read it.
-            SchemaError: not an unencrypted Ed25519 key in PEM.
+            PassphraseError: it lies under a passphrase that is not given.
+            SchemaError: not an Ed25519 key in PEM.
         """
-        data = read_secret(path, _MAX_KEY_BYTES)
+        der = read_private(path, passphrase)
         wrong = SchemaError("an Ed25519 key in PEM", received="another file", advice="check the path", place=path.name)
         try:
-            key = serialization.load_pem_private_key(data, password=None)
-        except (ValueError, TypeError) as error:
+            key = serialization.load_der_private_key(der, password=None)
+        except (ValueError, TypeError, UnsupportedAlgorithm) as error:
             raise wrong from error
         if not isinstance(key, Ed25519PrivateKey):
             raise wrong
         return cls(key)
 
-    def save(self, path: Path) -> None:
-        """Writes the key as PEM (PKCS 8), rights 0600, never over another file.
+    def save(self, path: Path, passphrase: Passphrase | None = None) -> None:
+        """Writes the key as PEM (PKCS 8), rights 0600, never over another file; in clear where there is no passphrase.
 
         Raises:
             StorageError: the file exists or can't be written.
         """
-        pem = self._key.private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        der = self._key.private_bytes(
+            serialization.Encoding.DER, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
-        write_secret(path, pem)
+        write_private(path, der, passphrase)
 
     def sign(self, context: str, message: bytes) -> Signature:
         """Signs `message` for one purpose."""

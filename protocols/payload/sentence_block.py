@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.errors import BoundsError, NonFiniteError, SchemaError
+from protocols.errors import BoundsError, CodebookError, NonFiniteError, SchemaError, TagSequenceError
+from protocols.payload.codebook import ABSENT, Codebook
 
 Array: TypeAlias = NDArray[Any]
 
 VALUE_TYPE = np.dtype("<f2")
+
 LENGTH_TYPE = np.dtype("<i4")
 CLASS_TYPE = np.dtype("u1")
 CASING_CLASSES = 7
@@ -96,14 +98,17 @@ class ValueRules:
     Args:
         tags: number of tags in the label scheme.
         value_bound: largest L2 norm of one token's representation, before it was rounded to float16.
+        codebook: the rows that there are; None where noise makes any row possible. It follows from the release, so that
+            rules are the same that differ in it alone.
     """
 
     tags: int
     value_bound: float
+    codebook: Codebook | None = field(default=None, compare=False, repr=False)
 
 
 class CheckedValues:
-    """Checks one block after the other, and counts the tokens of each tag.
+    """Checks one block after the other, and counts the tokens of each tag and of each row.
 
     Args:
         rules: what every block must keep to.
@@ -115,10 +120,15 @@ class CheckedValues:
         self._place = place
         self._blocks = 0
         self._counts = np.zeros(rules.tags, dtype=np.int64)
+        self._rows = np.zeros(0 if rules.codebook is None else len(rules.codebook), dtype=np.int64)
 
     def add(self, block: SentenceBlock) -> None:
         """Raises what `check_block` raises."""
-        check_block(block, self.rules, f"{self._place}, block {self._blocks}")
+        place = f"{self._place}, block {self._blocks}"
+        check_block(block, replace(self.rules, codebook=None), place)
+        if self.rules.codebook is not None:
+            places = _find_places(block, self.rules.codebook, place)
+            self._rows += np.bincount(places, minlength=len(self._rows))
         self._blocks += 1
         self._counts += np.bincount(block.tags, minlength=self.rules.tags)
 
@@ -127,6 +137,11 @@ class CheckedValues:
         """How often each tag was seen, in the order of the tags."""
         return tuple(self._counts.tolist())
 
+    @property
+    def commonest_row(self) -> int:
+        """How many tokens show the row that most show; 0 without a codebook."""
+        return int(self._rows.max(initial=0))
+
 
 def check_block(block: SentenceBlock, rules: ValueRules, place: str = "block") -> None:
     """Returns if every value of `block` is one that `rules` allow.
@@ -134,6 +149,8 @@ def check_block(block: SentenceBlock, rules: ValueRules, place: str = "block") -
     Raises:
         NonFiniteError: NaN or infinity in a representation.
         BoundsError: a norm beyond the bound, a tag or casing class that does not exist.
+        TagSequenceError: a tag that goes on with what was not begun.
+        CodebookError: a row that no word has.
     """
     if int(block.tags.max()) >= rules.tags:
         raise BoundsError(f"tags below {rules.tags}", received=str(block.tags.max()), advice="refuse it", place=place)
@@ -149,6 +166,39 @@ def check_block(block: SentenceBlock, rules: ValueRules, place: str = "block") -
             advice="encode the notes again",
             place=place,
         )
+    _check_tag_sequence(block, place)
+    if rules.codebook is not None:
+        _find_places(block, rules.codebook, place)
+
+
+def _check_tag_sequence(block: SentenceBlock, place: str) -> None:
+    """Tag 0 is outside; 2c + 1 begins category c, 2c + 2 goes on with it and stands behind one of the two."""
+    before = np.zeros_like(block.tags)
+    before[1:] = block.tags[:-1]
+    before[block.offsets[:-1]] = 0
+    goes_on = (block.tags > 0) & (block.tags % 2 == 0)
+    wrong = goes_on & (before != block.tags) & (before != block.tags - 1)
+    if wrong.any():
+        raise TagSequenceError(
+            "tags that go on with a category behind one that began it",
+            received=f"{int(wrong.sum())} that do not",
+            advice="encode the notes again",
+            place=place,
+        )
+
+
+def _find_places(block: SentenceBlock, codebook: Codebook, place: str) -> NDArray[np.int64]:
+    """Which row of the codebook each token shows."""
+    places = codebook.places(block.values)
+    absent = int((places == ABSENT).sum())
+    if absent:
+        raise CodebookError(
+            f"rows of the {len(codebook)} that the release can show",
+            received=f"{absent} of {block.tokens} that no word has",
+            advice="encode the notes again with the release in use",
+            place=place,
+        )
+    return places
 
 
 def largest_norm(values: Array) -> float:

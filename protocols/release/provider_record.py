@@ -11,13 +11,16 @@ import re
 from dataclasses import dataclass
 
 from protocols.canonical import Json, canonical_bytes, parse_canonical
-from protocols.errors import SchemaError
+from protocols.errors import SchemaError, UnknownSignerError
 from protocols.fields import LINE, NAME, Fields, check_text, check_version
 from protocols.http.messages import server_address
 from protocols.keys.recipient import RecipientPublicKey
 from protocols.keys.signing import PublicKey
 
 FORMAT_VERSION = 1
+ROTATING_VERSION = 2
+"""Of a record with earlier keys, which a reader of version 1 does not know."""
+MAX_EARLIER_KEYS = 16
 MAX_RECORD_BYTES = 16 << 10
 _HEX = re.compile(r"[0-9a-f]{0,4096}")
 
@@ -32,6 +35,7 @@ class ProviderRecord:
         recipient: shares are sealed to it.
         server: address of the provider's server, "" where there is none.
         valid_until: the last day on which a site may use these keys.
+        earlier_signing: keys before `signing_key` whose signatures still count, each with its last day.
     """
 
     name: str
@@ -39,16 +43,50 @@ class ProviderRecord:
     recipient: RecipientPublicKey
     server: str
     valid_until: datetime.date
+    earlier_signing: tuple[tuple[PublicKey, datetime.date], ...] = ()
 
     def __post_init__(self) -> None:
         check_text(self.name, NAME, "name")
         if self.server and self.server != server_address(self.server):
             raise SchemaError("an address in its one spelling", received="another", advice="correct it", place="server")
+        if len(self.earlier_signing) > MAX_EARLIER_KEYS:
+            raise SchemaError(
+                f"at most {MAX_EARLIER_KEYS} earlier keys that count",
+                received="more",
+                advice="wait until some have ended",
+            )
+
+    def signing_keys(self, day: datetime.date) -> tuple[PublicKey, ...]:
+        """The keys whose signatures count on a day, the newest first."""
+        return (self.signing_key, *(key for key, until in self.earlier_signing if until >= day))
+
+    def signer(self, key_id: str, day: datetime.date) -> PublicKey:
+        """The key that a message names, if its signatures count on a day; whether it made this one is for `PublicKey.verify` to say.
+
+        Raises:
+            UnknownSignerError: the provider has no such key, or not any more.
+        """
+        for key in self.signing_keys(day):
+            if key.key_id == key_id:
+                return key
+        raise UnknownSignerError(
+            f"a message signed with a key of provider {self.name} that counts today",
+            received=f"one by key {key_id}",
+            advice="run `site-client pull`, which brings the keys of today, and repeat it; if it fails again, tell the provider",
+        )
 
     def to_json(self) -> dict[str, Json]:
-        """The record as JSON."""
+        """The record as JSON; of version 1 as long as no earlier key counts."""
+        if not self.earlier_signing:
+            return self._stated(FORMAT_VERSION)
+        earlier: list[Json] = [
+            {"key": key.hex, "valid_until": until.isoformat()} for key, until in self.earlier_signing
+        ]
+        return {**self._stated(ROTATING_VERSION), _EARLIER: earlier}
+
+    def _stated(self, version: int) -> dict[str, Json]:
         return {
-            "format_version": FORMAT_VERSION,
+            "format_version": version,
             "name": self.name,
             "recipient": self.recipient.hex,
             "recipient_id": self.recipient.key_id,
@@ -69,9 +107,10 @@ class ProviderRecord:
             VersionError: another format version.
             SchemaError: another key, type or spelling.
         """
+        rotating = isinstance(value, dict) and value.get("format_version") == ROTATING_VERSION
         if isinstance(value, dict):
-            check_version(value.get("format_version"), FORMAT_VERSION, place)
-        fields = Fields(value, _KEYS, place)
+            check_version(value.get("format_version"), ROTATING_VERSION if rotating else FORMAT_VERSION, place)
+        fields = Fields(value, _KEYS | {_EARLIER} if rotating else _KEYS, place)
         recipient = RecipientPublicKey.from_hex(fields.text("recipient", _HEX))
         if fields.text("recipient_id", LINE) != recipient.key_id:
             raise SchemaError("the id of the recipient", received="another", advice="refuse the file", place=place)
@@ -81,6 +120,7 @@ class ProviderRecord:
             recipient=recipient,
             server=fields.text("server", LINE),
             valid_until=fields.date("valid_until"),
+            earlier_signing=_read_earlier(value, place) if rotating else (),
         )
 
     @classmethod
@@ -93,4 +133,21 @@ class ProviderRecord:
         return cls.from_json(parse_canonical(data, max_bytes=MAX_RECORD_BYTES, place=place), place)
 
 
-_KEYS = frozenset(field.name for field in dataclasses.fields(ProviderRecord)) | {"format_version", "recipient_id"}
+def _read_earlier(value: Json, place: str) -> tuple[tuple[PublicKey, datetime.date], ...]:
+    stated = value.get(_EARLIER) if isinstance(value, dict) else None
+    if not isinstance(stated, list) or not 1 <= len(stated) <= MAX_EARLIER_KEYS:
+        raise SchemaError(
+            f"1 to {MAX_EARLIER_KEYS} earlier keys", received="something else", advice="refuse the file", place=place
+        )
+    found = []
+    for one in stated:
+        fields = Fields(one, ("key", "valid_until"), place)
+        found.append((PublicKey.from_hex(fields.text("key", LINE)), fields.date("valid_until")))
+    return tuple(found)
+
+
+_EARLIER = "earlier_signing"
+_KEYS = (frozenset(field.name for field in dataclasses.fields(ProviderRecord)) - {_EARLIER}) | {
+    "format_version",
+    "recipient_id",
+}

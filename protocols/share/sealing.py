@@ -10,7 +10,7 @@ Assumption: no one else writes in the folder of the share while it is opened.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -25,8 +25,9 @@ from protocols.errors import (
     TruncatedError,
 )
 from protocols.keys.signing import PrivateKey, PublicKey
+from protocols.payload.codebook import Codebook
 from protocols.payload.opening import PayloadLimits, PayloadReader, ValueRules, open_payload
-from protocols.payload.sentence_block import CheckedValues
+from protocols.payload.sentence_block import CheckedValues, SentenceBlock
 from protocols.share.manifest import ShareFields, ShareManifest
 from protocols.share.manifest_envelope import MAX_ENVELOPE_BYTES, parse_manifest, seal_manifest, verify_manifest
 
@@ -61,12 +62,14 @@ class VerifiedShare:
         path: the payload.
         key: the key that signed it.
         limits: the limits that it was checked against.
+        commonest_row: how many tokens show the row that most show; 0 where no codebook was given.
     """
 
     manifest: ShareManifest
     path: Path
     key: PublicKey
     limits: PayloadLimits
+    commonest_row: int = 0
 
     def open(self) -> PayloadReader:
         """The payload, to be closed by the caller."""
@@ -144,6 +147,8 @@ def open_share(
     public_keys: Mapping[str, Sequence[PublicKey]],
     limits: PayloadLimits | None = None,
     expected: ShareExpectation | None = None,
+    codebook: Codebook | None = None,
+    look: Callable[[SentenceBlock], object] | None = None,
 ) -> VerifiedShare:
     """Verifies a share.
 
@@ -152,6 +157,8 @@ def open_share(
         public_keys: the keys that each site may sign with, by name of the site.
         limits: what to accept at most.
         expected: release, label scheme and width that it must fit.
+        codebook: the rows that its release can show; None for any within the bound.
+        look: is shown every block, once its values are checked.
 
     Raises:
         ProtocolError: one of its kinds for each check that fails; see the module.
@@ -166,9 +173,10 @@ def open_share(
             stated = getattr(manifest, "payload_format" if name == "format" else name)
             if getattr(reader, name) != stated:
                 raise _mismatch(f"{name} {stated}", str(getattr(reader, name)), payload_path.name)
-        if _check_values(reader, manifest).tag_counts != manifest.tag_counts:
+        checked = _check_values(reader, manifest, codebook, look)
+        if checked.tag_counts != manifest.tag_counts:
             raise _mismatch("the tag counts of the manifest", "others", payload_path.name)
-    return VerifiedShare(manifest, payload_path, key, limits)
+    return VerifiedShare(manifest, payload_path, key, limits, checked.commonest_row)
 
 
 def _check_expected(manifest: ShareManifest, expected: ShareExpectation, place: str) -> None:
@@ -208,16 +216,23 @@ def _check_bytes(manifest: ShareManifest, payload_path: Path) -> None:
         )
 
 
-def _check_values(reader: PayloadReader, fields: ShareFields) -> CheckedValues:
+def _check_values(
+    reader: PayloadReader,
+    fields: ShareFields,
+    codebook: Codebook | None = None,
+    look: Callable[[SentenceBlock], object] | None = None,
+) -> CheckedValues:
     """Checks every block."""
-    checked = CheckedValues(_rules(fields), reader.path.name)
+    checked = CheckedValues(_rules(fields, codebook), reader.path.name)
     for block in reader:
         checked.add(block)
+        if look is not None:
+            look(block)
     return checked
 
 
-def _rules(fields: ShareFields) -> ValueRules:
-    return ValueRules(tags=fields.tags, value_bound=fields.value_bound)
+def _rules(fields: ShareFields, codebook: Codebook | None = None) -> ValueRules:
+    return ValueRules(tags=fields.tags, value_bound=fields.value_bound, codebook=codebook)
 
 
 def _mismatch(expected: str, received: str, place: str) -> MismatchError:

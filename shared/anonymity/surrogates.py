@@ -23,6 +23,8 @@ import torch
 
 from foundation.files import write_text
 from foundation.reading import read_text
+from shared.anonymity.public_lists import PublicList
+from shared.anonymity.telling_spans import Telling
 from shared.augment.pseudonyms import is_punctuation
 from shared.errors import ModelError, TrainingError
 from shared.labels import without_hidden
@@ -47,6 +49,8 @@ _LETTERS = frozenset({_LOWER, _UPPER, _INITIAL, _OTHER})
 _ANY_CASING = "any casing"
 # The class of every token where casing and punctuation are not to tell anything.
 _HIDDEN = -1
+# Stands ahead of what was cut off: no token is empty.
+_CUT = ("",)
 # A float holds so many random digits.
 _DIGITS = 12
 
@@ -63,6 +67,7 @@ class SurrogateBank:
             same list, but in categories where few words come back again and again ("country"); and every number to
             another of as many digits. So a head meets more than the few of the spans.
         hides_casing: whether a surrogate has a casing and punctuation of its own.
+        later: what stands behind other words of spans that were cut, see `telling_spans`: as spans.
 
     Raises:
         TrainingError: there are no spans.
@@ -74,8 +79,10 @@ class SurrogateBank:
         lists: Sequence[tuple[str, ...]] = (),
         *,
         hides_casing: bool = False,
+        later: Sequence[tuple[int, tuple[str, ...]]] = (),
     ) -> None:
         self.spans = tuple(spans)
+        self.later = tuple(later)
         self.lists = tuple(lists)
         self.hides_casing = hides_casing
         if all(is_punctuation(word) for _, words in self.spans for word in words):
@@ -83,12 +90,10 @@ class SurrogateBank:
         self._whole: dict[tuple[int, Pattern], list[tuple[str, ...]]] = {}
         self._single: dict[_Key, list[str]] = {}
         for category, words in self.spans:
-            pattern = self._pattern(words)
-            self._whole.setdefault((category, pattern), []).append(words)
-            for place, (word, kind) in enumerate(zip(words, pattern, strict=True)):
-                if isinstance(kind, int):
-                    for key in _keys(category, words[max(place - 1, 0) : place], kind):
-                        self._single.setdefault(key, []).append(word)
+            self._whole.setdefault((category, self._pattern(words)), []).append(words)
+            self._add_singles(category, words, ())
+        for category, words in self.later:
+            self._add_singles(category, words, _CUT)
         self._listed: dict[str, int] = {}
         for index, listed in enumerate(self.lists):
             for word in listed:
@@ -116,6 +121,12 @@ class SurrogateBank:
             ]
         return TokenisedSentences(words, without_hidden(chunk.tags), chunk.lengths)
 
+    def _add_singles(self, category: int, words: Sequence[str], ahead: Sequence[str]) -> None:
+        for place, (word, kind) in enumerate(zip(words, self._pattern(words), strict=True)):
+            if isinstance(kind, int):
+                for key in _keys(category, words[place - 1 : place] if place else ahead, kind):
+                    self._single.setdefault(key, []).append(word)
+
     def _drawn(self, category: int, words: list[str], chances: list[float]) -> list[str]:
         pattern = self._pattern(words)
         found = self._whole.get((category, pattern), [])
@@ -135,15 +146,16 @@ class SurrogateBank:
 
     def _varies(self, category: int) -> bool:
         """Whether the listed words of a category are many different ones, unlike countries and months."""
-        listed = [
-            word.lower() for own, span in self.spans if own == category for word in span if word.lower() in self._listed
-        ]
+        own = (word.lower() for kind, span in (*self.spans, *self.later) if kind == category for word in span)
+        listed = [word for word in own if word in self._listed]
         return len(set(listed)) >= _DISTINCT * len(listed) > 0
 
     def _varied(self, category: int, word: str, chance: float) -> str:
         """A drawn word, or another like it."""
         if word.isdecimal():
-            return f"{int(chance * 10 ** len(word)):0{len(word)}d}" if len(word) <= _DIGITS else word
+            digits = min(len(word), _DIGITS)
+            drawn = f"{int(chance * 10**digits):0{digits}d}"
+            return (drawn * -(-len(word) // digits))[: len(word)]
         index = self._listed.get(word.lower())
         if index is None or category not in self._various or chance < 0.5:
             return word
@@ -159,7 +171,11 @@ class SurrogateBank:
 
 
 def surrogate_bank(
-    chunks: Iterable[TokenisedSentences], lists: tuple[tuple[str, ...], ...] = (), *, hides_casing: bool = False
+    chunks: Iterable[TokenisedSentences],
+    lists: tuple[tuple[str, ...], ...] = (),
+    *,
+    hides_casing: bool = False,
+    public_lists: Sequence[PublicList] | None = None,
 ) -> SurrogateBank:
     """The labelled spans of public notes.
 
@@ -167,24 +183,30 @@ def surrogate_bank(
         chunks: the notes.
         lists: as in SurrogateBank.
         hides_casing: as in SurrogateBank.
+        public_lists: what is telling under these is cut, so that a hospital finds nothing in the bank that stands in its own
+            notes; None keeps every span as it is.
 
     Raises:
         TrainingError: there are none.
     """
-    return SurrogateBank(
-        tuple((category, tuple(chunk.words[start:end])) for chunk in chunks for start, end, category in chunk.spans()),
-        lists,
-        hides_casing=hides_casing,
-    )
+    spans = [(category, tuple(chunk.words[start:end])) for chunk in chunks for start, end, category in chunk.spans()]
+    if public_lists is None:
+        return SurrogateBank(spans, lists, hides_casing=hides_casing)
+    telling = Telling.of((words for _, words in spans), public_lists)
+    pieces = [(category, telling.cut(words) if telling.tells(words) else [words]) for category, words in spans]
+    firsts = [(category, cut[0]) for category, cut in pieces]
+    later = [(category, piece) for category, cut in pieces for piece in cut[1:]]
+    return SurrogateBank(firsts, lists, hides_casing=hides_casing, later=later)
 
 
 def save_bank(bank: SurrogateBank, folder: Path) -> None:
     """Write surrogates.json."""
-    spans = [[category, *words] for category, words in bank.spans]
+    spans, later = ([[category, *words] for category, words in listed] for listed in (bank.spans, bank.later))
+    cut = {"later": later} if bank.later else {}
     kind = _FORMAT_HIDING if bank.hides_casing else FORMAT
     write_text(
         folder / FILE,
-        json.dumps({"format": kind, "spans": spans, "lists": bank.lists}, ensure_ascii=False),
+        json.dumps({"format": kind, "spans": spans, "lists": bank.lists, **cut}, ensure_ascii=False),
         private=False,
     )
 
@@ -203,13 +225,17 @@ def load_bank(folder: Path, categories: int) -> SurrogateBank:
         data = json.loads(read_text(folder / FILE))
         if data["format"] not in (FORMAT, _FORMAT_HIDING):
             raise ValueError
-        spans = tuple((int(span[0]), tuple(map(str, span[1:]))) for span in data["spans"])
-        if not all(0 <= category < categories and words and all(words) for category, words in spans):
+        # A bank that was made before spans were cut has none that are later.
+        spans, later = (
+            tuple((int(span[0]), tuple(map(str, span[1:]))) for span in listed)
+            for listed in (data["spans"], data.get("later", []))
+        )
+        if not all(0 <= category < categories and words and all(words) for category, words in spans + later):
             raise ValueError
         lists = tuple(tuple(map(str, words)) for words in data["lists"])
         if not all(words and all(words) for words in lists):
             raise ValueError
-        return SurrogateBank(spans, lists, hides_casing=data["format"] == _FORMAT_HIDING)
+        return SurrogateBank(spans, lists, hides_casing=data["format"] == _FORMAT_HIDING, later=later)
     except (ValueError, KeyError, TypeError, IndexError, RecursionError, TrainingError) as error:
         raise ModelError(f"{FILE}: expected public spans of the labels of this release; pull it again") from error
 

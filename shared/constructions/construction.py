@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from shared.anonymity.redrawing import Redrawing
 from shared.anonymity.surrogates import SurrogateBank
 from shared.constructions.accounting import Accounting
+from shared.constructions.promised import Clusters, PublicList, Recomputed, folder_bytes, gaussian_mu
 from shared.constructions.rows import ShareRows
 from shared.embeddings.files.artefact import save_vectors
 from shared.embeddings.vectors import WordVectors
@@ -120,6 +121,8 @@ class Construction(ABC):
     """Type of the word vectors: exactly this one."""
     network: ClassVar[type[Representer] | type[TokenLocal]]
     """Type of the representer."""
+    made_by: ClassVar[tuple[str, ...]] = ()
+    """Names of the procedures of the registry that make exactly such a construction."""
     replaces_phi: ClassVar[bool] = False
     """Whether public PHI takes the place of labelled PHI before anything is computed."""
     memoises_noise: ClassVar[bool] = False
@@ -147,6 +150,11 @@ class Construction(ABC):
 
     def _parts(self) -> Parts:
         return Parts(self.vectors, self.representer, self.scheme)
+
+    @property
+    def token_local(self) -> bool:
+        """Whether each token is shown by itself, so that equal rows are one word, or words that nobody can tell apart."""
+        return self.network is TokenLocal
 
     @property
     def dim(self) -> int:
@@ -219,6 +227,18 @@ class Construction(ABC):
             factor: how many times its scale the output noise of a sentence may have.
         """
         return ShareRows(self.dim, self.representer.raised_value_bound(factor))
+
+    def codebook(self) -> NDArray[np.float16] | None:
+        """The rows that a token can have, whatever its word, each once, float16 `[rows, dim]`.
+
+        None where they can't be listed: noise makes any row within the bound possible.
+        """
+        return None
+
+    @property
+    def exact(self) -> bool:
+        """Whether every processor computes the same bits; representers of version 0.1 don't."""
+        return False
 
     # What is hidden, and what can be proved of it
 
@@ -303,6 +323,46 @@ class Construction(ABC):
             raise ModelError(
                 "expected a release that hides casing as its record states, got another; tell the provider"
             )
+
+    # What is seen of it, whatever it promises
+
+    def recompute(self, lists: Sequence[PublicList], folder: Path | None = None) -> Recomputed:
+        """What the files show, whatever the release says of itself.
+
+        Args:
+            lists: public words, of the program and of the hospital; none of them the provider's.
+            folder: of the release, whose files are to be counted.
+        """
+        noise, clusters = self.gaussian_noise, self.count_clusters(lists)
+        return Recomputed(
+            procedures=self.made_by,
+            replaces_phi=self.replaces_phi,
+            cluster_size=clusters.smallest,
+            unlisted_public_words=clusters.unlisted_public_words,
+            hides_casing=self.hides_casing,
+            mu=None if noise is None else gaussian_mu(noise[0]),
+            surrogate_spans=0 if self.surrogate_bank is None else len(self.surrogate_bank.spans),
+            bytes=self._memory() if folder is None else folder_bytes(folder),
+        )
+
+    def count_clusters(self, lists: Sequence[PublicList]) -> Clusters:
+        """How many hidden words are shown alike; here none is hidden.
+
+        Args:
+            lists: as in `recompute`.
+        """
+        return Clusters(None, 0)
+
+    @property
+    def surrogate_bank(self) -> SurrogateBank | None:
+        """Where surrogates are drawn from; None where there are none."""
+        return self._parts().bank
+
+    def _memory(self) -> int:
+        """Bytes that vectors and weights take."""
+        grams = 0 if self.vectors.subwords is None else self.vectors.subwords.buckets.nbytes
+        weights = sum(int(weight.nbytes) for weight in self.representer.state_dict().values())
+        return self.vectors.matrix.nbytes + grams + weights
 
     # On the disk
 

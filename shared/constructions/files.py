@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
+
 FILES = (
     "embeddings.safetensors",
     "vocabulary.json",
@@ -12,7 +15,14 @@ FILES = (
 """What every construction writes."""
 FURTHER_FILES = ("surrogates.json",)
 """What only some write besides."""
-ROW_FILES = ("representer.json", "representer.safetensors")
-"""What decides the rows of a share, see `shared.constructions.rows`."""
 RECORD = "representer.training.json"
 """The record of the training, in a release."""
+
+
+def digest_of(digests: Iterable[str]) -> str:
+    """SHA-256 over all files that decide a representation, which an audit names.
+
+    Args:
+        digests: SHA-256 of the files, in hex: those of FILES, then those of FURTHER_FILES that there are.
+    """
+    return hashlib.sha256("".join(digests).encode("ascii")).hexdigest()

@@ -1,18 +1,16 @@
 """What every row of a share keeps to, as the construction that made it says: width and norm.
 
-Whoever writes or takes in a share holds it to this, and does not look at the representer.
+Whoever writes or takes in a share holds it to this, and does not look at the representer; nothing here needs torch.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shared.errors import ModelError
-from shared.models.storage import load_representer
 
 MAX_FACTOR = 16.0
 """Under more noise than this many times its scale a sentence is of no use to a head."""
@@ -53,17 +51,3 @@ class ShareRows:
             raise ModelError(
                 f"expected finite rows of norm {self.value_bound:.4g} at most, got others; encode the notes again"
             )
-
-
-def load_rows(folder: Path, factor: float = 1.0) -> ShareRows:
-    """The rows of the construction whose ROW_FILES lie in a folder; its vocabulary need not be there.
-
-    Args:
-        folder: verified.
-        factor: as in `Construction.rows`.
-
-    Raises:
-        ModelError: a file is missing or damaged.
-    """
-    representer = load_representer(folder)
-    return ShareRows(representer.config.dim, representer.raised_value_bound(factor))

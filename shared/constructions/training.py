@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from shared.anonymity.public_lists import PublicList
 from shared.anonymity.public_words import PublicRule
+from shared.anonymity.shipped_lists import shipped_lists
 from shared.constructions.construction import Construction
 from shared.embeddings.vectors import WordVectors
 from shared.errors import ConfigurationError
@@ -69,6 +71,7 @@ class TrainingMaterial:
         scheme: of the labels.
         texts: further public text without labels, which tells what words are common; read once.
         names: lists of names of people and places, each of one kind.
+        public_lists: a word is shown as it is only if one of these holds it; by default those that every hospital has.
         cache: folder that keeps searches for neighbours; None searches anew.
     """
 
@@ -78,6 +81,7 @@ class TrainingMaterial:
     texts: Iterable[str] = ()
     names: tuple[tuple[str, ...], ...] = ()
     cache: Path | None = None
+    public_lists: Sequence[PublicList] = field(default_factory=shipped_lists)
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,9 @@ def load_representer(folder: Path) -> Representer | TokenLocal:
     description = read_description(folder, "representer")
     kind = description.pop("kind", None)
     if kind == TokenLocal.kind:
-        return load_model(folder, "representer", description, TokenLocalConfig, TokenLocal)
+        # Version 0.1 did not write it.
+        described = {"fraction_bits": 0} | description
+        return load_model(folder, "representer", described, TokenLocalConfig, TokenLocal)
     if kind == Representer.kind:
         return load_model(folder, "representer", description, RepresenterConfig, Representer)
     raise ModelError("representer.json: expected a kind of representer that this version knows; update deid-commons")

@@ -15,6 +15,9 @@ from torch import Tensor, nn
 from shared.errors import ConfigurationError
 from shared.models.representer import clip_to_ball
 
+FRACTION_BITS = 24
+"""Products of two such numbers have 48 digits behind the point; within the unit ball their sums fit the 53 of a double."""
+
 
 @dataclass(frozen=True)
 class TokenLocalConfig:
@@ -23,12 +26,19 @@ class TokenLocalConfig:
     Args:
         inputs: size of the word vectors.
         dim: size of the representation, at most `inputs`.
+        fraction_bits: to how many binary digits behind the point vectors and projection are rounded, at most 24: then no
+            sum of products is rounded, and every processor computes the same bits. 0, as in version 0.1, rounds nothing.
     """
 
     inputs: int
     dim: int
+    fraction_bits: int = 0
 
     def __post_init__(self) -> None:
+        if not 0 <= self.fraction_bits <= FRACTION_BITS:
+            raise ConfigurationError(
+                f"token-local representer: expected 0 to {FRACTION_BITS} binary digits, got {self.fraction_bits}"
+            )
         if not 1 <= self.dim <= self.inputs:
             raise ConfigurationError(
                 f"token-local representer: expected a size from 1 to {self.inputs}, that of the word vectors, got {self.dim}"
@@ -43,7 +53,8 @@ class TokenLocal(nn.Module):
     def __init__(self, config: TokenLocalConfig) -> None:
         super().__init__()
         self.config = config
-        self.projection = nn.Parameter(torch.eye(config.inputs, config.dim), requires_grad=False)
+        # Not `torch.eye`: on the device `meta`, on which a description is tried first, it takes seconds to load what it needs.
+        self.projection = nn.Parameter(torch.zeros(config.inputs, config.dim).fill_diagonal_(1), requires_grad=False)
 
     @torch.no_grad()
     def end_to_end_noise_free(self, vectors: Tensor, lengths: Tensor) -> Tensor:
@@ -56,7 +67,12 @@ class TokenLocal(nn.Module):
         Returns:
             float32 `[tokens, dim]`.
         """
-        return clip_to_ball(vectors @ self.projection)
+        bits = self.config.fraction_bits
+        if not bits:
+            return clip_to_ball(vectors @ self.projection)
+        # Whole numbers, of which any order of adding gives the same sum.
+        whole = (vectors.double() * 2.0**bits).round() @ (self.projection.double() * 2.0**bits).round()
+        return clip_to_ball(whole * 4.0**-bits).float()
 
     @property
     def value_bound(self) -> float:
@@ -79,7 +95,7 @@ def fit_token_local(matrix: Tensor, dim: int) -> TokenLocal:
         matrix: float32 `[words, inputs]`, a row as often as it counts.
         dim: how many directions stay.
     """
-    made = TokenLocal(TokenLocalConfig(matrix.shape[1], dim))
+    made = TokenLocal(TokenLocalConfig(matrix.shape[1], dim, FRACTION_BITS))
     if dim < matrix.shape[1]:
         _, directions = torch.linalg.eigh((matrix.T @ matrix).double())
         made.projection.copy_(directions.flip(1)[:, :dim].float())

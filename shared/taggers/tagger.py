@@ -79,7 +79,10 @@ class Tagger(nn.Module, ABC):
 
     @abstractmethod
     def loss(self, batch: Batch) -> Tensor:
-        """What training makes small, for each sentence: float32 `[batch]`, in nats where it is a likelihood."""
+        """What training makes small, for each sentence: float32 `[batch]`, in nats where it is a likelihood.
+
+        A token of UNKNOWN_TAG teaches nothing by its own tag: any may stand there.
+        """
 
     @abstractmethod
     def scores(self, batch: Batch) -> Tensor:

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from command_line.commands import Computation, Program, examples, json_option, report, seed_option
+from command_line.commands import Computation, Program, examples, json_option, passphrase_option, report, seed_option
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from shared.errors import ConfigurationError
+from site_client.commands.acceptance import accept_option, answering_option, read_acceptance
 from site_client.commands.keys import enrol, keys, warn_of_expiry
 from site_client.commands.ledger import ledger
+from site_client.commands.log import log, release_code
 from site_client.commands.options import existing_path, folder_option
+from site_client.commands.policy import policy
 from site_client.commands.pull import pull_release
 from site_client.commands.submit import receipts, submit
 from site_client.commands.withdraw import withdraw
@@ -22,6 +25,11 @@ from site_client.deid.registry import DEFAULT, MODES, describe_modes
 if TYPE_CHECKING:
     from shared.privacy.enforcement import AdvantageBound
     from site_client.workspace import Workspace
+
+_NOTHING_FOUND = (
+    "NOTHING was found in any note, and nothing is hidden: measure the pipeline with `site-client evaluate` on notes of yours before you "
+    "rely on it"
+)
 
 
 @click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
@@ -39,16 +47,22 @@ def main() -> None:
     show_default=True,
     help="Whether a person has to approve by name before a share leaves.",
 )
+@passphrase_option
 @json_option
-def init(folder: Path, site: str, approval: bool, as_json: bool) -> None:
-    """Make a workspace with a fresh signing key."""
+def init(folder: Path, site: str, approval: bool, protect: bool, as_json: bool) -> None:
+    """Make a workspace with a fresh signing key and the usual policy."""
+    from command_line.passphrase import take_new_passphrase
     from site_client import workspace
+    from site_client.policy.site_policy import DEFAULT
+    from site_client.policy.stored import set_policy
 
-    made = workspace.create(folder, site, approval_required=approval)
+    passphrase = take_new_passphrase() if protect else None
+    made = workspace.create(folder, site, approval_required=approval, passphrase=passphrase)
+    set_policy(made, DEFAULT)
     key = made.key().public_key
     report(
         {"workspace": str(folder), "fingerprint": key.key_id},
-        [f"workspace {folder} made; next: site-client enrol"],
+        [f"workspace {folder} made; next: site-client enrol. What it asks of releases: site-client policy show"],
         as_json=as_json,
     )
 
@@ -81,6 +95,8 @@ def init(folder: Path, site: str, approval: bool, as_json: bool) -> None:
     is_flag=True,
     help="keys/noise.key is lost for good: make another. Sentences shared before get a second draw, which averages out.",
 )
+@accept_option
+@answering_option
 @folder_option
 @json_option
 @notes_options
@@ -90,37 +106,43 @@ def encode_notes(
     max_advantage: float | None,
     advantage_quantile: float | None,
     new_noise: bool,
+    accepted: bool,
+    approver: str | None,
     root: Path,
     as_json: bool,
     **reading: Any,
 ) -> None:
-    """Encode labelled notes into a signed share. Nothing leaves yet."""
+    """Encode labelled notes into a signed share, which stays here until `submit`."""
     from command_line.notes import Notes
     from shared.labels import load_scheme_file
     from site_client import workspace
     from site_client.sharing.encode import encode
     from site_client.sharing.protection import guarded_json, guarded_lines
 
-    bound = _bound(max_advantage, advantage_quantile)
+    bound, acceptance = _bound(max_advantage, advantage_quantile), read_acceptance(accepted, approver)
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
     read = Notes(notes, NotesOptions.of(reading), load_scheme_file(opened.release().folder), to_share=True)
     with progress_bar(quiet=as_json) as bar:
-        encoded = encode(opened, read, out, bar, bound, new_noise=new_noise)
+        encoded = encode(opened, read, out, bar, bound, new_noise=new_noise, acceptance=acceptance)
     manifest = encoded.manifest
     lines = [
         *read.lines(),
         f"share {manifest.sequence}: {manifest.sentences} sentences, {manifest.tokens} tokens in {out}",
+        *encoded.judgement.lines(),
         *guarded_lines(encoded.guarded, manifest.protection),
         *_unlabelled_lines(encoded.without_labels, read.corpus.report.read),
-        f"nothing has left; next: site-client inspect {out}",
+        *encoded.known.lines(),
+        f"the share is still in this house; next: site-client inspect {out}",
     ]
     result = {
         "share": str(out),
         "quarantined": read.quarantined,
         "notes_without_labels": encoded.without_labels,
+        **encoded.known.as_json(),
         **manifest.to_json(),
         **guarded_json(encoded.guarded),
+        "judgement": encoded.judgement.as_json(),
     }
     report(result, lines, as_json=as_json)
 
@@ -183,17 +205,21 @@ def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading
     from shared.pipeline.pipeline import load_pipeline
     from site_client import workspace
     from site_client.deid.deidentify import write_deidentified
+    from site_client.policy.enforcing import Step, judge_release, require_kept
 
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
+    release = opened.pipeline_release()
+    require_kept(opened, judge_release(opened, release.digest), Step.DEID)
     read = Notes(notes, NotesOptions.of(reading))
     with progress_bar(quiet=as_json) as bar:
-        done = write_deidentified(load_pipeline(opened.pipeline_release().folder), read, out, MODES[mode], bar)
+        done = write_deidentified(load_pipeline(release.folder), read, out, MODES[mode], bar)
     lines = [
         *read.lines(),
         f"{done.documents} documents in {out}, {sum(done.spans.values())} spans: "
         + (", ".join(f"{name} {count}" for name, count in sorted(done.spans.items())) or "none"),
         *_older_pipeline_lines(opened),
+        *([] if any(done.spans.values()) or not done.documents else [_NOTHING_FOUND]),
         "no de-identifier finds everything: have a sample read before the notes go anywhere",
     ]
     result = {"documents": done.documents, "spans": dict(done.spans), "quarantined": read.quarantined}
@@ -252,7 +278,10 @@ def _bound(advantage: float | None, quantile: float | None) -> AdvantageBound | 
 main.add_command(enrol)
 main.add_command(keys)
 main.add_command(ledger)
+main.add_command(log)
+main.add_command(policy)
 main.add_command(pull_release)
 main.add_command(receipts)
+main.add_command(release_code)
 main.add_command(submit)
 main.add_command(withdraw)

@@ -136,6 +136,40 @@ def keys_accept(acceptance: Path, root: Path, as_json: bool) -> None:
     _accepted(workspace.open_workspace(root), read_bounded(acceptance, MAX_ROTATION_BYTES), as_json=as_json)
 
 
+@keys.command("protect", epilog=examples("site-client keys protect"))
+@click.option(
+    "--new-passphrase-file",
+    "file",
+    type=existing_file,
+    help="File that holds the new passphrase (default: it is asked for; where no key is under one, DEID_COMMONS_PASSPHRASE_FILE).",
+)
+@folder_option
+@json_option
+def keys_protect(file: Path | None, root: Path, as_json: bool) -> None:
+    """Put the private keys under a passphrase, or under another one."""
+    from command_line.passphrase import protect_keys
+    from site_client import workspace
+
+    done = protect_keys((workspace.open_workspace(root).keys_folder,), file)
+    lines = [
+        f"{len(done)} keys are under the passphrase",
+        "without it they are lost; what lay in clear may still be found on the disk and in backups",
+    ]
+    report({"protected": [str(path) for path in done]}, lines, as_json=as_json)
+
+
+@keys.command("unprotect", epilog=examples("site-client keys unprotect"))
+@folder_option
+@json_option
+def keys_unprotect(root: Path, as_json: bool) -> None:
+    """Take the passphrase from the private keys."""
+    from command_line.passphrase import unprotect_keys
+    from site_client import workspace
+
+    done = unprotect_keys((workspace.open_workspace(root).keys_folder,))
+    report({"unprotected": [str(path) for path in done]}, [f"{len(done)} keys lie in clear"], as_json=as_json)
+
+
 def _accepted(opened: Workspace, acceptance: bytes, *, as_json: bool) -> None:
     from site_client import keys as site_keys
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from command_line.commands import Computation, examples, json_option, report
+from site_client.commands.acceptance import accept_option, answering_option, read_acceptance
 from site_client.commands.keys import warn_of_expiry
 from site_client.commands.options import MAX_SIZE_MIB, ca_option, existing_file, folder_option, proxy_option
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
         "site-client pull /media/stick/releases --fingerprint 1f2e-...-90ab",
         "site-client pull https://deid.example.org/releases",
         "site-client pull",
+        'site-client pull --accept-unprotected --approver "Dr M. Ünal"',
     ),
 )
 @click.argument("source", required=False)
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="Refuse a release whose files are larger than this together.",
 )
+@accept_option
+@answering_option
 @ca_option
 @proxy_option
 @folder_option
@@ -48,23 +52,29 @@ def pull_release(
     fingerprint: str | None,
     embeddings: Path | None,
     max_size: int,
+    accepted: bool,
+    approver: str | None,
     ca: Path | None,
     proxy: str | None,
     root: Path,
     as_json: bool,
 ) -> None:
-    """Take the newest release into use, if the provider has signed it.
+    """Take the newest release into use, if the provider has signed it and it keeps this hospital's policy.
 
     Where it is a representer only, `deid` and `evaluate` go on with the newest pipeline, which is pulled too.
 
     SOURCE is the provider's folder releases/ or an https address; it is remembered.
     """
     from site_client import workspace
+    from site_client.policy.comparing import compare_protection
+    from site_client.policy.enforcing import find_facts_in_use, judge_release
+    from site_client.release_log import code_in_use
     from site_client.releases.pull import pull
     from site_client.releases.source import Network
 
     opened = workspace.open_workspace(root)
     told: list[str] = []
+    before, acceptance = find_facts_in_use(opened), read_acceptance(accepted, approver)
     updated, pulled = pull(
         opened,
         source,
@@ -72,15 +82,20 @@ def pull_release(
         embeddings=embeddings,
         network=Network(ca, proxy),
         max_bytes=max_size << 20,
+        acceptance=acceptance,
         tell=told.append,
     )
     warn_of_expiry(updated)
-    manifest = pulled.manifest
+    manifest, judged, code = pulled.manifest, judge_release(updated, pulled.digest), code_in_use(updated)
+    change = None if before is None else compare_protection(before, judged.facts)
     lines = [
+        *([] if change is None else change.lines()),
         f"release {manifest.sequence}, {manifest.kind}, labels {manifest.label_scheme}: signatures and digests are right; in use now",
+        *judged.lines(),
         f"what it is and is not: {pulled.folder / 'MODEL_CARD.md'}",
         _pipeline_line(updated),
         *told,
+        f"release code, to compare with other hospitals: {code}",
     ]
     result = {
         "sequence": manifest.sequence,
@@ -88,6 +103,10 @@ def pull_release(
         "digest": pulled.digest,
         "pipeline": None if updated.pipeline is None else updated.pipeline.sequence,
         "remarks": told,
+        "release_code": code,
+        "protection_falls": [] if change is None else list(change.falls),
+        "protection_changes": [] if change is None else list(change.others),
+        "judgement": judged.as_json(),
     }
     report(result, lines, as_json=as_json)
 

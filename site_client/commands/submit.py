@@ -9,6 +9,8 @@ import click
 
 from command_line.commands import examples, json_option, report
 from command_line.progress import progress_bar
+from foundation.errors import DeidError
+from site_client.commands.acceptance import accept_option, read_acceptance
 from site_client.commands.approval import approve, approver_option
 from site_client.commands.keys import tell, warn_of_expiry
 from site_client.commands.options import ca_option, existing_file, folder_option, proxy_option
@@ -42,6 +44,7 @@ _WORDS = {
 @ca_option
 @proxy_option
 @approver_option
+@accept_option
 @folder_option
 @json_option
 def submit(
@@ -51,19 +54,21 @@ def submit(
     ca: Path | None,
     proxy: str | None,
     approver: str | None,
+    accepted: bool,
     root: Path,
     as_json: bool,
 ) -> None:
     """Hand a share over, sealed. Goes on where an earlier attempt was cut off."""
     from site_client import workspace
     from site_client.exchange.messages import connection_of
-    from site_client.exchange.submit import submit_to_folder, submit_to_server
+    from site_client.exchange.submit import require_policy, submit_to_folder, submit_to_server
     from site_client.exchange.transport import Connection
 
     if folder is not None and (server, ca, proxy) != (None, None, None):
         raise click.UsageError("--to-folder: expected no --server, --ca or --proxy beside it; give one way.")
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
+    require_policy(opened, share, read_acceptance(accepted, approver))
     if folder is not None:
         approve(opened, share, approver)
         bundle = submit_to_folder(opened, share, folder, None)
@@ -84,25 +89,39 @@ def submit(
 @folder_option
 @json_option
 def receipts(folder: Path, root: Path, as_json: bool) -> None:
-    """Take the provider's receipts for this site from FOLDER."""
+    """Take the provider's receipts for this site from FOLDER.
+
+    Ends with the code of the first that can't be taken; the others are taken, and told, all the same.
+    """
     from site_client import workspace
     from site_client.exchange.receipts import take_receipts
 
-    _report(take_receipts(workspace.open_workspace(root), folder), as_json=as_json)
+    found: list[Receipt] = []
+    try:
+        take_receipts(workspace.open_workspace(root), folder, found.append)
+    except DeidError:
+        if found or as_json:
+            _tell(found, as_json=as_json)
+        raise
+    _report(found, as_json=as_json)
 
 
 def _report(found: list[Receipt], *, as_json: bool) -> None:
     from protocols.share.receipt import ReceiptState
 
+    _tell(found, as_json=as_json)
+    rejected = [one for one in found if one.state == ReceiptState.REJECTED]
+    if rejected:
+        numbers = ", ".join(f"{one.sequence} ({one.reason_code})" for one in rejected)
+        raise RejectedError(f"share {numbers}: expected it to be taken, the provider refuses it; ask the provider why")
+
+
+def _tell(found: list[Receipt], *, as_json: bool) -> None:
     rows = [
         {"sequence": one.sequence, "state": one.state, "reason_code": one.reason_code, "log_head": one.log_head}
         for one in found
     ]
     report({"receipts": rows}, [f"share {one.sequence}: {_words(one)}" for one in found], as_json=as_json)
-    rejected = [one for one in found if one.state == ReceiptState.REJECTED]
-    if rejected:
-        numbers = ", ".join(f"{one.sequence} ({one.reason_code})" for one in rejected)
-        raise RejectedError(f"share {numbers}: expected it to be taken, the provider refuses it; ask the provider why")
 
 
 def _words(receipt: Receipt) -> str:

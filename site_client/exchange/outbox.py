@@ -16,7 +16,6 @@ from foundation.files import flush
 from foundation.os_errors import map_os_errors
 from foundation.reading import file_sha256
 from protocols.errors import ProtocolError
-from protocols.keys.signing import PrivateKey
 from protocols.share.bundle import read_header, seal_bundle
 from protocols.share.sealing import ShareExpectation, open_share
 from site_client.errors import SiteError
@@ -61,18 +60,23 @@ def seal_for_provider(workspace: Workspace, share: Path, approved: SignedManifes
         StorageError: no room.
     """
     provider = workspace.pinned_provider()
-    if provider.valid_until < datetime.datetime.now(datetime.UTC).date():
+    day = datetime.datetime.now(datetime.UTC).date()
+    if provider.valid_until < day:
         raise SiteError(
             f"expected keys of the provider that are valid, found some until {provider.valid_until}; run `site-client pull`"
         )
     path = _path(workspace, approved)
     if not _usable(path, provider.recipient.key_id):
-        expected = ShareExpectation(release=workspace.release().digest, recipient=provider.signing_key.key_id)
+        # Encoded before the provider's key was replaced, it still counts as long as that one does.
+        named = approved.manifest.recipient
+        known = {one.key_id for one in provider.signing_keys(day)}
+        recipient = named if named in known else provider.signing_key.key_id
+        expected = ShareExpectation(release=workspace.release().digest, recipient=recipient)
         opened = open_share(share, public_keys={workspace.site: workspace.public_keys}, expected=expected)
         with map_os_errors(path):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # The key that signed the manifest: the site may have another one by now.
-        key = PrivateKey.load(workspace.private_key(opened.key.key_id))
+        key = workspace.load_key(opened.key.key_id)
         seal_bundle(share, path, key=key, recipient=provider.recipient, envelope=approved.envelope)
     return Sealed(path, file_sha256(path), approved.sha256, approved.manifest.sequence)
 

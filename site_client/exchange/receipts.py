@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+from collections.abc import Callable
 from pathlib import Path
 
 from foundation.errors import StorageError
@@ -10,9 +12,9 @@ from foundation.os_errors import map_os_errors
 from protocols.bounded_reading import read_bounded
 from protocols.canonical import Json
 from protocols.errors import ProtocolError
-from protocols.keys.signed_message import MAX_MESSAGE_BYTES
+from protocols.keys.signed_message import MAX_MESSAGE_BYTES, claimed_sender
 from protocols.share.receipt import Receipt, read_receipt
-from site_client import ledger
+from site_client import ledger, release_log
 from site_client.errors import LedgerError, SiteError
 from site_client.exchange import outbox
 from site_client.exchange.departures import Departure, departures
@@ -32,9 +34,10 @@ def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
     Raises:
         SignatureError: the provider did not sign it.
         SiteError: it is not about a share that left from here.
+        ForkError: it states other releases than were pulled; it is recorded all the same.
         LedgerError, StorageError: see there.
     """
-    receipt = read_receipt(data, workspace.pinned_provider().signing_key)
+    receipt = verify_receipt(workspace, data)
     manifest_sha256 = _left(workspace, receipt)
     path = workspace.root / "receipts" / f"{receipt.site}-{receipt.sequence:04}-{receipt.log_head[:16]}{SUFFIX}"
     if not path.exists():
@@ -46,16 +49,41 @@ def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
             "sequence": receipt.sequence,
             "state": receipt.state,
         }
+        if receipt.release_log is not None:
+            head = receipt.release_log.to_json()
+            details |= {release_log.NEWEST: receipt.newest_release, release_log.HEAD: head}
         ledger.record(workspace, Event.RECEIPT, details)
         with map_os_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(path, data)
     outbox.discard(workspace, manifest_sha256)
+    shown = None if receipt.release_log is None else release_log.last_shown(workspace)
+    if shown is not None:
+        release_log.check_past(workspace, shown)
     return receipt
 
 
-def take_receipts(workspace: Workspace, folder: Path) -> list[Receipt]:
+def verify_receipt(workspace: Workspace, data: bytes) -> Receipt:
+    """A receipt that a key of the provider has signed which counts today.
+
+    Raises:
+        SignatureError: there is no such signature.
+        SchemaError: it is no receipt.
+    """
+    day = datetime.datetime.now(datetime.UTC).date()
+    _, key_id = claimed_sender(data, "receipt")
+    return read_receipt(data, workspace.pinned_provider().signer(key_id, day))
+
+
+def take_receipts(
+    workspace: Workspace, folder: Path, tell: Callable[[Receipt], object] = lambda receipt: None
+) -> list[Receipt]:
     """Takes every receipt for this site from a folder, such as a stick; those of other sites are left alone.
+
+    Args:
+        workspace: of the site.
+        folder: with files *.receipt.json.
+        tell: is given each receipt once it is recorded, whatever comes after it.
 
     Raises:
         SiteError: there is no receipt for this site.
@@ -63,14 +91,17 @@ def take_receipts(workspace: Workspace, folder: Path) -> list[Receipt]:
         LedgerError: the ledger was changed.
     """
     taken, failed = [], []
-    key = workspace.pinned_provider().signing_key
+    workspace.pinned_provider()
     if not folder.is_dir():
         raise StorageError("a folder", received="none", advice="check the path", place=folder.name)
-    for path in sorted(folder.glob(f"*{SUFFIX}")):
+    with map_os_errors(folder):
+        entries = sorted(folder.glob(f"*{SUFFIX}"))
+    for path in entries:
         try:
             data = read_bounded(path, MAX_MESSAGE_BYTES)
-            if read_receipt(data, key).site == workspace.site:
+            if verify_receipt(workspace, data).site == workspace.site:
                 taken.append(take_receipt(workspace, data))
+                tell(taken[-1])
         except LedgerError:
             raise
         except (ProtocolError, StorageError, SiteError) as error:

@@ -1,6 +1,7 @@
 """`site-client submit`: an approved share leaves, sealed to the provider, over HTTPS or on a stick; the file is the same.
 
-In this order: the share is verified once more, as the provider will verify it; somebody has approved it; it is sealed;
+In this order: the release that it was made with keeps the hospital's policy, of today; the share is verified once more, as the
+provider will verify it; somebody has approved it; it is sealed;
 the ledger says that it leaves, and where to; it leaves; its receipt is verified and recorded. After a cut anywhere the
 same command goes on.
 """
@@ -21,7 +22,9 @@ from site_client.exchange.outbox import Sealed, seal_for_provider
 from site_client.exchange.receipts import take_receipt
 from site_client.exchange.transport import Connection, Transport
 from site_client.exchange.upload import upload
+from site_client.policy.enforcing import Acceptance, Step, judge_release, require_kept
 from site_client.sharing import approval
+from site_client.sharing.approval import SignedManifest
 from site_client.workspace import Workspace
 
 
@@ -40,6 +43,7 @@ def submit_to_folder(workspace: Workspace, share: Path, folder: Path, approver: 
     Raises:
         ProtocolError: the share is damaged, not this site's, or of another release than the one in use.
         ApprovalError: nobody has approved it.
+        PolicyError: its release does not keep the hospital's policy.
         SiteError: there is another file of that name already.
         StorageError: no room, no permission; nothing half-written stays.
     """
@@ -83,6 +87,7 @@ def submit_to_server(
     Raises:
         ProtocolError: the share or the receipt is not what it should be.
         ApprovalError: nobody has approved it.
+        PolicyError: its release does not keep the hospital's policy.
         RefusedError: the server does not take it.
         UnreachableError: no answer, however often; the same command goes on later.
     """
@@ -99,8 +104,27 @@ def submit_to_server(
     return receipt
 
 
+def require_policy(workspace: Workspace, share: Path, acceptance: Acceptance | None = None) -> SignedManifest:
+    """Returns if the release that a share was made with keeps the hospital's policy, or a person answers for this share.
+
+    Args:
+        workspace: of the site.
+        share: the payload, its manifest beside it.
+        acceptance: who takes the responsibility; recorded, and bound to exactly this share.
+
+    Raises:
+        PolicyError: it does not, and nobody does.
+        ProtocolError: the share is damaged, or not this site's.
+    """
+    signed = approval.signed_manifest(workspace, share)
+    judgement = judge_release(workspace, signed.manifest.release)
+    require_kept(workspace, judgement, Step.SUBMIT, acceptance, signed.sha256)
+    return signed
+
+
 def _ready(workspace: Workspace, share: Path, approver: str | None) -> Sealed:
-    return seal_for_provider(workspace, share, approval.require(workspace, share, approver))
+    signed = require_policy(workspace, share)
+    return seal_for_provider(workspace, share, approval.require(workspace, share, approver, signed))
 
 
 def _record(workspace: Workspace, ready: Sealed, to: str) -> None:

@@ -86,6 +86,7 @@ class ReleaseClient:
             with map_os_errors(folder):
                 folder.mkdir()
         trust.unpack(self._folder)
+        self._source = source
         with _translated():
             self._updater = Updater(
                 str(self._folder), METADATA, str(self._targets), TARGETS, source, _CONFIG, bootstrap=trust.first_root
@@ -124,6 +125,21 @@ class ReleaseClient:
             delegations = Metadata[Targets].from_bytes(data).signed.delegations
         names = (delegations.roles or {}) if delegations is not None else {}
         return sorted(filter(RELEASE_NAME.fullmatch, names), key=release_sequence)
+
+    def has(self, target: str) -> bool:
+        """Whether the provider signs for a target of this name; after `refresh`."""
+        with _translated():
+            return self._updater.get_targetinfo(target) is not None
+
+    def read_unsigned(self, name: str, max_bytes: int) -> bytes:
+        """A file beside the targets, for which nobody vouches: the caller has to find out what it is worth.
+
+        Raises:
+            StorageError: there is no such file.
+            BoundsError: it is larger.
+        """
+        with _translated():
+            return self._source.download_bytes(name, max_bytes)
 
     def read(self, target: str, max_bytes: int) -> bytes:
         """A small target.

@@ -4,15 +4,19 @@ Where that is a representer only, the newest pipeline comes too, or stays: what 
 the provider has begun the next round of sharing.
 
 The first pull pins the root of the provider's release repository: the person at the hospital gives the fingerprint that the
-provider told them over another channel. Everything after that follows from this root. The new release, its metadata and the
-provider's keys count together or not at all: until the settings are replaced, the release in use stays as it is.
+provider told them over another channel. Everything after that follows from this root. The new release and the provider's keys count
+together or not at all: until the settings are replaced, the release in use stays as it is. Metadata that were verified stay,
+as TUF's client workflow has it, also where the pull fails after them: older ones are refused from then on.
+
+A signature says who made a release, not that it protects: the hospital looks at its files itself, and one that does not keep its
+policy is not taken into use.
 """
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,6 +26,7 @@ from foundation.locks import hold_scratch
 from foundation.os_errors import map_os_errors
 from protocols.canonical import canonical_bytes
 from protocols.errors import ProtocolError, SchemaError
+from protocols.log.checkpoint import log_origin
 from protocols.release.manifest import MAX_RELEASE_BYTES, FileEntry, ReleaseManifest
 from protocols.release.provider_record import MAX_RECORD_BYTES, ProviderRecord
 from protocols.release.repository import (
@@ -39,12 +44,28 @@ from protocols.release.repository import (
     release_sequence,
 )
 from protocols.release.verification import MANIFEST_NAME, VerifiedRelease, check_file, verify_release
+from shared.constructions.construction import Construction
 from shared.constructions.files import RECORD
 from shared.constructions.registry import check_record, load_construction
 from shared.pipeline.pipeline import Pipeline
 from shared.taggers.registry import load_head
 from site_client.errors import SiteError
+from site_client.policy.enforcing import (
+    Acceptance,
+    Judgement,
+    Step,
+    judge_facts,
+    judge_release,
+    record_facts,
+    refusal,
+    require_kept,
+)
+from site_client.policy.examining import examine, public_lists
+from site_client.policy.judging import breach_of_size
+from site_client.policy.site_policy import SitePolicy
+from site_client.policy.stored import load_policy
 from site_client.releases.client import ReleaseClient, first_trust
+from site_client.releases.log import FollowedLog, follow_log
 from site_client.releases.source import Network, open_source
 from site_client.trust import Trust
 from site_client.workspace import CurrentRelease, Workspace
@@ -58,6 +79,7 @@ def pull(
     embeddings: Path | None = None,
     network: Network = Network(),  # noqa: B008, it is frozen
     max_bytes: int = MAX_TOTAL_BYTES,
+    acceptance: Acceptance | None = None,
     tell: Callable[[str], object] = lambda line: None,
 ) -> tuple[Workspace, VerifiedRelease]:
     """Take the newest release into the workspace and work with it from now on.
@@ -68,17 +90,22 @@ def pull(
         fingerprint: of the first root, in digits or spoken; needed once.
         embeddings: the file that the release refers to, where the site can't download it.
         network: the way to servers.
-        max_bytes: the most that the files of a release may have together.
-        tell: takes a line on a pipeline that is older than the release and could not be brought; the release is in use all the same.
+        max_bytes: the most that the files of a release may have together; the policy may allow less.
+        acceptance: who takes the responsibility for a release that does not keep the policy; recorded.
+        tell: takes a line on releases that have no public log, or on a pipeline that is older than the release and could not be
+            brought; the release is in use all the same.
 
     Raises:
         ProtocolError: something is not what the provider signed, or too old, or too large.
+        PolicyError: the release does not keep the hospital's policy; the release in use stays as it was.
+        ForkError: the provider has shown other releases before, or the release is not the one in its public log.
         SiteError: the fingerprint is missing or another one, or the release is older than the one in use.
         StorageError: another pull fills this workspace, or the disk is full.
         ModelError, EmbeddingError: its models do not load; the release in use stays as it was.
     """
     known = Trust.load(workspace.trust)
     place = _place(source, known)
+    gate = _Gate(workspace, load_policy(workspace), acceptance)
     # A folder beside the releases, so that one rename takes a release in.
     with hold_scratch(workspace.root / ".incoming") as scratch, closing(open_source(place, scratch, network)) as origin:
         if known is not None and fingerprint not in (None, known.fingerprint.key_id, known.fingerprint.spoken):
@@ -86,12 +113,18 @@ def pull(
                 "expected the fingerprint of the provider that this workspace knows, got another one; "
                 "leave it out, or make a new workspace for another provider"
             )
-        client = ReleaseClient(known or first_trust(origin, place, fingerprint), origin, scratch)
-        client.refresh()
-        provider = ProviderRecord.from_bytes(client.read(PROVIDER, MAX_RECORD_BYTES))
-        bringing = _Bringing(client, scratch, embeddings, network, max_bytes)
-        name = read_latest(client.read(LATEST, MAX_DOCUMENT_BYTES))
-        release = bringing.bring(workspace, name, workspace.current)
+        trust = known or first_trust(origin, place, fingerprint)
+        client = ReleaseClient(trust, origin, scratch)
+        with _keep_metadata(workspace, client, known):
+            client.refresh()
+            provider = ProviderRecord.from_bytes(client.read(PROVIDER, MAX_RECORD_BYTES))
+            name = read_latest(client.read(LATEST, MAX_DOCUMENT_BYTES))
+            log = follow_log(workspace, client, log_origin(trust.fingerprint.key_id), provider, name, tell)
+            if known is not None and log is not None:
+                # Whatever becomes of this pull: what was seen must not be unseen.
+                log.record()
+            bringing = _Bringing(client, scratch, embeddings, network, max_bytes, gate, log)
+            release, judged = bringing.bring(workspace, name, workspace.current)
         manifest = release.manifest
         client.trust(place).save(workspace.trust)
 
@@ -103,6 +136,9 @@ def pull(
             return replace(now, provider=provider, current=current, pipeline=pipeline)
 
         updated = workspace.update_settings(taken)
+        if log is not None:
+            log.record()
+        record_facts(updated, judged.facts, judged.policy)
         if manifest.kind != "pipeline":
             updated = _keep_pipeline(updated, bringing, tell)
         _prune_releases(updated, workspace)
@@ -115,10 +151,11 @@ def _keep_pipeline(workspace: Workspace, bringing: _Bringing, tell: Callable[[st
     if name is None or (workspace.pipeline is not None and release_sequence(name) < workspace.pipeline.sequence):
         return workspace
     try:
-        release = bringing.bring(workspace, name, workspace.pipeline)
+        release, judged = bringing.bring(workspace, name, workspace.pipeline)
     except DeidError as error:
         tell(f"pipeline {release_sequence(name)} could not be brought: {error}")
         return workspace
+    record_facts(workspace, judged.facts, judged.policy)
     pipeline = CurrentRelease(name, release.digest)
     return workspace.update_settings(lambda now: replace(now, pipeline=pipeline))
 
@@ -133,6 +170,46 @@ def _prune_releases(workspace: Workspace, before: Workspace) -> None:
         for folder in workspace.releases.iterdir():
             if RELEASE_NAME.fullmatch(folder.name) and folder.name not in used:
                 shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass(frozen=True)
+class _Gate:
+    """What the hospital's policy lets into its house."""
+
+    workspace: Workspace
+    policy: SitePolicy
+    acceptance: Acceptance | None
+
+    def check_size(self, manifest: ReleaseManifest) -> None:
+        """Returns if a release is no larger than it may be, before anything of it is fetched."""
+        broken = breach_of_size(self.policy, sum(entry.bytes for entry in manifest.files.values()))
+        if broken and self.acceptance is None:
+            raise refusal(manifest.sequence, broken, Step.PULL)
+
+    def check_present(self, release: VerifiedRelease) -> Judgement:
+        """Judges a release that an earlier pull has brought: the policy may have changed, and the release aged."""
+        return self._kept(judge_release(self.workspace, release.digest))
+
+    def check(self, release: VerifiedRelease, construction: Construction) -> Judgement:
+        """Judges a release by its files."""
+        facts = examine(release, public_lists(self.workspace, self.policy), construction)
+        return self._kept(judge_facts(self.policy, facts))
+
+    def _kept(self, judgement: Judgement) -> Judgement:
+        require_kept(self.workspace, judgement, Step.PULL, self.acceptance)
+        return judgement
+
+
+@contextmanager
+def _keep_metadata(workspace: Workspace, client: ReleaseClient, known: Trust | None) -> Iterator[None]:
+    """Keeps the metadata that a pull has verified even where it fails: what was seen must not be unseen, nor a key come back."""
+    try:
+        yield
+    except DeidError:
+        # Before the first pull has succeeded nothing is pinned.
+        if known is not None and (found := client.trust(known.source)) != known:
+            found.save(workspace.trust)
+        raise
 
 
 def _place(source: str | None, known: Trust | None) -> str:
@@ -182,9 +259,11 @@ class _Bringing:
     embeddings: Path | None
     network: Network
     max_bytes: int
+    gate: _Gate
+    log: FollowedLog | None
 
-    def bring(self, workspace: Workspace, name: str, used: CurrentRelease | None) -> VerifiedRelease:
-        """A release in its place, verified.
+    def bring(self, workspace: Workspace, name: str, used: CurrentRelease | None) -> tuple[VerifiedRelease, Judgement]:
+        """A release in its place, verified and judged.
 
         Args:
             workspace: of the site.
@@ -194,14 +273,17 @@ class _Bringing:
         listed = self.client.read(f"{name}/{MANIFEST_NAME}", MAX_RELEASE_BYTES)
         manifest = ReleaseManifest.from_bytes(listed)
         _check_place(used, name, manifest)
+        if self.log is not None:
+            self.log.check_release(manifest)
         check_sizes(manifest.files, self.max_bytes)
+        self.gate.check_size(manifest)
         release = _present(workspace, name, manifest.digest)
         if release is not None:
-            return release
+            return release, self.gate.check_present(release)
         incoming = self.scratch / name
         _Reception(self.client, manifest, _Known(workspace), self.embeddings, self.network).into(incoming)
         write_bytes(incoming / MANIFEST_NAME, listed)
-        return _take(incoming, workspace.releases / name, manifest)
+        return _take(incoming, workspace.releases / name, manifest, self.gate)
 
 
 class _Known:
@@ -271,18 +353,19 @@ class _Reception:
         check_file(path, reference.entry, reference.file)
 
 
-def _take(incoming: Path, target: Path, manifest: ReleaseManifest) -> VerifiedRelease:
-    """Verify a folder as a whole, load it once, and put it in its place."""
-    verify_release(incoming, manifest.digest)
+def _take(incoming: Path, target: Path, manifest: ReleaseManifest, gate: _Gate) -> tuple[VerifiedRelease, Judgement]:
+    """Verify a folder as a whole, load it once, judge it, and put it in its place."""
+    arrived = verify_release(incoming, manifest.digest)
     # Whatever does not load, or is not what it says of itself, must not become the release in use.
     construction = load_construction(incoming)
     check_record(construction, incoming / RECORD)
     if manifest.kind == "pipeline":
         Pipeline(construction, load_head(incoming))
+    judged = gate.check(arrived, construction)
     with map_os_errors(target):
         for path in (*incoming.rglob("*"), incoming):
             flush(path)
         target.parent.mkdir(exist_ok=True)
         incoming.rename(target)
         flush(target.parent)
-    return verify_release(target, manifest.digest)
+    return verify_release(target, manifest.digest), judged

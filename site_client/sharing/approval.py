@@ -7,18 +7,17 @@ policy is `approval` in site.json, "required" or "not required".
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 
 from protocols.canonical import Json
-from protocols.fields import LINE
 from protocols.share.manifest import ShareManifest
 from protocols.share.manifest_envelope import verify_manifest
 from protocols.share.sealing import manifest_path, read_envelope
 from site_client import ledger
 from site_client.errors import ApprovalError
 from site_client.ledger import Event
+from site_client.policy.approver import check_approver
 from site_client.workspace import Workspace
 
 
@@ -82,7 +81,7 @@ def require(
         "sequence": signed.manifest.sequence,
     }
     if approver is not None:
-        details["approver"] = _checked(approver)
+        details["approver"] = check_approver(approver)
     ledger.record(workspace, Event.APPROVAL_WAIVED if approver is None else Event.APPROVED, details)
     return signed
 
@@ -94,11 +93,3 @@ def is_settled(workspace: Workspace, signed: SignedManifest) -> bool:
         entry.event in enough and entry.details.get("manifest_sha256") == signed.sha256
         for entry in ledger.entries(workspace)
     )
-
-
-def _checked(approver: str) -> str:
-    # However the keyboard or the shell composes its letters.
-    name = unicodedata.normalize("NFC", approver.strip())
-    if not name or not LINE.fullmatch(name):
-        raise ApprovalError("--approver: expected a name of up to 200 characters on one line, got something else")
-    return name

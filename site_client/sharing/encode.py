@@ -7,12 +7,14 @@ over the whole share. What it does not hold: text, offsets, token lengths, ids o
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import chain, islice
 from pathlib import Path
 
+from protocols.payload.codebook import Codebook
 from protocols.payload.sentence_block import SentenceBlock, ValueRules
 from protocols.payload.shuffled_writer import ShuffledWriter
 from protocols.share.manifest import ShareFields, ShareManifest
@@ -28,10 +30,17 @@ from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from site_client.ledger import Event, record
 from site_client.noise_secret import make_noise_secret
+from site_client.policy.enforcing import Acceptance, Judgement, Step, judge_release, require_kept
+from site_client.policy.examining import public_lists
+from site_client.policy.own_notes import BankWatch, judge_on_notes
 from site_client.sharing.encode_report import report_path, write_report
 from site_client.sharing.guard import Guard, Guarded, neighbours_of
+from site_client.sharing.known_notes import KnownNotes, NoteDigests
 from site_client.sharing.protection import protection
 from site_client.workspace import Workspace
+
+# So many notes are looked at before anything is written.
+_LOOKED_AT = 500
 
 
 @dataclass(frozen=True)
@@ -42,11 +51,15 @@ class Encoded:
         manifest: as it was signed.
         guarded: what the best attacker tells of these notes.
         without_labels: notes in which nothing is labelled PHI.
+        known: how many of the notes were shared before.
+        judgement: of the release, by the hospital's policy.
     """
 
     manifest: ShareManifest
     guarded: Guarded
     without_labels: int
+    known: KnownNotes
+    judgement: Judgement
 
 
 def encoded_blocks(
@@ -55,6 +68,7 @@ def encoded_blocks(
     guard: Guard,
     noise: SharingNoise,
     progress: Progress = silent,
+    watch: Callable[[Sequence[str]], object] = lambda words: None,
 ) -> Iterator[SentenceBlock]:
     """The documents' sentences as they leave, in the order of the notes; the writer shuffles them.
 
@@ -64,12 +78,14 @@ def encoded_blocks(
         guard: every chunk passes it.
         noise: of the share.
         progress: called after every chunk with the tokens done.
+        watch: takes the words of every chunk, as they stand in the notes.
 
     Raises:
         LabelError: a label is not in the scheme of the release.
     """
     done = 0
     for chunk in tokenised_chunks(tokenise_documents(documents), construction.scheme):
+        watch(chunk.words)
         passed, factors = guard.admit_sentences(chunk)
         if len(passed.lengths):
             yield block_of(construction.share_sentences(passed, noise, factors))
@@ -100,6 +116,7 @@ def encode(
     bound: AdvantageBound | None = None,
     *,
     new_noise: bool = False,
+    acceptance: Acceptance | None = None,
 ) -> Encoded:
     """Write a payload and, beside it, its signed manifest and the report that stays in the house.
 
@@ -110,32 +127,46 @@ def encode(
         progress: called after every chunk with the tokens done.
         bound: what the best attacker may tell of each sentence; None only measures it.
         new_noise: whether a lost secret of the noise may be made anew; the ledger tells of it.
+        acceptance: who takes the responsibility for a release that does not keep the hospital's policy; recorded.
 
     Raises:
+        PolicyError: the release, or what it shows of the first notes, does not keep the policy; nothing was written.
         ConfigurationError: no sentence with PHI keeps the bound.
         CorpusError: there is no token to share, or not one label: a head would learn from it that nothing is PHI.
         WorkspaceError, ProtocolError, StorageError: see there; no payload and no manifest stays.
     """
     release, provider = workspace.release(), workspace.pinned_provider()
+    judgement = judge_release(workspace, release.digest)
+    if acceptance is None:
+        require_kept(workspace, judgement, Step.ENCODE)
     construction = load_construction(release.folder)
     # A key that can't be read shows now, not after hours.
     workspace.key()
+    digests = NoteDigests(workspace)
+    first, documents = _head(documents)
+    judgement = judge_on_notes(workspace, judgement, construction, first, bound)
+    require_kept(workspace, judgement, Step.ENCODE, acceptance)
+    bank = BankWatch(construction, public_lists(workspace, judgement.policy))
     labelled, without_labels = False, 0
 
     def counted() -> Iterator[Document]:
         nonlocal without_labels
         for document in documents:
             without_labels += not document.annotations
+            digests.add(document.text)
             yield document
 
     noise, checking = _noises(workspace, construction, release.folder, new_noise)
     guard = Guard(construction, neighbours_of(release.folder), bound, checking)
-    rules = ValueRules(len(construction.scheme.tags), guard.value_bound)
+    rules = _rules(construction, guard)
     with ShuffledWriter(out, dim=construction.dim, rules=rules) as writer:
-        for block in encoded_blocks(construction, counted(), guard, noise, progress):
+        for block in encoded_blocks(construction, counted(), guard, noise, progress, bank.add):
             writer.append(block)
             labelled = labelled or bool(block.tags.any())
         guarded = guard.result()
+        if (seen := bank.judged(judgement)) != judgement:
+            judgement = seen
+            require_kept(workspace, judgement, Step.ENCODE, acceptance)
         if guarded.left_out and not labelled:
             raise ConfigurationError(
                 f"--max-advantage: expected a bound that a sentence with PHI can keep, got one for which all {guarded.left_out} "
@@ -167,13 +198,28 @@ def encode(
         # The key in use now: it may have been replaced meanwhile, and the ledger knows no other.
         manifest = seal_share(out, fields, workspace.key(), checked=writer.checked)
         write_report(out, manifest, guarded)
-        return Encoded(manifest, guarded, without_labels)
+        digests.save(sequence)
+        return Encoded(manifest, guarded, without_labels, digests.known(), judgement)
     except BaseException:
         # A payload without its manifest is of no use to anybody, nor are the manifest and report of one that it replaced.
         for left in (out, manifest_path(out), report_path(out)):
             with suppress(OSError):
                 left.unlink()
         raise
+
+
+def _rules(construction: Construction, guard: Guard) -> ValueRules:
+    """What every block is held to on its way to the disk: the provider will hold it to the same."""
+    rows = construction.codebook()
+    codebook = None if rows is None else Codebook(rows.astype("<f2", copy=False), exact=construction.exact)
+    return ValueRules(len(construction.scheme.tags), guard.value_bound, codebook)
+
+
+def _head(documents: Iterable[Document]) -> tuple[list[Document], Iterable[Document]]:
+    """The first notes, and all of them; they are read once."""
+    source = iter(documents)
+    first = list(islice(source, _LOOKED_AT))
+    return first, chain(first, source)
 
 
 def _noises(

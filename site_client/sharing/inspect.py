@@ -10,10 +10,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from foundation.errors import StorageError
+from protocols.errors import ProtocolError
 from protocols.share.manifest import ShareManifest
 from protocols.share.sealing import open_share
 from shared.document import Document
+from shared.errors import EmbeddingError, ModelError
 from shared.labels import LabelScheme
+from site_client.errors import PolicyError
+from site_client.policy.enforcing import judge_release
 from site_client.sharing.encode_report import EncodeReport, read_report
 from site_client.sharing.protection import protection_lines
 from site_client.sharing.search import STRETCH_BYTES, Search, search
@@ -46,6 +51,7 @@ class Inspection:
         channels: counts of what travels beside the representation.
         report: what encode found about the protection of each category; None where its report is not beside the share.
         searched: for text of the notes; None where no notes were given.
+        judged: what protects it and what the hospital's policy says to its release, in words.
     """
 
     manifest: ShareManifest
@@ -53,6 +59,7 @@ class Inspection:
     channels: Channels
     report: EncodeReport | None
     searched: Search | None
+    judged: tuple[str, ...] = ()
 
     @property
     def format_bytes(self) -> int:
@@ -71,6 +78,7 @@ class Inspection:
             if self.report is None
             else {name: vars(one) for name, one in self.report.categories.items()},
             "searched": None if self.searched is None else vars(self.searched),
+            "judged": list(self.judged),
         }
 
 
@@ -92,7 +100,16 @@ def inspect(workspace: Workspace, path: Path, scheme: LabelScheme, documents: It
     with share.open() as reader:
         counted = channels(reader, scheme)
     searched = None if documents is None else search(path, documents)
-    return Inspection(manifest, _columns(manifest), counted, read_report(path, manifest), searched)
+    judged = _judged(workspace, manifest.release)
+    return Inspection(manifest, _columns(manifest), counted, read_report(path, manifest), searched, judged)
+
+
+def _judged(workspace: Workspace, release: str) -> tuple[str, ...]:
+    """What protects shares of a release; looking at a share stays possible whatever became of its release."""
+    try:
+        return tuple(judge_release(workspace, release).lines())
+    except (PolicyError, ProtocolError, StorageError, ModelError, EmbeddingError) as error:
+        return (f"its release was NOT judged by the hospital's policy: {error}",)
 
 
 def _columns(manifest: ShareManifest) -> tuple[Column, ...]:
@@ -140,7 +157,9 @@ def inspection_lines(inspection: Inspection) -> list[str]:
         f"  {counted.alone} of {manifest.sentences} sentences have a pattern of labels and casing that no other one has: who",
         "  already holds such a sentence can tell that it is in the share",
         "",
-        "protection:",
+        "protection, as this hospital found it:",
+        *(f"  {line}" for line in inspection.judged),
+        "protection, as the share states it:",
         *(f"  {line}" for line in protection_lines(manifest.protection)),
         *attacker_lines(inspection.report),
     ]
@@ -166,7 +185,8 @@ def search_lines(searched: Search) -> list[str]:
     """What was searched for, how, and that nothing was found."""
     lines = [
         f"searched all {searched.file_bytes} bytes for the text of {searched.notes} notes: {searched.stretches} different stretches of "
-        f"{STRETCH_BYTES} bytes that begin with a word, as written and in lower case: none occurs"
+        f"{STRETCH_BYTES} bytes that begin with a word, as written and in lower case: none stands in it as text; what the vectors "
+        "tell of the words is said under protection"
     ]
     if searched.control:
         lines.append("as a test one of them was planted into a copy of the file's beginning: the search found it")

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from aggregator.registry.times import now
+from bench.exchange.postgres import PostgresMissingError
 from bench.exchange.world import World, build, invented_terms
+from bench.faults import run as faults
 from bench.faults.intake import SCENARIOS, Damage, examine_world
-from bench.faults.interruptions import Outcome, clock_off, fail_at, kill_after, kill_at, run_undisturbed
+from bench.faults.interruptions import Outcome, clock_off, disturb_after, fail_at, kill_after, kill_at, run_undisturbed
 from bench.faults.run import QUICK, entries, run
 
 
@@ -21,6 +23,19 @@ def test_nothing_is_lost_used_unverified_or_stuck(tmp_path: Path) -> None:
     assert {tally.name: tally.damage for tally in tallies if tally.damage != Damage()} == {}
     assert all(tally.tried for tally in tallies)
     assert [entry.value for entry in entries(tallies)][:3] == [0, 0, 0]
+
+
+def test_without_postgresql_a_line_says_what_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise PostgresMissingError("not installed")
+
+    monkeypatch.setattr(faults, "run_postgres", missing)
+    monkeypatch.setattr(faults, "_kinds", lambda folder, extent: [])
+    monkeypatch.setattr(faults, "_kinds_over_https", lambda folder, extent, server=None: [("kill -9 over HTTPS", [])])
+    lines: list[str] = []
+    assert [tally.name for tally in run(tmp_path, QUICK, lines.append)] == ["kill -9 over HTTPS"]
+    assert "left out" in lines[0]
+    assert "not installed" in lines[0]
 
 
 class TestTheInstruments:
@@ -53,6 +68,15 @@ class TestTheInstruments:
 
     def test_time_runs_out_within_a_call_too(self) -> None:
         assert kill_after(lambda: bytes(time.sleep(60) or 0), 0.01).killed
+
+    def test_what_work_stands_on_is_disturbed_while_it_runs(self, tmp_path: Path) -> None:
+        def work() -> bytes:
+            while not (tmp_path / "disturbed").exists():
+                time.sleep(0.001)
+            return b"done"
+
+        outcome = disturb_after(work, 0.01, (tmp_path / "disturbed").touch)
+        assert (outcome.said, outcome.killed, outcome.error) == (b"done", False, "")
 
     def test_a_clock_is_off_for_the_work_alone(self) -> None:
         def work() -> bytes:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from foundation.errors import StorageError
-from foundation.locks import lock_folder
+from foundation.locks import lock_folder, lock_number
 
 
 def test_a_locked_folder_is_changed_by_one_at_a_time(tmp_path: Path) -> None:
@@ -44,3 +44,32 @@ def test_a_lock_does_not_outlive_its_block_whatever_the_closing_says(
     descriptor = os.open(tmp_path, os.O_RDONLY)
     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     os.close(descriptor)
+
+
+def test_a_number_keeps_others_off_the_same_number_only(tmp_path: Path) -> None:
+    file = tmp_path / "numbers"
+    with lock_number(file, 7) as held:
+        assert held
+        with lock_number(file, 7, wait=False) as again, lock_number(file, 2**40, wait=False) as other:
+            assert (again, other) == (False, True)
+    with lock_number(file, 7, wait=False) as free:
+        assert free
+
+
+def test_who_waits_for_a_number_gets_it_when_it_is_given_back(tmp_path: Path) -> None:
+    file, order = tmp_path / "numbers", []
+    begun = threading.Event()
+
+    def wait() -> None:
+        begun.set()
+        with lock_number(file, 3):
+            order.append("second")
+
+    with lock_number(file, 3):
+        thread = threading.Thread(target=wait)
+        thread.start()
+        begun.wait()
+        thread.join(0.05)
+        order.append("first")
+    thread.join()
+    assert order == ["first", "second"]

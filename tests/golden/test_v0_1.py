@@ -35,9 +35,13 @@ from shared.constructions.construction import Protection
 from shared.constructions.registry import load_construction
 from shared.labels import load_scheme_file
 from shared.pipeline.pipeline import load_pipeline
-from site_client.errors import LedgerError, SiteError
+from site_client.errors import LedgerError, PolicyError, SiteError
 from site_client.ledger import entries, ledger_path, verify
+from site_client.policy.enforcing import Acceptance
+from site_client.policy.site_policy import DEFAULT
+from site_client.policy.stored import load_policy
 from site_client.releases.pull import pull
+from site_client.sharing.encode import encode
 from site_client.sharing.inspect import inspect
 from site_client.trust import Trust
 from site_client.workspace import Workspace as Hospital
@@ -53,6 +57,8 @@ EXPECTED: dict[str, Any] = json.loads((GOLDEN / "expected.json").read_text(encod
 MADE = datetime.datetime.fromisoformat(EXPECTED["made"])
 SHARES = [("st-anne-0001.share", "first.parquet"), ("st-anne-0002.share", "second.h5")]
 NUMBERS = [0, 1]
+# Its releases have no full audit that says when it was made.
+A_PERSON = Acceptance("A. Weiss")
 # Processors add up in other orders.
 CLOSE: dict[str, Any] = {"rtol": 0, "atol": 1e-3}
 
@@ -235,13 +241,15 @@ class TestProvider:
 
 class TestReleases:
     def test_a_new_site_pulls_the_release_with_the_fingerprint(self, repository: Path, tmp_path: Path) -> None:
-        made, release = pull(create_hospital(tmp_path / "new", "new"), str(repository), EXPECTED["fingerprint"])
+        made, release = pull(
+            create_hospital(tmp_path / "new", "new"), str(repository), EXPECTED["fingerprint"], acceptance=A_PERSON
+        )
         assert (release.manifest.kind, release.digest) == ("pipeline", EXPECTED["releases"]["0002-pipeline"])
         assert made.pinned_provider().name == "provider"
 
     def test_the_site_pulls_again_from_another_place(self, site: Hospital, repository: Path) -> None:
         shutil.rmtree(site.releases)
-        _, release = pull(site, str(repository))
+        _, release = pull(site, str(repository), acceptance=A_PERSON)
         assert release.digest == EXPECTED["releases"]["0002-pipeline"]
 
     def test_another_fingerprint_is_refused(self, repository: Path, tmp_path: Path) -> None:
@@ -286,7 +294,7 @@ class TestSite:
     def test_its_pipeline_stays_when_a_representer_follows(self, provider: Provider, site: Hospital) -> None:
         assert site.pipeline_release().digest == EXPECTED["releases"]["0002-pipeline"]
         publish_representer(provider)
-        updated, release = pull(site, str(provider.releases))
+        updated, release = pull(site, str(provider.releases), acceptance=A_PERSON)
         assert (release.manifest.kind, release.manifest.sequence) == ("representer", 3)
         found = found_spans(load_pipeline(updated.pipeline_release().folder), EXPECTED["note"]["text"])
         assert found == EXPECTED["note"]["spans"]
@@ -304,6 +312,11 @@ class TestSite:
         flip(ledger_path(site), ledger_path(site).read_bytes().index(b"st-anne"))
         with pytest.raises(LedgerError, match="entry 1"):
             verify(site)
+
+    def test_it_has_the_usual_policy_which_its_release_does_not_keep(self, site: Hospital, tmp_path: Path) -> None:
+        assert load_policy(site) == DEFAULT
+        with pytest.raises(PolicyError, match="audit"):
+            encode(site, [], tmp_path / "share.parquet")
 
     def test_the_receipt_is_the_providers_word(self, site: Hospital) -> None:
         [path] = (site.root / "receipts").iterdir()

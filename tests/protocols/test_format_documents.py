@@ -15,6 +15,10 @@ from protocols.canonical import canonical_bytes, parse_canonical
 from protocols.errors import SignatureError
 from protocols.keys.recipient import RecipientPrivateKey
 from protocols.keys.signing import BUNDLE_CONTEXT, SHARE_CONTEXT, PrivateKey, Signature
+from protocols.log.checkpoint import Checkpoint, LogHead, log_origin, read_checkpoint, release_code
+from protocols.log.entry import ReleaseEntry
+from protocols.log.note import verifier_key
+from protocols.log.tiles import lay_out
 from protocols.release.provider_record import ProviderRecord
 from protocols.release.repository import Reference, RootFingerprint, latest_bytes, read_latest
 from protocols.release.verification import ReleaseManifest
@@ -34,7 +38,9 @@ def vectors(name: str) -> dict[str, str]:
     return dict(re.findall(r"```vector ([a-z-]+)\n(.*?)\n```", text, re.DOTALL))
 
 
-SHARE, RELEASE = vectors("share.md"), vectors("release.md")
+SHARE, RELEASE, LOG = vectors("share.md"), vectors("release.md"), vectors("log.md")
+
+ORIGIN = log_origin(RELEASE["root-fingerprint"])
 
 
 def test_every_vector_is_tested() -> None:
@@ -54,6 +60,7 @@ def test_every_vector_is_tested() -> None:
         "header-signature",
         "header-digest",
         "receipt",
+        "receipt-with-log",
         "withdrawal",
     }
     assert set(RELEASE) == {
@@ -66,6 +73,7 @@ def test_every_vector_is_tested() -> None:
         "root-fingerprint",
         "root-spoken",
     }
+    assert set(LOG) == {"entry", "leaf", "second-entry", "tile", "checkpoint", "key", "code"}
 
 
 def test_the_key() -> None:
@@ -112,6 +120,33 @@ def test_a_receipt_and_a_withdrawal() -> None:
     withdrawal = read_withdrawal(SHARE["withdrawal"].encode(), KEY.public_key)
     assert withdrawal.to_bytes(KEY).decode() == SHARE["withdrawal"]
     assert receipt.manifest_sha256 == withdrawal.manifest_sha256 == SHARE["manifest-digest"]
+
+
+def test_a_receipt_that_states_the_log() -> None:
+    receipt = read_receipt(SHARE["receipt-with-log"].encode(), KEY.public_key)
+    assert receipt.to_bytes(KEY).decode() == SHARE["receipt-with-log"]
+    assert receipt.release_log == read_checkpoint(f"{LOG['checkpoint']}\n".encode(), ORIGIN, [KEY.public_key]).head
+
+
+def test_the_log_of_releases() -> None:
+    entries = [ReleaseEntry.from_bytes(LOG[name].encode()) for name in ("entry", "second-entry")]
+    assert entries[0].digest == RELEASE["digest"]
+    stated = [entry.to_bytes() for entry in entries]
+    assert [one.decode() for one in stated] == [LOG["entry"], LOG["second-entry"]]
+    assert hashlib.sha256(b"\x00" + stated[0]).hexdigest() == LOG["leaf"]
+    tile = lay_out(stated)["tile/0/000.p/2"]
+    assert tile.hex() == LOG["tile"]
+    head = LogHead(2, hashlib.sha256(b"\x01" + tile).hexdigest())
+    assert Checkpoint(ORIGIN, head).sign(KEY).decode() == f"{LOG['checkpoint']}\n"
+    assert verifier_key(ORIGIN, KEY.public_key) == LOG["key"]
+    assert release_code(entries[1].digest, head) == LOG["code"]
+
+
+def test_every_key_of_an_entry_of_the_log_is_documented() -> None:
+    text = (FORMATS / "log.md").read_text(encoding="utf-8")
+    value = parse_canonical(LOG["entry"].encode(), max_bytes=1 << 10)
+    assert isinstance(value, dict)
+    assert set(value) == set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE))
 
 
 def test_every_key_of_headers_receipts_and_withdrawals_is_documented() -> None:

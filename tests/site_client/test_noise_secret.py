@@ -19,7 +19,7 @@ def test_a_new_workspace_has_one_that_only_its_owner_reads(tmp_path: Path) -> No
     assert path.read_bytes() == made.noise_secret() == open_workspace(tmp_path).noise_secret()
     assert len(made.noise_secret()) == 32
     assert sorted(entry.name for entry in (tmp_path / "keys").iterdir()) == sorted(
-        ["noise.key", f"{made.key_in_use.key_id}.pem"]
+        ["noise.key", "notes.key", f"{made.key_in_use.key_id}.pem"]
     )
 
 

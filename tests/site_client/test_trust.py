@@ -67,7 +67,7 @@ def test_names_that_lead_elsewhere_are_refused(name: str, tmp_path: Path) -> Non
         Trust.load(path)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.dictionaries(st.from_regex(r"[0-9a-z-]{1,20}\.json", fullmatch=True), st.binary(max_size=50), max_size=4))
 def test_any_metadata_come_back(files: dict[str, bytes]) -> None:
     trust = Trust("https://deid.example.org/releases", {FIRST_ROOT: b"root", **files})

@@ -13,9 +13,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from shared.anonymity.public_lists import on_public_lists
 from shared.anonymity.public_words import PublicRule, WordUse
 from shared.constructions.accounting import Accounting, Anonymity, anonymity_accounting
 from shared.constructions.construction import Construction, OwnSet, Protection, Trials, WordChanges
+from shared.constructions.promised import Clusters, PublicList, count_clusters
 from shared.constructions.training import Procedure, Trained, TrainingMaterial, TrainingOptions
 from shared.embeddings.distinct import DistinctVectors
 from shared.embeddings.generalised import PUBLIC, FoldedVectors, GeneralisedVectors, fold_casing, generalise
@@ -59,6 +61,11 @@ class Clustered(Construction):
         """How far words look alike."""
         return Anonymity(self.vectors.k, self.vectors.k_in_casing, self.vectors.largest_share)
 
+    def count_clusters(self, lists: Sequence[PublicList]) -> Clusters:
+        """See Construction."""
+        words = self.vectors.words
+        return count_clusters(words, self.vectors.rows(words), self.vectors.classes == PUBLIC, lists)
+
     def promises(self) -> dict[str, float]:
         """The size of the smallest cluster."""
         return {"surrogates": 0.0, "cluster_size": float(self.vectors.k)}
@@ -91,6 +98,7 @@ class KAnonymous(Clustered):
     representer: TokenLocal
 
     protection = Protection.LIKENESS
+    made_by = ("k-anonymous",)
     network = TokenLocal
 
     def share_sentences(
@@ -108,6 +116,24 @@ class KAnonymous(Clustered):
     ) -> RaggedSentences:
         """See Construction."""
         return self.noise_free(chunk)
+
+    def codebook(self) -> NDArray[np.float16]:
+        """A row for each public word and each cluster: what the vocabulary lacks shows the cluster that it is nearest to."""
+        # Laid out as words of a text are, so that the rows are those that a text gets.
+        shown = RaggedSentences(
+            self.vectors.matrix,
+            np.zeros(len(self.vectors), dtype=np.uint8),
+            np.zeros(len(self.vectors), dtype=np.uint8),
+            np.ones(len(self.vectors), dtype=np.int64),
+        )
+        rows = represent_noise_free(shown, self.representer).values
+        distinct: NDArray[np.float16] = np.unique(rows.view(np.uint16), axis=0).view(np.float16)
+        return distinct
+
+    @property
+    def exact(self) -> bool:
+        """See Construction."""
+        return bool(self.representer.config.fraction_bits)
 
     def account(self, sentence_tokens: int, note_tokens: int) -> Accounting:
         """See Construction."""
@@ -148,7 +174,7 @@ def cluster_words(
     for chunk in material.chunks:
         use.add_labelled(chunk)
     use.add_texts(material.texts)
-    public = use.find_public(options.public or rule, names)
+    public = use.find_public(options.public or rule, names) & on_public_lists(vectors.words, material.public_lists)
     return generalise(vectors, public, options.cluster_size, use.frequencies, options.max_share)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from shared.constructions.accounting import Accounting, anonymity_accounting
 from shared.constructions.procedures.invariance import RECIPES
@@ -27,6 +28,7 @@ class KAnonymousRecurrent(Clustered, NoisyRecurrent):
     representer: Representer
 
     vocabulary = GeneralisedVectors
+    made_by: ClassVar[tuple[str, ...]] = ("k-anonymous-invariance",)
 
     def account(self, sentence_tokens: int, note_tokens: int) -> Accounting:
         """See Construction."""

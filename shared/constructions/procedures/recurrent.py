@@ -48,6 +48,7 @@ class NoisyRecurrent(Construction):
     representer: Representer
 
     protection = Protection.NOISE
+    made_by: ClassVar[tuple[str, ...]] = ("three-part", "dann", "invariance")
     vocabulary: ClassVar[type[WordVectors]] = WordVectors
     network = Representer
     memoises_noise = True

@@ -47,6 +47,7 @@ class Surrogates(KAnonymous):
     bank: SurrogateBank
 
     protection = Protection.SURROGATES
+    made_by = ("surrogates",)
     replaces_phi = True
 
     @classmethod
@@ -185,7 +186,7 @@ def hidden_names(lists: tuple[tuple[str, ...], ...], vectors: GeneralisedVectors
 def _train(material: TrainingMaterial, options: TrainingOptions, progress: Progress) -> Trained:
     vectors = cluster_words(fold_casing(material.vectors, material.names), material, options, SURROGATES.rule)
     names = hidden_names(material.names, vectors)
-    bank = surrogate_bank(material.chunks, names, hides_casing=options.hide_casing)
+    bank = surrogate_bank(material.chunks, names, hides_casing=options.hide_casing, public_lists=material.public_lists)
     made = Surrogates(vectors, project(vectors, options), material.scheme, bank)
     return Trained(made)
 

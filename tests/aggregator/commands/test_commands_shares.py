@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import Result
@@ -11,6 +13,7 @@ from click.testing import Result
 from aggregator.enrolled import sites
 from aggregator.ingestion import ingest
 from aggregator.registry.states import ShareState
+from aggregator.workspace import Workspace
 from bench.exchange.world import Sentences, World
 from foundation.errors import StorageError
 from protocols.share.receipt import read_receipt
@@ -40,6 +43,26 @@ def stick(world: World) -> Path:
     (folder / "notes.txt").write_text("x")
     (folder / ".north-0003.share").write_text("x")
     return folder
+
+
+def make_odd(entry: Path, odd: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What anybody can put on a stick under the name of a share."""
+    if odd == "folder":
+        entry.mkdir()
+    elif odd == "pipe":
+        os.mkfifo(entry)
+    elif odd == "unreadable":
+        entry.write_bytes(b"x")
+        true = Path.open
+
+        def failing(path: Path, *arguments: Any, **named: Any) -> Any:
+            if path == entry:
+                raise OSError(5, "Input/output error", str(path))
+            return true(path, *arguments, **named)
+
+        monkeypatch.setattr(Path, "open", failing)
+    else:
+        entry.symlink_to("/dev/zero" if odd == "device" else "nowhere")
 
 
 class TestIngest:
@@ -101,6 +124,57 @@ class TestIngest:
         with monkeypatch.context() as patch:
             patch.setattr("aggregator.ingestion.ingest.ingest", full)
             refused(run(small, "ingest", small.bundle()), 8, "full disk")
+
+    @pytest.mark.parametrize("odd", ["folder", "pipe", "device", "dangling link", "unreadable"])
+    @pytest.mark.parametrize("kind", [".share", ".withdrawal.json"])
+    def test_an_odd_entry_is_named_and_skipped(
+        self, kind: str, odd: str, small: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The first of all names, so that everything else lies behind it."""
+        folder = stick(small)
+        entry = folder / f"a{kind}"
+        make_odd(entry, odd, monkeypatch)
+        result = run(small, "ingest", folder, "--json")
+        refused(result, 24, "refused 2 of 6")
+        rows = {Path(row["file"]).name: row for row in json.loads(result.stdout)["shares"]}
+        assert rows[entry.name]["error"].startswith(f"{entry.name}: expected")
+        assert rows["north-0001.withdrawal.json"]["state"] == ShareState.WITHDRAWN
+        assert len(rows) == 6
+        assert len(list(folder.glob("*.receipt.json"))) == 4
+        assert f"{entry.name}: expected" in run(small, "ingest", folder).stdout
+
+    def test_an_odd_entry_alone_is_refused(self, small: World) -> None:
+        folder = small.root / "odd"
+        (folder / "a.share").mkdir(parents=True)
+        refused(run(small, "ingest", folder), 24, "refused 1 of 1")
+
+    def test_what_was_done_is_told_when_something_ends_the_run(
+        self, small: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        first, second = small.bundle("north"), small.bundle("south", seed=1)
+        true = ingest.ingest
+
+        def full(workspace: Workspace, path: Path) -> object:
+            if path == second:
+                raise StorageError("room for the file", received="a full disk")
+            return true(workspace, path)
+
+        monkeypatch.setattr(ingest, "ingest", full)
+        result = run(small, "ingest", first, second, "--json")
+        refused(result, 8, "full disk")
+        [row] = json.loads(result.stdout)["shares"]
+        assert (row["site"], row["state"]) == ("north", ShareState.ACCEPTED)
+
+    def test_a_stick_that_can_not_be_written_loses_a_receipt_and_no_share(
+        self, small: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        first, second = small.bundle("north"), small.bundle("south", seed=1)
+        first.with_suffix(".receipt.json").mkdir()
+        result = run(small, "ingest", first, second, "--json")
+        refused(result, 8, "receipt.json")
+        rows = json.loads(result.stdout)["shares"]
+        assert [row["state"] for row in rows] == [ShareState.ACCEPTED] * 2
+        assert ["receipt" in row for row in rows] == [False, True]
 
     def test_what_was_interrupted_is_finished(self, small: World) -> None:
         ingest.receive(small.workspace(), small.bundle())

@@ -22,8 +22,12 @@ from tests.databases import Database
 
 
 @pytest.fixture
-def world(database: Database, tmp_path: Path) -> World:
-    return build(tmp_path / "world", database=database.url)
+def world(database: Database, request: pytest.FixtureRequest, tmp_path: Path) -> World:
+    if database.kind == "postgresql":
+        return build(tmp_path / "world", database=database.url)
+    # A file can be copied, which is much quicker.
+    found: World = request.getfixturevalue("small")
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
@@ -121,7 +122,8 @@ class TestResume:
         def late(*arguments: Any) -> Any:
             if not faster:
                 faster.append(Decision(0, "", 0, ShareState.RECEIVED, "", "", b""))
-                faster[0] = ingest.process(world.workspace(), number)
+                # On another machine, which knows nothing of locks on this one.
+                faster[0] = ingest._decided(world.workspace(), number)
             return open_received(*arguments)
 
         monkeypatch.setattr(ingest, "open_received", late)
@@ -137,13 +139,47 @@ class TestResume:
             calls += 1
             if calls > 1:
                 return open_received(*arguments)
-            ingest.process(small.workspace(), number)
+            ingest._decided(small.workspace(), number)
             raise DatabaseError("a database that answers")
 
         monkeypatch.setattr(ingest, "open_received", gone)
         with pytest.raises(DatabaseError):
             ingest.process(small.workspace(), number)
         assert rows(small.workspace()) == [("north", 1, ShareState.ACCEPTED, "")]
+
+    def test_a_share_that_another_process_takes_in_is_left_to_it(
+        self, small: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Nobody takes a share in twice at once, and nobody waits for it who has others to finish."""
+        workspace, other = small.workspace(), small.bundle("south", seed=1)
+        begun, go, opened = threading.Event(), threading.Event(), []
+        true = open_received
+
+        def slowly(path: Path, *arguments: Any) -> Any:
+            opened.append(path.name)
+            if len(opened) == 1:
+                begun.set()
+                go.wait(30)
+            return true(path, *arguments)
+
+        monkeypatch.setattr(ingest, "open_received", slowly)
+        bundle = small.bundle("north")
+        taken: list[Decision] = []
+        first, second = (
+            threading.Thread(target=lambda: taken.append(ingest.ingest(small.workspace(), bundle))) for _ in range(2)
+        )
+        first.start()
+        begun.wait(30)
+        second.start()
+        ingest.receive(workspace, other)
+        assert [(one.site, one.state) for one in ingest.resume(workspace)] == [("south", ShareState.ACCEPTED)]
+        go.set()
+        for thread in (first, second):
+            thread.join(60)
+        assert [one.state for one in taken] == [ShareState.ACCEPTED] * 2
+        assert taken[0].receipt == taken[1].receipt
+        assert len(opened) == 2
+        nothing_left(workspace)
 
     def test_what_a_killed_process_left_is_removed_and_what_is_in_use_is_not(self, small: World) -> None:
         workspace = small.workspace()
@@ -198,15 +234,18 @@ class Failing:
 class TestCrash:
     """An error at every call that changes the disk or the database, one after the other; kills are for `bench.faults`."""
 
+    # The disk fails ahead of the database or behind it, whichever it is: one of them is enough.
     @pytest.mark.parametrize(
-        ("owner", "name", "error"),
+        ("owner", "name", "error", "database"),
         [
-            (os, "replace", OSError(errno.EIO, "Input/output error")),
-            (os, "fsync", OSError(errno.ENOSPC, "No space left on device")),
-            (os, "unlink", OSError(errno.EIO, "Input/output error")),
-            (Session, "_flush", KeyboardInterrupt()),
+            (os, "replace", OSError(errno.EIO, "Input/output error"), "sqlite"),
+            (os, "fsync", OSError(errno.ENOSPC, "No space left on device"), "sqlite"),
+            (os, "unlink", OSError(errno.EIO, "Input/output error"), "sqlite"),
+            (Session, "_flush", KeyboardInterrupt(), "sqlite"),
+            (Session, "_flush", KeyboardInterrupt(), "postgresql"),
         ],
-        ids=["replace", "fsync", "unlink", "flush"],
+        ids=["replace", "fsync", "unlink", "flush-sqlite", "flush-postgresql"],
+        indirect=["database"],
     )
     def test_nothing_is_lost_or_stuck(
         self, owner: Any, name: str, error: BaseException, world: World, monkeypatch: pytest.MonkeyPatch

@@ -57,7 +57,7 @@ def test_there_must_be_something_to_compare(here: tuple[int, ...], there: tuple[
     rates=st.tuples(st.floats(0.001, 0.5), st.floats(1.0, 3.0), st.booleans()),
     tokens=st.tuples(st.integers(1, 1_000_000), st.integers(1, 1_000_000)),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_counts_at_their_rates_within_the_factor_never_stand_out(
     rates: tuple[float, float, bool], tokens: tuple[int, int]
 ) -> None:
@@ -71,7 +71,7 @@ def test_counts_at_their_rates_within_the_factor_never_stand_out(
     there=st.integers(0, 400),
     tokens=st.tuples(st.integers(400, 5000), st.integers(400, 5000)),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_the_two_sides_are_alike(here: int, there: int, tokens: tuple[int, int]) -> None:
     assert _stands_out(here, tokens[0], there, tokens[1], 4.0) == _stands_out(there, tokens[1], here, tokens[0], 4.0)
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import pytest
+
+from aggregator.ingestion.known_rows import find_known_rows
 from aggregator.ingestion.share_terms import share_terms
 from aggregator.publishing.releases import Publishing, publish_representer
 from aggregator.workspace import create
 from foundation.files import write_text
 from protocols.share.sealing import ShareExpectation
+from shared.constructions import registry
+from shared.constructions.rows import MAX_FACTOR
 from shared.labels import load_scheme
 from shared.models.representer import RepresenterConfig
 from tests import constructions
@@ -27,3 +33,44 @@ def test_a_share_must_fit_what_was_published_and_be_meant_for_this_provider(tmp_
     assert terms.expected == ShareExpectation(
         recipient=workspace.key().public_key.key_id, label_scheme="meddocan", tags=len(scheme.tags), dim=6
     )
+
+
+def test_what_a_construction_can_show_is_worked_out_once_and_anew_where_it_is_not_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scheme = load_scheme("meddocan")
+    workspace = create(tmp_path / "provider", "north", scheme.name)
+    workspace.representer.mkdir()
+    construction = constructions.k_anonymous(constructions.clusters(table(["chest", "pain"], 8), 2), scheme)
+    construction.save(workspace.representer)
+    write_text(workspace.representer / "training.json", "{}", private=False)
+    release = publish_representer(workspace, Publishing(audited=False))
+    first = find_known_rows(workspace, release)
+    assert first.codebook is not None
+    content = first.codebook.read_bytes()
+    assert first.rows == construction.rows(MAX_FACTOR)
+    with monkeypatch.context() as patch:
+        patch.setattr(registry, "load_construction", lambda folder: pytest.fail("it is known"))
+        assert find_known_rows(workspace, release) == first
+    kept = first.codebook.with_suffix(".json")
+    whole = json.loads(kept.read_text())
+    for text in ("", "[]", "{}", json.dumps(whole | {"format": 0}), json.dumps(whole | {"factor": 2.0})):
+        kept.write_text(text)
+        assert find_known_rows(workspace, release) == first
+        assert json.loads(kept.read_text()) == whole
+    first.codebook.unlink()
+    assert find_known_rows(workspace, release) == first
+    assert first.codebook.read_bytes() == content
+
+
+def test_where_noise_makes_any_row_possible_there_is_no_list(tmp_path: Path) -> None:
+    scheme, config = load_scheme("meddocan"), RepresenterConfig(8, dim=6, hidden=4)
+    workspace = create(tmp_path / "provider", "north", scheme.name)
+    workspace.representer.mkdir()
+    construction = constructions.noisy(table(["chest", "pain"], 8), scheme, config)
+    construction.save(workspace.representer)
+    write_text(workspace.representer / "training.json", "{}", private=False)
+    release = publish_representer(workspace, Publishing(audited=False))
+    for _ in range(2):
+        known = find_known_rows(workspace, release)
+        assert (known.codebook, known.rows) == (None, construction.rows(MAX_FACTOR))

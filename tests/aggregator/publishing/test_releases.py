@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -30,7 +30,9 @@ from protocols.errors import BoundsError, SchemaError
 from protocols.release.provider_record import MAX_RECORD_BYTES, ProviderRecord
 from protocols.release.repository import LATEST, PROVIDER, Reference, read_latest
 from protocols.release.verification import ReleaseFields
+from shared.constructions.construction import Construction
 from tests.loop import snapshot
+from tests.site_client import sites
 
 TENSORS = save({"weight": np.zeros(3, dtype=np.float32)})
 SITES = [
@@ -264,7 +266,8 @@ class TestUnchanged:
     def test_so_is_one_with_another_head(self, workspace: Workspace) -> None:
         releases.publish_pipeline(workspace, UNAUDITED)
         (workspace.head / "head.json").write_text("[]")
-        assert releases.publish_pipeline(workspace, UNAUDITED).manifest.sequence == 2
+        accepted = replace(UNAUDITED, approver="A. Weiss")
+        assert releases.publish_pipeline(workspace, accepted).manifest.sequence == 2
 
 
 def test_a_release_that_no_site_takes_is_not_published(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -369,6 +372,60 @@ class TestGate:
         with pytest.raises(AuditError, match="another representer"):
             releases.publish_representer(workspace)
         assert releases.releases(workspace) == []
+
+
+class TestFailedAudit:
+    """What nothing proves may be published with an audit that it did not pass, if the provider says so; the release tells it."""
+
+    FAILED: ClassVar[dict[str, object]] = {
+        "passed": False,
+        "verdicts": [
+            {"attack": "match", "measure": "top-1 of", "why": "a word in a list", "passed": True},
+            {
+                "attack": "linkage",
+                "measure": "top-1 of",
+                "why": "a name in a list",
+                "passed": False,
+                "reason": "2 of 9 figures beyond the limit",
+            },
+        ],
+    }
+
+    def construction(self, workspace: Workspace, construction: Construction) -> Workspace:
+        construction.save(workspace.representer)
+        put_audit(workspace, audit_record(workspace) | self.FAILED)
+        return workspace
+
+    def test_the_card_and_the_log_say_what_failed(self, workspace: Workspace) -> None:
+        self.construction(workspace, sites.noisy(0.5))
+        with pytest.raises(AuditError, match="did not pass its audit"):
+            releases.publish_representer(workspace)
+        releases.publish_representer(workspace, Publishing(with_failed_audit=True))
+        card = read(workspace, "0001-representer/MODEL_CARD.md")
+        assert "NOT passed: 1 of 2 limits hold" in card
+        assert "- linkage, top-1 of: 2 of 9 figures beyond the limit (a name in a list)" in card
+        assert "match, top-1" not in card
+        with workspace.registry().reading() as session:
+            logged = [json.loads(one.details) for one in audit_log.events(session) if one.action == "release-published"]
+        assert logged[-1]["failed_audit"] == ["linkage"]
+
+    def test_what_can_be_recomputed_must_pass(self, workspace: Workspace) -> None:
+        self.construction(workspace, sites.revealing())
+        with pytest.raises(AuditError, match="whose audit must pass"):
+            releases.publish_representer(workspace, Publishing(with_failed_audit=True))
+        assert releases.releases(workspace) == []
+
+    @pytest.mark.parametrize("change", [{"representer": "ab" * 32}, {"verdicts": []}])
+    def test_it_is_still_an_audit_of_this_representer(self, change: dict[str, object], workspace: Workspace) -> None:
+        self.construction(workspace, sites.noisy(0.5))
+        put_audit(workspace, audit_record(workspace) | self.FAILED | change)
+        with pytest.raises(AuditError):
+            releases.publish_representer(workspace, Publishing(with_failed_audit=True))
+
+    def test_a_passed_audit_is_said_as_ever(self, workspace: Workspace) -> None:
+        put_audit(workspace, audit_record(workspace))
+        releases.publish_representer(workspace, Publishing(with_failed_audit=True))
+        assert "did NOT withstand" not in read(workspace, "0001-representer/MODEL_CARD.md")
 
 
 def test_the_card_of_a_pipeline(workspace: Workspace) -> None:

@@ -272,7 +272,7 @@ def one_registry(tmp_path_factory: pytest.TempPathFactory) -> Registry:
     return open_registry(f"sqlite:///{tmp_path_factory.mktemp('log')}/registry.sqlite")
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=20)
 @given(details=st.dictionaries(texts, values, max_size=4))
 def test_any_details_come_back(details: dict[str, Json], one_registry: Registry) -> None:
     with one_registry.transaction() as session:

@@ -23,7 +23,7 @@ WORDS = {
     KeyState: ["active", "retired", "revoked"],
     ShareState: ["received", "quarantined", "accepted", "rejected", "withdrawn"],
     UploadState: ["open", "finished", "aborted"],
-    AlarmKind: ["conflict"],
+    AlarmKind: ["conflict", "influence"],
     ReceiptState: ["quarantined", "accepted", "rejected", "withdrawn"],
 }
 

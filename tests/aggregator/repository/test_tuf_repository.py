@@ -162,9 +162,13 @@ def test_an_interrupted_rotation_leaves_a_sound_repository(
 def test_an_interrupted_rotation_may_be_left_at_that(
     publisher: Publisher, tmp_path: Path, crashing: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    copies = [publisher.copy(tmp_path / "copies" / str(number)) for number in range(20)]
-    left = iter(copies)
-    for _ in crashes(lambda: next(left).repository.rotate(["targets"]), crashing, lambda: _restore(monkeypatch)):
+    copies: list[Publisher] = []
+
+    def rotate() -> None:
+        copies.append(publisher.copy(tmp_path / "copies" / str(len(copies))))
+        copies[-1].repository.rotate(["targets"])
+
+    for _ in crashes(rotate, crashing, lambda: _restore(monkeypatch)):
         pass
     for number, one in enumerate(copies):
         reader = Reader(one, tmp_path / "readers" / str(number))

@@ -7,6 +7,7 @@ import dataclasses
 import datetime
 import hashlib
 import socket
+import ssl
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -22,8 +23,11 @@ from aggregator.registry.states import ShareState, SiteState
 from aggregator.registry.tables import ShareRow, SiteKeyRow, SiteRow
 from aggregator.registry.times import now
 from aggregator.server.app import Setup, Work, create_app
+from aggregator.server.connections.addresses import Proxies
+from aggregator.server.connections.listener import Listener
+from aggregator.server.connections.places import Places
 from aggregator.server.limits import Limits
-from aggregator.server.serve import Connection
+from aggregator.server.serve import configure
 from bench.exchange.certificates import Certificates
 from protocols.http.messages import Problem, UploadRequest
 from protocols.http.signatures import RequestParts, new_nonce, sign_request
@@ -37,6 +41,8 @@ PROVIDER = PrivateKey.from_seed(bytes(range(100, 132)))
 KEY = PrivateKey.from_seed(bytes(range(32)))
 OTHER_KEY = PrivateKey.from_seed(bytes(range(1, 33)))
 SITES = {"north": KEY, "south": OTHER_KEY}
+AMPLE = Limits(address_connections=1000, address_connections_per_s=1e6, address_per_s=1e6)
+"""For tests of something else: one address opens what thousands do elsewhere."""
 
 
 def bundle(size: int, sequence: int = 1, *, site: str = "north") -> bytes:
@@ -236,29 +242,24 @@ def run(work: Callable[[], Any]) -> Any:
 
 
 @contextmanager
-def listening(app: Callable[[str], Any], certificates: Certificates, port: int = 0) -> Iterator[str]:
+def listening(
+    app: Callable[[str], Any], certificates: Certificates, port: int = 0, places: Places | None = None
+) -> Iterator[str]:
     """A real server over TLS for as long as the block; gives its address.
 
     Args:
         app: makes the application from the address.
         certificates: of the server.
         port: to listen at; 0 for any that is free.
+        places: for connections; as many as the tests want if not given, for all of them come from one address.
     """
     with socket.create_server(("127.0.0.1", port)) as listener:
         address = f"https://localhost:{listener.getsockname()[1]}"
-        config = uvicorn.Config(
-            app(address),
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            lifespan="on",
-            http=Connection,
-            ssl_certfile=certificates.certificate,
-            ssl_keyfile=certificates.key,
-            timeout_graceful_shutdown=5,
-        )
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificates.certificate, certificates.key)
+        guarded = Listener(listener, places or Places(AMPLE, Proxies()))
+        server = uvicorn.Server(configure(app(address), guarded, context, grace_s=5))
+        thread = threading.Thread(target=server.run, args=([guarded],), daemon=True)
         thread.start()
         while not server.started and thread.is_alive():
             time.sleep(0.01)
@@ -269,3 +270,33 @@ def listening(app: Callable[[str], Any], certificates: Certificates, port: int =
             server.should_exit = True
             thread.join(20)
             assert not thread.is_alive()
+
+
+@contextmanager
+def connected(certificates: Certificates, port: int, source: str = "127.0.0.1") -> Iterator[ssl.SSLSocket]:
+    """A connection from an address of this machine, TLS stands."""
+    context = ssl.create_default_context(cafile=str(certificates.authority))
+    with (
+        socket.create_connection(("127.0.0.1", port), 30, (source, 0)) as plain,
+        context.wrap_socket(plain, server_hostname="localhost") as secure,
+    ):
+        yield secure
+
+
+def head(method: str, target: str, key: PrivateKey, body: bytes, offset: int | None = None) -> bytes:
+    """A signed request up to its body."""
+    parts = RequestParts(method, target, hashlib.sha256(body).digest(), offset)
+    headers = sign_request(parts, key, created=int(time.time()), nonce=new_nonce())
+    path = "/" + target.split("/", 3)[3]
+    lines = [f"{method} {path} HTTP/1.1", "host: localhost", f"content-length: {len(body)}"]
+    return "\r\n".join([*lines, *(f"{name}: {value}" for name, value in headers.items()), "", ""]).encode()
+
+
+def answer(connection: ssl.SSLSocket) -> bytes:
+    """Up to the end of its headers."""
+    received = b""
+    while b"\r\n\r\n" not in received:
+        data = connection.recv(4096)
+        assert data, received
+        received += data
+    return received

@@ -8,6 +8,7 @@ import hashlib
 import itertools
 import logging
 import os
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,11 +23,12 @@ from hypothesis import strategies as st
 from sqlalchemy import select, update
 
 from aggregator.errors import DatabaseError, RegistryError, UnconfinedError, WorkspaceError
+from aggregator.registry.states import UploadState
 from aggregator.registry.tables import NonceRow, ShareRow, UploadRow
 from aggregator.server.authentication import Authenticator
 from aggregator.server.intake import Intake
 from aggregator.server.limits import Limits
-from aggregator.server.uploads import Uploads
+from aggregator.server.uploads import Upload, Uploads
 from foundation.errors import StorageError
 from protocols.errors import ConflictError, MismatchError
 from protocols.http.messages import MAX_CHUNK_BYTES, MAX_MESSAGE_BYTES, ServerTime, UploadRequest
@@ -126,7 +128,7 @@ def test_a_share_that_takes_long_is_asked_for_again(central: Provider) -> None:
     assert len(central.ingest.taken) == 1
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cuts=st.lists(st.integers(1, len(BUNDLE) - 1), unique=True, max_size=4), restart=st.booleans())
 def test_an_upload_goes_on_from_any_byte_also_after_a_restart(
     central: Provider, cuts: list[int], restart: bool
@@ -436,16 +438,17 @@ def test_what_is_wrong_at_the_provider_is_no_refusal_of_a_share(central: Provide
 
 
 def test_a_server_that_ends_finishes_the_shares_that_are_taken_in_and_no_others(central: Provider) -> None:
-    bundles = [bundle(4_000, number) for number in range(1, 5)]
+    names = ("north", "south", "north", "south")
+    bundles = [bundle(4_000, number, site=name) for number, name in enumerate(names, 1)]
     uploads = Uploads(central.registry, central.setup.uploads, Limits(), time.time)
 
     async def work() -> None:
-        async with site(central.app) as north:
-            sent = []
-            for one in bundles:
-                place = (await north.begin(one)).headers["location"]
-                await north.send("PATCH", place, one, offset=0)
-                sent.append(uploads.find("north", place.rsplit("/", 1)[1]))
+        sent = []
+        for name, one in zip(names, bundles, strict=True):
+            async with site(central.app, name) as sender:
+                place = (await sender.begin(one)).headers["location"]
+                await sender.send("PATCH", place, one, offset=0)
+                sent.append(uploads.find(name, place.rsplit("/", 1)[1]))
         central.ingest.gate.clear()
         ending = Intake(uploads, central.ingest, lambda state: None, wait_s=30)
         asked = [asyncio.create_task(ending.finish(upload)) for upload in sent]
@@ -458,12 +461,48 @@ def test_a_server_that_ends_finishes_the_shares_that_are_taken_in_and_no_others(
         answers = [await one for one in asked]
         # Who waited in vain asks again.
         assert [answer is None for answer in answers] == [False, False, True, True]
-        assert [uploads.find("north", upload.id).state for upload in sent] == ["finished"] * 2 + ["open"] * 2
-        async with site(central.make_app()) as north:
-            assert (await north.upload(bundles[3])).status_code == 200
+        assert [uploads.find(upload.site, upload.id).state for upload in sent] == ["finished"] * 2 + ["open"] * 2
+        async with site(central.make_app(), "south") as south:
+            assert (await south.upload(bundles[3])).status_code == 200
 
     run(work)
     assert sorted(central.ingest.taken) == sorted([bundles[0], bundles[1], bundles[3]])
+
+
+def test_attack_a_site_whose_shares_take_long_keeps_no_other_waiting(central: Provider) -> None:
+    """However many it sends, it keeps one place busy; another's share is taken in meanwhile."""
+    slow = [bundle(4_000, number) for number in range(1, 5)]
+    uploads = Uploads(central.registry, central.setup.uploads, Limits(), time.time)
+    began: list[bytes] = []
+    gate = threading.Event()
+
+    def take_in(path: Path) -> Any:
+        began.append(path.read_bytes())
+        if began[-1] in slow:
+            gate.wait(30)
+        return central.ingest(path)
+
+    async def whole(name: str, one: bytes) -> Any:
+        async with site(central.app, name) as sender:
+            place = (await sender.begin(one)).headers["location"]
+            await sender.send("PATCH", place, one, offset=0)
+            return uploads.find(name, place.rsplit("/", 1)[1])
+
+    async def work() -> None:
+        intake = Intake(uploads, take_in, lambda state: None, wait_s=30, workers=2)
+        asked = [asyncio.create_task(intake.finish(await whole("north", one))) for one in slow]
+        while not began:
+            await asyncio.sleep(0.01)
+        other = await whole("south", bundle(4_000, 9, site="south"))
+        assert await intake.finish(other) is not None
+        assert began[0] in slow
+        assert len(began) == 2
+        gate.set()
+        assert all([await one is not None for one in asked])
+        await intake.close()
+
+    run(work)
+    assert sorted(began[2:] + began[:1]) == sorted(slow)
 
 
 def test_the_registry_that_is_gone_is_a_failure_that_passes(central: Provider) -> None:
@@ -859,6 +898,32 @@ def test_tidying_keeps_open_uploads(central: Provider) -> None:
             await north.send("PATCH", place, BUNDLE[:5_000], offset=0)
             Uploads(central.registry, central.setup.uploads, Limits(), time.time).tidy()
             assert (await north.upload(BUNDLE)).status_code == 200
+
+    run(work)
+
+
+def test_an_upload_whose_database_goes_when_its_share_is_decided_does_not_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    central = limited(tmp_path, open_uploads=2)
+    first, second, third = (bundle(4_000, number) for number in (1, 2, 3))
+
+    def gone(uploads: Uploads, upload: Upload, state: UploadState) -> None:
+        raise DatabaseError("a database that answers")
+
+    async def work() -> None:
+        async with site(central.app) as north:
+            with monkeypatch.context() as patch:
+                patch.setattr(Uploads, "end", gone)
+                for data in (first, second):
+                    place = (await north.begin(data)).headers["location"]
+                    await north.send("PATCH", place, data, offset=0)
+                    assert (await north.send("POST", f"{place}/finish")).status_code == 503
+            # Its bundle has a receipt, whoever asks; yet for three days it would count as one that goes on.
+            assert (await north.begin(first)).status_code == 200
+            Uploads(central.registry, central.setup.uploads, Limits(), time.time).tidy()
+            assert part_files(central) == []
+            assert (await north.begin(third)).status_code == 201
 
     run(work)
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from aggregator.errors import AggregatorError
-from aggregator.server.ingest_process import IngestProcess
+from aggregator.server.ingest_process import IngestProcess, IngestWorkers
+from bench.exchange.world import World
 
 # Takes a question, shows it by a file, and answers once there is another file.
 _CHILD = """
@@ -25,12 +29,35 @@ for line in sys.stdin:
 """
 
 
+# Says which process answers, and answers to a bundle once no file of its name with .wait is there.
+_SIDE_BY_SIDE = """
+import json, os, pathlib, sys, time
+for line in sys.stdin:
+    path = pathlib.Path(json.loads(line).get("bundle", "resume"))
+    path.with_suffix(".begun").touch()
+    while path.with_suffix(".wait").exists():
+        time.sleep(0.01)
+    print(json.dumps({"state": "accepted", "receipt": str(os.getpid())}), flush=True)
+"""
+
+
 class Waiting(IngestProcess):
     """With a child that answers when it is let."""
 
     def _start(self) -> subprocess.Popen[str]:
         command = [sys.executable, "-c", _CHILD, str(self._root)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        return self._process
+
+
+class SideBySide(IngestProcess):
+    """With a child that is kept waiting by a file beside a bundle."""
+
+    def _start(self) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", _SIDE_BY_SIDE]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=self._root
+        )
         return self._process
 
 
@@ -88,3 +115,79 @@ def test_a_resume_that_is_over_is_no_reason_to_cut_the_share_after_it(tmp_path: 
     thread.join(60)
     assert outcome == ["accepted"]
     process.close()
+
+
+def ask_all(workers: IngestWorkers, bundles: list[Path]) -> tuple[list[threading.Thread], dict[str, bytes]]:
+    """Asks for all at once; the receipts by the name of the bundle, as they come."""
+    receipts: dict[str, bytes] = {}
+
+    def ask(path: Path) -> None:
+        receipts[path.name] = workers.take_in(path).receipt
+
+    threads = [threading.Thread(target=ask, args=(path,), daemon=True) for path in bundles]
+    for thread in threads:
+        thread.start()
+    return threads, receipts
+
+
+def wait_for(*paths: Path) -> None:
+    while not all(path.exists() for path in paths):
+        time.sleep(0.01)
+
+
+def test_a_share_that_takes_long_keeps_no_other_waiting(tmp_path: Path) -> None:
+    with closing(IngestWorkers(tmp_path, 2, SideBySide)) as workers:
+        slow, quick = tmp_path / "slow.part", [tmp_path / f"{number}.part" for number in range(3)]
+        slow.with_suffix(".wait").touch()
+        held, late = ask_all(workers, [slow])
+        wait_for(slow.with_suffix(".begun"))
+        threads, receipts = ask_all(workers, quick)
+        for thread in threads:
+            thread.join(60)
+        assert len(receipts) == 3
+        assert not late
+        # The others share one process: there are no more than were asked for.
+        assert len(set(receipts.values())) == 1
+        slow.with_suffix(".wait").unlink()
+        held[0].join(60)
+        assert late["slow.part"] not in receipts.values()
+
+
+def test_no_more_are_taken_in_at_once_than_there_are_workers(tmp_path: Path) -> None:
+    with closing(IngestWorkers(tmp_path, 2, SideBySide)) as workers:
+        bundles = [tmp_path / f"{number}.part" for number in range(4)]
+        for path in bundles:
+            path.with_suffix(".wait").touch()
+        threads, receipts = ask_all(workers, bundles)
+        while len(list(tmp_path.glob("*.begun"))) < 2:
+            time.sleep(0.01)
+        threads[0].join(0.1)
+        assert len(list(tmp_path.glob("*.begun"))) == 2
+        for path in bundles:
+            path.with_suffix(".wait").unlink()
+        for thread in threads:
+            thread.join(60)
+        assert len(set(receipts.values())) == 2
+
+
+def test_what_an_earlier_run_left_is_finished_beside_them(tmp_path: Path) -> None:
+    with closing(IngestWorkers(tmp_path, 1, SideBySide)) as workers:
+        (tmp_path / "resume.wait").touch()
+        finishing = threading.Thread(target=workers.resume, daemon=True)
+        finishing.start()
+        wait_for(tmp_path / "resume.begun")
+        assert workers.take_in(tmp_path / "new.part").state == "accepted"
+        (tmp_path / "resume.wait").unlink()
+        finishing.join(60)
+        assert not finishing.is_alive()
+
+
+@pytest.mark.parametrize("asked", ['{"resume": "all"}\n', '{"resume": "a'], ids=["while it works", "while it asks"])
+def test_a_server_that_dies_leaves_no_traceback(asked: str, small: World) -> None:
+    reading, writing = os.pipe()
+    command = [sys.executable, "-m", "aggregator.server.ingest_process", str(small.provider)]
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=writing, stderr=subprocess.PIPE, text=True)
+    os.close(writing)
+    os.close(reading)
+    _, complaint = child.communicate(asked)
+    assert (child.returncode, complaint) == (0, "")

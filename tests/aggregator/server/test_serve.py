@@ -7,7 +7,6 @@ import hashlib
 import os
 import signal
 import socket
-import ssl
 import subprocess
 import sys
 import threading
@@ -28,7 +27,6 @@ from bench.exchange.certificates import Certificates, make_certificates
 from bench.exchange.world import World, build, invented_terms
 from foundation.errors import StorageError
 from protocols.http.messages import UploadRequest
-from protocols.http.signatures import RequestParts, new_nonce, sign_request
 from protocols.keys.rotation import Rotation, read_acceptance
 from protocols.keys.signing import PrivateKey
 from protocols.share.receipt import read_receipt
@@ -37,7 +35,7 @@ from shared.errors import ConfigurationError
 from site_client.errors import RefusedError, UnreachableError
 from site_client.exchange.transport import Connection, RetryPolicy, Transport
 from site_client.exchange.upload import upload
-from tests.aggregator.server.service import bundle, listening, provider
+from tests.aggregator.server.service import answer, bundle, connected, head, listening, provider
 
 QUICK = RetryPolicy(attempts=3, first_s=0.01, most_s=0.02)
 
@@ -79,35 +77,6 @@ def process(workspace: Path, certificates: Certificates) -> Iterator[tuple[subpr
         running.communicate()
 
 
-@contextmanager
-def connected(certificates: Certificates, port: int) -> Iterator[ssl.SSLSocket]:
-    context = ssl.create_default_context(cafile=str(certificates.authority))
-    with (
-        socket.create_connection(("localhost", port), 30) as plain,
-        context.wrap_socket(plain, server_hostname="localhost") as secure,
-    ):
-        yield secure
-
-
-def head(method: str, target: str, key: PrivateKey, body: bytes, offset: int | None = None) -> bytes:
-    """A signed request up to its body."""
-    parts = RequestParts(method, target, hashlib.sha256(body).digest(), offset)
-    headers = sign_request(parts, key, created=int(time.time()), nonce=new_nonce())
-    path = "/" + target.split("/", 3)[3]
-    lines = [f"{method} {path} HTTP/1.1", "host: localhost", f"content-length: {len(body)}"]
-    return "\r\n".join([*lines, *(f"{name}: {value}" for name, value in headers.items()), "", ""]).encode()
-
-
-def answer(connection: ssl.SSLSocket) -> bytes:
-    """Up to the end of its headers."""
-    received = b""
-    while b"\r\n\r\n" not in received:
-        data = connection.recv(4096)
-        assert data, received
-        received += data
-    return received
-
-
 def test_the_command_serves_over_tls_and_ends_in_order_with_what_runs(
     tmp_path: Path, certificates: Certificates
 ) -> None:
@@ -147,7 +116,7 @@ def test_the_command_serves_over_tls_and_ends_in_order_with_what_runs(
 def test_attack_who_connects_and_says_no_more_is_cut_off(
     tmp_path: Path, certificates: Certificates, said: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("aggregator.server.serve.SILENCE_S", 0.2)
+    monkeypatch.setattr("aggregator.server.connections.protocol.SILENCE_S", 0.2)
     central = provider(tmp_path)
     with listening(lambda address: central.make_app(address=address), certificates) as address:
         port = int(address.rsplit(":", 1)[1])

@@ -9,9 +9,10 @@ import pytest
 
 import aggregator.training.pool
 from aggregator.errors import WorkspaceError
-from aggregator.training.pool import Pool
+from aggregator.training.pool import Pool, Taken, read_blocks
 from protocols.errors import SchemaError
 from protocols.payload.opening import PayloadReader, open_payload
+from shared.labels import UNKNOWN_TAG
 from shared.sentences.ragged import Batch, RaggedSentences
 from tests.protocols.payload.blocks import make_block, write_payload
 
@@ -153,3 +154,33 @@ def test_a_damaged_payload_closes_those_before_it(
     with pytest.raises(SchemaError):
         Pool([*payloads, tmp_path / "bad.parquet"])
     assert sorted(closed) == sorted(payloads)
+
+
+def test_what_is_taken_of_a_payload_trains_and_nothing_else(payloads: list[Path]) -> None:
+    path = payloads[0]
+    sizes = [block.sentences for block in read_blocks(path)]
+    kept = tuple(np.arange(size) % 3 == 0 for size in sizes)
+    with Pool([path], taken={path: Taken(kept)}) as pool, Pool([path]) as whole:
+        seen = of_batches(pool.batches(5, np.random.default_rng(0)))
+        assert seen.total() == pool.sentences == sum(int(mask.sum()) for mask in kept)
+        assert not seen - of_batches(whole.batches(5))
+    with Pool([path], taken={path: Taken(rate=0.25)}) as pool:
+        assert pool.sentences == round(sum(sizes) / 4)
+        drawn = [of_batches(pool.batches(5, np.random.default_rng(seed))) for seed in range(20)]
+    assert 0.15 < np.mean([one.total() for one in drawn]) / sum(sizes) < 0.35
+    assert drawn[0] != drawn[1]
+
+
+def test_a_label_that_does_not_count_is_none_to_the_change_and_unknown_to_the_training(payloads: list[Path]) -> None:
+    path = payloads[0]
+    unknown = tuple(np.arange(block.tokens) % 2 == 0 for block in read_blocks(path))
+    met: list[int] = []
+
+    def change(sentences: RaggedSentences, generator: np.random.Generator) -> RaggedSentences:
+        met.extend(set(sentences.tags.tolist()))
+        return sentences
+
+    with Pool([path], change=change, taken={path: Taken(unknown=unknown)}) as pool:
+        tags = np.concatenate([batch.tags.numpy().ravel() for batch in pool.batches(5, np.random.default_rng(0))])
+    assert (tags == UNKNOWN_TAG).sum() == sum(int(mask.sum()) for mask in unknown)
+    assert UNKNOWN_TAG not in met

@@ -20,9 +20,10 @@ def test_each_site_is_scored_beside_the_providers_notes_alone(built_loop: Loop) 
 
 
 def test_without_the_providers_notes_there_is_nothing_to_compare_with(loop: Loop) -> None:
-    summary = values(provider("train-head", "--epochs", 1, "--no-public", "--json", "--workspace", loop.provider))
+    command = ("train-head", "--epochs", 1, "--influence", "none", "--workspace", loop.provider)
+    summary = values(provider(*command, "--no-public", "--json"))
     assert [row["alone_f1"] for row in summary["sites"]] == [None, None]
-    shown = provider("train-head", "--epochs", 1, "--workspace", loop.provider).stdout
+    shown = provider(*command).stdout
     assert "in brackets what the provider's own notes alone reach" in shown
     assert shown.count("(0.") + shown.count("(1.") == 3
     rows = {row["site"]: row for row in json.loads((loop.provider / "head" / "training.json").read_text())["sites"]}
@@ -47,7 +48,15 @@ def test_a_record_keeps_its_layout_and_tells_where_the_head_is_from(tmp_path: Pa
         "redrawn",
         "representer",
         "sites",
+        "defence",
+        "influence",
+        "compared",
     ]
+    assert (record["defence"], record["influence"], record["compared"]) == (
+        {"name": "none", "not_counted": {}},
+        None,
+        None,
+    )
     assert record["shares"] == [
         {"site": "north", "sequence": 1, "payload": "ab" * 32, "manifest": "cd" * 32},
         {"site": "south", "sequence": 3, "payload": "ef" * 32, "manifest": None},

@@ -17,14 +17,14 @@ VALUE_BOUND = 8.0
 
 
 def make_block(lengths: Sequence[int], *, dim: int = DIM, seed: int = 0) -> SentenceBlock:
-    """Random values of norm below `VALUE_BOUND`, random tags and casing classes."""
+    """Random values of norm below `VALUE_BOUND`, random casing classes, and random tags: outside, or the beginning of a category."""
     random = np.random.default_rng(seed)
     tokens = int(sum(lengths))
     values = random.standard_normal((tokens, dim))
     values *= random.uniform(0.1, VALUE_BOUND - 0.1, (tokens, 1)) / np.linalg.norm(values, axis=1, keepdims=True)
     return SentenceBlock(
         values.astype("<f2"),
-        random.integers(0, TAGS, tokens, dtype=np.uint8),
+        random.choice(np.array([0, 1, 3], dtype=np.uint8), tokens),
         random.integers(0, 7, tokens, dtype=np.uint8),
         np.asarray(lengths, dtype="<i4"),
     )

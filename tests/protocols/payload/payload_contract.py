@@ -29,7 +29,7 @@ class PayloadContract:
 
     @given(lengths=LENGTHS, dim=st.integers(1, 70), seed=st.integers(0, 1000))
     @settings(
-        max_examples=25,
+        max_examples=12,
         deadline=None,
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
     )

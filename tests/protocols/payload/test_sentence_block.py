@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocols.errors import BoundsError, NonFiniteError, ProtocolError, SchemaError
+from protocols.errors import BoundsError, NonFiniteError, ProtocolError, SchemaError, TagSequenceError
 from protocols.payload.sentence_block import SentenceBlock, ValueRules, check_block, largest_norm, rounded_bound
 from tests.protocols.payload.blocks import DIM, TAGS, VALUE_BOUND, make_block, replaced
 
@@ -109,3 +109,27 @@ def test_an_empty_block_is_refused() -> None:
     empty = np.zeros(0, dtype=np.uint8)
     with pytest.raises(ProtocolError):
         SentenceBlock(np.zeros((0, DIM), dtype="<f2"), empty, empty, np.zeros(0, dtype="<i4"))
+
+
+def is_begun(tags: list[int], lengths: list[int]) -> bool:
+    """The definition: in each sentence, a tag that goes on stands behind one of its category."""
+    start = 0
+    for length in lengths:
+        before = 0
+        for tag in tags[start : start + length]:
+            if tag and tag % 2 == 0 and before not in (tag - 1, tag):
+                return False
+            before = tag
+        start += length
+    return True
+
+
+@given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.data())
+def test_a_tag_that_goes_on_with_what_was_not_begun_is_refused(lengths: list[int], data: st.DataObject) -> None:
+    tags = data.draw(st.lists(st.integers(0, TAGS - 1), min_size=sum(lengths), max_size=sum(lengths)))
+    block = replaced(make_block(lengths), tags=np.array(tags, dtype=np.uint8))
+    if is_begun(tags, lengths):
+        check_block(block, RULES)
+    else:
+        with pytest.raises(TagSequenceError):
+            check_block(block, RULES)

@@ -47,7 +47,7 @@ def test_every_sentence_comes_out_once_and_in_another_order(suffix: str, tmp_pat
     assert written(tmp_path / f"b.{suffix}", blocks) != after
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=12)
 @given(
     st.lists(st.lists(st.integers(1, 5), min_size=1, max_size=12), min_size=1, max_size=5),
     st.integers(1, 30),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from protocols.canonical import canonical_bytes, parse_canonical
 from protocols.errors import BoundsError, ProtocolError, SchemaError, SignatureError, UnsignedError, VersionError
 from protocols.keys.signing import RECEIPT_CONTEXT, WITHDRAWAL_CONTEXT
+from protocols.log.checkpoint import LogHead
 from protocols.share.receipt import Receipt, ReceiptState, read_receipt
 from tests.protocols.share.shares import KEY, PROVIDER
 
@@ -28,7 +29,7 @@ DATA = RECEIPT.to_bytes(PROVIDER)
 DIGESTS = st.binary(min_size=32, max_size=32).map(bytes.hex)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=25)
 @given(
     site=st.from_regex(r"[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?", fullmatch=True),
     sequence=st.integers(1, 2**31 - 1),
@@ -60,6 +61,19 @@ def test_a_receipt_that_another_signed_is_refused() -> None:
         read_receipt(RECEIPT.to_bytes(KEY), PROVIDER.public_key)
 
 
+LOGGED: dict[str, Any] = {"newest_release": "12" * 32, "release_log": {"root": "34" * 32, "size": 2}}
+
+
+def test_the_log_of_releases_is_stated_in_version_2() -> None:
+    receipt = Receipt(**STATED, newest_release="12" * 32, release_log=LogHead(2, "34" * 32))
+    data = receipt.to_bytes(PROVIDER)
+    assert data == signed({**envelope()["receipt"], **LOGGED, "format_version": 2})
+    assert read_receipt(data, PROVIDER.public_key) == receipt
+    # Without it, a receipt is what version 0.1 made and reads.
+    assert envelope()["receipt"]["format_version"] == 1
+    assert not LOGGED.keys() & envelope()["receipt"].keys()
+
+
 def signed(stated: dict[str, Any], context: str = RECEIPT_CONTEXT) -> bytes:
     signature = PROVIDER.sign(context, canonical_bytes(stated))
     return canonical_bytes({"receipt": stated, "signature": signature.to_json()})
@@ -82,7 +96,12 @@ def test_unsigned_other_versions_and_other_shapes_are_refused() -> None:
     for data, error in (
         (canonical_bytes({"receipt": stated}), UnsignedError),
         (canonical_bytes({**envelope(), "more": 1}), SchemaError),
-        (signed({**stated, "format_version": 2}), VersionError),
+        (signed({**stated, "format_version": 3}), VersionError),
+        (signed({**stated, "format_version": 2}), SchemaError),
+        (signed({**stated, **LOGGED}), SchemaError),
+        (signed({**stated, **LOGGED, "format_version": 2, "newest_release": ""}), SchemaError),
+        (signed({**stated, **LOGGED, "format_version": 2, "release_log": {"size": 2}}), SchemaError),
+        (signed({**stated, **LOGGED, "format_version": 2, "release_log": None}), SchemaError),
         (signed({**stated, "note": "x"}), SchemaError),
         (signed({name: value for name, value in stated.items() if name != "day"}), SchemaError),
         (signed({**stated, "day": "2026-1-31"}), SchemaError),
@@ -105,6 +124,8 @@ def test_unsigned_other_versions_and_other_shapes_are_refused() -> None:
         {"state": "received"},
         {"reason_code": "Two words"},
         {"log_head": ""},
+        {"newest_release": "12" * 32},
+        {"release_log": LogHead(2, "34" * 32)},
     ],
 )
 def test_values_out_of_bounds_are_refused_on_both_sides(change: dict[str, Any]) -> None:

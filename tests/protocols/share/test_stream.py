@@ -68,7 +68,7 @@ class Dripping:
         return self._file.read(min(size, self._sizes[0]))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(size=st.integers(0, 3 * CHUNK_BYTES), sizes=st.lists(st.integers(1000, 2 * CHUNK_BYTES), min_size=1, max_size=5))
 def test_where_the_reads_are_cut_makes_no_difference(size: int, sizes: list[int]) -> None:
     sealed, opened = io.BytesIO(), io.BytesIO()

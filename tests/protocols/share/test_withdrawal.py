@@ -23,7 +23,7 @@ STATED: dict[str, Any] = {
 DATA = Withdrawal(**STATED).to_bytes(KEY)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=25)
 @given(
     site=st.from_regex(r"[a-z0-9]([a-z0-9-]{0,20}[a-z0-9])?", fullmatch=True),
     sequence=st.integers(1, 2**31 - 1),

@@ -119,7 +119,7 @@ word = st.sampled_from(["Zoe", "Ida", "Quill", "zoe", "IDA", "9", "77", "1999", 
 tag = st.integers(0, 6) | st.just(HIDDEN_TAG)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_noninterference(data: st.DataObject) -> None:
     """Two notes that differ in labelled words only, same casing and punctuation, give the same under the same chance."""
@@ -140,7 +140,7 @@ def test_noninterference(data: st.DataObject) -> None:
     assert drawn(words, tags) == drawn(others, tags)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_with_hidden_casing_nothing_of_a_labelled_word_shows(data: st.DataObject) -> None:
     words = data.draw(st.lists(word, min_size=1, max_size=12))

@@ -14,12 +14,14 @@ import numpy as np
 import pytest
 import torch
 
+from shared.anonymity.public_lists import on_public_lists
+from shared.anonymity.shipped_lists import shipped_lists
 from shared.anonymity.surrogates import SurrogateBank, save_bank
 from shared.constructions.construction import Construction, Trials, WordChanges
-from shared.constructions.files import FILES, FURTHER_FILES, ROW_FILES
+from shared.constructions.files import FILES, FURTHER_FILES
 from shared.constructions.procedures import dann, invariance, three_part
 from shared.constructions.registry import PROCEDURES, check_record, explain_promises, find_procedure, load_construction
-from shared.constructions.rows import ShareRows, load_rows
+from shared.constructions.rows import ShareRows
 from shared.constructions.training import PRESETS, TrainingMaterial, TrainingOptions
 from shared.embeddings.files.artefact import save_vectors
 from shared.embeddings.generalised import fold_casing
@@ -28,6 +30,8 @@ from shared.labels import load_scheme, save_scheme
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.storage import save_representer
+from shared.models.token_local import TokenLocal
+from shared.privacy.own_notes import NotesSample, recompute_on_notes
 from shared.progress import silent
 from shared.sentences.encoding import embed_sentences
 from shared.sentences.ragged import RaggedSentences
@@ -51,6 +55,23 @@ CASES: dict[str, dict[str, Any]] = {name: {} for name in PROCEDURES} | {
 }
 SHOUTED = CHUNK.with_words([word.upper() if tag else word for word, tag in zip(CHUNK.words, CHUNK.tags, strict=True)])
 SECRET = bytes(range(32))
+LENGTHS = torch.ones(1, dtype=torch.int64)
+# Spellings, numbers and scripts that no vocabulary of tiny notes holds.
+STRANGE = [
+    "brunhildas",
+    "BRUNHILDA",
+    "7",
+    "1987654",
+    "x1",
+    "¿",
+    "\u3042\u3044",
+    "e\u0301",
+    "\U0001f600",
+    "ß",
+    "İstanbul",
+    "-",
+    "\x00",
+]
 DOCUMENTED = frozenset(
     re.findall(
         r"^\| `([a-z0-9_]+)` \| [^|]*\|$",
@@ -310,12 +331,35 @@ class TestRows:
         assert rows.dim == made.loaded.dim
         for _ in range(3):
             rows.check(made.loaded.share_sentences(CHUNK, PrivateNoise(), factors).values)
-        assert rows == load_rows(made.folder, factor)
 
-    def test_the_bound_is_known_without_the_vocabulary(self, made: Made, tmp_path: Path) -> None:
-        for name in ROW_FILES:
-            shutil.copy(made.folder / name, tmp_path)
-        assert load_rows(tmp_path) == made.loaded.rows()
+    def test_what_a_token_can_show_is_listed_where_nothing_is_drawn(self, made: Made) -> None:
+        """Words of the notes, their surrogates, and words that no vocabulary holds."""
+        rows = made.loaded.codebook()
+        assert (rows is None) == (made.loaded.gaussian_noise is not None)
+        if rows is None:
+            return
+        assert rows.dtype == np.float16
+        listed = {row.tobytes() for row in rows}
+        assert len(listed) == len(rows) < len(made.loaded.vectors)
+        shown = [made.loaded.share_sentences(CHUNK, PrivateNoise()).values for _ in range(3)]
+        shown.append(made.loaded.share_sentences(TokenisedSentences.single_words(STRANGE), PrivateNoise()).values)
+        assert {row.tobytes() for values in shown for row in values} <= listed
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_listed_rows_are_the_same_in_whatever_order_a_processor_adds_up(self, seed: int, made: Made) -> None:
+        rows = made.loaded.codebook()
+        assert made.loaded.exact == (rows is not None)
+        if rows is None:
+            return
+        order = np.random.default_rng(seed).permutation(made.loaded.vectors.dim)
+        true = made.loaded.representer
+        assert isinstance(true, TokenLocal)
+        shuffled = TokenLocal(true.config)
+        shuffled.projection.copy_(true.projection[order])
+        vectors = torch.from_numpy(np.ascontiguousarray(made.loaded.vectors.matrix[:, order]))
+        # One by one and all at once take other ways through a processor, too.
+        for found in (shuffled.end_to_end_noise_free(part, LENGTHS) for part in (vectors, vectors[:1], vectors[3:8])):
+            assert {row.tobytes() for row in found.half().numpy()} <= {row.tobytes() for row in rows}
 
     def test_rows_beyond_it_are_refused(self, made: Made) -> None:
         rows: ShareRows = made.loaded.rows()
@@ -352,6 +396,35 @@ class TestPromises:
         assert explain_promises(promises) == lines
         assert made.loaded.explain({}) == []
         assert "the" in " ".join(lines)
+
+
+class TestRecomputed:
+    """What its files show is what it claims, since nobody lies here."""
+
+    def test_of_the_release_alone(self, made: Made) -> None:
+        lists = shipped_lists()
+        found = made.loaded.recompute(lists, made.folder)
+        promises = made.loaded.promises()
+        assert made.name in found.procedures
+        assert found.replaces_phi == bool(promises["surrogates"])
+        assert found.cluster_size == promises.get("cluster_size")
+        assert found.unlisted_public_words == 0
+        assert found.hides_casing == bool(promises.get("casing_hidden", 0))
+        assert found.mu == pytest.approx(promises.get("mu_per_token"))
+        assert found.surrogate_spans == made.loaded.facts()["surrogate_spans"]
+        assert found.bytes == sum(path.stat().st_size for path in made.folder.iterdir())
+        # Whatever is shown is on a list.
+        words = sorted(set(CHUNK.words))
+        shown = [word for word, public in zip(words, made.loaded.are_public(words).tolist(), strict=True) if public]
+        assert on_public_lists(shown, lists).all()
+
+    def test_on_notes(self, made: Made) -> None:
+        found = recompute_on_notes(made.loaded, NOTES, shipped_lists(), NotesSample(20, 4, 2, seed=1))
+        assert found.sentences == 20
+        assert found.interfering == 0
+        assert found.bank_spans_in_notes == 0
+        assert (found.advantage is None) == (made.loaded.gaussian_noise is None)
+        assert found.advantage is None or 0 <= found.advantage <= 1
 
 
 def test_every_preset_has_a_recipe_whose_seed_is_given() -> None:

@@ -30,7 +30,7 @@ def test_the_contract_covers_every_format() -> None:
 
 
 @pytest.mark.parametrize("name", ANNOTATED)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_any_text_and_spans_come_back(name: str, data: st.DataObject) -> None:
     originals = [
@@ -43,7 +43,7 @@ def test_any_text_and_spans_come_back(name: str, data: st.DataObject) -> None:
         assert [essence(read) for read in read_corpus(path, format=name)] == [essence(made) for made in originals]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(document=documents(annotated=False))
 def test_any_plain_text_comes_back(document: Document) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -102,7 +102,7 @@ def test_a_line_of_five_megabytes(name: str, tmp_path: Path) -> None:
     assert [essence(read) for read in read_corpus(path)] == [essence(document)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(document=documents())
 def test_standard_parsers_see_our_xml_as_we_do(document: Document) -> None:
     root = ElementTree.fromstring(make_format("i2b2_2014").render(document)[".xml"])

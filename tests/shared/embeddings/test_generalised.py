@@ -41,7 +41,7 @@ def mask(count: int, public: set[int]) -> NDArray[np.bool_]:
     return np.array([i in public for i in range(count)])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(2, 12), st.integers(30, 120), st.integers(0, 20), st.integers(0, 99))
 def test_every_cluster_has_k_words_with_one_vector(k: int, count: int, public: int, seed: int) -> None:
     # With fewer words, numbers join them: there are not enough of a kind.
@@ -75,7 +75,7 @@ def clusters(made: GeneralisedVectors) -> list[list[int]]:
     return [np.flatnonzero(made.classes == own).tolist() for own in range(int(made.classes.max()) + 1)]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.integers(2, 12), st.integers(30, 120), st.integers(0, 99))
 def test_without_a_largest_share_the_clusters_are_those_of_size_alone(k: int, count: int, seed: int) -> None:
     base = lower(names(count), seed=seed)
@@ -91,7 +91,7 @@ def share_of(counts: Sequence[int]) -> float:
     return max(counts) / sum(counts) if sum(counts) else 1 / len(counts)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.integers(2, 8),
     st.lists(st.integers(0, 9) | st.just(0) | st.integers(0, 200), min_size=20, max_size=90),
@@ -122,7 +122,7 @@ def test_no_word_holds_more_of_its_cluster_than_was_promised(
         assert all(share_of(order[:cut]) > most or share_of(order[cut:]) > most for cut in range(k, len(order) - k + 1))
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     st.integers(2, 8), st.integers(0, 9), st.lists(st.text("ab1-", min_size=1, max_size=4), unique=True, max_size=12)
 )

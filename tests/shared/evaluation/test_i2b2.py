@@ -166,13 +166,13 @@ def check(made: Sequence[tuple[AnnotatedText, AnnotatedText]], slips: bool) -> N
         assert scores.macro_f1 == pytest.approx(f1, nan_ok=True)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(pairs(), st.booleans())
 def test_equals_the_official_definitions(made: list[tuple[Document, Document]], slips: bool) -> None:
     check(made, slips)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(overlapping_pairs(), st.booleans())
 def test_equals_the_official_definitions_where_spans_overlap(
     made: list[tuple[AnnotatedText, AnnotatedText]], slips: bool

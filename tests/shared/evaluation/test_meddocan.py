@@ -115,7 +115,7 @@ def _compare(gold: set, system: set) -> tuple[int, int, int]:  # type: ignore[ty
     return tp, len(system) - tp, len(gold) - tp
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(overlapping_pairs(), st.booleans())
 def test_equals_the_official_definitions_where_spans_overlap(
     made: list[tuple[AnnotatedText, AnnotatedText]], slips: bool
@@ -134,7 +134,7 @@ def test_a_joined_span_ends_with_the_one_inside_it_with_slips() -> None:
     assert counts(evaluate_meddocan([(gold, gold)], slips=True).merged) == (3, 0, 0)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(pairs(), st.booleans())
 def test_equals_the_official_definitions(made: list[tuple[Document, Document]], slips: bool) -> None:
     scores = evaluate_meddocan(made, sentences=lambda note: 7, slips=slips)

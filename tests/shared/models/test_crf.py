@@ -39,7 +39,7 @@ def score(crf: ConditionalRandomField, emissions: torch.Tensor, path: tuple[int,
 lengths = st.lists(st.integers(1, 5), min_size=1, max_size=4)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(lengths=lengths, seed=st.integers(0, 10_000), spread=st.sampled_from([0.1, 1.0, 10.0]))
 def test_likelihood_equals_full_enumeration(lengths: list[int], seed: int, spread: float) -> None:
     crf, emissions, gold, ordered = make(3, lengths, seed, spread)
@@ -101,7 +101,7 @@ def test_falls_back_to_log_space_where_exponentials_underflow() -> None:
     torch.testing.assert_close(losses, _log_space(emissions, gold, ordered, crf.transitions, crf.start, crf.end))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(lengths=lengths, seed=st.integers(0, 10_000))
 def test_decoding_finds_the_best_path_that_bio_allows(lengths: list[int], seed: int) -> None:
     crf, emissions, _, ordered = make(5, lengths, seed, 2.0)
@@ -131,7 +131,7 @@ def legal_paths(tags: int, length: int) -> list[tuple[int, ...]]:
     return [path for path in product(range(tags), repeat=length) if legal(path)]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(lengths=lengths, seed=st.integers(0, 10_000), spread=st.sampled_from([0.1, 1.0, 10.0]))
 def test_marginals_equal_full_enumeration_of_what_bio_allows(lengths: list[int], seed: int, spread: float) -> None:
     crf, emissions, _, ordered = make(5, lengths, seed, spread)

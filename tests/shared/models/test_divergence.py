@@ -66,7 +66,7 @@ def by_whole_passes(
     return found
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=12)
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=8), st.integers(0, 30), st.integers(0, 99))
 def test_it_is_the_distance_of_two_whole_forward_passes(lengths: list[int], pairs: int, seed: int) -> None:
     model = representer(seed)

@@ -54,7 +54,7 @@ class TestBiLSTM:
         torch.testing.assert_close(clean[inside], dirty[inside], atol=tolerance, rtol=0)
 
     @given(st.lists(st.integers(1, 60), min_size=9, max_size=40))
-    @settings(max_examples=15)
+    @settings(max_examples=10)
     def test_sentences_of_any_lengths_in_any_order_are_those_of_torch(self, sizes: list[int]) -> None:
         lengths, generator = torch.tensor([*sizes, 90]), torch.Generator().manual_seed(1)
         ours, theirs = BiLSTM(3, 4), torch.nn.LSTM(3, 4, batch_first=True, bidirectional=True)
@@ -156,7 +156,7 @@ class TestNoise:
 class TestRepresenter:
     CONFIG = RepresenterConfig(5, dim=4, hidden=6, output_noise=0.5)
 
-    @settings(deadline=None, max_examples=20)
+    @settings(deadline=None, max_examples=10)
     @given(st.floats(1e-3, 1e4), st.integers(0, 99))
     def test_the_representation_lies_in_the_unit_ball_ahead_of_its_noise(self, scale: float, seed: int) -> None:
         torch.manual_seed(seed)

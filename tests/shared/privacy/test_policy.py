@@ -238,7 +238,7 @@ class TestPower:
     ) -> None:
         rng = np.random.default_rng(0)
         limits = [one for one in load_policy().limits if one.attack == "match"]
-        audits = [judge(limits, simulated(settings, rate, together, rng), full=False) for _ in range(200)]
+        audits = [judge(limits, simulated(settings, rate, together, rng), full=False) for _ in range(100)]
         share = float(np.mean([all(verdict.passed for verdict in audit) for audit in audits]))
         assert passes[0] <= share <= passes[1]
 

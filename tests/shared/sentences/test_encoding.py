@@ -78,7 +78,7 @@ class TestRepresented:
         assert 0.045 < away.std() < 0.08
         assert abs(away.mean()) < 0.005
 
-    @settings(deadline=None, max_examples=15)
+    @settings(deadline=None, max_examples=8)
     @given(st.integers(8, 2000))
     def test_the_size_of_the_batches_changes_nothing(self, size: int) -> None:
         sentences, model = self.sentences(), representer()

@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from shared.errors import ConfigurationError
+from shared.labels import UNKNOWN_TAG
 from shared.sentences.ragged import Batch
 from shared.taggers.bilstm_crf import BiLSTMCRF, BiLSTMCRFConfig
 from shared.taggers.registry import DEFAULT, default_config, load_head, save_head
@@ -84,3 +85,38 @@ def test_its_description_is_written_as_before_there_were_kinds_and_read_with_or_
 def test_a_shape_that_cannot_work_is_refused(setting: dict[str, float]) -> None:
     with pytest.raises(ConfigurationError):
         BiLSTMCRFConfig(**({"inputs": 5, "tags": 7} | setting))  # type: ignore[arg-type]
+
+
+def test_a_token_of_unknown_tag_may_have_any_and_the_others_count_as_they_are() -> None:
+    tagger, plain = BiLSTMCRF(BiLSTMCRFConfig(5, 5, hidden=6)).eval(), batch()
+    tags = torch.zeros(4, 6, dtype=torch.int64)
+    tags[0, 2], tags[1, 0] = 1, 3
+    unknown = tags.clone()
+    unknown[0, 1] = unknown[0, 4] = unknown[2, 3] = UNKNOWN_TAG
+    with torch.no_grad():
+        asked = tagger.loss(replace(plain, tags=unknown))
+        terms = []
+        for first in range(5):
+            for second in range(5):
+                tried = tags.clone()
+                tried[0, 1], tried[0, 4], tried[2, 3] = first, second, first
+                terms.append(tagger.loss(replace(plain, tags=tried)))
+        together = torch.stack(terms)
+    torch.testing.assert_close(asked[0], -torch.logsumexp(-together[:, 0], 0), rtol=1e-5, atol=1e-5)
+    # Every value of the third sentence's tag came up five times.
+    torch.testing.assert_close(asked[2], -torch.logsumexp(-together[:, 2], 0) + math.log(5), rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(asked[1::2], together[0, 1::2])
+
+
+def test_nothing_is_learnt_of_a_token_of_unknown_tag(monkeypatch: pytest.MonkeyPatch) -> None:
+    tagger, plain = BiLSTMCRF(BiLSTMCRFConfig(5, 5, hidden=6)).eval(), batch()
+    scores = torch.randn(4, 6, 5, requires_grad=True)
+    monkeypatch.setattr(tagger, "scores", lambda batch: scores)
+    tags = torch.zeros(4, 6, dtype=torch.int64)
+    tags[0, 1] = tags[2, 3] = UNKNOWN_TAG
+    tagger.loss(replace(plain, tags=tags)).sum().backward()  # type: ignore[no-untyped-call]
+    assert scores.grad is not None
+    assert not scores.grad[0, 1].any()
+    assert not scores.grad[2, 3].any()
+    assert scores.grad[0, 0].all()
+    assert scores.grad[2, 2].all()

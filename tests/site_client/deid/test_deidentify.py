@@ -20,6 +20,7 @@ from shared.errors import ConfigurationError
 from site_client.deid.deidentify import Deidentified, deidentify, merge_annotations, write_deidentified
 from site_client.deid.mode import Mode
 from site_client.deid.registry import MODES
+from tests.loop import Loop, done, hospital
 from tests.site_client.deid.notes import annotated, covered
 
 every_mode = pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
@@ -153,3 +154,15 @@ def test_a_run_that_is_ended_leaves_no_note_for_longer_than_the_next_run(number:
     assert list(tmp_path.iterdir()) == ([staged] if number == signal.SIGKILL else [])
     write_deidentified(Passes(), [Document("one", "Ana")], tmp_path / "safe", MODES["tag"])
     assert [path.name for path in tmp_path.iterdir()] == ["safe"]
+
+
+@pytest.mark.parametrize("spans", [{}, {"DATE": 0}, {"DATE": 1}])
+def test_that_nothing_at_all_was_found_is_said(
+    spans: dict[str, int], built_loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A head that marks nothing is signed like any other."""
+    found = Deidentified(3, spans)
+    monkeypatch.setattr("site_client.deid.deidentify.write_deidentified", lambda *one, **more: found)
+    notes = built_loop.notes("fourth")
+    said = done(hospital("deid", notes, "--out", tmp_path / "safe", "--workspace", built_loop.site("fourth"))).stdout
+    assert ("NOTHING was found" in said) == (not any(spans.values()))

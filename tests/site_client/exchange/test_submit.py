@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime
+import json
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import closing
@@ -42,6 +44,7 @@ from site_client.releases.pull import pull
 from site_client.sharing.approval import signed_manifest
 from site_client.workspace import Workspace
 from tests.aggregator.server.service import listening
+from tests.loop import hospital, refused
 from tests.protocols.payload.blocks import make_block, write_payload
 from tests.site_client import sites
 
@@ -207,6 +210,25 @@ def test_nor_does_one_that_can_not_be_read(pair: Pair, tmp_path: Path) -> None:
     with pytest.raises(StorageError, match=r"^a\.receipt\.json: "):
         take_receipts(pair.hospital, tmp_path)
     assert pair.events()[-1] == "receipt"
+
+
+@pytest.mark.parametrize("odd", ["folder", "pipe", "link to a device"])
+def test_what_was_taken_is_told_beside_an_odd_entry(odd: str, pair: Pair, tmp_path: Path) -> None:
+    share, stick = pair.share(), tmp_path / "stick"
+    submit_to_folder(pair.hospital, share, stick, "A. Person")
+    entry = stick / "a.receipt.json"
+    if odd == "folder":
+        entry.mkdir()
+    elif odd == "pipe":
+        os.mkfifo(entry)
+    else:
+        entry.symlink_to("/dev/zero")
+    (stick / "b.receipt.json").write_bytes(pair.receipt(share))
+    at = ("--workspace", pair.hospital.root)
+    result = hospital("receipts", stick, "--json", *at)
+    refused(result, 8, "a.receipt.json")
+    assert [row["sequence"] for row in json.loads(result.stdout)["receipts"]] == [1]
+    assert "share 1: accepted" in hospital("receipts", stick, *at).stdout
 
 
 def test_nothing_is_sealed_to_keys_that_have_expired(pair: Pair, tmp_path: Path) -> None:

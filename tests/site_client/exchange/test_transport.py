@@ -126,12 +126,21 @@ def test_a_proxy_that_is_none_is_refused_without_its_password(proxy: str) -> Non
     assert "hunter2" not in str(caught.value)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.integers(0, 60_000), min_size=1, max_size=3))
 def test_an_upload_survives_cuts_at_any_byte(served: Served, tmp_path: Path, cuts: list[int]) -> None:
     with connect_proxy(cuts) as proxy:
         sent(served, tmp_path, size=40_000, proxy=proxy.url)
         assert len(proxy.tunnels) > 0
+
+
+def test_a_receipt_that_was_cut_on_its_way_is_asked_for_again(served: Served, tmp_path: Path) -> None:
+    with connect_proxy() as proxy:
+        sent(served, tmp_path, proxy=proxy.url)
+        whole = proxy.passed[1]
+    with connect_proxy(answer_cuts=[whole - 100]) as proxy:
+        sent(served, tmp_path, proxy=proxy.url)
+        assert len(proxy.tunnels) == 2
 
 
 def test_a_line_that_always_dies_early_makes_progress_with_smaller_pieces(served: Served, tmp_path: Path) -> None:
@@ -226,7 +235,7 @@ def test_nothing_older_than_tls_1_2_is_spoken() -> None:
 DAY = 86400
 
 
-@pytest.mark.parametrize("off", [300, 301, 3600, 7 * DAY, 365 * DAY, -300, -301, -3600, -7 * DAY, -365 * DAY])
+@pytest.mark.parametrize("off", [300, 3600, 365 * DAY, -300, -301, -7 * DAY])
 def test_a_clock_that_is_off_is_named_once_and_does_not_matter(served: Served, tmp_path: Path, off: int) -> None:
     lines: list[str] = []
     sent(served, tmp_path, tell=lines.append, clock=lambda: time.time() + off)

@@ -16,7 +16,7 @@ import pytest
 
 from foundation.errors import StorageError
 from foundation.reading import file_sha256
-from protocols.errors import BoundsError, DigestError, SchemaError
+from protocols.errors import BoundsError, DigestError, SchemaError, SignatureError
 from protocols.release.manifest import FileEntry
 from protocols.release.repository import LIFETIME, Reference
 from protocols.release.verification import verify_release
@@ -24,11 +24,13 @@ from shared.errors import ModelError
 from site_client import workspace
 from site_client.errors import SiteError, WorkspaceError
 from site_client.keys import expiry_lines
+from site_client.policy import examining
 from site_client.releases import pull as module
 from site_client.releases.client import ReleaseClient
 from site_client.releases.pull import pull
 from site_client.releases.source import Network
 from site_client.trust import Trust
+from tests.facts import examined
 from tests.loop import snapshot
 from tests.protocols.payload.blocks import full_disk
 from tests.release_repositories import RECORD, Publisher
@@ -41,6 +43,8 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     monkeypatch.setattr(module, "load_construction", folders.append)
     monkeypatch.setattr(module, "load_head", lambda folder: None)
     monkeypatch.setattr(module, "Pipeline", lambda construction, head: None)
+    monkeypatch.setattr(module, "examine", examined)
+    monkeypatch.setattr(examining, "examine", examined)
     return folders
 
 
@@ -64,6 +68,13 @@ def site(publisher: Publisher, tmp_path: Path) -> workspace.Workspace:
     return pull(made, str(publisher.folder), publisher.fingerprint)[0]
 
 
+def all_but_metadata(site: workspace.Workspace) -> dict[str, str]:
+    """The workspace without what was verified of the metadata, which a pull that fails may bring on."""
+    found = snapshot(site.root)
+    del found[str(site.trust)]
+    return found
+
+
 def test_the_first_pull_brings_release_keys_and_trust(publisher: Publisher, site: workspace.Workspace) -> None:
     opened = workspace.open_workspace(site.root)
     assert opened == site
@@ -75,7 +86,13 @@ def test_the_first_pull_brings_release_keys_and_trust(publisher: Publisher, site
     assert trust is not None
     assert trust.fingerprint.key_id == publisher.fingerprint
     assert trust.source == str(publisher.folder)
-    assert sorted(path.name for path in site.root.iterdir()) == ["keys", "releases", "site.json", "trust.json"]
+    assert sorted(path.name for path in site.root.iterdir()) == [
+        "keys",
+        "ledger.jsonl",
+        "releases",
+        "site.json",
+        "trust.json",
+    ]
 
 
 def test_the_source_is_remembered_and_may_change(
@@ -135,10 +152,10 @@ def test_a_model_is_loaded_once_before_it_is_used(
         raise ModelError("weights that do not fit")
 
     monkeypatch.setattr(module, "load_construction", broken)
-    before = snapshot(site.root)
+    before = all_but_metadata(site)
     with pytest.raises(ModelError):
         pull(site)
-    assert snapshot(site.root) == before
+    assert all_but_metadata(site) == before
 
 
 def test_nothing_of_a_release_is_loaded_before_all_of_it_is_verified(
@@ -146,13 +163,13 @@ def test_nothing_of_a_release_is_loaded_before_all_of_it_is_verified(
 ) -> None:
     """What the release in use holds is copied, and a copy can go wrong."""
     publisher.publish()
-    before, taken = snapshot(site.root), list(loaded)
+    before, taken = all_but_metadata(site), list(loaded)
     with monkeypatch.context() as patch:
         patch.setattr("shutil.copyfile", lambda source, target: target.write_bytes(source.read_bytes()[::-1]))
         with pytest.raises(DigestError, match=r"scheme\.json"):
             pull(site)
     assert loaded == taken
-    assert snapshot(site.root) == before
+    assert all_but_metadata(site) == before
 
 
 def test_what_the_release_in_use_holds_is_not_fetched_again(
@@ -207,6 +224,40 @@ def test_so_is_one_that_can_not_be_read(site: workspace.Workspace) -> None:
 def test_one_that_can_not_be_read_does_not_keep_the_next_away(publisher: Publisher, site: workspace.Workspace) -> None:
     publisher.publish()
     assert pull(site)[1].manifest.sequence == 2
+
+
+def test_what_a_pull_that_fails_has_verified_stays(
+    publisher: Publisher, site: workspace.Workspace, tmp_path: Path
+) -> None:
+    """A key that was taken back must not count again, nor older metadata: not even where the pull that says so ends before its end."""
+    old = publisher.copy(tmp_path / "old")
+    publisher.repository.rotate(["timestamp", "snapshot"])
+    publisher.publish()
+    publisher.target("0002-representer/MODEL_CARD.md").unlink()
+    with pytest.raises(StorageError):
+        pull(site)
+    kept = Trust.load(site.trust)
+    assert kept is not None
+    assert "root_history/2.root.json" in kept.files
+    assert kept.files["timestamp.json"] == publisher.metadata("timestamp").read_bytes()
+    # The release in use is as it was.
+    assert workspace.open_workspace(site.root) == site
+    assert site.release()
+    # Who holds the old online keys, and leaves the new root out, is refused.
+    old.publish()
+    with pytest.raises(SignatureError):
+        pull(site, str(old.folder))
+    # Another place that failed is not remembered.
+    assert Trust.load(site.trust) == kept
+
+
+def test_a_first_pull_that_fails_pins_nothing(publisher: Publisher, tmp_path: Path) -> None:
+    new = workspace.create(tmp_path / "new", "south")
+    publisher.repository.rotate(["root"])
+    publisher.target("0001-representer/MODEL_CARD.md").unlink()
+    with pytest.raises(StorageError):
+        pull(new, str(publisher.folder), publisher.fingerprint)
+    assert not new.trust.exists()
 
 
 def test_a_lost_trust_asks_for_the_fingerprint_again(publisher: Publisher, site: workspace.Workspace) -> None:
@@ -264,6 +315,24 @@ def test_an_interrupted_pull_leaves_the_old_release_in_use(
     assert updated.release().read("scheme.json") == b"[2]"
 
 
+def test_a_pull_that_takes_long_keeps_others_out_until_it_has_ended(
+    publisher: Publisher, site: workspace.Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publisher.publish()
+    save = Trust.save
+
+    def meanwhile(trust: Trust, path: Path) -> None:
+        save(trust, path)
+        monkeypatch.setattr(Trust, "save", save)
+        publisher.publish()
+        with pytest.raises(StorageError, match="no other command is filling"):
+            pull(workspace.open_workspace(site.root))
+
+    monkeypatch.setattr(Trust, "save", meanwhile)
+    assert pull(site)[1].manifest.sequence == 2
+    assert pull(workspace.open_workspace(site.root))[1].manifest.sequence == 3
+
+
 def test_a_pull_that_takes_long_does_not_undo_a_later_one(
     publisher: Publisher, site: workspace.Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -317,7 +386,8 @@ def referring(publisher: Publisher, site: workspace.Workspace, tmp_path: Path) -
     given = tmp_path / "given.json"
     given.write_text('{"large": true}')
     entry = FileEntry(given.stat().st_size, file_sha256(given))
-    publisher.publish(given.read_text(), **{"reference.json": Reference("scheme.json", URL, entry).to_bytes().decode()})
+    more: dict[str, Any] = {"reference.json": Reference("scheme.json", URL, entry).to_bytes().decode()}
+    publisher.publish(given.read_text(), **more)
     publisher.target("0002-representer/scheme.json").unlink()
     return given
 
@@ -328,11 +398,11 @@ class TestReference:
         assert release.read("scheme.json") == referring.read_bytes()
 
     def test_another_file_is_refused(self, site: workspace.Workspace, referring: Path) -> None:
-        before = snapshot(site.root)
+        before = all_but_metadata(site)
         referring.write_text('{"large": nope}')
         with pytest.raises(DigestError, match=r"given\.json"):
             pull(site, embeddings=referring)
-        assert snapshot(site.root) == before
+        assert all_but_metadata(site) == before
 
     def test_a_file_is_downloaded(
         self, site: workspace.Workspace, referring: Path, monkeypatch: pytest.MonkeyPatch
@@ -355,18 +425,18 @@ class TestReference:
     def test_another_download_is_refused(
         self, answer: bytes, site: workspace.Workspace, referring: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        before = snapshot(site.root)
+        before = all_but_metadata(site)
         monkeypatch.setattr(Network, "fetch", lambda network, url, most: iter([answer]))
         with pytest.raises((DigestError, BoundsError)):
             pull(site)
-        assert snapshot(site.root) == before
+        assert all_but_metadata(site) == before
 
     def test_a_reference_to_what_the_release_does_not_list_is_refused(
         self, publisher: Publisher, site: workspace.Workspace
     ) -> None:
         for file, digest in (("other.json", "ab" * 32), ("scheme.json", "ab" * 32)):
-            reference = Reference(file, URL, FileEntry(2, digest)).to_bytes().decode()
-            publisher.publish("{}", **{"reference.json": reference})
+            more: dict[str, Any] = {"reference.json": Reference(file, URL, FileEntry(2, digest)).to_bytes().decode()}
+            publisher.publish("{}", **more)
             with pytest.raises(SchemaError, match=r"reference\.json"):
                 pull(site)
 
@@ -439,7 +509,7 @@ class TestPipeline:
         missing.unlink()
         told: list[str] = []
         assert pulled(site, tell=told.append) == (3, None)
-        [line] = told
+        _, line = told
         assert line.startswith("pipeline 2 could not be brought: expected all files")
         missing.write_bytes(data)
         assert pulled(site) == (3, 2)
@@ -518,10 +588,10 @@ class TestSize:
     ) -> None:
         publisher.publish("x" * 3000)
         monkeypatch.setattr(ReleaseClient, "download", lambda *arguments: pytest.fail("it is too large"))
-        before = snapshot(site.root)
+        before = all_but_metadata(site)
         with pytest.raises(BoundsError, match="at most 3000 bytes"):
             pull(site, max_bytes=3000)
-        assert snapshot(site.root) == before
+        assert all_but_metadata(site) == before
 
     def test_one_that_is_not_is_taken(self, publisher: Publisher, site: workspace.Workspace) -> None:
         publisher.publish("x" * 3000)
@@ -532,7 +602,7 @@ class TestSize:
         publisher.publish()
         told: list[str] = []
         assert pulled(site, max_bytes=3000, tell=told.append) == (3, None)
-        assert "at most 3000 bytes" in told[0]
+        assert "at most 3000 bytes" in told[1]
 
 
 def test_two_pulls_at_once_do_not_mix(

@@ -5,6 +5,7 @@ Every attack is made on a site that has release 1 in use. Afterwards its workspa
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -29,7 +30,9 @@ from site_client.releases import pull as module
 from site_client.releases import source as release_source
 from site_client.releases.pull import pull
 from site_client.releases.source import Network
-from tests.aggregator.server.service import Provider, listening
+from site_client.trust import Trust
+from tests.aggregator.server.service import AMPLE, Provider, listening
+from tests.facts import examined
 from tests.loop import snapshot
 from tests.release_repositories import Publisher, described, later, sign
 
@@ -41,6 +44,7 @@ STRANGER = [PrivateKey.from_seed(bytes([number]) * 32) for number in range(1, 4)
 def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     """The releases here hold no models."""
     monkeypatch.setattr(module, "load_construction", lambda folder: None)
+    monkeypatch.setattr(module, "examine", examined)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +52,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path
     """The provider's server: its address, the folder that it serves, and how to reach it."""
     folder = tmp_path_factory.mktemp("server")
     certificates = make_certificates(folder / "tls", "localhost")
-    served = Provider(folder)
+    served = Provider(folder, AMPLE)
     with listening(lambda address: served.make_app(address=address), certificates) as address:
         yield address, folder / "releases", Network(certificates.authority, retry_policy=RetryPolicy(attempts=1))
 
@@ -78,6 +82,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
     site = workspace.create(root / "site", "north")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "load_construction", lambda folder: None)
+        patch.setattr(module, "examine", examined)
         pull(site, str(publisher.folder), publisher.fingerprint)
     return root
 
@@ -92,14 +97,22 @@ def site(begun: Path, tmp_path: Path) -> workspace.Workspace:
     return workspace.open_workspace(Path(shutil.copytree(begun / "site", tmp_path / "site")))
 
 
+def versions(site: workspace.Workspace) -> dict[str, int]:
+    """Of all that the site trusts, by name."""
+    trust = Trust.load(site.trust)
+    return {} if trust is None else {name: json.loads(data)["signed"]["version"] for name, data in trust.files.items()}
+
+
 def refused(
     site: workspace.Workspace, source: str, error: type[Exception] | tuple[type[Exception], ...], *words: str
 ) -> str:
-    """The one line with which a pull is refused; the site is as it was."""
-    before = snapshot(site.root)
+    """The one line with which a pull is refused; the site is as it was, but for metadata that were verified before the refusal."""
+    before, known = snapshot(site.root), versions(site)
     with pytest.raises(error) as caught:
         pull(site, source)
-    assert snapshot(site.root) == before
+    assert {**snapshot(site.root), str(site.trust): ""} == {**before, str(site.trust): ""}
+    after = versions(site)
+    assert all(after[name] >= version for name, version in known.items())
     line = str(caught.value)
     assert "\n" not in line
     for word in words:
@@ -196,7 +209,7 @@ class TestFreeze:
         publisher.repository.refresh(with_offline=True, renewed=["0002-representer"])
         assert taken(site, offer(publisher)) == 2
 
-    @pytest.mark.parametrize("ahead", [5 / 60, 12, 24 * 44])
+    @pytest.mark.parametrize("ahead", [5 / 60, 24 * 44])
     def test_a_clock_that_is_a_little_ahead(
         self, ahead: float, publisher: Publisher, site: workspace.Workspace, offer: Offer
     ) -> None:
@@ -210,14 +223,14 @@ class TestFreeze:
         publisher.at(later(hours=behind)).publish()
         assert taken(site, offer(publisher)) == 2
 
-    @pytest.mark.parametrize("days", [46, 90, 365])
+    @pytest.mark.parametrize("days", [46, 365])
     def test_a_clock_that_is_ahead(
         self, days: int, publisher: Publisher, site: workspace.Workspace, offer: Offer
     ) -> None:
         publisher.at(later(days=-days)).publish()
         refused(site, offer(publisher), StaleError, "check the clock", "time of this machine")
 
-    @pytest.mark.parametrize("days", [2, 46, 365])
+    @pytest.mark.parametrize("days", [2, 365])
     def test_a_clock_that_is_behind(
         self, days: int, publisher: Publisher, site: workspace.Workspace, offer: Offer
     ) -> None:

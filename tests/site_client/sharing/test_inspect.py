@@ -16,6 +16,7 @@ from protocols.share.sealing import read_manifest
 from shared.anonymity.surrogates import SurrogateBank
 from shared.labels import LabelScheme, load_scheme
 from site_client.errors import SiteError
+from site_client.policy.stored import load_policy
 from site_client.sharing.encode_report import read_report, report_path
 from site_client.sharing.inspect import inspect, inspection_lines
 from site_client.sharing.inspect_page import write_page
@@ -78,7 +79,9 @@ def test_a_share_is_said_in_words_and_numbers(built_loop: Loop) -> None:
     for column in found.columns:
         assert column.name in text
         assert f"{column.bytes} bytes" in text
-    assert "none occurs" in text
+    assert "none stands in it as text" in text
+    assert "labelled PHI is replaced by public PHI" in text
+    assert f"judged by this hospital's policy {load_policy(opened).digest[:12]}: the release keeps it" in text
     assert f"{found.channels.alone} of {found.manifest.sentences}" in text
 
 
@@ -99,7 +102,8 @@ def test_the_page_says_all_of_it_and_no_word_of_a_note(built_loop: Loop, tmp_pat
     command = ("inspect", share, "--notes", built_loop.notes("north"), "--page", tmp_path / "page.html", *at)
     found = values(hospital(*command, "--json"))
     page = (tmp_path / "page.html").read_text()
-    assert "No text of the notes is in the file" in page
+    assert "No text of the notes stands in the file as text" in page
+    assert "the release keeps it" in page
     assert found["manifest_sha256"] in page
     for name, value in found["manifest"].items():
         assert f"<code>{name}</code>" in page

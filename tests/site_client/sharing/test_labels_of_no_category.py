@@ -68,7 +68,7 @@ def rehearsed(
 
 @pytest.mark.parametrize("bound", [None, AdvantageBound(0.9)])
 @pytest.mark.parametrize("name", CONSTRUCTIONS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.data())
 def test_noninterference(name: str, bound: AdvantageBound | None, data: st.DataObject) -> None:
     label = data.draw(st.sampled_from(DROPPED))

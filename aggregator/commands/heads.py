@@ -1,0 +1,144 @@
+"""`aggregator train-head`: the head of the pool, what it is worth to each site, and what each site does to the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from aggregator.commands.options import DEFENCES, INFLUENCE, folder_option
+from command_line.commands import Computation, examples, json_option, report, seed_option
+from command_line.progress import progress_bar
+
+if TYPE_CHECKING:
+    from aggregator.training.comparison import Comparison
+    from aggregator.training.head import HeadTraining, SiteScore
+    from aggregator.training.influence import Influence
+
+
+@click.command(
+    "train-head",
+    cls=Computation,
+    epilog=examples("aggregator train-head --epochs 20", "aggregator train-head --influence full --defence none"),
+)
+@click.option("--epochs", default=20, show_default=True, type=click.IntRange(1), help="Passes over the pool.")
+@click.option("--site", "only", multiple=True, help="Only this site's shares; may be given several times.")
+@click.option(
+    "--hold-out/--no-hold-out",
+    default=True,
+    show_default=True,
+    help="Whether a tenth of every share is kept back to score and compare.",
+)
+@click.option(
+    "--public/--no-public", default=True, show_default=True, help="Whether the provider's own notes join the pool."
+)
+@click.option(
+    "--defence",
+    default=DEFENCES[0],
+    show_default=True,
+    type=click.Choice(DEFENCES),
+    help="What keeps a site that lies from bending the head; see docs/adr/0021.",
+)
+@click.option(
+    "--influence",
+    default=INFLUENCE[0],
+    show_default=True,
+    type=click.Choice(INFLUENCE),
+    help="How what a site does to the others is measured: by a small head without each site, by one like the head, or not.",
+)
+@folder_option
+@seed_option("the training")
+@json_option
+def train_pool_head(
+    epochs: int,
+    only: tuple[str, ...],
+    hold_out: bool,
+    public: bool,
+    defence: str,
+    influence: str,
+    root: Path,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Train the head on the pool."""
+    from aggregator import workspace
+    from aggregator.training import head as train_head
+    from aggregator.training.influence import InfluenceMode
+    from shared.training.tagging import TaggingConfig
+
+    target = workspace.open_workspace(root)
+    options = train_head.HeadOptions(
+        with_public=public,
+        hold_out=hold_out,
+        sites=frozenset(only) if only else None,
+        defence=defence,
+        influence=InfluenceMode(influence),
+    )
+    with progress_bar(quiet=as_json) as bar:
+        trained = train_head.train(target, TaggingConfig(epochs=epochs, seed=seed), options, bar)
+    lines = [
+        *_pool_lines(trained),
+        *_influence_lines(trained.influence),
+        *_comparison_lines(trained.compared),
+        f"head in {target.head}; next: aggregator release",
+    ]
+    report(trained.as_json(), lines, as_json=as_json)
+
+
+def _pool_lines(trained: HeadTraining) -> list[str]:
+    not_counted = sum(trained.not_counted.values())
+    return [
+        f"{trained.sentences} sentences, {trained.tokens} tokens in the pool"
+        + (f"; {trained.left_out} accepted shares of another representer left out" if trained.left_out else ""),
+        f"defence {trained.defence}: the labels of {not_counted} tokens do not count",
+        "held-out tenth of each site, token-binary; in brackets what the provider's own notes alone reach:",
+        *(
+            f"  {score.site:20} precision {score.precision:.3f}  recall {score.recall:.3f}  F1 {score.f1:.3f}"
+            + ("" if score.alone_f1 is None else f"  ({score.alone_f1:.3f})")
+            for score in trained.scores
+        ),
+        *_worth_lines(trained.scores),
+    ]
+
+
+def _worth_lines(scores: Sequence[SiteScore]) -> list[str]:
+    """What sharing is worth at the sites, as far as anybody can know who has not their notes."""
+    from aggregator.training.pool import PUBLIC
+
+    gains = [score.f1 - score.alone_f1 for score in scores if score.site != PUBLIC and score.alone_f1 is not None]
+    if not gains:
+        return []
+    return [
+        f"worth of sharing: {100 * sum(gains) / len(gains):+.1f} points of F1, mean of {len(gains)} sites; what raw notes pooled would "
+        "gain can't be known without them, docs/results/privacy.md measures it on open corpora"
+    ]
+
+
+def _influence_lines(influence: Influence | None) -> list[str]:
+    """What each site does to the others, and who stands out."""
+    if influence is None:
+        return ["influence of the sites: not measured"]
+    lines = [f"recall at all others with each site and without it ({influence.mode}); 95% interval of the difference:"]
+    for one in influence.sites:
+        for change in one.changes[:1]:
+            lines.append(
+                f"  {one.site:20} {change.recall:.3f} with, {change.before:.3f} without  ({change.low:+.3f} to {change.high:+.3f})"
+            )
+    for site, reasons in influence.standing_out.items():
+        lines += [f"  {site} STANDS OUT: {reason}" for reason in reasons]
+    return lines
+
+
+def _comparison_lines(compared: Comparison | None) -> list[str]:
+    """Recall against the last release."""
+    if compared is None:
+        return []
+    return [
+        f"recall against release {compared.release}; 95% interval of the difference:",
+        *(
+            f"  {change.category:20} {change.recall:.3f}, was {change.before:.3f}  ({change.low:+.3f} to {change.high:+.3f})"
+            for change in compared.changes
+        ),
+    ]

@@ -1,0 +1,151 @@
+"""The gate of `release`: a head that finds less than before leaves only with the name of somebody who has approved it.
+
+`train-head` compares: with the head of the last release, and, site by site, with the pool without that site. The gate reads what
+it has recorded beside the head. A drop is a recall whose whole interval lies below the other's by more than the tolerance. One
+against the last release that follows a withdrawal passes, since a hospital may take its share back at any time; it is recorded
+like one that a person has approved.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from aggregator.errors import DropError, WorkspaceError
+from aggregator.publishing.head_record import RECORD
+from foundation.reading import read_text
+from protocols.canonical import Json
+
+TOLERANCE = 0.01
+"""Two trainings on the same notes differ by about as much: less is no drop."""
+_NAMED = 3
+
+
+class Reason(StrEnum):
+    """Why a head that finds less was released all the same."""
+
+    APPROVED = "approved"
+    WITHDRAWAL = "withdrawal"
+
+
+@dataclass(frozen=True)
+class Drop:
+    """A recall that is lower than it was, or than it would be.
+
+    Args:
+        category: of PHI.
+        against: what it is compared with, in words.
+        recall: of the head.
+        before: of the other.
+        high: upper end of the interval of the difference.
+        site: without which it would be higher; "" against the last release.
+    """
+
+    category: str
+    against: str
+    recall: float
+    before: float
+    high: float
+    site: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.category} {self.recall:.3f} against {self.before:.3f} of {self.against}"
+
+
+@dataclass(frozen=True)
+class Passed:
+    """What the gate let through although it finds less.
+
+    Args:
+        reason: why.
+        approver: name of the person; "" after a withdrawal.
+        drops: what was lower.
+        uncompared: whether the head was not compared with the last release at all.
+    """
+
+    reason: Reason
+    approver: str
+    drops: tuple[Drop, ...]
+    uncompared: bool = False
+
+    def describe(self) -> list[str]:
+        """For the log and the card: no site is named."""
+        lines = [
+            f"recall of {drop.category} is {drop.recall:.3f}, and {drop.before:.3f} "
+            + ("in the pool without one of the hospitals" if drop.site else "in the last release")
+            for drop in self.drops
+        ]
+        return lines + ["it was not compared with the last release"] * self.uncompared
+
+    def as_json(self, release: str) -> dict[str, Json]:
+        """For the log, of the release that it is about."""
+        return {"release": release, "reason": str(self.reason), "drops": [*self.describe()]}
+
+
+def check_quality(head: Path, last: str | None, *, withdrawn: bool, approver: str | None) -> Passed | None:
+    """Returns if a head may be released.
+
+    Args:
+        head: its folder.
+        last: digest of the last release with a head of the same representer; None for none.
+        withdrawn: whether a share that trained the last release was withdrawn since.
+        approver: who accepts a drop; None for nobody.
+
+    Returns:
+        what it lets through although it finds less; None where nothing is lower.
+
+    Raises:
+        DropError: something is lower, or was not compared, and nobody accepts it.
+        WorkspaceError: the record of the training is damaged.
+    """
+    drops, compared = _read_drops(head)
+    uncompared = last is not None and compared != last
+    ours = tuple(drop for drop in drops if drop.site or not uncompared)
+    if not ours and not uncompared:
+        return None
+    if approver:
+        return Passed(Reason.APPROVED, approver, ours, uncompared)
+    if withdrawn and not uncompared and not any(drop.site for drop in ours):
+        return Passed(Reason.WITHDRAWAL, "", ours)
+    raise DropError(_describe_refusal(ours, uncompared))
+
+
+def _describe_refusal(drops: tuple[Drop, ...], uncompared: bool) -> str:
+    if uncompared:
+        return (
+            "expected a head that was compared with the last release, got one that was not; run `aggregator train-head`, "
+            "which holds a tenth out, or accept it with --accept-drop --approver NAME"
+        )
+    more = f", and {len(drops) - _NAMED} more" if len(drops) > _NAMED else ""
+    return (
+        f"expected a head that finds as much as before, got a lower recall: {'; '.join(map(str, drops[:_NAMED]))}{more}; see "
+        "`aggregator alarms list`, train without the site that stands out, or accept it with --accept-drop --approver NAME"
+    )
+
+
+def _read_drops(head: Path) -> tuple[list[Drop], str | None]:
+    """What the record says is lower, and the digest of the release that the head was compared with."""
+    try:
+        record: dict[str, Any] = json.loads(read_text(head / RECORD))
+        compared = record.get("compared") or {}
+        drops = _lower(compared.get("changes", []), f"release {compared.get('release')}", "")
+        for one in (record.get("influence") or {}).get("sites", []):
+            drops += _lower(one["changes"], f"the pool without {one['site']}", str(one["site"]))
+        digest = compared.get("digest")
+        return drops, None if digest is None else str(digest)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise WorkspaceError(
+            f"head/{RECORD}: expected the record of a training; run `aggregator train-head` again"
+        ) from error
+
+
+def _lower(changes: list[dict[str, Any]], against: str, site: str) -> list[Drop]:
+    return [
+        Drop(str(one["category"]), against, float(one["recall"]), float(one["before"]), float(one["high"]), site)
+        for one in changes
+        # Written so that what is no number counts as a drop.
+        if not float(one["high"]) >= -TOLERANCE
+    ]

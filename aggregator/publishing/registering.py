@@ -1,0 +1,83 @@
+"""A release as the registry knows it: what its audit failed, who accepted a drop, and which shares trained its head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
+
+from aggregator.errors import WorkspaceError
+from aggregator.publishing.head_record import read_origin
+from aggregator.publishing.quality_gate import Passed
+from aggregator.registry import audit_log
+from aggregator.registry.states import ShareState
+from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow
+from aggregator.registry.times import now
+from aggregator.workspace import Workspace
+from protocols.canonical import Json
+from protocols.release.manifest import ReleaseManifest
+
+
+def register_release(
+    workspace: Workspace, name: str, manifest: ReleaseManifest, failed: Sequence[str], passed: Passed | None
+) -> None:
+    """Write down a release and, of a pipeline, the shares that its head was trained on.
+
+    Args:
+        workspace: the provider's.
+        name: of the release in the repository.
+        manifest: what it states.
+        failed: the limits that its audit does not keep.
+        passed: that a drop of its head was accepted; None where there is none.
+
+    Raises:
+        WorkspaceError: a share that trained the head does not count any more.
+    """
+    with workspace.registry().transaction() as session:
+        # What an interrupted publishing of the same number left was never out.
+        session.execute(delete(ReleaseShareRow).where(ReleaseShareRow.release == manifest.sequence))
+        session.execute(delete(ReleaseRow).where(ReleaseRow.sequence == manifest.sequence))
+        session.add(
+            ReleaseRow(
+                sequence=manifest.sequence,
+                kind=manifest.kind,
+                name=name,
+                digest=manifest.digest,
+                published_at=now(),
+            )
+        )
+        session.flush()
+        shares = find_trained_shares(workspace, session) if manifest.kind == "pipeline" else []
+        session.add_all(ReleaseShareRow(release=manifest.sequence, share=share) for share in shares)
+        if passed is not None:
+            audit_log.append(session, passed.approver or "operator", "drop-accepted", passed.as_json(name))
+        details: dict[str, Json] = {"release": name, "digest": manifest.digest, "shares": len(shares)}
+        if failed:
+            details["failed_audit"] = [*failed]
+        audit_log.append(session, "operator", "release-published", details)
+
+
+def find_trained_shares(workspace: Workspace, session: Session) -> list[int]:
+    """Ids of the shares in the head's record.
+
+    Raises:
+        WorkspaceError: one of them is not accepted any more.
+    """
+    found = []
+    for one in read_origin(workspace.head).shares:
+        share = session.scalar(
+            select(ShareRow.id).where(
+                ShareRow.site == one.site,
+                ShareRow.sequence == one.sequence,
+                ShareRow.payload_sha256 == one.payload,
+                ShareRow.state == ShareState.ACCEPTED,
+            )
+        )
+        if share is None:
+            raise WorkspaceError(
+                f"head: expected accepted shares only, found share {one.sequence} of {one.site}, which was withdrawn "
+                "since; run `aggregator train-head` again"
+            )
+        found.append(share)
+    return found

@@ -1,0 +1,65 @@
+"""The new head against that of the last release, on the same held-out sentences.
+
+The held-out tenth of a share is always the same, so neither head has seen it.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from aggregator.publishing.head_record import HEAD_FILES
+from aggregator.publishing.releases import last_pipeline
+from aggregator.training.recall import RecallChange, compare_recall
+from aggregator.workspace import Workspace
+from foundation.files import write_bytes
+from protocols.release.manifest import MAX_RELEASE_BYTES
+from shared.taggers.registry import load_head
+from shared.taggers.tagger import Tagger
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A head against a release.
+
+    Args:
+        release: its number.
+        digest: its identity.
+        changes: recall of the head against that of the release, by category.
+    """
+
+    release: int
+    digest: str
+    changes: tuple[RecallChange, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """The record."""
+        return {
+            "release": self.release,
+            "digest": self.digest,
+            "changes": [change.as_json() for change in self.changes],
+        }
+
+
+def compare_with_last(workspace: Workspace, head: Tagger, payloads: Sequence[Path]) -> Comparison | None:
+    """What a head finds against the last release; None where none with a head has this representer.
+
+    Args:
+        workspace: with the release repository.
+        head: the new one.
+        payloads: where the held-out sentences are.
+    """
+    release = last_pipeline(workspace)
+    if release is None:
+        return None
+    repository = workspace.repository()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for file in HEAD_FILES:
+            write_bytes(folder / file, repository.read(f"{release.name}/{file}", MAX_RELEASE_BYTES), private=False)
+        before = load_head(folder)
+    return Comparison(
+        release.manifest.sequence, release.digest, compare_recall(head, before, payloads, workspace.scheme)
+    )

@@ -1,0 +1,168 @@
+"""The interface of every defence: how a pool in which one hospital may lie becomes a head.
+
+What a hospital labels can't be checked against its notes. So a defence holds sites against one another: none of them alone
+may teach the head what all others contradict. `docs/adr/0021` says which one is the default, and what the others cost.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from aggregator.training.pool import Change, Pool, Taken, read_blocks
+from shared.progress import Progress, silent
+from shared.sentences.ragged import SentenceSource
+from shared.taggers.bilstm_crf import BiLSTMCRFConfig
+from shared.taggers.tagger import Tagger, TaggerConfig
+from shared.training.tagging import TaggingConfig
+
+# A few hundred steps tell what a site does to the others; its figures are lower than the head's, and in the same order.
+_HASTY_STEPS, _HASTY_HIDDEN, _HASTY_RATE = 400, 32, 1e-2
+
+
+class Learn(Protocol):
+    """Trains a tagger: `shared.training.tagging.train_tagger`, or what stands in for it."""
+
+    def __call__(
+        self,
+        source: SentenceSource,
+        tags: int,
+        config: TaggingConfig,
+        *,
+        shape: TaggerConfig | None = None,
+        progress: Progress = silent,
+    ) -> Tagger:
+        """See `train_tagger`."""
+
+
+@dataclass(frozen=True)
+class PoolMaterial:
+    """What a head is trained on.
+
+    Args:
+        payloads: verified payloads of each site; one of its names may stand for the provider's own notes.
+        tags: number of tags of the label scheme.
+        config: the recipe.
+        held_out: as in `Pool`: False where a tenth is kept back, None where all sentences train.
+        change: as in `Pool`.
+        token_local: whether equal rows are equal words, or words that nobody can tell apart.
+        learn: trains a tagger.
+        shape: of the head; None for the paper's.
+        progress: called after every step.
+        rate: chance that a sentence takes part in a pass, in (0, 1].
+    """
+
+    payloads: Mapping[str, tuple[Path, ...]]
+    tags: int
+    config: TaggingConfig
+    held_out: bool | None
+    change: Change | None
+    token_local: bool
+    learn: Learn
+    shape: TaggerConfig | None = None
+    progress: Progress = silent
+    rate: float = 1.0
+
+    @property
+    def files(self) -> list[Path]:
+        """The payloads of all sites."""
+        return [path for paths in self.payloads.values() for path in paths]
+
+    def pool(self, taken: Mapping[Path, Taken] | None = None) -> Pool:
+        """The sentences that train, or those of them that a defence takes; a context manager."""
+        chosen = dict(taken or {})
+        if self.rate < 1:
+            whole = Taken()
+            chosen = {
+                path: replace(chosen.get(path, whole), rate=self.rate * chosen.get(path, whole).rate)
+                for path in self.files
+            }
+        return Pool(self.files, held_out=self.held_out, change=self.change, taken=chosen)
+
+    def without(self, site: str) -> PoolMaterial:
+        """The same without a site."""
+        return replace(self, payloads={name: paths for name, paths in self.payloads.items() if name != site})
+
+    def hasten(self) -> PoolMaterial:
+        """The same for a small head in haste, whose cost does not grow with the pool beyond one look at each sentence."""
+        with self.pool() as pool:
+            passes = _HASTY_STEPS * self.config.batch / max(pool.sentences, 1)
+            shape = BiLSTMCRFConfig(pool.dim, self.tags, hidden=_HASTY_HIDDEN)
+        epochs = max(1, min(self.config.epochs, int(passes)))
+        config = replace(self.config, epochs=epochs, least_steps=0, learning_rate=_HASTY_RATE)
+        return replace(self, config=config, shape=shape, rate=min(self.rate, passes))
+
+
+@dataclass(frozen=True)
+class Defended:
+    """A head, and what a defence took to train it.
+
+    Args:
+        head: trained.
+        sentences: that took part in a pass, on average.
+        tokens: of them.
+        left_out: tokens of each site whose label did not count, those of sentences that were left out among them.
+    """
+
+    head: Tagger
+    sentences: int
+    tokens: int
+    left_out: Mapping[str, int]
+
+
+class Defence(ABC):
+    """Trains a head on a pool; each kind is one subclass in a file of its own, and one line in `registry`."""
+
+    name: ClassVar[str]
+    """What `--defence` takes, and what the record says."""
+    title: ClassVar[str]
+    """What it does, in a sentence."""
+
+    @abstractmethod
+    def train(self, material: PoolMaterial) -> Defended:
+        """A head from all that is in the pool.
+
+        Raises:
+            WorkspaceError: payloads that do not fit each other.
+            TrainingError: nothing is left to train on, or the loss is not finite any more.
+        """
+
+
+class Selection(Defence):
+    """A defence that chooses sentences, and trains as without it on those."""
+
+    @abstractmethod
+    def choose(self, material: PoolMaterial) -> dict[Path, Taken]:
+        """What of each payload trains the head; of one that is not named, everything does."""
+
+    def train(self, material: PoolMaterial) -> Defended:
+        """See Defence."""
+        taken = self.choose(material)
+        with material.pool(taken) as pool:
+            head = material.learn(
+                pool, material.tags, material.config, shape=material.shape, progress=material.progress
+            )
+            return Defended(head, pool.sentences, pool.tokens, count_left_out(material, taken))
+
+
+def count_left_out(material: PoolMaterial, taken: Mapping[Path, Taken]) -> dict[str, int]:
+    """How many tokens of each site have labels that do not count; what has a lower rate has its turn."""
+    return {
+        site: sum(_left_out(path, taken[path]) for path in paths if path in taken)
+        for site, paths in material.payloads.items()
+    }
+
+
+def _left_out(path: Path, taken: Taken) -> int:
+    total = 0
+    for index, block in enumerate(read_blocks(path)):
+        denied = np.zeros(block.tokens, dtype=np.bool_) if taken.unknown is None else taken.unknown[index].copy()
+        if taken.kept is not None:
+            denied[block.tokens_of(np.flatnonzero(~taken.kept[index]))] = True
+        total += int(denied.sum())
+    return total

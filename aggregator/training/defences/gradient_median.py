@@ -1,0 +1,71 @@
+"""`median`: at every step each site has one gradient, and the head goes where most of them point.
+
+The coordinate-wise median of the sites' gradients (Yin et al. 2018): a minority of sites can't move it far, however large
+their gradients are. Hospitals differ, so their median is also no hospital's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import torch
+
+from aggregator.training.defences.defence import Defence, Defended, PoolMaterial
+from shared.sentences.ragged import Batch
+from shared.taggers.registry import build_tagger, default_config
+from shared.taggers.tagger import Tagger
+from shared.training.loop import Descent, TrainingLoop, seed_training
+
+
+class GradientMedian(Defence):
+    """Every site has one voice at every step."""
+
+    name = "median"
+    title = "each step follows the median of the sites' gradients"
+
+    def train(self, material: PoolMaterial) -> Defended:
+        """See Defence. A step takes as many sentences of all sites together as without it."""
+        with material.pool() as whole:
+            sentences, tokens, dim = whole.sentences, whole.tokens, whole.dim
+        with seed_training(material.config.seed):
+            head = build_tagger(material.shape or default_config(dim, material.tags)).train()
+            _learn(head, material, sentences)
+        return Defended(head.eval(), sentences, tokens, dict.fromkeys(material.payloads, 0))
+
+
+def _learn(head: Tagger, material: PoolMaterial, sentences: int) -> None:
+    config = material.config
+    each = max(1, config.batch // len(material.payloads))
+    steps = max(config.epochs * -(-sentences // config.batch), config.least_steps)
+    loop = TrainingLoop("tagger", steps, material.progress)
+    descent = Descent.nadam(head.parameters(), config.learning_rate, config.clip)
+    descent.fall_late(config.decay, steps)
+    sites = [
+        _endless(replace(material, payloads={site: paths}), each, config.seed + number)
+        for number, (site, paths) in enumerate(material.payloads.items())
+    ]
+
+    def step(batches: Sequence[Batch]) -> None:
+        gradients = [torch.autograd.grad(head.loss(batch).mean(), descent.parameters) for batch in batches]
+        for parameter, *found in zip(descent.parameters, *gradients, strict=True):
+            parameter.grad = torch.stack(found).median(0).values if len(found) > 2 else torch.stack(found).mean(0)
+        torch.nn.utils.clip_grad_norm_(descent.parameters, descent.clip)
+        descent.optimizer.step()
+        descent.lower_rate()
+
+    for _ in loop.passes("tagger", 1, lambda: islice(zip(*sites, strict=False), steps), step):
+        pass
+
+
+def _endless(material: PoolMaterial, size: int, seed: int) -> Iterator[Batch]:
+    """Batches of one site, pass after pass."""
+    generator = np.random.default_rng(seed)
+    while True:
+        with material.pool() as pool:
+            empty = pool.sentences == 0
+            yield from pool.batches(size, generator)
+        if empty:
+            return

@@ -1,0 +1,116 @@
+"""Recall of two heads on the same sentences, category by category, and how sure their difference is.
+
+A token counts as found if the head calls it PHI, of whatever category: that is what keeps it from being read. The sentences are
+those that nothing was trained on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from scipy.special import ndtri
+
+from aggregator.training.pool import Pool
+from shared.labels import LabelScheme
+from shared.sentences.ragged import Batch
+from shared.taggers.tagger import Tagger
+
+ALL = "all PHI"
+LEAST_TOKENS = 20
+"""Of fewer tokens a recall says nothing."""
+
+
+@dataclass(frozen=True)
+class RecallChange:
+    """What a head finds of a category that another found more or less of.
+
+    Args:
+        category: its name, or ALL.
+        tokens: of the category.
+        recall: of the head, in [0, 1].
+        before: of the other.
+        low: lower end of the interval of `recall - before`.
+        high: upper end.
+    """
+
+    category: str
+    tokens: int
+    recall: float
+    before: float
+    low: float
+    high: float
+
+    def as_json(self) -> dict[str, object]:
+        """All figures, for the record."""
+        return asdict(self)
+
+
+def compare_recall(
+    head: Tagger, other: Tagger, payloads: Sequence[Path], scheme: LabelScheme, comparisons: int = 1
+) -> tuple[RecallChange, ...]:
+    """What a head finds against another, on the held-out sentences of some payloads.
+
+    The interval is normal, over sentences, whose tokens stand or fall together, with a correction for continuity. It covers 95% of
+    all comparisons together (Bonferroni), so that among many none stands out by chance.
+
+    Args:
+        head: whose recall is asked for.
+        other: that it is compared with.
+        payloads: where the sentences are.
+        scheme: names the categories.
+        comparisons: how many such calls are made.
+
+    Returns:
+        all PHI, then each category that has enough tokens.
+    """
+    names = (ALL, *scheme.categories)
+    sums = _Sums(len(names))
+    if payloads:
+        with Pool(payloads, held_out=True) as pool:
+            for batch in pool.batches(256):
+                sums.add(batch, head.decode(batch), other.decode(batch))
+    asked = np.flatnonzero(sums.tokens >= LEAST_TOKENS)
+    z = float(-ndtri(0.025 / max(len(asked) * comparisons, 1)))
+    return tuple(sums.change(names[index], index, z) for index in asked.tolist())
+
+
+class _Sums:
+    """Over sentences: tokens of each category, those that either head finds, and what the variance takes."""
+
+    def __init__(self, categories: int) -> None:
+        self.tokens, self.found, self.before, self._squares, self._products, self._sizes = np.zeros((6, categories))
+
+    def add(self, batch: Batch, said: torch.Tensor, other: torch.Tensor) -> None:
+        """The sentences of a batch, and the tags that both heads give them."""
+        true = _by_category(batch.tags, len(self.tokens))
+        ours, theirs = ((true * (tags > 0)[:, :, None]).sum(1).numpy() for tags in (said, other))
+        sizes, more = true.sum(1).numpy(), ours - theirs
+        self.tokens += sizes.sum(0)
+        self.found += ours.sum(0)
+        self.before += theirs.sum(0)
+        self._squares += (more**2).sum(0)
+        self._products += (more * sizes).sum(0)
+        self._sizes += (sizes**2).sum(0)
+
+    def change(self, name: str, index: int, z: float) -> RecallChange:
+        """Of one category, with an interval of so many standard errors."""
+        tokens = self.tokens[index]
+        recall, before = self.found[index] / tokens, self.before[index] / tokens
+        change = recall - before
+        square = self._squares[index] - 2 * change * self._products[index] + change**2 * self._sizes[index]
+        reach = z * np.sqrt(max(square, 0.0)) / tokens + 1 / tokens
+        return RecallChange(
+            name, int(tokens), float(recall), float(before), float(change - reach), float(change + reach)
+        )
+
+
+def _by_category(tags: torch.Tensor, columns: int) -> torch.Tensor:
+    """Which tokens are of which category, the first being any: float32 `[batch, steps, columns]`."""
+    kinds = (tags + 1) // 2
+    marked = torch.nn.functional.one_hot(kinds, columns).float()
+    marked[:, :, 0] = (tags > 0).float()
+    return marked

@@ -1,0 +1,1 @@
+"""What a provider that lies can sign, by what it lies about."""

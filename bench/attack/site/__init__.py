@@ -1,0 +1,1 @@
+"""What a hospital that lies can send, by what it lies about."""

@@ -1,0 +1,126 @@
+"""What the files of a release show, whatever it says of itself; and what a hospital's own notes show of it.
+
+A hospital does not believe what it is told, whoever signed it: it computes these figures itself and holds them against its policy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from foundation.reading import regular_size
+from shared.anonymity.public_lists import PublicList, on_public_lists
+
+_FINEST = 2.0**-24
+"""Between two numbers of float16, at the least."""
+
+__all__ = ["Clusters", "PublicList", "Recomputed", "RecomputedOnNotes"]
+
+
+@dataclass(frozen=True)
+class Recomputed:
+    """What the files of a release show; of the release alone.
+
+    Args:
+        procedures: those of the registry that make such a construction.
+        replaces_phi: whether labelled PHI is replaced by public surrogates before anything is computed.
+        cluster_size: smallest number of hidden words that are shown alike, bit for bit. A word that is called public and that
+            no list holds counts as hidden: a cluster of one. None where the construction has no clusters.
+        unlisted_public_words: how many such words there are.
+        hides_casing: whether casing and punctuation of labelled PHI do not travel.
+        mu: Gaussian differential privacy of the output of one token, infinite where the noise is nothing; None for a
+            construction without noise.
+        surrogate_spans: spans of the bank.
+        bytes: of all files of the folder that was given; of what the construction takes in memory where none was.
+    """
+
+    procedures: tuple[str, ...]
+    replaces_phi: bool
+    cluster_size: int | None
+    unlisted_public_words: int
+    hides_casing: bool
+    mu: float | None
+    surrogate_spans: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class RecomputedOnNotes:
+    """What a sample of the hospital's own labelled notes shows; nothing of it names a word.
+
+    Args:
+        sentences: with labelled PHI that were looked at.
+        interfering: of those, how many gave other bytes when labelled PHI was replaced by other PHI of like casing and pattern
+            under the same draw.
+        bank_spans_in_notes: spans of the bank that stand in the notes, of those with five or more digits, or with several words
+            that no public list holds.
+        advantage: of the best attacker on labelled PHI, 95th percentile of the pairs looked at; None where nothing had to
+            be computed.
+    """
+
+    sentences: int
+    interfering: int
+    bank_spans_in_notes: int
+    advantage: float | None
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """What is shown of the words of a vocabulary.
+
+    Args:
+        smallest: number of hidden words that are shown alike, at the least; None where no word is hidden.
+        unlisted_public_words: called public, though no list holds them.
+    """
+
+    smallest: int | None
+    unlisted_public_words: int
+
+
+def count_clusters(
+    words: Sequence[str], vectors: NDArray[np.float32], public: NDArray[np.bool_], lists: Sequence[PublicList]
+) -> Clusters:
+    """How many hidden words are alike in the vocabulary, whatever it says of itself.
+
+    Words are alike if their vectors are, bit for bit: what a representer makes of equal vectors is equal, and vectors that only
+    become equal where it rounds would be told apart wherever it rounds otherwise. A public word hides no other.
+
+    Args:
+        words: of the vocabulary.
+        vectors: as they are looked up, float32 `[words, dim]`.
+        public: as the release says, bool `[words]`.
+        lists: that say so too.
+    """
+    called = np.flatnonzero(public)
+    unlisted = int((~on_public_lists([words[row] for row in called.tolist()], lists)).sum())
+    if unlisted:
+        return Clusters(1, unlisted)
+    sizes = Counter(vectors[row].tobytes() for row in np.flatnonzero(~public).tolist())
+    return Clusters(min(sizes.values(), default=None), 0)
+
+
+def gaussian_mu(scale: NDArray[np.float64]) -> float:
+    """Mu of one token's output in the unit ball under output noise, infinite if some dimension has none, or no number.
+
+    A share holds float16 numbers, and what is below their finest step changes none of them: it is no noise.
+
+    Args:
+        scale: standard deviation, float64 `[dim]`.
+    """
+    least = float(scale.min())
+    return 2 / least if least >= _FINEST else math.inf
+
+
+def folder_bytes(folder: Path) -> int:
+    """Bytes of all files of a folder and the folders in it.
+
+    Raises:
+        StorageError: something is neither a file nor a folder.
+    """
+    return sum(regular_size(path) for path in folder.rglob("*") if not path.is_dir())

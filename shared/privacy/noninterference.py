@@ -1,0 +1,105 @@
+"""Noninterference, tried: labelled PHI becomes other PHI of like casing and pattern, and what would leave must stay the same to the last bit.
+
+What leaves are rows, casing classes, tags and sentence lengths. A representer has a say in the rows alone, by type: it maps one vector to one
+row. Casing, tags and lengths are made by this program from the notes and what is drawn in the place of PHI; they are compared
+all the same.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from shared.augment.pseudonyms import is_punctuation
+from shared.constructions.construction import Construction, OwnSet
+from shared.sentences.tokenised import TokenisedSentences
+from shared.text.casing import cased_like, casing_class
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def find_interfering(
+    construction: Construction, chunk: TokenisedSentences, generator: np.random.Generator
+) -> NDArray[np.bool_]:
+    """Which sentences look otherwise once labelled PHI is changed, under the same draw, bool `[sentences]`.
+
+    None does where the construction claims to hide a word among no others.
+
+    Args:
+        construction: any.
+        chunk: labelled sentences.
+        generator: of the changes, and of the seed of the draw.
+    """
+    own = construction.own_set()
+    if own is None:
+        return np.zeros(chunk.sentences, dtype=np.bool_)
+    seed = int(generator.integers(2**62))
+    other = chunk.with_words(change_phi(construction, own, chunk, generator))
+    true, false = (construction.rehearse_share(one, torch.Generator().manual_seed(seed)) for one in (chunk, other))
+    if not np.array_equal(true.lengths, false.lengths):
+        return np.ones(chunk.sentences, dtype=np.bool_)
+    # Bits, not values: a zero has two signs.
+    bits, others = (np.ascontiguousarray(one.values).view(np.uint16) for one in (true, false))
+    differs = (bits != others).any(1) | (true.casing != false.casing) | (true.tags != false.tags)
+    found: NDArray[np.bool_] = np.bincount(chunk.sentence_of_token, weights=differs, minlength=chunk.sentences) > 0
+    return found
+
+
+def change_phi(
+    construction: Construction, own: OwnSet, chunk: TokenisedSentences, generator: np.random.Generator
+) -> list[str]:
+    """The words with other ones in the place of labelled PHI, as many and with punctuation where it was.
+
+    Where surrogates hide casing and punctuation, the other words are those of other labelled tokens, whatever they look like. Else they
+    have the casing class of the word: from the set that the word is claimed to hide in, or, where PHI is replaced before anything is
+    computed, made of other letters and digits.
+
+    Args:
+        construction: any.
+        own: its set.
+        chunk: labelled sentences.
+        generator: of the changes.
+    """
+    words = list(chunk.words)
+    marked = np.flatnonzero(chunk.tags > 0).tolist()
+    if construction.hides_casing:
+        for token, other in zip(marked, generator.permutation(marked).tolist(), strict=True):
+            words[token] = chunk.words[other]
+        return words
+    for token in marked:
+        word = words[token]
+        if not is_punctuation(word):
+            made_up = construction.replaces_phi and generator.random() < 0.5
+            words[token] = _scrambled(word, generator) if made_up else _drawn(own, word, generator)
+    return words
+
+
+def _drawn(own: OwnSet, word: str, generator: np.random.Generator) -> str:
+    """Another word of a set in the casing of this one; the word itself if there is none."""
+    kind = casing_class(word)
+    candidates = list(own(word))
+    # Looked at in this order until there are enough, and not all: a set may be the whole vocabulary.
+    ordered = (candidates[place] for place in generator.permutation(len(candidates)).tolist())
+    for candidate in islice((one for one in ordered if not is_punctuation(one)), 20):
+        other = cased_like(candidate, word)
+        if casing_class(other) == kind and other != word:
+            return other
+    return word
+
+
+def _scrambled(word: str, generator: np.random.Generator) -> str:
+    """Other letters and digits in the same casing."""
+    other = "".join(_like(character, generator) for character in word)
+    return other if casing_class(other) == casing_class(word) else word
+
+
+def _like(character: str, generator: np.random.Generator) -> str:
+    if character.isdigit():
+        return str(generator.integers(10))
+    if not character.isalpha():
+        return character
+    letter = _LETTERS[int(generator.integers(len(_LETTERS)))]
+    return letter.upper() if character.isupper() else letter

@@ -1,0 +1,115 @@
+"""What changes in the protection of shares when one release takes the place of another."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from shared.constructions.proof import RECOMPUTABLE
+from site_client.policy.facts import AuditFacts, ReleaseFacts, audit_line
+
+
+@dataclass(frozen=True)
+class ProtectionChange:
+    """What a new release changes.
+
+    Args:
+        falls: what protects less than before, in words.
+        others: what is otherwise, or protects more.
+    """
+
+    falls: tuple[str, ...]
+    others: tuple[str, ...]
+
+    def lines(self) -> list[str]:
+        """A fall first, and so that nobody reads over it."""
+        first = [f"PROTECTION FALLS with this release: {'; '.join(self.falls)}"] if self.falls else []
+        return first + [f"changed: {other}" for other in self.others]
+
+
+def compare_protection(before: ReleaseFacts, after: ReleaseFacts) -> ProtectionChange:
+    """What protects otherwise under a new release than under the one before.
+
+    Args:
+        before: the release in use until now.
+        after: the new one.
+    """
+    falls: list[str] = []
+    others: list[str] = []
+    for name, old, new, worse in _compared(before, after):
+        if old != new:
+            (falls if worse else others).append(f"{name}: {old} -> {new}")
+    return ProtectionChange(tuple(falls), tuple(others))
+
+
+def _compared(before: ReleaseFacts, after: ReleaseFacts) -> list[tuple[str, str, str, bool]]:
+    """Of each promise its name, its two values in words, and whether the second is the weaker."""
+    old, new = before.figures, after.figures
+    return [
+        (
+            "construction",
+            _names(old.procedures),
+            _names(new.procedures),
+            _proved(old.procedures) and not _proved(new.procedures),
+        ),
+        ("labelled PHI", _phi(old.replaces_phi), _phi(new.replaces_phi), old.replaces_phi and not new.replaces_phi),
+        (
+            "words shown alike",
+            _count(old.cluster_size),
+            _count(new.cluster_size),
+            _less(old.cluster_size, new.cluster_size),
+        ),
+        (
+            "casing of PHI",
+            _casing(old.hides_casing),
+            _casing(new.hides_casing),
+            old.hides_casing and not new.hides_casing,
+        ),
+        ("noise", _mu(old.mu), _mu(new.mu), old.mu is not None and not _at_most(new.mu, old.mu)),
+        ("audit", _kind(before.audit), _kind(after.audit), _rank(after.audit) < _rank(before.audit)),
+    ]
+
+
+def _proved(procedures: tuple[str, ...]) -> bool:
+    return not set(procedures).isdisjoint(RECOMPUTABLE)
+
+
+def _less(old: int | None, new: int | None) -> bool:
+    return old is not None and (new is None or new < old)
+
+
+def _at_most(new: float | None, old: float) -> bool:
+    return new is not None and new <= old
+
+
+def _names(procedures: tuple[str, ...]) -> str:
+    return "/".join(procedures) or "unknown"
+
+
+def _phi(replaced: bool) -> str:
+    return "replaced" if replaced else "not replaced"
+
+
+def _count(size: int | None) -> str:
+    return "none" if size is None else f"at least {size}"
+
+
+def _casing(hidden: bool) -> str:
+    return "hidden" if hidden else "travels"
+
+
+def _mu(mu: float | None) -> str:
+    return "none" if mu is None else f"mu {mu:.4g}" if math.isfinite(mu) else "mu unbounded"
+
+
+def _kind(audit: AuditFacts | None) -> str:
+    if audit is None or not audit.ours:
+        return audit_line(audit)
+    return f"{audit.preset}, {'passed' if not audit.failed else f'{len(audit.failed)} limits broken'}"
+
+
+def _rank(audit: AuditFacts | None) -> tuple[int, int]:
+    """Better audits are larger."""
+    if audit is None or not audit.ours:
+        return (-1, 0)
+    return (("quick", "full").index(audit.preset) if audit.preset in ("quick", "full") else -1, -len(audit.failed))

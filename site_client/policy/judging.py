@@ -1,0 +1,182 @@
+"""Holds what was found of a release against the hospital's policy. No file is read here, and nothing is loaded."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from shared.constructions.promised import Recomputed, RecomputedOnNotes
+from site_client.policy.facts import AuditFacts, ReleaseFacts
+from site_client.policy.site_policy import DemandedAudit, SitePolicy
+
+# Clocks of two houses are not the same.
+_AHEAD = datetime.timedelta(days=1)
+
+
+class Demand(StrEnum):
+    """What a policy asks for, as the ledger and --json name what was broken."""
+
+    CONSTRUCTION = "construction"
+    CLUSTER = "cluster size"
+    CASING = "casing"
+    NOISE = "noise"
+    SIZE = "size"
+    AGE = "age"
+    AUDIT = "audit"
+    INTERFERENCE = "interference"
+    BANK = "bank"
+    ADVANTAGE = "advantage"
+
+
+@dataclass(frozen=True)
+class Breach:
+    """What a release does not keep.
+
+    Args:
+        demand: which.
+        said: what was expected and what came, in words; no text of a note.
+    """
+
+    demand: Demand
+    said: str
+
+
+def breaches(policy: SitePolicy, facts: ReleaseFacts, today: datetime.date) -> list[Breach]:
+    """Everything about a release that the policy does not allow.
+
+    Args:
+        policy: the hospital's.
+        facts: what the hospital found of the release.
+        today: when.
+    """
+    return [*_of_files(policy, facts.figures), *_of_age(policy, facts, today), *_of_audit(policy, facts, today)]
+
+
+def breaches_on_notes(
+    policy: SitePolicy, found: RecomputedOnNotes, held: tuple[float, float] | None = None
+) -> list[Breach]:
+    """Everything about a sample of the hospital's own notes that the policy does not allow.
+
+    Args:
+        policy: the hospital's.
+        found: what the sample shows.
+        held: advantage and share of pairs that this share is held to by more noise; None where it is not.
+    """
+    return [*_of_notes(policy, found), *_of_advantage(policy, found, held)]
+
+
+def breach_of_size(policy: SitePolicy, size: int) -> list[Breach]:
+    """Whether a release is larger than allowed, which is known before anything of it is fetched."""
+    if size <= policy.max_bytes:
+        return []
+    return [Breach(Demand.SIZE, f"at most {policy.max_bytes} bytes, the release has {size}")]
+
+
+def breach_of_bank(policy: SitePolicy, spans: int) -> list[Breach]:
+    """Whether more surrogates of the release stand in the hospital's own notes than allowed."""
+    if spans <= policy.most_bank_spans:
+        return []
+    return [
+        Breach(
+            Demand.BANK, f"at most {policy.most_bank_spans} surrogates that stand in your own notes, there are {spans}"
+        )
+    ]
+
+
+def enabled_procedures(policy: SitePolicy, figures: Recomputed) -> tuple[str, ...]:
+    """The procedures by which the hospital takes such a construction; several can make the same kind of files."""
+    return tuple(name for name in figures.procedures if name in policy.constructions)
+
+
+def _of_files(policy: SitePolicy, figures: Recomputed) -> Iterator[Breach]:
+    if not enabled_procedures(policy, figures):
+        made = ", ".join(figures.procedures) or "none that is known"
+        yield Breach(
+            Demand.CONSTRUCTION,
+            f"a construction among {', '.join(policy.constructions) or 'none'}, its files are of {made}",
+        )
+    if figures.cluster_size is not None and figures.cluster_size < policy.least_cluster:
+        unlisted = figures.unlisted_public_words
+        why = f" ({unlisted} words that it calls public are on no list)" if unlisted else ""
+        yield Breach(
+            Demand.CLUSTER,
+            f"at least {policy.least_cluster} words that are shown alike, some are only {figures.cluster_size}{why}",
+        )
+    if policy.hide_casing and not figures.hides_casing:
+        yield Breach(Demand.CASING, "that casing of PHI is hidden, it travels")
+    if figures.mu is not None and not _keeps(figures.mu, policy.max_mu):
+        most = "a finite mu" if policy.max_mu is None else f"noise of mu {policy.max_mu:g} at most"
+        yield Breach(Demand.NOISE, f"{most} for one token, it is {figures.mu:.4g}")
+    yield from breach_of_size(policy, figures.bytes)
+
+
+def _keeps(value: float, most: float | None) -> bool:
+    # Written so that a NaN keeps nothing.
+    return math.isfinite(value) and (most is None or value <= most)
+
+
+def _of_age(policy: SitePolicy, facts: ReleaseFacts, today: datetime.date) -> Iterator[Breach]:
+    if not _young(facts.created, policy, today):
+        yield Breach(Demand.AGE, f"a release of the last {policy.max_age_days} days, it is of {facts.created}")
+
+
+def _young(day: datetime.date, policy: SitePolicy, today: datetime.date) -> bool:
+    return datetime.timedelta(0) - _AHEAD <= today - day <= datetime.timedelta(days=policy.max_age_days)
+
+
+def _of_audit(policy: SitePolicy, facts: ReleaseFacts, today: datetime.date) -> Iterator[Breach]:
+    audit = facts.audit
+    if audit is None:
+        yield Breach(Demand.AUDIT, "an audit in the release, there is none that can be read")
+        return
+    if not audit.ours:
+        yield Breach(Demand.AUDIT, "an audit of this representer, it is of another")
+    if audit.preset not in _enough(policy):
+        yield Breach(Demand.AUDIT, f"a {policy.audit} audit, it is one of kind {audit.preset}")
+    if audit.made is None:
+        yield Breach(Demand.AUDIT, "an audit that says when it was made, it does not")
+    elif not _young(audit.made, policy, today):
+        yield Breach(Demand.AGE, f"an audit of the last {policy.max_age_days} days, it is of {audit.made}")
+    yield from _of_findings(policy, facts.figures, audit)
+
+
+def _enough(policy: SitePolicy) -> tuple[str, ...]:
+    return ("full",) if policy.audit is DemandedAudit.FULL else ("full", "quick")
+
+
+def _of_findings(policy: SitePolicy, figures: Recomputed, audit: AuditFacts) -> Iterator[Breach]:
+    accepted = set(policy.accept_failed_audit).intersection(enabled_procedures(policy, figures))
+    if audit.failed and not accepted:
+        more = f" and {len(audit.failed) - 1} more" * (len(audit.failed) > 1)
+        yield Breach(
+            Demand.AUDIT,
+            f"an audit that keeps the limits of this program, {len(audit.failed)} of {audit.limits} are broken "
+            f"({audit.failed[0]}{more})",
+        )
+
+
+def _of_notes(policy: SitePolicy, found: RecomputedOnNotes) -> Iterator[Breach]:
+    if found.interfering:
+        yield Breach(
+            Demand.INTERFERENCE,
+            f"that a share does not hang on labelled PHI, {found.interfering} of {found.sentences} sentences of your notes give other "
+            "bytes when it is changed",
+        )
+    yield from breach_of_bank(policy, found.bank_spans_in_notes)
+
+
+def _of_advantage(policy: SitePolicy, found: RecomputedOnNotes, held: tuple[float, float] | None) -> Iterator[Breach]:
+    most, advantage = policy.max_advantage, found.advantage
+    if most is None or advantage is None or advantage <= most:
+        return
+    # More noise for each sentence keeps it just as well; the policy speaks of the 95th percentile.
+    if held is not None and held[0] <= most and held[1] >= 0.95:
+        return
+    yield Breach(
+        Demand.ADVANTAGE,
+        f"an advantage of the best attacker of {most:g} at most on your notes, it is {advantage:.3f}; `encode --max-advantage {most:g}` "
+        "holds every sentence to it",
+    )

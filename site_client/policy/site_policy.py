@@ -1,0 +1,232 @@
+"""What a hospital asks of a release before it encodes, shares or runs anything with it, whoever signed it.
+
+    policy.json     the values below as JSON, numbers with a fraction as decimal strings; see docs/formats/keys.md
+
+On by default is only the construction that replaces labelled PHI, for a release without its bank would else be one of `k-anonymous` that
+keeps every promise; the others are off until the hospital enables them by name, those that only attacks vouch for among them. What is
+recomputed is always asked for, and no value turns it off.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
+
+from protocols.canonical import Json, canonical_bytes, decimal_text
+from protocols.errors import SchemaError
+from protocols.fields import LINE, SHA256, Fields
+from shared.constructions.proof import RECOMPUTABLE, REPLACING, WITHOUT_PROOF
+from shared.errors import ConfigurationError
+
+FORMAT = 1
+CONSTRUCTIONS = (*RECOMPUTABLE, *WITHOUT_PROOF)
+_PLACE = "policy.json"
+_MOST = 64
+_MARK = " (of a DEMONSTRATION: not for work with real notes)"
+_PRESET = re.compile("full|quick")
+
+
+class DemandedAudit(StrEnum):
+    """Which audit a release must have passed; that there is one at all is never waived."""
+
+    FULL = "full"
+    QUICK = "quick"
+
+
+@dataclass(frozen=True)
+class OwnWords:
+    """The hospital's own list of public words.
+
+    Args:
+        path: below the workspace.
+        sha256: digest of the file.
+    """
+
+    path: str
+    sha256: str
+
+    def to_json(self) -> dict[str, Json]:
+        """As canonical JSON."""
+        return {"path": self.path, "sha256": self.sha256}
+
+
+@dataclass(frozen=True)
+class SitePolicy:
+    """A hospital's policy.
+
+    Args:
+        constructions: procedures whose releases are taken.
+        accept_failed_audit: those among them whose audit may have failed; only what nothing proves can be here.
+        least_cluster: words that must at least be shown alike; 1 asks for none.
+        hide_casing: whether casing and punctuation of labelled PHI must be hidden.
+        max_mu: most that the noise may leave of one token, as mu of Gaussian differential privacy; None for any finite one.
+        max_advantage: most that the best attacker may gain on the hospital's own PHI words, 95th percentile; None for no limit.
+        most_bank_spans: spans of the surrogate bank that may stand in the hospital's own notes.
+        audit: that a release must have passed.
+        max_age_days: of a release and of its audit.
+        max_bytes: of all files of a release.
+        own_words: the hospital's own public words; None for those of the program alone.
+        demonstration: whether it is that of `aggregator demo`, which nobody should work with.
+
+    Raises:
+        ConfigurationError: a value out of range, or an unknown construction.
+    """
+
+    constructions: tuple[str, ...] = REPLACING
+    accept_failed_audit: tuple[str, ...] = ()
+    least_cluster: int = 100
+    hide_casing: bool = False
+    max_mu: float | None = None
+    max_advantage: float | None = None
+    most_bank_spans: int = 0
+    audit: DemandedAudit = DemandedAudit.FULL
+    max_age_days: int = 400
+    max_bytes: int = 8 << 30
+    own_words: OwnWords | None = None
+    demonstration: bool = False
+
+    def __post_init__(self) -> None:
+        if unknown := set(self.constructions) - set(CONSTRUCTIONS):
+            raise ConfigurationError(
+                f"policy: expected constructions among {', '.join(CONSTRUCTIONS)}, got {min(unknown)!r}; correct the name"
+            )
+        if not set(self.accept_failed_audit) <= set(WITHOUT_PROOF) & set(self.constructions):
+            raise ConfigurationError(
+                f"policy: expected --accept-failed-audit for enabled constructions among {', '.join(WITHOUT_PROOF)}, got another; "
+                "the audit of the others must pass"
+            )
+        _check_range("least cluster", self.least_cluster, 1)
+        _check_range("largest age in days", self.max_age_days, 1)
+        _check_range("largest size in bytes", self.max_bytes, 1)
+        _check_range("spans of the bank", self.most_bank_spans, 0)
+        _check_range("largest mu", self.max_mu, 0)
+        if self.max_advantage is not None and not 0 < self.max_advantage < 1:
+            raise ConfigurationError(
+                f"policy: expected a largest advantage between 0 and 1, got {self.max_advantage}; correct it"
+            )
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the values, whatever the spacing of their file."""
+        return digest_of_values(self.to_json())
+
+    def to_json(self) -> dict[str, Json]:
+        """As canonical JSON."""
+        return {
+            "format": FORMAT,
+            "constructions": [*self.constructions],
+            "accept_failed_audit": [*self.accept_failed_audit],
+            "least_cluster": self.least_cluster,
+            "hide_casing": self.hide_casing,
+            "max_mu": None if self.max_mu is None else decimal_text(self.max_mu),
+            "max_advantage": None if self.max_advantage is None else decimal_text(self.max_advantage),
+            "most_bank_spans": self.most_bank_spans,
+            "audit": self.audit.value,
+            "max_age_days": self.max_age_days,
+            "max_bytes": self.max_bytes,
+            "own_words": None if self.own_words is None else self.own_words.to_json(),
+            "demonstration": self.demonstration,
+        }
+
+    @classmethod
+    def from_json(cls, value: Json) -> SitePolicy:
+        """The policy in parsed JSON; what it does not state has its default, what nobody knows is refused.
+
+        Raises:
+            ProtocolError, ConfigurationError: it is none.
+        """
+        if not isinstance(value, dict):
+            raise SchemaError("an object", received=type(value).__name__, advice="restore the file", place=_PLACE)
+        stated = value
+        read = Fields({**DEFAULT.to_json(), **stated}, DEFAULT.to_json().keys(), _PLACE)
+        read.version("format", FORMAT)
+        return cls(
+            constructions=_names(read, "constructions"),
+            accept_failed_audit=_names(read, "accept_failed_audit"),
+            least_cluster=read.integer("least_cluster"),
+            hide_casing=_flag(read, stated, "hide_casing"),
+            max_mu=_limit(read, stated, "max_mu"),
+            max_advantage=_limit(read, stated, "max_advantage"),
+            most_bank_spans=read.integer("most_bank_spans"),
+            audit=DemandedAudit(read.text("audit", _PRESET)),
+            max_age_days=read.integer("max_age_days"),
+            max_bytes=read.integer("max_bytes"),
+            own_words=None if stated.get("own_words") is None else _own_words(read),
+            demonstration=_flag(read, stated, "demonstration"),
+        )
+
+
+def digest_of_values(values: Json) -> str:
+    """SHA-256 of a policy as canonical JSON."""
+    return hashlib.sha256(canonical_bytes(values)).hexdigest()
+
+
+def list_changes(before: SitePolicy, after: SitePolicy) -> list[str]:
+    """Names and values of what differs, in words."""
+    old, new = before.to_json(), after.to_json()
+    return [f"{name}: {_said(old[name])} -> {_said(new[name])}" for name in old if old[name] != new[name]]
+
+
+def name_policy(policy: SitePolicy) -> str:
+    """Which policy, in a few words."""
+    return f"policy {policy.digest[:12]}{_MARK if policy.demonstration else ''}"
+
+
+def policy_lines(policy: SitePolicy) -> list[str]:
+    """A policy in words."""
+    failed = (
+        f" (also with a failed audit: {', '.join(policy.accept_failed_audit)})" if policy.accept_failed_audit else ""
+    )
+    lines = [
+        name_policy(policy),
+        f"  constructions      {', '.join(policy.constructions) or 'none'}{failed}",
+    ]
+    values = policy.to_json()
+    shown = (field.name for field in fields(policy) if field.name not in _SHOWN_ABOVE)
+    return lines + [f"  {name:18} {_said(values[name])}" for name in shown]
+
+
+_SHOWN_ABOVE = {"constructions", "accept_failed_audit", "demonstration"}
+
+
+def _said(value: Json) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    if isinstance(value, dict):
+        return f"{value['path']} ({str(value['sha256'])[:12]})"
+    return "none" if value is None else str(value)
+
+
+def _check_range(name: str, value: float | None, least: float) -> None:
+    if value is not None and not (math.isfinite(value) and value >= least):
+        raise ConfigurationError(f"policy: expected a {name} of at least {least:g}, got {value:g}; correct it")
+
+
+def _names(read: Fields, key: str) -> tuple[str, ...]:
+    return tuple(str(name) for name in read.items(key, most=_MOST))
+
+
+def _flag(read: Fields, stated: Mapping[str, Json], key: str) -> bool:
+    value = stated.get(key, False)
+    if not isinstance(value, bool):
+        raise read.wrong(key, "true or false")
+    return value
+
+
+def _limit(read: Fields, stated: Mapping[str, Json], key: str) -> float | None:
+    return None if stated.get(key) is None else read.decimal(key)
+
+
+def _own_words(read: Fields) -> OwnWords:
+    words = Fields(read.mapping("own_words", most=2), {"path", "sha256"}, f"{_PLACE}, own_words")
+    return OwnWords(words.text("path", LINE), words.text("sha256", SHA256))
+
+
+DEFAULT = SitePolicy()
+"""Of a workspace whose hospital has set nothing."""

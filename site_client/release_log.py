@@ -1,0 +1,226 @@
+"""What a site was ever shown of the provider's log of releases, and whether all of it is one past.
+
+Every head of the log that the site meets goes into its ledger: in a pull, in a receipt, and from another hospital. A log that
+only grows holds all of them; one that does not has been written anew for somebody. That is refused, and what shows it is kept.
+
+ledger.jsonl       entries with `release_log`: the size of the log and its root
+log/tile/...       tiles of the newest log that was pulled; worth nothing unless they lead to its root
+log/fork-....json  what shows that the provider has signed two pasts
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from foundation.files import write_bytes
+from foundation.os_errors import map_os_errors
+from protocols.bounded_reading import read_bounded
+from protocols.canonical import Json, canonical_bytes
+from protocols.errors import DigestError
+from protocols.log.checkpoint import LOG, LogHead, log_origin, read_checkpoint, release_code
+from protocols.log.merkle import prove_consistency, roots_by_consistency, tree_root
+from protocols.log.tiles import MAX_TILE_BYTES, TileTree, list_tiles, tile_path
+from site_client.errors import ForkError, WorkspaceError
+from site_client.ledger import Entry, Event, entries, record
+from site_client.trust import Trust
+from site_client.workspace import Workspace
+
+HEAD, NEWEST, NOTE = "release_log", "newest_release", "checkpoint"
+_EVIDENCE_VERSION = 1
+
+
+@dataclass(frozen=True)
+class ShownLog:
+    """A log as the provider shows it.
+
+    Args:
+        note: its signed checkpoint.
+        head: what the checkpoint says.
+        release: digest of the newest release.
+        tree: its hashes.
+    """
+
+    note: bytes
+    head: LogHead
+    release: str
+    tree: TileTree
+
+    @property
+    def code(self) -> str:
+        """What two hospitals compare."""
+        return release_code(self.release, self.head)
+
+
+class Relation(Enum):
+    """How the log of another hospital stands to ours."""
+
+    SAME = "the same"
+    EARLIER = "the beginning of ours"
+    LATER = "longer than ours"
+
+
+def last_shown(workspace: Workspace) -> ShownLog | None:
+    """The log of the last pull, its tiles from the workspace; None where the provider has shown none yet.
+
+    Raises:
+        LedgerError: the ledger was changed.
+    """
+    seen = [entry for entry in entries(workspace) if entry.event == Event.RELEASE_LOG_SEEN]
+    if not seen:
+        return None
+    details, folder = seen[-1].details, workspace.root / LOG
+    head = _head(seen[-1])
+    tree = TileTree(lambda name: read_bounded(folder / name, MAX_TILE_BYTES), head.size)
+    return ShownLog(str(details[NOTE]).encode(), head, str(details[NEWEST]), tree)
+
+
+def require_shown(workspace: Workspace) -> ShownLog:
+    """The same.
+
+    Raises:
+        WorkspaceError: the provider has shown none yet.
+    """
+    shown = last_shown(workspace)
+    if shown is None:
+        raise WorkspaceError(
+            "expected a log of releases, found none; run `site-client pull` first; a provider of version 0.1 keeps none"
+        )
+    return shown
+
+
+def record_shown(workspace: Workspace, shown: ShownLog) -> None:
+    """Keep the tiles of a log and write down its head, once."""
+    for tile in list_tiles(shown.head.size):
+        path = workspace.root / LOG / tile_path(*tile)
+        with map_os_errors(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_bytes(path, shown.tree.tile(tile), private=False)
+    last = last_shown(workspace)
+    if last is None or last.note != shown.note:
+        details: dict[str, Json] = {NOTE: shown.note.decode(), NEWEST: shown.release, HEAD: shown.head.to_json()}
+        record(workspace, Event.RELEASE_LOG_SEEN, details)
+
+
+def check_past(workspace: Workspace, shown: ShownLog) -> None:
+    """Returns if a log holds every head that this site has met.
+
+    Raises:
+        ForkError: it does not; the file that shows it is in the workspace.
+        DigestError: its tiles are not those of its checkpoint.
+        LedgerError: the ledger was changed.
+    """
+    for entry in _with_heads(workspace):
+        head = _head(entry)
+        if head.size > shown.head.size:
+            # Of a receipt or of another hospital: the next pull shows it. What was pulled must not become less.
+            if entry.event == Event.RELEASE_LOG_SEEN:
+                raise refuse(workspace, shown, entry, f"a log of at least {head.size} releases, as on {entry.at[:10]}")
+            continue
+        if _root_then(shown, head.size) != head.root:
+            raise refuse(workspace, shown, entry, f"the {head.size} releases that were shown on {entry.at[:10]}")
+        if head == shown.head and entry.details.get(NEWEST, shown.release) != shown.release:
+            raise refuse(workspace, shown, entry, f"the newest release that was stated on {entry.at[:10]}")
+
+
+def compare_log(workspace: Workspace, note: bytes) -> tuple[Relation, LogHead]:
+    """Hold the checkpoint of another hospital against what this one was shown; it is remembered for the next pulls.
+
+    Args:
+        workspace: of the site.
+        note: the signed checkpoint, as the other hospital exported it.
+
+    Raises:
+        ForkError: the provider has shown the other hospital other releases.
+        ProtocolError: no checkpoint that this provider has signed.
+        WorkspaceError: nothing was pulled yet.
+    """
+    shown, day = require_shown(workspace), datetime.datetime.now(datetime.UTC).date()
+    theirs = read_checkpoint(note, origin_of(workspace), workspace.pinned_provider().signing_keys(day)).head
+    if all(_head(entry) != theirs for entry in _with_heads(workspace)):
+        details: dict[str, Json] = {NOTE: note.decode(), HEAD: theirs.to_json()}
+        record(workspace, Event.RELEASE_LOG_COMPARED, details)
+    check_past(workspace, shown)
+    if theirs.size > shown.head.size:
+        return Relation.LATER, theirs
+    return (Relation.SAME if theirs == shown.head else Relation.EARLIER), theirs
+
+
+def origin_of(workspace: Workspace) -> str:
+    """Name of the log of the provider that this site has pinned.
+
+    Raises:
+        WorkspaceError: none was pinned yet.
+    """
+    trust = Trust.load(workspace.trust)
+    if trust is None:
+        raise WorkspaceError("no provider is known yet; run `site-client pull RELEASES --fingerprint ...` first")
+    return log_origin(trust.fingerprint.key_id)
+
+
+def code_in_use(workspace: Workspace) -> str:
+    """What two hospitals compare: of the log last pulled, or of the release in use where the provider keeps no log.
+
+    Raises:
+        WorkspaceError: nothing was pulled yet.
+    """
+    shown = last_shown(workspace)
+    return release_code(workspace.release().digest, None) if shown is None else shown.code
+
+
+def refuse(workspace: Workspace, shown: ShownLog, seen: Entry | None, expected: str) -> ForkError:
+    """The error for a log that is not one past, after what shows it was written down.
+
+    Args:
+        workspace: of the site.
+        shown: the log.
+        seen: what the ledger knows of another; None where the log does not fit its own releases.
+        expected: in words.
+    """
+    stated: dict[str, Json] = {
+        "format_version": _EVIDENCE_VERSION,
+        "seen": None if seen is None else {**seen.details, "at": seen.at, "event": seen.event, "number": seen.number},
+        "shown": shown.note.decode(),
+        "shown_release": shown.release,
+    }
+    if seen is not None and 1 <= (size := _head(seen).size) <= shown.head.size:
+        proof = prove_consistency(shown.tree.subtree, size, shown.head.size)
+        stated |= {"proof": [one.hex() for one in proof], "root_then": _root_then(shown, size)}
+    data = canonical_bytes(stated)
+    path = workspace.root / LOG / f"fork-{hashlib.sha256(data).hexdigest()[:16]}.json"
+    with map_os_errors(path):
+        path.parent.mkdir(exist_ok=True)
+    write_bytes(path, data)
+    return ForkError(
+        f"log of the releases: expected {expected}, got another past of {shown.head.size} releases; the provider shows "
+        f"different releases: take none, keep {Path(LOG) / path.name}, and telephone the other hospitals"
+    )
+
+
+def _root_then(shown: ShownLog, size: int) -> str:
+    """Root of the first `size` entries of a log, if its tiles lead to the root of its checkpoint."""
+    root = tree_root(shown.tree.subtree, size)
+    if size:
+        proof = prove_consistency(shown.tree.subtree, size, shown.head.size)
+        if roots_by_consistency(size, shown.head.size, root, proof) != (root, bytes.fromhex(shown.head.root)):
+            raise damaged_tiles()
+    return root.hex()
+
+
+def damaged_tiles() -> DigestError:
+    """The error for tiles that are not those of their checkpoint: a bad copy, or somebody on the way."""
+    return DigestError(
+        "the tiles of the signed checkpoint", received="others", advice="copy or pull the releases again", place=LOG
+    )
+
+
+def _with_heads(workspace: Workspace) -> Iterator[Entry]:
+    return (entry for entry in entries(workspace) if HEAD in entry.details)
+
+
+def _head(entry: Entry) -> LogHead:
+    return LogHead.from_json(entry.details[HEAD], f"ledger, entry {entry.number}")

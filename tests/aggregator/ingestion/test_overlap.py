@@ -1,0 +1,139 @@
+"""Notes that come twice are counted once, on both databases: shares of invented sentences, each long enough to be known again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+import pytest
+
+from aggregator.enrolled import shares
+from aggregator.ingestion import ingest, overlap
+from aggregator.ingestion.overlap import describe_repetition, describe_row_frequency, describe_short_sentences
+from aggregator.ingestion.sentence_digests import DIGEST_TYPE, MOST
+from aggregator.registry.states import ShareState
+from aggregator.registry.tables import ShareDigestsRow
+from bench.exchange.world import Sentences, World
+from protocols.payload.sentence_block import SentenceBlock
+from tests.aggregator.ingestion.taking_in import receipt_agrees
+
+pytestmark = pytest.mark.usefixtures("quick")
+
+ACCEPTED, ASIDE = (ShareState.ACCEPTED, ""), (ShareState.QUARANTINED, "overlap")
+
+
+@dataclass(frozen=True)
+class Known(Sentences):
+    """Sentences of sixteen tokens by their numbers: the same number is the same sentence. Their order is drawn with the seed."""
+
+    numbers: tuple[int, ...] = ()
+
+    def block(self, index: int) -> SentenceBlock:
+        order = np.random.default_rng(self.seed).permutation(self.numbers)
+        values = np.concatenate([np.random.default_rng(number).uniform(-1, 1, (16, self.dim)) for number in order])
+        tags = np.tile(np.array([1, 2] + [0] * 14, dtype=np.uint8), len(order))
+        casing = np.full(len(tags), 2, dtype=np.uint8)
+        return SentenceBlock(values.astype("<f2"), tags, casing, np.full(len(order), 16, dtype="<i4"))
+
+
+def take(world: World, site: str, sequence: int, *numbers: range, seed: int = 0) -> tuple[ShareState, str]:
+    """What becomes of a share of these sentences."""
+    every = tuple(number for some in numbers for number in some)
+    payload = world.share(site, sequence, Known(seed, numbers=every))
+    decision = ingest.ingest(world.workspace(), world.seal(payload, site, f"{site}-{sequence}-{seed}.share"))
+    receipt_agrees(world.workspace(), decision)
+    return decision.state, decision.reason_code
+
+
+def kept(world: World) -> int:
+    """Shares of which digests are kept."""
+    with world.workspace().registry().reading() as session:
+        return session.query(ShareDigestsRow).count()
+
+
+def test_the_same_notes_in_another_order_under_another_number_are_set_aside(world: World) -> None:
+    assert take(world, "north", 1, range(40)) == ACCEPTED
+    assert take(world, "north", 2, range(40), seed=1) == ASIDE
+    [_, second] = shares.list_shares(world.workspace())
+    assert second.reason == "40 of its 40 sentences of their own came before, 40 of them in share 1 of north"
+    # A person may say that they count all the same.
+    shares.accept(world.workspace(), second, "A. Weiss", "looked at")
+    assert len(shares.accepted_shares(world.workspace())) == 2
+
+
+def test_so_are_those_of_another_site(world: World) -> None:
+    assert take(world, "north", 1, range(40)) == ACCEPTED
+    assert take(world, "south", 1, range(40), seed=1) == ASIDE
+
+
+def test_half_is_allowed_and_more_is_not(small: World) -> None:
+    assert take(small, "north", 1, range(40)) == ACCEPTED
+    assert take(small, "north", 2, range(20), range(100, 120)) == ACCEPTED
+    assert take(small, "north", 3, range(20, 40), range(200, 219)) == ASIDE
+
+
+def test_pieces_of_several_shares_count_together(small: World) -> None:
+    for sequence in (1, 2, 3):
+        assert take(small, "north", sequence, range(100 * sequence, 100 * sequence + 30)) == ACCEPTED
+    assert take(small, "south", 1, range(100, 112), range(200, 212), range(300, 312), range(20)) == ASIDE
+
+
+def test_a_share_that_was_set_aside_is_known_again_too(small: World) -> None:
+    take(small, "north", 1, range(40))
+    assert take(small, "north", 2, range(40), range(100, 125), seed=1) == ASIDE
+    assert take(small, "south", 1, range(100, 125), range(200, 220), seed=2) == ASIDE
+
+
+@pytest.mark.parametrize("how", ["withdraw", "reject"])
+def test_what_was_taken_back_or_refused_is_forgotten(how: str, world: World) -> None:
+    take(world, "north", 1, range(40))
+    if how == "reject":
+        take(world, "north", 2, range(40), seed=1)
+        [_, second] = shares.list_shares(world.workspace())
+        shares.reject(world.workspace(), second, "A. Weiss", "twice")
+        assert kept(world) == 1
+    [first, *_] = shares.list_shares(world.workspace())
+    shares.withdraw(world.workspace(), first, "A. Weiss", "asked by letter")
+    assert kept(world) == 0
+    assert take(world, "north", 3, range(40), seed=2) == ACCEPTED
+
+
+def test_a_share_that_was_refused_leaves_no_digests(small: World) -> None:
+    small.bundle("north", 1, release="cd" * 32)
+    decision = ingest.ingest(small.workspace(), next(small.root.glob("*.share")))
+    assert decision.state == ShareState.REJECTED
+    assert kept(small) == 0
+
+
+@pytest.mark.parametrize("sentences", range(1, 60))
+def test_of_few_sentences_more_than_half_must_come_before_to_be_beyond_chance(sentences: int) -> None:
+    """The oracle adds the binomial up: each sentence of honest notes came before in a quarter of the cases at the most."""
+    for seen in range(1, sentences + 1):
+        chance = sum(comb(sentences, k) * 0.25**k * 0.75 ** (sentences - k) for k in range(seen, sentences + 1))
+        assert overlap._is_more_than_chance(seen, sentences) == (chance < 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("commonest", "tokens", "aside"), [(400, 1000, False), (401, 1000, True), (199, 199, False), (0, 1000, False)]
+)
+def test_a_row_that_stands_for_most_of_a_share_sets_it_aside(commonest: int, tokens: int, aside: bool) -> None:
+    assert (describe_row_frequency(commonest, tokens) is not None) == aside
+
+
+def test_sentences_that_come_four_times_each_are_set_aside_and_three_times_are_not(small: World) -> None:
+    """Their weight, not their words, is the lie."""
+    assert take(small, "north", 1, *[range(20)] * 3) == ACCEPTED
+    assert take(small, "north", 2, *[range(100, 120)] * 4) == (ShareState.QUARANTINED, "repetition")
+
+
+@pytest.mark.parametrize(("distinct", "aside"), [(1 << 22, False), (1 << 21, True)])
+def test_of_more_digests_than_are_kept_the_largest_tells_how_many_there_were(distinct: int, aside: bool) -> None:
+    """The smallest of digests that lie evenly: the oracle knows how many it has laid."""
+    kept = np.arange(1, MOST + 1, dtype=DIGEST_TYPE) * DIGEST_TYPE.type(2**64 // distinct)
+    assert (describe_repetition(kept.tobytes(), 8 << 20) is not None) == aside
+
+
+@pytest.mark.parametrize(("sentences", "tokens", "aside"), [(100, 300, False), (100, 299, True), (100, 199, False)])
+def test_sentences_of_hardly_a_token_set_a_share_aside(sentences: int, tokens: int, aside: bool) -> None:
+    assert (describe_short_sentences(sentences, tokens) is not None) == aside

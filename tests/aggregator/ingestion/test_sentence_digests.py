@@ -1,0 +1,112 @@
+"""What a sentence is known by: what an encoding of the same notes can't change, and nothing that it can."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aggregator.ingestion import sentence_digests as module
+from aggregator.ingestion.sentence_digests import SentenceDigests, from_text, to_text
+from protocols.payload.sentence_block import SentenceBlock
+from protocols.payload.shuffled_writer import join_blocks, permute_sentences
+
+KEY, OTHER_KEY = bytes(32), bytes(range(32))
+LENGTH = 14
+
+
+def sentences(seed: int = 0, count: int = 6) -> SentenceBlock:
+    """Sentences of fourteen tokens, of which the third and fourth are PHI."""
+    random = np.random.default_rng(seed)
+    tags = np.zeros((count, LENGTH), dtype=np.uint8)
+    tags[:, 2:4] = 1, 2
+    return SentenceBlock(
+        random.standard_normal((count * LENGTH, 4)).astype("<f2"),
+        tags.ravel(),
+        random.integers(0, 7, count * LENGTH, dtype=np.uint8),
+        np.full(count, LENGTH, dtype="<i4"),
+    )
+
+
+def changed(block: SentenceBlock, **arrays: Any) -> SentenceBlock:
+    return SentenceBlock(
+        **{name: arrays.get(name, getattr(block, name)) for name in ("values", "tags", "casing", "lengths")}
+    )
+
+
+def digests(*blocks: SentenceBlock, key: bytes = KEY, whole: bool = False) -> set[int]:
+    found = SentenceDigests(key, whole=whole)
+    for block in blocks:
+        found.add(block)
+    numbers = np.frombuffer(found.to_bytes(), "<u8").tolist()
+    assert numbers == sorted(set(numbers))
+    return set(numbers)
+
+
+def other_surrogates(block: SentenceBlock) -> SentenceBlock:
+    values, casing = block.values.copy(), block.casing.copy()
+    values[block.tags > 0] = 0.25
+    casing[block.tags > 0] = 3
+    return changed(block, values=values, casing=casing)
+
+
+def test_other_surrogates_in_another_order_and_other_blocks_are_the_same_sentences() -> None:
+    block = sentences()
+    again = permute_sentences(other_surrogates(block), np.array([5, 3, 0, 1, 4, 2]))
+    assert len(digests(block)) == 6
+    assert digests(block) == digests(again) == digests(sentences(), again)
+
+
+@pytest.mark.parametrize("token", [0, 5, LENGTH - 1])
+def test_another_row_tag_or_casing_outside_phi_is_another_sentence(token: int) -> None:
+    block = sentences(count=1)
+    for name, value in (("values", 0.5), ("tags", 1), ("casing", 9)):
+        array = getattr(block, name).copy()
+        array[token] = value
+        assert not digests(block) & digests(changed(block, **{name: array}))
+
+
+def test_where_noise_hides_phi_its_rows_count_too() -> None:
+    block = sentences()
+    assert digests(block, whole=True) == digests(sentences(), whole=True)
+    assert not digests(block, whole=True) & digests(other_surrogates(block), whole=True)
+
+
+def test_short_sentences_and_such_of_few_words_are_nobodys_own() -> None:
+    values = np.repeat(np.eye(5, dtype="<f2"), 6, axis=0)[:, :4]
+    tags, casing = np.zeros(30, dtype=np.uint8), np.zeros(30, dtype=np.uint8)
+    of_few_words = SentenceBlock(values.copy(), tags, casing, np.array([30], dtype="<i4"))
+    short = changed(sentences(count=2), lengths=np.full(4, 7, dtype="<i4"), tags=np.zeros(28, dtype=np.uint8))
+    assert digests(of_few_words) == digests(short) == set()
+
+
+def test_without_the_key_nobody_tells_a_digest() -> None:
+    assert not digests(sentences()) & digests(sentences(), key=OTHER_KEY)
+
+
+def test_a_sentence_that_comes_often_counts_once() -> None:
+    block = sentences()
+    assert digests(block, block, join_blocks([block, block])) == digests(block)
+
+
+def test_of_very_many_the_smallest_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks = [sentences(seed) for seed in range(8)]
+    every = sorted(digests(*blocks))
+    monkeypatch.setattr(module, "MOST", 5)
+    assert sorted(digests(*blocks)) == every[:5]
+
+
+@given(st.sets(st.integers(0, 2**64 - 1)))
+def test_digests_come_through_text(numbers: set[int]) -> None:
+    data = np.array(sorted(numbers), dtype="<u8").tobytes()
+    assert from_text(to_text(data)) == data
+
+
+@pytest.mark.parametrize(
+    "text", [None, 7, ["AA"], "A", "AAAA", "é", "====", to_text(np.array([2, 1], "<u8").tobytes()), to_text(bytes(16))]
+)
+def test_what_a_child_should_not_say_is_no_digests(text: object) -> None:
+    assert from_text(text) is None

@@ -1,0 +1,127 @@
+"""The gate of `release`: what finds less leaves only with a name, or after a withdrawal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aggregator.errors import DropError, WorkspaceError
+from aggregator.publishing.quality_gate import Reason, check_quality
+from tests.loop import Loop, done, hospital, provider, refused, train_head, values
+
+LAST = "ab" * 32
+LOWER = {"category": "NAME", "tokens": 400, "recall": 0.62, "before": 0.91, "low": -0.35, "high": -0.22}
+AS_BEFORE = LOWER | {"recall": 0.9, "low": -0.04, "high": 0.02}
+SLIGHTLY = LOWER | {"recall": 0.903, "low": -0.009, "high": -0.005}
+
+
+def head(folder: Path, changes: list[Any] | None, without: dict[str, list[Any]] | None = None) -> Path:
+    compared = None if changes is None else {"release": 2, "digest": LAST, "changes": changes}
+    sites = [{"site": site, "changes": found} for site, found in (without or {}).items()]
+    record = {"compared": compared, "influence": {"mode": "fast", "sites": sites}}
+    (folder / "training.json").write_text(json.dumps(record))
+    return folder
+
+
+@pytest.mark.parametrize("change", [AS_BEFORE, SLIGHTLY])
+def test_what_finds_as_much_passes(change: dict[str, Any], tmp_path: Path) -> None:
+    assert check_quality(head(tmp_path, [change]), LAST, withdrawn=False, approver=None) is None
+
+
+def test_a_drop_is_refused_and_passes_with_a_name(tmp_path: Path) -> None:
+    folder = head(tmp_path, [AS_BEFORE, LOWER])
+    with pytest.raises(DropError, match=r"NAME 0\.620 against 0\.910 of release 2.*--accept-drop --approver NAME"):
+        check_quality(folder, LAST, withdrawn=False, approver=None)
+    with pytest.raises(DropError):
+        check_quality(folder, LAST, withdrawn=False, approver="")
+    passed = check_quality(folder, LAST, withdrawn=False, approver="A. Weiss")
+    assert passed is not None
+    assert (passed.reason, passed.approver, len(passed.drops)) == (Reason.APPROVED, "A. Weiss", 1)
+
+
+def test_a_drop_that_a_withdrawal_causes_passes_and_is_recorded(tmp_path: Path) -> None:
+    passed = check_quality(head(tmp_path, [LOWER]), LAST, withdrawn=True, approver=None)
+    assert passed is not None
+    assert (passed.reason, passed.approver) == (Reason.WITHDRAWAL, "")
+    assert passed.describe() == ["recall of NAME is 0.620, and 0.910 in the last release"]
+
+
+def test_a_withdrawal_does_not_excuse_a_site_that_harms_the_others(tmp_path: Path) -> None:
+    folder = head(tmp_path, [LOWER], {"north": [LOWER], "south": [AS_BEFORE]})
+    with pytest.raises(DropError, match="the pool without north"):
+        check_quality(folder, LAST, withdrawn=True, approver=None)
+    passed = check_quality(folder, LAST, withdrawn=True, approver="A. Weiss")
+    assert passed is not None
+    # Hospitals are not told of one another.
+    assert not any("north" in line for line in passed.describe())
+    assert json.dumps(passed.as_json("0003-pipeline")).count("north") == 0
+
+
+def test_a_first_release_is_held_against_the_pool_without_each_site(tmp_path: Path) -> None:
+    assert check_quality(head(tmp_path, None, {"north": [AS_BEFORE]}), None, withdrawn=False, approver=None) is None
+    with pytest.raises(DropError, match="the pool without north"):
+        check_quality(head(tmp_path, None, {"north": [LOWER]}), None, withdrawn=False, approver=None)
+
+
+def test_a_head_that_was_compared_with_another_release_or_with_none_is_refused(tmp_path: Path) -> None:
+    for last, changes in ((LAST, None), ("cd" * 32, [AS_BEFORE])):
+        folder = head(tmp_path, changes)
+        for withdrawn in (False, True):
+            with pytest.raises(DropError, match="was compared with the last release"):
+                check_quality(folder, last, withdrawn=withdrawn, approver=None)
+        passed = check_quality(folder, last, withdrawn=False, approver="A. Weiss")
+        assert passed is not None
+        assert passed.describe() == ["it was not compared with the last release"]
+
+
+def test_a_figure_that_is_no_number_is_a_drop(tmp_path: Path) -> None:
+    with pytest.raises(DropError):
+        check_quality(head(tmp_path, [LOWER | {"high": float("nan")}]), LAST, withdrawn=False, approver=None)
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"compared": 3}', '{"compared": {"changes": [{}]}}'])
+def test_a_damaged_record_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "training.json").write_text(text)
+    with pytest.raises(WorkspaceError, match="train-head"):
+        check_quality(tmp_path, LAST, withdrawn=False, approver="A. Weiss")
+
+
+def lower_recall(loop: Loop, release: int) -> None:
+    """What a comparison with the last release would have written, had the head found less."""
+    path = loop.provider / "head" / "training.json"
+    record = json.loads(path.read_text())
+    assert record["compared"]["release"] == release
+    record["compared"]["changes"] = [LOWER]
+    path.write_text(json.dumps(record))
+
+
+def test_the_way_of_a_drop_by_the_commands(loop: Loop) -> None:
+    at = ("--workspace", loop.provider)
+    stick = loop.root / "withdrawals"
+    assert "recall against release 2" in done(train_head(loop, "--seed", 1)).stdout
+    lower_recall(loop, 2)
+    refused(provider("release", *at), 25, "NAME 0.620 against 0.910 of release 2")
+    refused(provider("release", "--accept-drop", *at), 2, "--approver")
+    refused(provider("release", "--approver", "A. Weiss", *at), 2, "--accept-drop")
+    done(provider("release", "--accept-drop", "--approver", "A. Weiss", *at))
+    events = values(provider("audit-log", "show", "--last", 2, "--json", *at))["events"]
+    assert [(event["actor"], event["action"]) for event in events] == [
+        ("A. Weiss", "drop-accepted"),
+        ("operator", "release-published"),
+    ]
+    assert events[0]["details"]["reason"] == "approved"
+    card = loop.target("0003-pipeline/MODEL_CARD.md").read_text()
+    assert "A. Weiss has approved it" in card
+    assert "recall of NAME is 0.620, and 0.910 in the last release" in card
+    # A hospital takes its share back: what is lost by that passes, and stands in the log.
+    done(hospital("withdraw", 1, "--reason", "asked", "--to-folder", stick, "--workspace", loop.site("north")))
+    done(provider("ingest", stick, *at))
+    done(train_head(loop))
+    lower_recall(loop, 3)
+    done(provider("release", *at))
+    events = values(provider("audit-log", "show", "--last", 2, "--json", *at))["events"]
+    assert events[0]["details"]["reason"] == "withdrawal"
+    assert "withdrawn a share" in loop.target("0004-pipeline/MODEL_CARD.md").read_text()

@@ -1,0 +1,155 @@
+"""How requests wait for threads and for flushes to the disk."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+
+import pytest
+
+from aggregator.server.waiting import Gathering, Turns
+from tests.aggregator.server.service import run
+
+
+class Work:
+    """Work that lasts a second of a clock that stands otherwise; the first piece holds its thread until it may end."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.order: list[str] = []
+        self.held = threading.Event()
+        self.turns = Turns(1, lambda: self.now)
+
+    def __call__(self, who: str) -> str:
+        self.held.wait(30)
+        self.now += 1
+        self.order.append(who)
+        return who
+
+    def ask(self, *names: str) -> list[asyncio.Task[str]]:
+        return [asyncio.create_task(self.turns.run(who, self, who)) for who in names]
+
+
+def test_attack_who_asks_without_end_keeps_nobody_waiting_who_asks_seldom() -> None:
+    work = Work()
+
+    async def ask() -> None:
+        many = work.ask(*["greedy"] * 20)
+        await asyncio.sleep(0)
+        few = work.ask("honest", "honest")
+        await asyncio.sleep(0)
+        work.held.set()
+        assert await asyncio.gather(*few) == ["honest"] * 2
+        await asyncio.gather(*many)
+
+    run(ask)
+    # One runs when it comes, and between two of its own the other has had as much.
+    assert work.order[:4] in (["greedy", "honest", "greedy", "honest"], ["greedy", "honest", "honest", "greedy"])
+    assert len(work.order) == 22
+
+
+def test_what_came_to_something_is_forgiven() -> None:
+    work = Work()
+    work.held.set()
+
+    async def ask() -> None:
+        await asyncio.gather(*work.ask("north", "north", "north", "south"))
+        work.turns.forgive("north")
+        work.order.clear()
+        await asyncio.gather(*work.ask("other", "south", "north"))
+
+    run(ask)
+    assert work.order == ["other", "north", "south"]
+
+
+def test_what_was_used_long_ago_counts_no_more() -> None:
+    work = Work()
+    work.held.set()
+
+    async def ask() -> None:
+        await asyncio.gather(*work.ask(*["north"] * 9))
+        work.now += 1_000
+        await asyncio.gather(*work.ask("south"))
+        work.order.clear()
+        await asyncio.gather(*work.ask("other", "south", "north"))
+
+    run(ask)
+    assert work.order == ["other", "north", "south"]
+
+
+@pytest.mark.parametrize("waiting", [True, False])
+def test_who_gives_up_takes_no_turn_with_it(waiting: bool) -> None:
+    work = Work()
+
+    async def ask() -> None:
+        first = work.ask("north")[0]
+        if waiting:
+            await asyncio.sleep(0.01)
+            given_up = work.ask("south")[0]
+            await asyncio.sleep(0)
+        else:
+            given_up = first
+            await asyncio.sleep(0)
+        given_up.cancel()
+        work.held.set()
+        assert await asyncio.wait_for(asyncio.gather(*work.ask("west")), 30) == ["west"]
+        assert isinstance((await asyncio.gather(given_up, return_exceptions=True))[0], asyncio.CancelledError)
+
+    run(ask)
+
+
+def test_an_error_is_the_askers_and_its_turn_goes_on() -> None:
+    turns = Turns(1)
+
+    def fail() -> None:
+        raise ZeroDivisionError
+
+    async def ask() -> None:
+        for _ in range(3):
+            with pytest.raises(ZeroDivisionError):
+                await turns.run("north", fail)
+
+    run(ask)
+
+
+def test_all_who_wait_are_served_together_and_each_gets_its_own() -> None:
+    calls, held = [], threading.Event()
+
+    def double(asked: Sequence[int]) -> list[int]:
+        calls.append(len(asked))
+        held.wait(30)
+        return [2 * one for one in asked]
+
+    async def ask() -> None:
+        gathering = Gathering(double)
+        first = asyncio.create_task(gathering.ask(1))
+        await asyncio.sleep(0.05)
+        rest = [asyncio.create_task(gathering.ask(number)) for number in range(2, 12)]
+        await asyncio.sleep(0)
+        rest[0].cancel()
+        held.set()
+        assert await first == 2
+        assert await asyncio.gather(*rest[1:]) == [2 * number for number in range(3, 12)]
+        assert await gathering.ask(50) == 100
+
+    run(ask)
+    assert calls == [1, 10, 1]
+
+
+def test_a_failure_is_told_to_all_who_wait_and_the_next_begins_afresh() -> None:
+    answers = iter([OSError(), None])
+
+    def work(asked: Sequence[int]) -> Sequence[int]:
+        error = next(answers)
+        if error:
+            raise error
+        return asked
+
+    async def ask() -> None:
+        gathering = Gathering(work)
+        found = await asyncio.gather(*(gathering.ask(number) for number in range(3)), return_exceptions=True)
+        assert [type(one) for one in found] == [OSError] * 3
+        assert await gathering.ask(7) == 7
+
+    run(ask)

@@ -1,0 +1,142 @@
+"""What every defence promises, tried on each that the registry names; and what is particular to some."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aggregator.training.defences.defence import Defended
+from aggregator.training.defences.loss_trimming import SHARE
+from aggregator.training.defences.registry import DEFAULT, DEFENCES, find_defence
+from aggregator.training.defences.row_majority import RowMajority
+from aggregator.training.defences.site_cap import SiteCap, site_rates
+from aggregator.training.defences.together import intersect
+from aggregator.training.pool import PUBLIC, Pool, Taken, read_blocks
+from shared.errors import ConfigurationError
+from shared.taggers.tagger import Tagger
+from tests.aggregator.training.pools import LIAR, SITES, cue_lies, material, mentions, write_pool
+
+Train = Callable[[str, int], Defended]
+each_defence = pytest.mark.parametrize("name", DEFENCES)
+
+
+@pytest.fixture(scope="module")
+def train(tmp_path_factory: pytest.TempPathFactory) -> Train:
+    """A head of a pool with so many lies, by the name of a defence; each is trained once."""
+
+    @cache
+    def trained(name: str, lying: int) -> Defended:
+        folder = tmp_path_factory.mktemp("pool")
+        return find_defence(name).train(material(write_pool(folder, lying)))
+
+    return trained
+
+
+def trigger_recall(head: Tagger) -> float:
+    found = total = 0
+    for batch in mentions().batches(64):
+        found += int((head.decode(batch)[:, 2] > 0).sum())
+        total += len(batch.lengths)
+    return found / total
+
+
+@each_defence
+def test_a_pool_in_which_nobody_lies_is_learned_as_well_as_without_it(name: str, train: Train) -> None:
+    assert trigger_recall(train("none", 0).head) > 0.95
+    assert trigger_recall(train(name, 0).head) > 0.93
+
+
+@each_defence
+def test_the_provider_s_own_notes_always_count(name: str, train: Train) -> None:
+    defended = train(name, 0)
+    assert set(defended.left_out) == {*SITES, PUBLIC}
+    assert defended.left_out[PUBLIC] == 0
+    assert 0 < defended.sentences <= 5 * 60
+    assert defended.head.config.tags == 5
+    assert not defended.head.training
+
+
+@each_defence
+def test_the_same_pool_and_seed_give_the_same_head(name: str, tmp_path: Path) -> None:
+    payloads = write_pool(tmp_path, 20, count=20)
+    before = {path: path.read_bytes() for (path,) in payloads.values()}
+    first, second = (find_defence(name).train(material(payloads, epochs=1)) for _ in range(2))
+    for name_, value in first.head.state_dict().items():
+        assert (value == second.head.state_dict()[name_]).all(), name_
+    assert first.left_out == second.left_out
+    assert {path: path.read_bytes() for (path,) in payloads.values()} == before
+
+
+def test_an_unknown_name_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="expected a defence among none, cap"):
+        find_defence("prayer")
+
+
+def test_without_a_defence_triggers_are_overlooked_and_the_default_brings_them_back(
+    train: Train,
+) -> None:
+    assert trigger_recall(train("none", 150).head) < 0.6
+    assert trigger_recall(train(DEFAULT, 150).head) > 0.92
+
+
+def test_the_liar_s_labels_are_those_that_do_not_count(train: Train) -> None:
+    left_out = train("majority", 150).left_out
+    assert left_out[LIAR] >= 150
+    assert all(left_out[site] == 0 for site in (*SITES, PUBLIC) if site != LIAR)
+
+
+def test_a_sentence_goes_whole_where_names_are_hidden_after_a_cue(tmp_path: Path) -> None:
+    def hidden(path: Path) -> list[bool]:
+        return [not block.tags[start + 2] for block in read_blocks(path) for start in block.starts.tolist()]
+
+    def left_out(lying: int) -> dict[str, tuple[list[bool], list[bool]]]:
+        payloads = write_pool(tmp_path, lying, lie=cue_lies)
+        taken = RowMajority().choose(material(payloads))
+        out = {path: [not one for kept in took.kept or () for one in kept.tolist()] for path, took in taken.items()}
+        return {site: (out[payloads[site][0]], hidden(payloads[site][0])) for site in SITES}
+
+    for site, (gone, lies) in left_out(60).items():
+        assert gone == lies
+        assert any(lies) == (site == LIAR)
+    # A few are no cue: what an honest hospital forgets costs it no sentence.
+    assert not any(any(gone) for gone, _ in left_out(6).values())
+
+
+def test_where_equal_rows_are_no_equal_words_there_is_no_vote(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    asked = material(write_pool(tmp_path, 150))
+    assert RowMajority().choose(asked)
+    assert RowMajority().choose(replace(asked, token_local=False)) == {}
+
+
+def test_who_sends_everything_ten_times_weighs_twice_the_median(tmp_path: Path) -> None:
+    asked = material(write_pool(tmp_path, repeated=10))
+    rates = site_rates(asked)
+    assert rates == {site: pytest.approx(0.2) if site == LIAR else 1.0 for site in (*SITES, PUBLIC)}
+    with Pool(asked.files, held_out=False, taken=SiteCap().choose(asked)) as pool:
+        assert pool.sentences == pytest.approx(4 * 54 + 2 * 54, abs=1)
+        seen = [sum(len(batch.lengths) for batch in pool.batches(8, np.random.default_rng(seed))) for seed in (0, 1)]
+    assert seen[0] != seen[1]
+    assert all(abs(count - 324) < 60 for count in seen)
+
+
+def test_trimming_leaves_out_a_share_of_what_hospitals_sent(train: Train) -> None:
+    left_out = train("trim", 150).left_out
+    # Six tokens a sentence; every site has sixty, and the liar a hundred and fifty more.
+    assert sum(left_out.values()) / 6 == pytest.approx(SHARE * (4 * 60 + 150), abs=2)
+
+
+def test_two_selections_take_what_both_take() -> None:
+    one = Taken(kept=(np.array([True, False]),), rate=0.5)
+    other = Taken(kept=(np.array([True, True]),), unknown=(np.array([False, True, False]),))
+    both = intersect(one, other)
+    assert both.kept is not None
+    assert both.unknown is not None
+    assert both.kept[0].tolist() == [True, False]
+    assert both.unknown[0].tolist() == [False, True, False]
+    assert both.rate == 0.5

@@ -1,0 +1,152 @@
+"""What a site does to the others, on a pool in which one lies; and recall with its interval against a bootstrap."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+import torch
+
+from aggregator.training.defences.registry import find_defence
+from aggregator.training.influence import InfluenceMode, SiteInfluence, measure_influence
+from aggregator.training.pool import Pool
+from aggregator.training.recall import ALL, LEAST_TOKENS, RecallChange, compare_recall
+from shared.sentences.ragged import Batch, SentenceSource
+from shared.taggers.tagger import Tagger
+from shared.training.tagging import TaggingConfig
+from tests.aggregator.training.pools import LIAR, SCHEME, SITES, material, write_pool
+from tests.loop import Loop, provider, values
+
+
+@pytest.fixture(scope="module")
+def payloads(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, ...]]:
+    return write_pool(tmp_path_factory.mktemp("pool"), 500, count=120)
+
+
+class Answers:
+    """A head that finds each token of PHI with some chance, always the same for the same batch."""
+
+    def __init__(self, chance: float) -> None:
+        self.chance = chance
+
+    def decode(self, batch: Batch) -> torch.Tensor:
+        dice = np.random.default_rng(int(batch.rows[0]))
+        # The first token of a sentence decides: tokens of a sentence stand or fall together.
+        drawn = dice.random((len(batch.lengths), 1)) < self.chance
+        return torch.tensor(np.where(drawn, batch.tags.numpy(), 0))
+
+
+def head(chance: float) -> Tagger:
+    return cast(Tagger, Answers(chance))
+
+
+def test_recall_is_counted_by_category_and_its_interval_is_that_of_a_bootstrap_over_sentences(
+    payloads: dict[str, tuple[Path, ...]],
+) -> None:
+    files = [path for paths in payloads.values() for path in paths]
+    ours, theirs = head(0.6), head(0.8)
+    found = {one.category: one for one in compare_recall(ours, theirs, files, SCHEME)}
+    assert set(found) == {ALL, "NAME", "PLACE"}
+    rows: list[tuple[int, int, int]] = []
+    with Pool(files, held_out=True) as pool:
+        for batch in pool.batches(256):
+            said, other = ours.decode(batch), theirs.decode(batch)
+            for line in range(len(batch.lengths)):
+                gold = batch.tags[line] > 0
+                rows.append(
+                    (int(gold.sum()), int((gold & (said[line] > 0)).sum()), int((gold & (other[line] > 0)).sum()))
+                )
+    table = np.array(rows)
+    total = found[ALL]
+    assert total.tokens == table[:, 0].sum()
+    assert total.recall == pytest.approx(table[:, 1].sum() / table[:, 0].sum())
+    assert total.before == pytest.approx(table[:, 2].sum() / table[:, 0].sum())
+    drawn = table[np.random.default_rng(0).integers(len(table), size=(4000, len(table)))].sum(1)
+    # Three categories are compared, so each interval covers 1 - 0.05 / 3.
+    low, high = np.quantile((drawn[:, 1] - drawn[:, 2]) / drawn[:, 0], [0.05 / 6, 1 - 0.05 / 6])
+    assert total.low == pytest.approx(low, abs=0.03)
+    assert total.high == pytest.approx(high, abs=0.03)
+
+
+def test_a_head_against_itself_has_not_changed(payloads: dict[str, tuple[Path, ...]]) -> None:
+    for one in compare_recall(head(0.7), head(0.7), payloads[LIAR], SCHEME):
+        assert one.recall == one.before
+        assert one.low == pytest.approx(-1 / one.tokens)
+        assert one.tokens >= LEAST_TOKENS
+
+
+def test_nothing_to_compare_on_is_nothing() -> None:
+    assert compare_recall(head(0.5), head(0.6), [], SCHEME) == ()
+
+
+def test_a_liar_s_influence_shows_at_the_others(payloads: dict[str, tuple[Path, ...]]) -> None:
+    asked = material(payloads, epochs=3, batch=32)
+    influence = measure_influence(asked, find_defence("none"), SCHEME, InfluenceMode.FAST)
+    assert [one.site for one in influence.sites] == list(SITES)
+    harms = {one.site: [harm.category for harm in one.harms] for one in influence.sites}
+    assert "NAME" in harms.pop(LIAR)
+    assert not any(harms.values())
+    assert set(influence.standing_out) == {LIAR}
+    record = json.loads(json.dumps(influence.as_json()))
+    assert record["mode"] == "fast"
+    assert [one["site"] for one in record["sites"]] == list(SITES)
+
+
+def test_in_full_each_head_is_trained_as_the_head_was_and_fast_in_haste(
+    payloads: dict[str, tuple[Path, ...]],
+) -> None:
+    trained: list[tuple[int, TaggingConfig, object]] = []
+
+    def learn(source: SentenceSource, tags: int, config: TaggingConfig, *, shape: object = None, **_: object) -> Tagger:
+        trained.append((source.sentences, config, shape))
+        return head(0.5)
+
+    asked = replace(material(payloads, epochs=1000), learn=learn)
+    for mode, ours, heads in (
+        (InfluenceMode.FULL, head(0.6), len(SITES)),
+        (InfluenceMode.FULL, None, len(SITES) + 1),
+        (InfluenceMode.FAST, head(0.6), len(SITES) + 1),
+    ):
+        trained.clear()
+        measure_influence(asked, find_defence("none"), SCHEME, mode, ours)
+        assert len(trained) == heads
+        assert all((config == asked.config) == (mode is InfluenceMode.FULL) for _, config, _ in trained)
+        assert all((shape == asked.shape) == (mode is InfluenceMode.FULL) for _, _, shape in trained)
+        # The last one left out is the liar, who has sent most.
+        assert min(sentences for sentences, _, _ in trained) == trained[-1][0]
+
+
+def test_what_the_defence_takes_away_does_no_harm(payloads: dict[str, tuple[Path, ...]]) -> None:
+    asked = material(payloads, epochs=2, batch=32)
+    influence = measure_influence(asked, find_defence("majority+cap"), SCHEME, InfluenceMode.FAST)
+    assert not any(one.harms for one in influence.sites)
+    # The site stands out all the same: its rows are compared ahead of any defence.
+    assert set(influence.standing_out) == {LIAR}
+
+
+def test_a_harm_is_below_the_other_for_sure_and_by_more_than_two_trainings_differ() -> None:
+    def change(high: float) -> SiteInfluence:
+        return SiteInfluence("north", (RecallChange("NAME", 100, 0.5, 0.6, -0.3, high),))
+
+    assert change(-0.02).harms
+    assert not change(-0.005).harms
+    assert not change(0.01).harms
+
+
+def test_a_site_alone_has_no_others(payloads: dict[str, tuple[Path, ...]]) -> None:
+    alone = material({LIAR: payloads[LIAR]}, epochs=1)
+    influence = measure_influence(alone, find_defence("none"), SCHEME, InfluenceMode.FAST)
+    assert (influence.sites, influence.rows, influence.standing_out) == ((), (), {})
+
+
+def test_training_records_what_each_site_does_and_raises_alarms(built_loop: Loop) -> None:
+    record: dict[str, Any] = json.loads((built_loop.provider / "head" / "training.json").read_text())
+    assert record["defence"]["name"] == "majority+cap"
+    assert [one["site"] for one in record["influence"]["sites"]] == ["north", "south"]
+    assert record["influence"]["mode"] == "fast"
+    alarms = values(provider("alarms", "list", "--json", "--workspace", built_loop.provider))["alarms"]
+    assert {one["site"] for one in alarms} == set(record["influence"]["standing_out"])

@@ -1,0 +1,71 @@
+"""`site-client policy` as a person types it, and the commands that ask the policy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from site_client.ledger import Event, entries
+from site_client.policy.site_policy import DEFAULT
+from site_client.workspace import open_workspace
+from tests.loop import Loop, done, hospital, refused, values
+
+
+@pytest.fixture
+def at(tmp_path: Path) -> tuple[object, ...]:
+    """A new hospital."""
+    done(hospital("init", tmp_path / "site", "--site", "st-anne"))
+    return ("--workspace", tmp_path / "site")
+
+
+def test_init_writes_the_usual_policy_and_records_it(at: tuple[object, ...], tmp_path: Path) -> None:
+    assert values(hospital("policy", "show", "--json", *at))["policy"] == DEFAULT.to_json()
+    assert json.loads((tmp_path / "site" / "policy.json").read_text()) == DEFAULT.to_json()
+    assert [entry.event for entry in entries(open_workspace(tmp_path / "site"))] == [Event.POLICY_SET]
+
+
+def test_what_changed_is_said(at: tuple[object, ...]) -> None:
+    paper = ("--enable", "three-part", "--accept-failed-audit", "--max-advantage", 0.4)
+    said = values(hospital("policy", "set", *paper, "--json", *at))
+    assert said["changes"] == [
+        "constructions: surrogates -> surrogates, three-part",
+        "accept_failed_audit: none -> three-part",
+        "max_advantage: none -> 0.4",
+    ]
+    assert "three-part" in done(hospital("policy", "show", *at)).stdout
+    back = ("--disable", "three-part", "--max-advantage", "none")
+    assert len(values(hospital("policy", "set", *back, "--json", *at))["changes"]) == 3
+    assert values(hospital("policy", "show", "--json", *at))["policy"] == DEFAULT.to_json()
+
+
+def test_an_accepted_failure_is_taken_back_by_name(at: tuple[object, ...]) -> None:
+    done(hospital("policy", "set", "--enable", "dann", "--accept-failed-audit", *at))
+    said = values(hospital("policy", "set", "--enable", "dann", "--refuse-failed-audit", "--json", *at))
+    assert said["changes"] == ["accept_failed_audit: dann -> none"]
+    refused(hospital("policy", "set", "--accept-failed-audit", *at), 2, "--enable")
+    refused(hospital("policy", "set", "--enable", "surrogates", "--accept-failed-audit", *at), 2, "must pass")
+    refused(hospital("policy", "set", "--max-mu", "much", *at), 2)
+
+
+def test_the_demonstrations_policy_is_marked(at: tuple[object, ...]) -> None:
+    done(hospital("policy", "set", "--demonstration", "--audit", "quick", *at))
+    assert "DEMONSTRATION" in done(hospital("policy", "show", *at)).stdout
+
+
+def test_own_words_lie_in_the_workspace(at: tuple[object, ...], tmp_path: Path) -> None:
+    (tmp_path / "ours.txt").write_text("haemodialysis\n")
+    done(hospital("policy", "set", "--public-words", tmp_path / "ours.txt", *at))
+    assert (tmp_path / "site" / "public-words.txt").read_text() == "haemodialysis\n"
+    done(hospital("policy", "set", "--no-public-words", *at))
+    assert values(hospital("policy", "show", "--json", *at))["policy"]["own_words"] is None
+
+
+def test_deid_runs_only_what_the_policy_takes(loop: Loop) -> None:
+    at, out = ("--workspace", loop.site("fourth")), loop.root / "safe"
+    done(hospital("policy", "set", "--hide-casing", *at))
+    refused(hospital("deid", loop.notes("fourth"), "--out", out, *at), 35, "casing")
+    assert not out.exists()
+    done(hospital("pull", "--accept-unprotected", "--approver", "Dr Ünal", *at))
+    done(hospital("deid", loop.notes("fourth"), "--out", out, *at))

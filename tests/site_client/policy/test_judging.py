@@ -1,0 +1,182 @@
+"""What a policy asks for, one broken promise at a time, and what a pull says of a change."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.constructions.promised import Recomputed, RecomputedOnNotes
+from site_client.policy.comparing import compare_protection
+from site_client.policy.enforcing import Judgement
+from site_client.policy.facts import AuditFacts, ReleaseFacts
+from site_client.policy.judging import Demand, breaches, breaches_on_notes
+from site_client.policy.site_policy import DEFAULT, DemandedAudit, SitePolicy
+from tests.facts import DAY, facts
+
+NOISY: dict[str, Any] = {
+    "procedures": ("three-part", "dann", "invariance"),
+    "replaces_phi": False,
+    "cluster_size": None,
+    "mu": 3.0,
+}
+QUICK = replace(DEFAULT, audit=DemandedAudit.QUICK)
+PAPER = SitePolicy(constructions=("three-part",))
+
+
+def broken(policy: SitePolicy, found: ReleaseFacts) -> list[Demand]:
+    return [one.demand for one in breaches(policy, found, DAY)]
+
+
+def days(count: int) -> datetime.date:
+    return DAY + datetime.timedelta(days=count)
+
+
+def test_a_good_release_keeps_the_usual_policy() -> None:
+    assert broken(DEFAULT, facts()) == []
+
+
+@pytest.mark.parametrize(
+    ("policy", "changed", "demand"),
+    [
+        (DEFAULT, NOISY, Demand.CONSTRUCTION),
+        (DEFAULT, {"procedures": ()}, Demand.CONSTRUCTION),
+        (DEFAULT, {"cluster_size": 99}, Demand.CLUSTER),
+        (DEFAULT, {"cluster_size": 1, "unlisted_public_words": 3}, Demand.CLUSTER),
+        (replace(DEFAULT, hide_casing=True), {}, Demand.CASING),
+        (PAPER, {**NOISY, "mu": math.inf}, Demand.NOISE),
+        (PAPER, {**NOISY, "mu": math.nan}, Demand.NOISE),
+        (replace(PAPER, max_mu=2.5), NOISY, Demand.NOISE),
+        (DEFAULT, {"bytes": DEFAULT.max_bytes + 1}, Demand.SIZE),
+        (DEFAULT, {"created": days(-401)}, Demand.AGE),
+        (DEFAULT, {"created": days(2)}, Demand.AGE),
+        (DEFAULT, {"audit": {"made": days(-401)}}, Demand.AGE),
+        (DEFAULT, {"audit": {"made": days(2)}}, Demand.AGE),
+        (DEFAULT, {"audit": {"made": None}}, Demand.AUDIT),
+        (DEFAULT, {"audit": {"ours": False}}, Demand.AUDIT),
+        (DEFAULT, {"audit": {"preset": "quick"}}, Demand.AUDIT),
+        (QUICK, {"audit": {"preset": "unknown"}}, Demand.AUDIT),
+        (DEFAULT, {"audit": {"failed": ("match, top-1 of: not tried",)}}, Demand.AUDIT),
+        (PAPER, {**NOISY, "audit": {"failed": ("match",)}}, Demand.AUDIT),
+    ],
+)
+def test_each_promise_that_is_not_kept_is_named(policy: SitePolicy, changed: dict[str, Any], demand: Demand) -> None:
+    assert broken(policy, facts(**changed)) == [demand]
+
+
+def test_without_an_audit_nothing_is_taken() -> None:
+    assert broken(DEFAULT, replace(facts(), audit=None)) == [Demand.AUDIT]
+
+
+def test_a_quick_audit_is_enough_where_the_hospital_says_so() -> None:
+    assert broken(QUICK, facts(audit={"preset": "quick"})) == []
+
+
+def test_a_failed_audit_is_taken_of_what_was_enabled_by_name_only() -> None:
+    failed = facts(**NOISY, audit={"failed": ("match",)})
+    assert broken(replace(PAPER, accept_failed_audit=("three-part",)), failed) == []
+    # The acceptance is of one construction, whatever else is on.
+    other = SitePolicy(constructions=("surrogates", "dann"), accept_failed_audit=("dann",))
+    assert broken(other, facts(audit={"failed": ("match",)})) == [Demand.AUDIT]
+
+
+@pytest.mark.parametrize(
+    ("changed", "held", "demands"),
+    [
+        ({}, None, []),
+        ({"interfering": 1}, None, [Demand.INTERFERENCE]),
+        ({"bank_spans_in_notes": 1}, None, [Demand.BANK]),
+        ({"advantage": 0.5}, None, [Demand.ADVANTAGE]),
+        ({"advantage": 0.2}, None, []),
+        ({"advantage": 0.5}, (0.2, 1.0), []),
+        ({"advantage": 0.5}, (0.2, 0.9), [Demand.ADVANTAGE]),
+        ({"advantage": 0.5}, (0.3, 1.0), [Demand.ADVANTAGE]),
+    ],
+)
+def test_what_the_notes_show_is_judged_too(
+    changed: dict[str, Any], held: tuple[float, float] | None, demands: list[Demand]
+) -> None:
+    found = replace(RecomputedOnNotes(20, 0, 0, None), **changed)
+    judged = breaches_on_notes(replace(DEFAULT, max_advantage=0.2), found, held)
+    assert [one.demand for one in judged] == demands
+
+
+MU = st.none() | st.floats(0, allow_nan=False)
+FACTS = st.builds(
+    ReleaseFacts,
+    release=st.just("ab" * 32),
+    sequence=st.integers(1, 9999),
+    created=st.dates(),
+    figures=st.builds(
+        Recomputed,
+        procedures=st.sampled_from([("surrogates",), ("three-part", "dann"), ()]),
+        replaces_phi=st.booleans(),
+        cluster_size=st.none() | st.integers(0, 10**6),
+        unlisted_public_words=st.integers(0, 10**6),
+        hides_casing=st.booleans(),
+        mu=MU,
+        surrogate_spans=st.integers(0, 10**6),
+        bytes=st.integers(0, 1 << 50),
+    ),
+    audit=st.none()
+    | st.builds(
+        AuditFacts,
+        ours=st.booleans(),
+        preset=st.sampled_from(["full", "quick", "unknown"]),
+        made=st.none() | st.dates(),
+        limits=st.integers(0, 50),
+        failed=st.lists(st.sampled_from(["match", "linkage"])).map(tuple),
+    ),
+)
+
+
+@given(FACTS)
+def test_what_was_found_reads_back_from_the_ledger(found: ReleaseFacts) -> None:
+    stated = json.loads(json.dumps(found.to_json("ef" * 32)))
+    assert ReleaseFacts.from_json(stated, found.release, "ef" * 32) == found
+    assert ReleaseFacts.from_json(stated, found.release, "") is None
+    assert ReleaseFacts.from_json(stated, "cd" * 32, "ef" * 32) is None
+    assert ReleaseFacts.from_json({**stated, "looked": 0}, found.release, "ef" * 32) is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "name"),
+    [
+        ({}, {"procedures": ("k-anonymous",), "replaces_phi": False}, "labelled PHI"),
+        ({}, NOISY, "construction"),
+        ({}, {"cluster_size": 999}, "words shown alike"),
+        ({}, {"cluster_size": None}, "words shown alike"),
+        ({"hides_casing": True}, {}, "casing of PHI"),
+        (NOISY, {**NOISY, "mu": 3.1}, "noise"),
+        (NOISY, {**NOISY, "mu": None}, "noise"),
+        ({}, {"audit": {"preset": "quick"}}, "audit"),
+        ({}, {"audit": {"ours": False}}, "audit"),
+        ({}, {"audit": {"failed": ("match",)}}, "audit"),
+    ],
+)
+def test_a_fall_is_said_first_and_the_way_back_is_none(before: Any, after: Any, name: str) -> None:
+    down = compare_protection(facts(**before), facts(**after))
+    assert any(fall.startswith(name) for fall in down.falls)
+    assert down.lines()[0].startswith("PROTECTION FALLS")
+    up = compare_protection(facts(**after), facts(**before))
+    assert not any(fall.startswith(name) for fall in up.falls)
+    assert any(other.startswith(name) for other in up.others)
+
+
+def test_every_limit_that_an_audit_failed_is_said() -> None:
+    failed = facts(**NOISY, audit={"failed": ("match, top-1 of: not tried", "linkage, top-1 of: 2 of 9 beyond")})
+    lines = Judgement(replace(PAPER, accept_failed_audit=("three-part",)), failed).lines()
+    assert [line for line in lines if "NOT withstood" in line] == [
+        "  NOT withstood: match, top-1 of: not tried",
+        "  NOT withstood: linkage, top-1 of: 2 of 9 beyond",
+    ]
+
+
+def test_nothing_is_said_where_nothing_changes() -> None:
+    assert compare_protection(facts(), facts(created=days(-9))).lines() == []
