@@ -22,7 +22,7 @@ ATHERIS := atheris==3.0.0
 INSTALLED := $(VENV)/.installed
 # What shows most for its time, of every package: under a minute of CPU together. A new test joins by the folder that it lies in.
 UNIT := tests/foundation tests/protocols/keys tests/protocols/share tests/protocols/release tests/shared/text tests/shared/sentences \
-	tests/shared/taggers tests/command_line tests/site_client/deid tests/aggregator/registry tests/bench/test_house.py tests/test_exit_codes.py
+	tests/shared/taggers tests/command_line tests/site_client/deid/test_modes.py tests/shared/test_labels.py tests/aggregator/registry tests/bench/test_house.py tests/test_exit_codes.py
 
 .PHONY: demo test unit check lint types contracts format architecture coverage bench faults fuzz conformance attack mutants results-loop results-privacy results-trust results-poisoning frontier clean
 

@@ -16,16 +16,23 @@ class ConnectProxy:
         cuts: for each tunnel in turn, after how many bytes from the client it is cut; None or nothing more: never.
         answer_cuts: the same for bytes from the server.
         refuses: whether it refuses every tunnel.
+        address: of this machine, that its tunnels come from; "" for any.
     """
 
     def __init__(
-        self, cuts: Iterable[int | None] = (), answer_cuts: Iterable[int | None] = (), *, refuses: bool = False
+        self,
+        cuts: Iterable[int | None] = (),
+        answer_cuts: Iterable[int | None] = (),
+        *,
+        refuses: bool = False,
+        address: str = "",
     ) -> None:
         self.tunnels: list[str] = []
         # Bytes from the client, and from the server, of all tunnels.
         self.passed = [0, 0]
         self._cuts, self._answer_cuts = iter(cuts), iter(answer_cuts)
         self._refuses = refuses
+        self._source = (address, 0) if address else None
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
@@ -68,7 +75,7 @@ class ConnectProxy:
                 client.sendall(b"HTTP/1.1 403 Forbidden\r\n\r\n")
                 return
             host, port = target.rsplit(":", 1)
-            with suppress(OSError), socket.create_connection((host, int(port))) as server:
+            with suppress(OSError), socket.create_connection((host, int(port)), source_address=self._source) as server:
                 client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
                 self._pump((client, server), list(cuts))
 
@@ -91,10 +98,14 @@ class ConnectProxy:
 
 @contextmanager
 def connect_proxy(
-    cuts: Iterable[int | None] = (), answer_cuts: Iterable[int | None] = (), *, refuses: bool = False
+    cuts: Iterable[int | None] = (),
+    answer_cuts: Iterable[int | None] = (),
+    *,
+    refuses: bool = False,
+    address: str = "",
 ) -> Iterator[ConnectProxy]:
     """A proxy that runs as long as the block."""
-    proxy = ConnectProxy(cuts, answer_cuts, refuses=refuses)
+    proxy = ConnectProxy(cuts, answer_cuts, refuses=refuses, address=address)
     thread = threading.Thread(target=proxy.serve, daemon=True)
     thread.start()
     try:
