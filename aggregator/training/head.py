@@ -9,7 +9,7 @@ that a head trained on the provider's own notes alone reaches on the same senten
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -174,7 +174,7 @@ def train(
             HeadOrigin(representer_digest(workspace), tuple(map(_pooled, shares))),
             left_out,
             public=PUBLIC in payloads,
-            redrawn=material.change is not None,
+            redrawn=material.redraws,
             defence=defence.name,
             not_counted=defended.left_out,
         )
@@ -205,6 +205,7 @@ def _material(
         construction.token_local,
         train_tagger,
         progress=progress,
+        decoder=construction.decoding(),
     )
 
 
@@ -218,11 +219,14 @@ def _measure(
     mode = options.influence
     return replace(
         trained,
-        scores=tuple(score_site(head, site, paths, alone) for site, paths in sorted(material.payloads.items())),
+        scores=tuple(
+            score_site(head, site, material.held_out_pool(paths), alone)
+            for site, paths in sorted(material.payloads.items())
+        ),
         influence=None
         if mode is InfluenceMode.NONE
         else measure_influence(material, find_defence(options.defence), workspace.scheme, mode, head),
-        compared=compare_with_last(workspace, head, material.files),
+        compared=compare_with_last(workspace, head, material),
     )
 
 
@@ -251,20 +255,20 @@ def _alone(material: PoolMaterial, config: TaggingConfig) -> Tagger | None:
     """A head trained on the provider's own notes; None where they are not in the pool, or nothing else is."""
     if set(material.payloads) <= {PUBLIC} or PUBLIC not in material.payloads:
         return None
-    with Pool(material.payloads[PUBLIC], held_out=False, change=material.change) as pool:
+    with replace(material, held_out=False).pool(paths=material.payloads[PUBLIC]) as pool:
         return train_tagger(pool, material.tags, config, progress=material.progress)
 
 
-def score_site(head: Tagger, site: str, paths: Sequence[Path], alone: Tagger | None = None) -> SiteScore:
+def score_site(head: Tagger, site: str, held_out: Pool, alone: Tagger | None = None) -> SiteScore:
     """Token-binary scores on the held-out sentences of one site.
 
     Args:
         head: trained on the pool.
         site: its name.
-        paths: its payloads.
+        held_out: its held-out sentences; closed here.
         alone: trained on the provider's own notes.
     """
-    with Pool(paths, held_out=True) as pool:
+    with held_out as pool:
         score = _score(head, site, pool)
         return score if alone is None else replace(score, alone_f1=_score(alone, site, pool).f1)
 

@@ -19,7 +19,8 @@ from enum import StrEnum
 from protocols.canonical import Json, canonical_bytes, decimal_text
 from protocols.errors import SchemaError
 from protocols.fields import LINE, SHA256, Fields
-from shared.constructions.proof import RECOMPUTABLE, REPLACING, WITHOUT_PROOF
+from shared.constructions.proof import DEFAULT as DEFAULT_CONSTRUCTIONS
+from shared.constructions.proof import RECOMPUTABLE, WITHOUT_PROOF
 from shared.errors import ConfigurationError
 
 FORMAT = 1
@@ -76,7 +77,7 @@ class SitePolicy:
         ConfigurationError: a value out of range, or an unknown construction.
     """
 
-    constructions: tuple[str, ...] = REPLACING
+    constructions: tuple[str, ...] = DEFAULT_CONSTRUCTIONS
     accept_failed_audit: tuple[str, ...] = ()
     least_cluster: int = 100
     hide_casing: bool = False

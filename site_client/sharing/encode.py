@@ -15,6 +15,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from protocols.payload.codebook import Codebook
+from protocols.payload.codes import CodeRules
 from protocols.payload.sentence_block import SentenceBlock, ValueRules
 from protocols.payload.shuffled_writer import ShuffledWriter
 from protocols.share.manifest import ShareFields, ShareManifest
@@ -26,6 +27,7 @@ from shared.errors import ConfigurationError, CorpusError
 from shared.models.noise import SharingNoise
 from shared.privacy.enforcement import AdvantageBound
 from shared.progress import Progress, silent
+from shared.sentences.codes import SharedCodes
 from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from site_client.ledger import Event, record
@@ -93,19 +95,17 @@ def encoded_blocks(
         progress("tokens", done, 0)
 
 
-def block_of(sentences: SharedSentences) -> SentenceBlock:
+def block_of(sentences: SharedSentences | SharedCodes) -> SentenceBlock:
     """What may leave, in the layout of a payload.
 
     Raises:
         TypeError: these sentences may not leave.
     """
-    if not isinstance(sentences, SharedSentences):
+    if not isinstance(sentences, SharedSentences | SharedCodes):
         raise TypeError(
             f"expected what a share holds, got {type(sentences).__name__}; see `Construction.share_sentences`"
         )
-    return SentenceBlock(
-        sentences.values.astype("<f2", copy=False), sentences.tags, sentences.casing, sentences.lengths.astype("<i4")
-    )
+    return SentenceBlock(sentences.stored, sentences.tags, sentences.casing, sentences.lengths.astype("<i4"))
 
 
 def encode(
@@ -159,7 +159,7 @@ def encode(
     noise, checking = _noises(workspace, construction, release.folder, new_noise)
     guard = Guard(construction, neighbours_of(release.folder), bound, checking)
     rules = _rules(construction, guard)
-    with ShuffledWriter(out, dim=construction.dim, rules=rules) as writer:
+    with ShuffledWriter(out, dim=construction.rows().dim, rules=rules) as writer:
         for block in encoded_blocks(construction, counted(), guard, noise, progress, bank.add):
             writer.append(block)
             labelled = labelled or bool(block.tags.any())
@@ -212,7 +212,9 @@ def _rules(construction: Construction, guard: Guard) -> ValueRules:
     """What every block is held to on its way to the disk: the provider will hold it to the same."""
     rows = construction.codebook()
     codebook = None if rows is None else Codebook(rows.astype("<f2", copy=False), exact=construction.exact)
-    return ValueRules(len(construction.scheme.tags), guard.value_bound, codebook)
+    found = construction.code_places()
+    codes = None if found is None else CodeRules(found.places, found.window)
+    return ValueRules(len(construction.scheme.tags), guard.value_bound, codebook, codes)
 
 
 def _head(documents: Iterable[Document]) -> tuple[list[Document], Iterable[Document]]:

@@ -1,7 +1,7 @@
-"""`surrogates`, the default: labelled PHI is replaced by public PHI before anything is computed, over a k-anonymous vocabulary.
+"""`surrogates-centres`: labelled PHI is replaced by public PHI before anything is computed, over a k-anonymous vocabulary.
 
 Given labels, sentence lengths, casing and punctuation, a share is independent of labelled PHI; see `shared.anonymity.surrogates`
-and docs/adr/0007. All other words are shown as in `k_anonymous`.
+and docs/adr/0007. All other words are shown as in `k_anonymous`. Shares of version 0.1 are of these, and hold vectors.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 import torch
@@ -24,11 +24,9 @@ from shared.constructions.construction import OwnSet, Parts, Protection, Trials,
 from shared.constructions.procedures.k_anonymous import KAnonymous, cluster_words, project
 from shared.constructions.training import Procedure, Trained, TrainingMaterial, TrainingOptions
 from shared.embeddings.generalised import PUBLIC, GeneralisedVectors, fold_casing
-from shared.models.noise import RehearsalNoise, SharingNoise
+from shared.models.noise import RehearsalNoise
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.progress import Progress
-from shared.sentences.ragged import RaggedSentences
-from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import cased_like, casing_class
 
@@ -47,7 +45,8 @@ class Surrogates(KAnonymous):
     bank: SurrogateBank
 
     protection = Protection.SURROGATES
-    made_by = ("surrogates",)
+    made_by: ClassVar[tuple[str, ...]] = ("surrogates-centres",)
+    formerly: ClassVar[tuple[str, ...]] = ("surrogates",)
     replaces_phi = True
 
     @classmethod
@@ -63,19 +62,8 @@ class Surrogates(KAnonymous):
         """See Construction."""
         return self.bank.hides_casing
 
-    def share_sentences(
-        self, chunk: TokenisedSentences, noise: SharingNoise, factors: NDArray[np.float64] | None = None
-    ) -> SharedSentences:
-        """See Construction; there is no output noise that factors could raise."""
-        return SharedSentences.of(self.noise_free(self._replaced(chunk, noise)), noise)
-
-    def rehearse_share(
-        self, chunk: TokenisedSentences, noise: RehearsalNoise, factors: NDArray[np.float64] | None = None
-    ) -> RaggedSentences:
-        """See Construction."""
-        return self.noise_free(self._replaced(chunk, noise))
-
-    def _replaced(self, chunk: TokenisedSentences, noise: RehearsalNoise) -> TokenisedSentences:
+    def replaced(self, chunk: TokenisedSentences, noise: RehearsalNoise) -> TokenisedSentences:
+        """The sentences with public PHI in the place of what is labelled."""
         # Draws that were the same for equal sentences would tell which of them are equal.
         return self.bank.replace_spans(chunk, PrivateNoise() if isinstance(noise, MemoisedNoise) else noise)
 
@@ -116,7 +104,7 @@ class Surrogates(KAnonymous):
 
     def redrawing(self) -> Redrawing | None:
         """See Construction: category, casing and punctuation stand in the share, and the spans are public."""
-        return Redrawing(self.bank, self.vectors.words, self.noise_free)
+        return Redrawing(self.bank, self.vectors.words, self.shown)
 
     def promises(self) -> dict[str, float]:
         """That PHI is replaced, and what words look like that are none."""
@@ -184,7 +172,7 @@ def hidden_names(lists: tuple[tuple[str, ...], ...], vectors: GeneralisedVectors
 
 
 def _train(material: TrainingMaterial, options: TrainingOptions, progress: Progress) -> Trained:
-    vectors = cluster_words(fold_casing(material.vectors, material.names), material, options, SURROGATES.rule)
+    vectors = cluster_words(fold_casing(material.vectors, material.names), material, options, SURROGATES_CENTRES.rule)
     names = hidden_names(material.names, vectors)
     bank = surrogate_bank(material.chunks, names, hides_casing=options.hide_casing, public_lists=material.public_lists)
     made = Surrogates(vectors, project(vectors, options), material.scheme, bank)
@@ -192,4 +180,4 @@ def _train(material: TrainingMaterial, options: TrainingOptions, progress: Progr
 
 
 # Surrogates take the place of labelled PHI ahead of the vocabulary, so a word is not asked how often it is PHI.
-SURROGATES = Procedure("surrogates", Surrogates, _train, clusters=True, rule=PublicRule())
+SURROGATES_CENTRES = Procedure("surrogates-centres", Surrogates, _train, clusters=True, rule=PublicRule())
