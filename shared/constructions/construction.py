@@ -356,7 +356,7 @@ class Construction(ABC):
             hides_casing=self.hides_casing,
             mu=None if noise is None else gaussian_mu(noise[0]),
             surrogate_spans=0 if self.surrogate_bank is None else len(self.surrogate_bank.spans),
-            narrowed=self.narrowed(lists),
+            narrowed=self.narrowed,
             bytes=self._memory() if folder is None else folder_bytes(folder),
         )
 
@@ -368,12 +368,9 @@ class Construction(ABC):
         """
         return Clusters(None, 0)
 
-    def narrowed(self, lists: Sequence[PublicList]) -> Narrowed | None:
-        """How far what is shown far from PHI is narrowed; None where it is not.
-
-        Args:
-            lists: as in `recompute`.
-        """
+    @property
+    def narrowed(self) -> Narrowed | None:
+        """What words are shown far from PHI; None where all that are public are, or none is."""
         return None
 
     @property

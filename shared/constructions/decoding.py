@@ -47,7 +47,7 @@ class Decoding:
         return 2 * self.representer.config.dim
 
     def read_words(self, chunk: TokenisedSentences) -> RaggedSentences:
-        """What the head gets in-house: float32 rows, one for each different word, and ids into them."""
+        """What the head gets in-house: float16 rows, one for each different word, and ids into them."""
         places: dict[str, int] = {}
         ids = np.fromiter((places.setdefault(word, len(places)) for word in chunk.words), np.int32, len(chunk.words))
         rows = self._project(self.vectors.both_views(list(places)))
@@ -111,12 +111,12 @@ class Decoding:
         own: NDArray[np.bool_] = (codes < len(self.vectors)) & ~self.vectors.public[known]
         return own
 
-    def _project(self, views: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Both views through the representer, side by side."""
+    def _project(self, views: NDArray[np.float32]) -> NDArray[np.float16]:
+        """Both views through the representer, side by side, float16 `[rows, dim]`."""
         config = self.representer.config
         if config.dim == config.inputs:
             # A rotation of the whole space changes nothing for a head.
-            return views
+            return views.astype(np.float16)
         both = torch.from_numpy(views.reshape(-1, config.inputs))
-        shown: NDArray[np.float32] = self.representer.end_to_end_noise_free(both, torch.ones(0)).numpy()
+        shown: NDArray[np.float16] = self.representer.end_to_end_noise_free(both, torch.ones(0)).half().numpy()
         return shown.reshape(-1, self.dim)

@@ -59,12 +59,10 @@ class Narrowed:
     Args:
         common_words: how many are, at the most.
         window: a word is near if a labelled token of its sentence is at most so many tokens away.
-        unlisted: of the common words, how many no public list holds.
     """
 
     common_words: int
     window: int
-    unlisted: int
 
 
 @dataclass(frozen=True)

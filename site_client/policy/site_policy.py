@@ -63,6 +63,8 @@ class SitePolicy:
         constructions: procedures whose releases are taken.
         accept_failed_audit: those among them whose audit may have failed; only what nothing proves can be here.
         least_cluster: words that must at least be shown alike; 1 asks for none.
+        most_common_words: words that may at most be shown as they are far from labelled PHI; None for any number of them.
+        exact_window: tokens from labelled PHI within which other public words may be shown, where these are limited.
         hide_casing: whether casing and punctuation of labelled PHI must be hidden.
         max_mu: most that the noise may leave of one token, as mu of Gaussian differential privacy; None for any finite one.
         max_advantage: most that the best attacker may gain on the hospital's own PHI words, 95th percentile; None for no limit.
@@ -80,6 +82,8 @@ class SitePolicy:
     constructions: tuple[str, ...] = DEFAULT_CONSTRUCTIONS
     accept_failed_audit: tuple[str, ...] = ()
     least_cluster: int = 100
+    most_common_words: int | None = 500
+    exact_window: int = 3
     hide_casing: bool = False
     max_mu: float | None = None
     max_advantage: float | None = None
@@ -101,6 +105,8 @@ class SitePolicy:
                 "the audit of the others must pass"
             )
         _check_range("least cluster", self.least_cluster, 1)
+        _check_range("number of common words", self.most_common_words, 0)
+        _check_range("window", self.exact_window, 0)
         _check_range("largest age in days", self.max_age_days, 1)
         _check_range("largest size in bytes", self.max_bytes, 1)
         _check_range("spans of the bank", self.most_bank_spans, 0)
@@ -122,6 +128,8 @@ class SitePolicy:
             "constructions": [*self.constructions],
             "accept_failed_audit": [*self.accept_failed_audit],
             "least_cluster": self.least_cluster,
+            "most_common_words": self.most_common_words,
+            "exact_window": self.exact_window,
             "hide_casing": self.hide_casing,
             "max_mu": None if self.max_mu is None else decimal_text(self.max_mu),
             "max_advantage": None if self.max_advantage is None else decimal_text(self.max_advantage),
@@ -149,6 +157,8 @@ class SitePolicy:
             constructions=_names(read, "constructions"),
             accept_failed_audit=_names(read, "accept_failed_audit"),
             least_cluster=read.integer("least_cluster"),
+            most_common_words=_count(read, stated, "most_common_words", DEFAULT.most_common_words),
+            exact_window=read.integer("exact_window"),
             hide_casing=_flag(read, stated, "hide_casing"),
             max_mu=_limit(read, stated, "max_mu"),
             max_advantage=_limit(read, stated, "max_advantage"),
@@ -222,6 +232,10 @@ def _flag(read: Fields, stated: Mapping[str, Json], key: str) -> bool:
 
 def _limit(read: Fields, stated: Mapping[str, Json], key: str) -> float | None:
     return None if stated.get(key) is None else read.decimal(key)
+
+
+def _count(read: Fields, stated: Mapping[str, Json], key: str, default: int | None) -> int | None:
+    return None if stated.get(key, default) is None else read.integer(key)
 
 
 def _own_words(read: Fields) -> OwnWords:

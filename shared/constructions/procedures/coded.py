@@ -10,7 +10,7 @@ public words. It depends on the tags alone, which travel anyway.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -18,7 +18,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from shared.anonymity.public_lists import PublicList, on_public_lists
 from shared.anonymity.redrawing import Redrawing
 from shared.constructions.decoding import Decoding
 from shared.constructions.procedures.k_anonymous import KAnonymous
@@ -133,11 +132,10 @@ class Coded(KAnonymous):
         """See Construction: codes are numbers."""
         return True
 
-    def narrowed(self, lists: Sequence[PublicList]) -> Narrowed:
+    @property
+    def narrowed(self) -> Narrowed:
         """See Construction."""
-        narrowing = self.vectors.narrowing
-        common = [self.vectors.words[row] for row in np.flatnonzero(narrowing.common).tolist()]
-        return Narrowed(len(common), narrowing.window, int((~on_public_lists(common, lists)).sum()))
+        return Narrowed(int(self.vectors.narrowing.common.sum()), self.vectors.narrowing.window)
 
     def promises(self) -> dict[str, float]:
         """What its clusters promise, and how far it is narrowed."""
@@ -149,18 +147,27 @@ class Coded(KAnonymous):
 
     @staticmethod
     def explain(stated: Mapping[str, float]) -> list[str]:
-        """See Construction."""
-        if "common_words" not in stated:
-            return []
-        return [
-            f"farther than {stated['exact_window']:.0f} words from labelled PHI only the {stated['common_words']:.0f} commonest words "
-            "can be read; of any other word there its group is shown"
-        ]
+        """What its clusters promise, and how far it is narrowed, in words."""
+        return KAnonymous.explain(stated) + explain_narrowing(stated)
 
     def facts(self) -> dict[str, object]:
         """See Construction."""
         narrowing = self.vectors.narrowing
         return super().facts() | {"common_words": int(narrowing.common.sum()), "exact_window": narrowing.window}
+
+
+def explain_narrowing(stated: Mapping[str, float]) -> list[str]:
+    """How far what is shown is narrowed, in words.
+
+    Args:
+        stated: measures of a manifest, of any construction.
+    """
+    if "common_words" not in stated:
+        return []
+    return [
+        f"farther than {stated['exact_window']:.0f} words from labelled PHI the {stated['common_words']:.0f} commonest words can be read; "
+        "of any other word only the group that it belongs to"
+    ]
 
 
 def near_phi(sentences: SentenceLayout, window: int) -> NDArray[np.bool_]:

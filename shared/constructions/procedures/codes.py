@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from shared.anonymity.public_words import PublicRule
 from shared.anonymity.surrogates import surrogate_bank
-from shared.constructions.procedures.coded import Coded
+from shared.constructions.procedures.coded import Coded, explain_narrowing
 from shared.constructions.procedures.k_anonymous import cluster_counted, project
 from shared.constructions.procedures.surrogates import Surrogates, hidden_names
 from shared.constructions.training import Procedure, Trained, TrainingMaterial, TrainingOptions
@@ -32,7 +32,7 @@ class CodedSurrogates(Coded, Surrogates):
     @staticmethod
     def explain(stated: Mapping[str, float]) -> list[str]:
         """What both say."""
-        return Surrogates.explain(stated) + Coded.explain(stated)
+        return Surrogates.explain(stated) + explain_narrowing(stated)
 
 
 def _keep_members(material: TrainingMaterial, options: TrainingOptions, rule: PublicRule) -> MemberVectors:

@@ -49,7 +49,7 @@ def test_recall_is_counted_by_category_and_its_interval_is_that_of_a_bootstrap_o
 ) -> None:
     files = [path for paths in payloads.values() for path in paths]
     ours, theirs = head(0.6), head(0.8)
-    found = {one.category: one for one in compare_recall(ours, theirs, files, SCHEME)}
+    found = {one.category: one for one in compare_recall(ours, theirs, Pool(files, held_out=True), SCHEME)}
     assert set(found) == {ALL, "NAME", "PLACE"}
     rows: list[tuple[int, int, int]] = []
     with Pool(files, held_out=True) as pool:
@@ -73,14 +73,14 @@ def test_recall_is_counted_by_category_and_its_interval_is_that_of_a_bootstrap_o
 
 
 def test_a_head_against_itself_has_not_changed(payloads: dict[str, tuple[Path, ...]]) -> None:
-    for one in compare_recall(head(0.7), head(0.7), payloads[LIAR], SCHEME):
+    for one in compare_recall(head(0.7), head(0.7), Pool(payloads[LIAR], held_out=True), SCHEME):
         assert one.recall == one.before
         assert one.low == pytest.approx(-1 / one.tokens)
         assert one.tokens >= LEAST_TOKENS
 
 
 def test_nothing_to_compare_on_is_nothing() -> None:
-    assert compare_recall(head(0.5), head(0.6), [], SCHEME) == ()
+    assert compare_recall(head(0.5), head(0.6), None, SCHEME) == ()
 
 
 def test_a_liar_s_influence_shows_at_the_others(payloads: dict[str, tuple[Path, ...]]) -> None:

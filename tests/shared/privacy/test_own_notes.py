@@ -60,7 +60,7 @@ class Forgetful(Surrogates):
         self, chunk: TokenisedSentences, noise: RehearsalNoise, factors: object = None
     ) -> RaggedSentences:
         start, end, _ = list(chunk.spans())[-1]
-        words = self._replaced(chunk, noise).words
+        words = self.replaced(chunk, noise).words
         return self.noise_free(chunk.with_words(words[:start] + chunk.words[start:end] + words[end:]))
 
 
