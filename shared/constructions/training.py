@@ -50,7 +50,7 @@ class TrainingOptions:
     neighbours: int = 100
     cluster_size: int = 1000
     max_share: float = 1.0
-    common_words: int = 500
+    common_words: int = 200
     exact_window: int = 3
     hide_casing: bool = False
     dim: int | None = None

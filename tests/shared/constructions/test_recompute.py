@@ -16,7 +16,7 @@ from shared.anonymity.shipped_lists import shipped_lists
 from shared.anonymity.surrogates import FILE, SurrogateBank
 from shared.constructions.construction import Construction
 from shared.constructions.procedures.k_anonymous_invariance import KAnonymousRecurrent
-from shared.constructions.promised import Recomputed
+from shared.constructions.promised import Narrowed, Recomputed
 from shared.constructions.registry import PROCEDURES, load_construction
 from shared.embeddings.generalised import NUMBERS, PUBLIC, GeneralisedVectors
 from shared.embeddings.vectors import unit_rows
@@ -58,7 +58,7 @@ def test_of_an_honest_release_it_is_what_the_release_says() -> None:
     found = made.recompute(LISTS)
     assert found.bytes > made.vectors.matrix.nbytes
     assert found == Recomputed(
-        procedures=("surrogates-centres",),
+        procedures=("surrogates",),
         replaces_phi=True,
         cluster_size=made.vectors.k,
         unlisted_public_words=0,
@@ -66,6 +66,7 @@ def test_of_an_honest_release_it_is_what_the_release_says() -> None:
         mu=None,
         surrogate_spans=2,
         bytes=found.bytes,
+        narrowed=Narrowed(3, 3),
     )
 
 
@@ -83,7 +84,7 @@ def test_clusters_are_counted_as_a_table_counts_them(least: int) -> None:
         alike[tuple(row)] = alike.get(tuple(row), 0) + 1
     found = constructions.k_anonymous(again, SCHEME).recompute(LISTS)
     assert found.cluster_size == min(alike.values()) >= least
-    assert found.procedures == ("k-anonymous-centres",)
+    assert found.procedures == ("k-anonymous",)
 
 
 class TestLies:
@@ -147,7 +148,7 @@ class TestLies:
         constructions.surrogates(vectors(HONEST), SCHEME, BANK).save(tmp_path)
         (tmp_path / FILE).unlink()
         found = load_construction(tmp_path).recompute(LISTS)
-        assert (found.procedures, found.replaces_phi, found.surrogate_spans) == (("k-anonymous-centres",), False, 0)
+        assert (found.procedures, found.replaces_phi, found.surrogate_spans) == (("k-anonymous",), False, 0)
 
     @pytest.mark.parametrize("raw", [-1e4, -math.inf, math.nan])
     def test_a_noise_scale_of_nothing_has_no_bound(self, raw: float) -> None:
