@@ -79,6 +79,7 @@ def run(folder: Path, scale: Scale, say: Callable[[str], None]) -> None:
     began = time.monotonic()
     _make_room(folder)
     public, (*sharing, fourth) = public_site(scale.language), _HOSPITALS[scale.language]
+    say("# at its usual size this takes about twelve minutes of one core")
     say(f"# generated notes: public {public}; hospitals {', '.join(sharing)}; {fourth} shares nothing")
     for site in (public, *sharing, fourth):
         write_corpus(generate_notes(site, scale.notes, scale.seed), _notes(folder, site), "jsonl")

@@ -196,7 +196,7 @@ def dtype_of(dim: int) -> str:
 def _counts(fields: Fields) -> tuple[int, ...]:
     counts = tuple(count for count in fields.items("tag_counts", most=_MAX_TAGS) if type(count) is int)
     if len(counts) != len(fields.items("tag_counts", most=_MAX_TAGS)):
-        raise fields.wrong("tag_counts", "integers")
+        raise fields.refuse_field("tag_counts", "integers")
     return counts
 
 

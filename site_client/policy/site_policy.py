@@ -226,7 +226,7 @@ def _names(read: Fields, key: str) -> tuple[str, ...]:
 def _flag(read: Fields, stated: Mapping[str, Json], key: str) -> bool:
     value = stated.get(key, False)
     if not isinstance(value, bool):
-        raise read.wrong(key, "true or false")
+        raise read.refuse_field(key, "true or false")
     return value
 
 
