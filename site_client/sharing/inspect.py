@@ -12,6 +12,7 @@ from pathlib import Path
 
 from foundation.errors import StorageError
 from protocols.errors import ProtocolError
+from protocols.payload.sentence_block import CODES, row_bytes
 from protocols.share.manifest import ShareManifest
 from protocols.share.sealing import open_share
 from shared.document import Document
@@ -117,11 +118,7 @@ def _columns(manifest: ShareManifest) -> tuple[Column, ...]:
     parquet = manifest.payload_format == "parquet"
     each = 4 * manifest.sentences if parquet else 0
     return (
-        Column(
-            "representation",
-            f"{manifest.dim} numbers a token, of 16 bits each: what the released representer makes of the word and its sentence",
-            2 * manifest.dim * manifest.tokens + each,
-        ),
+        _shown(manifest, each),
         Column(
             "tags",
             "a label for each token: no PHI, or begin or inside of a PHI category; in clear",
@@ -137,6 +134,18 @@ def _columns(manifest: ShareManifest) -> tuple[Column, ...]:
             "the number of tokens of each sentence; in clear",
             4 * manifest.sentences if parquet else 8 * (manifest.sentences + 1),
         ),
+    )
+
+
+def _shown(manifest: ShareManifest, each: int) -> Column:
+    """What shows the words."""
+    size = row_bytes(manifest.dim) * manifest.tokens + each
+    if manifest.dim == CODES:
+        return Column("codes", "a number for each token: a public word, or a group of words that look alike", size)
+    return Column(
+        "representation",
+        f"{manifest.dim} numbers a token, of 16 bits each: what the released representer makes of the word and its sentence",
+        size,
     )
 
 
@@ -185,8 +194,8 @@ def search_lines(searched: Search) -> list[str]:
     """What was searched for, how, and that nothing was found."""
     lines = [
         f"searched all {searched.file_bytes} bytes for the text of {searched.notes} notes: {searched.stretches} different stretches of "
-        f"{STRETCH_BYTES} bytes that begin with a word, as written and in lower case: none stands in it as text; what the vectors "
-        "tell of the words is said under protection"
+        f"{STRETCH_BYTES} bytes that begin with a word, as written and in lower case: none stands in it as text; what codes "
+        "or vectors tell of the words is said under protection"
     ]
     if searched.control:
         lines.append("as a test one of them was planted into a copy of the file's beginning: the search found it")
