@@ -213,7 +213,7 @@ class TestFiles:
     )
     def test_what_does_not_fit_is_refused(self, wrong: dict[str, object]) -> None:
         good = vectors()
-        narrowing = Narrowing(**{**vars(good.narrowing), **wrong})  # type: ignore[arg-type]
+        narrowing = Narrowing(**{**vars(good.narrowing), **wrong})
         with pytest.raises(EmbeddingError):
             MemberVectors(good, good.hidden.copy(), narrowing)
         with pytest.raises(EmbeddingError):
