@@ -74,6 +74,7 @@ def init(folder: Path, site: str, approval: bool, protect: bool, as_json: bool) 
         "site-client encode notes/ --out share.parquet",
         "site-client encode notes.jsonl --labels our-labels.toml --out share.h5",
         "site-client encode notes/ --max-advantage 0.2 --out share.parquet",
+        "site-client encode notes-of-all-years/ --again --out share.parquet",
     ),
 )
 @click.argument("notes", type=existing_path)
@@ -95,6 +96,11 @@ def init(folder: Path, site: str, approval: bool, protect: bool, as_json: bool) 
     is_flag=True,
     help="keys/noise.key is lost for good: make another. Sentences shared before get a second draw, which averages out.",
 )
+@click.option(
+    "--again",
+    is_flag=True,
+    help="Whole earlier shares, as they were labelled then: once more under another representer, or where one was refused or taken back.",
+)
 @accept_option
 @answering_option
 @folder_option
@@ -106,13 +112,14 @@ def encode_notes(
     max_advantage: float | None,
     advantage_quantile: float | None,
     new_noise: bool,
+    again: bool,
     accepted: bool,
     approver: str | None,
     root: Path,
     as_json: bool,
     **reading: Any,
 ) -> None:
-    """Encode labelled notes into a signed share, which stays here until `submit`."""
+    """Encode labelled notes that have not left before into a signed share, which stays here until `submit`."""
     from command_line.notes import Notes
     from shared.labels import load_scheme_file
     from site_client import workspace
@@ -124,7 +131,7 @@ def encode_notes(
     warn_of_expiry(opened)
     read = Notes(notes, NotesOptions.of(reading), load_scheme_file(opened.release().folder), to_share=True)
     with progress_bar(quiet=as_json) as bar:
-        encoded = encode(opened, read, out, bar, bound, new_noise=new_noise, acceptance=acceptance)
+        encoded = encode(opened, read, out, bar, bound, new_noise=new_noise, again=again, acceptance=acceptance)
     manifest = encoded.manifest
     lines = [
         *read.lines(),
@@ -132,14 +139,14 @@ def encode_notes(
         *encoded.judgement.lines(),
         *guarded_lines(encoded.guarded, manifest.protection),
         *_unlabelled_lines(encoded.without_labels, read.corpus.report.read),
-        *encoded.known.lines(),
+        *encoded.sifted.lines(),
         f"the share is still in this house; next: site-client inspect {out}",
     ]
     result = {
         "share": str(out),
         "quarantined": read.quarantined,
         "notes_without_labels": encoded.without_labels,
-        **encoded.known.as_json(),
+        **encoded.sifted.as_json(),
         **manifest.to_json(),
         **guarded_json(encoded.guarded),
         "judgement": encoded.judgement.as_json(),

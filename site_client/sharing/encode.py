@@ -31,11 +31,11 @@ from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from site_client.ledger import Event, record
 from site_client.noise_secret import make_noise_secret
 from site_client.policy.enforcing import Acceptance, Judgement, Step, judge_release, require_kept
-from site_client.policy.examining import public_lists
+from site_client.policy.examining import digest_of_representer, public_lists
 from site_client.policy.own_notes import BankWatch, judge_on_notes
 from site_client.sharing.encode_report import report_path, write_report
 from site_client.sharing.guard import Guard, Guarded, neighbours_of
-from site_client.sharing.known_notes import KnownNotes, NoteDigests
+from site_client.sharing.new_notes import Sieve, Sifted
 from site_client.sharing.protection import protection
 from site_client.workspace import Workspace
 
@@ -51,14 +51,14 @@ class Encoded:
         manifest: as it was signed.
         guarded: what the best attacker tells of these notes.
         without_labels: notes in which nothing is labelled PHI.
-        known: how many of the notes were shared before.
+        sifted: what was left out because it has left before.
         judgement: of the release, by the hospital's policy.
     """
 
     manifest: ShareManifest
     guarded: Guarded
     without_labels: int
-    known: KnownNotes
+    sifted: Sifted
     judgement: Judgement
 
 
@@ -69,6 +69,7 @@ def encoded_blocks(
     noise: SharingNoise,
     progress: Progress = silent,
     watch: Callable[[Sequence[str]], object] = lambda words: None,
+    sieve: Sieve | None = None,
 ) -> Iterator[SentenceBlock]:
     """The documents' sentences as they leave, in the order of the notes; the writer shuffles them.
 
@@ -79,14 +80,17 @@ def encoded_blocks(
         noise: of the share.
         progress: called after every chunk with the tokens done.
         watch: takes the words of every chunk, as they stand in the notes.
+        sieve: keeps back what has left before; None lets everything through, as measurements need it.
 
     Raises:
         LabelError: a label is not in the scheme of the release.
     """
     done = 0
-    for chunk in tokenised_chunks(tokenise_documents(documents), construction.scheme):
+    notes = tokenise_documents(documents)
+    for chunk in tokenised_chunks(notes if sieve is None else sieve.notes(notes), construction.scheme):
         watch(chunk.words)
-        passed, factors = guard.admit_sentences(chunk)
+        new = chunk if sieve is None else sieve.sentences(chunk)
+        passed, factors = guard.admit_sentences(new)
         if len(passed.lengths):
             yield block_of(construction.share_sentences(passed, noise, factors))
         done += len(chunk.words)
@@ -116,6 +120,7 @@ def encode(
     bound: AdvantageBound | None = None,
     *,
     new_noise: bool = False,
+    again: bool = False,
     acceptance: Acceptance | None = None,
 ) -> Encoded:
     """Write a payload and, beside it, its signed manifest and the report that stays in the house.
@@ -127,10 +132,12 @@ def encode(
         progress: called after every chunk with the tokens done.
         bound: what the best attacker may tell of each sentence; None only measures it.
         new_noise: whether a lost secret of the noise may be made anew; the ledger tells of it.
+        again: earlier shares leave again, and nothing else; see `site_client.sharing.new_notes`.
         acceptance: who takes the responsibility for a release that does not keep the hospital's policy; recorded.
 
     Raises:
-        PolicyError: the release, or what it shows of the first notes, does not keep the policy; nothing was written.
+        PolicyError: the release, or what it shows of the first notes, does not keep the policy, or there are too few notes that
+            have not left before; nothing was written.
         ConfigurationError: no sentence with PHI keeps the bound.
         CorpusError: there is no token to share, or not one label: a head would learn from it that nothing is PHI.
         WorkspaceError, ProtocolError, StorageError: see there; no payload and no manifest stays.
@@ -142,7 +149,7 @@ def encode(
     construction = load_construction(release.folder)
     # A key that can't be read shows now, not after hours.
     workspace.key()
-    digests = NoteDigests(workspace)
+    sieve = Sieve(workspace, digest_of_representer(release), again=again)
     first, documents = _head(documents)
     judgement = judge_on_notes(workspace, judgement, construction, first, bound)
     require_kept(workspace, judgement, Step.ENCODE, acceptance)
@@ -153,14 +160,13 @@ def encode(
         nonlocal without_labels
         for document in documents:
             without_labels += not document.annotations
-            digests.add(document.text)
             yield document
 
     noise, checking = _noises(workspace, construction, release.folder, new_noise)
     guard = Guard(construction, neighbours_of(release.folder), bound, checking)
     rules = _rules(construction, guard)
     with ShuffledWriter(out, dim=construction.dim, rules=rules) as writer:
-        for block in encoded_blocks(construction, counted(), guard, noise, progress, bank.add):
+        for block in encoded_blocks(construction, counted(), guard, noise, progress, bank.add, sieve):
             writer.append(block)
             labelled = labelled or bool(block.tags.any())
         guarded = guard.result()
@@ -177,10 +183,11 @@ def encode(
                 "expected labelled notes, got not one label that the release has a category for; check the folder, "
                 "--format and --labels"
             )
-        if not writer.sentences:
+        if not (writer.sentences or sieve.left_out):
             raise CorpusError(
                 "expected notes with at least one token, got none; check the folder, and what --quarantine set aside"
             )
+        sifted = sieve.finish(judgement.policy.least_new_notes)
     try:
         workspace, sequence = workspace.next_sequence()
         fields = ShareFields(
@@ -198,8 +205,8 @@ def encode(
         # The key in use now: it may have been replaced meanwhile, and the ledger knows no other.
         manifest = seal_share(out, fields, workspace.key(), checked=writer.checked)
         write_report(out, manifest, guarded)
-        digests.save(sequence)
-        return Encoded(manifest, guarded, without_labels, digests.known(), judgement)
+        sieve.save(sequence)
+        return Encoded(manifest, guarded, without_labels, sifted, judgement)
     except BaseException:
         # A payload without its manifest is of no use to anybody, nor are the manifest and report of one that it replaced.
         for left in (out, manifest_path(out), report_path(out)):
