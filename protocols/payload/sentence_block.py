@@ -20,6 +20,8 @@ LENGTH_TYPE = np.dtype("<i4")
 CLASS_TYPE = np.dtype("u1")
 CASING_CLASSES = 7
 MAX_DIM = 4096
+UNKNOWN_TAG = 255
+"""Nobody knows whether this token is PHI: nobody is to learn from its tag."""
 # Rows that stay in the processor's cache.
 _NORM_ROWS = 2048
 _INFINITE_BITS = 0x7C00
@@ -130,11 +132,11 @@ class CheckedValues:
             places = _find_places(block, self.rules.codebook, place)
             self._rows += np.bincount(places, minlength=len(self._rows))
         self._blocks += 1
-        self._counts += np.bincount(block.tags, minlength=self.rules.tags)
+        self._counts += np.bincount(block.tags[block.tags != UNKNOWN_TAG], minlength=self.rules.tags)
 
     @property
     def tag_counts(self) -> tuple[int, ...]:
-        """How often each tag was seen, in the order of the tags."""
+        """How often each tag was seen, in the order of the tags; what is unknown is not among them."""
         return tuple(self._counts.tolist())
 
     @property
@@ -152,8 +154,9 @@ def check_block(block: SentenceBlock, rules: ValueRules, place: str = "block") -
         TagSequenceError: a tag that goes on with what was not begun.
         CodebookError: a row that no word has.
     """
-    if int(block.tags.max()) >= rules.tags:
-        raise BoundsError(f"tags below {rules.tags}", received=str(block.tags.max()), advice="refuse it", place=place)
+    tags = block.tags[block.tags != UNKNOWN_TAG]
+    if int(tags.max(initial=0)) >= rules.tags:
+        raise BoundsError(f"tags below {rules.tags}", received=str(tags.max()), advice="refuse it", place=place)
     if int(block.casing.max()) >= CASING_CLASSES:
         raise BoundsError(f"casing classes below {CASING_CLASSES}", received=str(block.casing.max()), place=place)
     largest = largest_norm(block.values)

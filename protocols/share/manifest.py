@@ -81,7 +81,7 @@ class ShareManifest(ShareFields):
         dim: width of the representations.
         sentences: sentences in the payload.
         tokens: tokens in the payload.
-        tag_counts: tokens of each tag, in the order of the scheme.
+        tag_counts: tokens of each tag, in the order of the scheme; the tag of the others is unknown.
         payload_format: "parquet" or "hdf5".
         payload_bytes: size of the payload file.
         payload_sha256: its SHA-256, 64 hexadecimal digits.
@@ -106,10 +106,15 @@ class ShareManifest(ShareFields):
         check_range(self.payload_bytes, 1, 2**53 - 1, "payload_bytes")
         if self.payload_format not in PAYLOAD_FORMATS or self.dtype != DTYPE:
             raise SchemaError(f"{DTYPE} in {' or '.join(PAYLOAD_FORMATS)}", received="another", place="payload_format")
-        if len(self.tag_counts) != self.tags or min(self.tag_counts) < 0 or sum(self.tag_counts) != self.tokens:
+        if len(self.tag_counts) != self.tags or min(self.tag_counts) < 0 or self.unknown_tags < 0:
             raise BoundsError(
                 f"{self.tags} counts of tags that add up to {self.tokens}", received="others", place="tag_counts"
             )
+
+    @property
+    def unknown_tags(self) -> int:
+        """Tokens of which nobody says whether they are PHI."""
+        return self.tokens - sum(self.tag_counts)
 
     def to_json(self) -> dict[str, Json]:
         """The JSON object, ready for `canonical_bytes`."""

@@ -14,6 +14,9 @@ from importlib.metadata import version
 from itertools import chain, islice
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from protocols.payload.codebook import Codebook
 from protocols.payload.sentence_block import SentenceBlock, ValueRules
 from protocols.payload.shuffled_writer import ShuffledWriter
@@ -23,11 +26,13 @@ from shared.constructions.construction import Construction
 from shared.constructions.registry import load_construction
 from shared.document import Document
 from shared.errors import ConfigurationError, CorpusError
+from shared.labels import UNKNOWN_TAG
 from shared.models.noise import SharingNoise
 from shared.privacy.enforcement import AdvantageBound
 from shared.progress import Progress, silent
 from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
+from site_client.checking.checker import HIDE_ABOVE, make_checker
 from site_client.ledger import Event, record
 from site_client.noise_secret import make_noise_secret
 from site_client.policy.enforcing import Acceptance, Judgement, Step, judge_release, require_kept
@@ -52,6 +57,7 @@ class Encoded:
         guarded: what the best attacker tells of these notes.
         without_labels: notes in which nothing is labelled PHI.
         sifted: what was left out because it has left before.
+        doubtful: stretches that nobody had labelled, and that were hidden like PHI; those of notes that were left out count, too.
         judgement: of the release, by the hospital's policy.
     """
 
@@ -59,6 +65,7 @@ class Encoded:
     guarded: Guarded
     without_labels: int
     sifted: Sifted
+    doubtful: int
     judgement: Judgement
 
 
@@ -92,13 +99,17 @@ def encoded_blocks(
         new = chunk if sieve is None else sieve.sentences(chunk)
         passed, factors = guard.admit_sentences(new)
         if len(passed.lengths):
-            yield block_of(construction.share_sentences(passed, noise, factors))
+            yield block_of(construction.share_sentences(passed, noise, factors), passed.are_doubtful)
         done += len(chunk.words)
         progress("tokens", done, 0)
 
 
-def block_of(sentences: SharedSentences) -> SentenceBlock:
+def block_of(sentences: SharedSentences, doubtful: NDArray[np.bool_] | None = None) -> SentenceBlock:
     """What may leave, in the layout of a payload.
+
+    Args:
+        sentences: what may leave.
+        doubtful: bool `[tokens]`, tokens of which nobody knows whether they are PHI; None where there are none.
 
     Raises:
         TypeError: these sentences may not leave.
@@ -107,8 +118,9 @@ def block_of(sentences: SharedSentences) -> SentenceBlock:
         raise TypeError(
             f"expected what a share holds, got {type(sentences).__name__}; see `Construction.share_sentences`"
         )
+    tags = sentences.tags if doubtful is None else np.where(doubtful, np.uint8(UNKNOWN_TAG), sentences.tags)
     return SentenceBlock(
-        sentences.values.astype("<f2", copy=False), sentences.tags, sentences.casing, sentences.lengths.astype("<i4")
+        sentences.values.astype("<f2", copy=False), tags, sentences.casing, sentences.lengths.astype("<i4")
     )
 
 
@@ -121,6 +133,7 @@ def encode(
     *,
     new_noise: bool = False,
     again: bool = False,
+    hide_above: float | None = HIDE_ABOVE,
     acceptance: Acceptance | None = None,
 ) -> Encoded:
     """Write a payload and, beside it, its signed manifest and the report that stays in the house.
@@ -133,6 +146,8 @@ def encode(
         bound: what the best attacker may tell of each sentence; None only measures it.
         new_noise: whether a lost secret of the noise may be made anew; the ledger tells of it.
         again: earlier shares leave again, and nothing else; see `site_client.sharing.new_notes`.
+        hide_above: how probable it must be that something which nobody labelled is PHI, for it to be hidden like labelled PHI, where
+            labelled PHI is replaced; its tag is then unknown. None looks for nothing.
         acceptance: who takes the responsibility for a release that does not keep the hospital's policy; recorded.
 
     Raises:
@@ -154,7 +169,7 @@ def encode(
     judgement = judge_on_notes(workspace, judgement, construction, first, bound)
     require_kept(workspace, judgement, Step.ENCODE, acceptance)
     bank = BankWatch(construction, public_lists(workspace, judgement.policy))
-    labelled, without_labels = False, 0
+    labelled, without_labels, hidden = False, 0, 0
 
     def counted() -> Iterator[Document]:
         nonlocal without_labels
@@ -162,13 +177,23 @@ def encode(
             without_labels += not document.annotations
             yield document
 
+    def checked() -> Iterator[Document]:
+        nonlocal hidden
+        if hide_above is None or not construction.replaces_phi:
+            yield from counted()
+            return
+        for found in make_checker(workspace, construction.scheme).check(counted()):
+            document = found.with_doubts(hide_above)
+            hidden += len(document.annotations) - len(found.document.annotations)
+            yield document
+
     noise, checking = _noises(workspace, construction, release.folder, new_noise)
     guard = Guard(construction, neighbours_of(release.folder), bound, checking)
     rules = _rules(construction, guard)
     with ShuffledWriter(out, dim=construction.dim, rules=rules) as writer:
-        for block in encoded_blocks(construction, counted(), guard, noise, progress, bank.add, sieve):
+        for block in encoded_blocks(construction, checked(), guard, noise, progress, bank.add, sieve):
             writer.append(block)
-            labelled = labelled or bool(block.tags.any())
+            labelled = labelled or bool((block.tags[block.tags != UNKNOWN_TAG] > 0).any())
         guarded = guard.result()
         if (seen := bank.judged(judgement)) != judgement:
             judgement = seen
@@ -206,7 +231,7 @@ def encode(
         manifest = seal_share(out, fields, workspace.key(), checked=writer.checked)
         write_report(out, manifest, guarded)
         sieve.save(sequence)
-        return Encoded(manifest, guarded, without_labels, sifted, judgement)
+        return Encoded(manifest, guarded, without_labels, sifted, hidden, judgement)
     except BaseException:
         # A payload without its manifest is of no use to anybody, nor are the manifest and report of one that it replaced.
         for left in (out, manifest_path(out), report_path(out)):

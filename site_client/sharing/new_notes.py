@@ -156,7 +156,9 @@ class Sieve:
         away = self._away(here)
         kept, passed = here[~away], chunk.leave_out(away)
         self._sentences.append(kept)
-        self._labelled.append(self._key.labelled(kept, passed))
+        # What a program takes for PHI may be another thing next time; the labels are those that people gave.
+        given = passed.with_tags(np.where(passed.are_doubtful, np.uint8(0), passed.tags))
+        self._labelled.append(self._key.labelled(kept, given))
         return passed
 
     def finish(self, least: int) -> Sifted:

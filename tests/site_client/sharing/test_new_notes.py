@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from protocols.canonical import Json
-from shared.document import Document
+from shared.document import Annotation, Document
 from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from site_client import ledger
 from site_client.errors import PolicyError
@@ -179,6 +179,12 @@ def test_attack_part_of_a_share_under_another_representer(change: str, site: Wor
     changed = [] if change == "a note is missing" else [CHANGES[change](NOTES[0])]
     with pytest.raises(PolicyError, match="with the labels that it left with"):
         encode(site, [*changed, *NOTES[1:]], representer=B, again=True)
+
+
+def test_what_a_program_takes_for_phi_is_no_label_that_was_changed(site: Workspace) -> None:
+    doubted = [replace(one, annotations=(*one.annotations, Annotation(0, 3, "DATE", doubtful=True))) for one in NOTES]
+    first = share(site, NOTES, 1)
+    assert Counter(encode(site, doubted, representer=B, again=True)[0]) == Counter(first)
 
 
 @pytest.mark.parametrize("state", ["rejected", "withdrawn"])
