@@ -22,11 +22,11 @@ from bench.outcomes import load_or_measure
 from bench.privacy.material import COMMAND, PROVIDER_NOTES, background, spanish, spanish_names
 from bench.results import Entry, record
 from bench.results_loop import SEEDS, private_pipeline
-from shared.anonymity.names import full_names
+from shared.anonymity.names import default_names
 from shared.augment.pseudonyms import is_punctuation
 from shared.constructions.construction import Construction
 from shared.document import Annotation, Document
-from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
+from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_corpus
 from shared.text.casing import cased_like
 from shared.training.tagging import TaggingConfig
 from site_client.checking.checker import HIDE_ABOVE, Checker
@@ -67,7 +67,8 @@ def forget(documents: Iterable[Document], rate: float, seed: int) -> list[tuple[
     """Each note with the labels that are left, and those that were forgotten."""
     chance, left = random.Random(seed), []
     for document in documents:
-        kept, gone = [], []
+        kept: list[Annotation] = []
+        gone: list[Annotation] = []
         for span in document.annotations:
             (gone if chance.random() < rate else kept).append(span)
         left.append((replace(document, annotations=tuple(kept)), tuple(gone)))
@@ -84,7 +85,8 @@ class Reader:
     def __init__(self, construction: Construction) -> None:
         self._construction = construction
         self._known: dict[str, bytes] = {}
-        self._candidates = [" ".join(name).split() for name in full_names(construction.scheme.name, CANDIDATES // 2, 1)]
+        self._first, self._last, _ = default_names(construction.scheme.name)
+        self._candidates: dict[tuple[bool, ...], list[list[str]]] = {}
 
     def told(self, notes: Sequence[tuple[Document, tuple[Annotation, ...]]], checker: Checker | None) -> Told:
         """What a share of notes tells of the labels that were forgotten in them.
@@ -96,26 +98,29 @@ class Reader:
         documents = [document for document, _ in notes]
         if checker is not None:
             documents = [checked.with_doubts(HIDE_ABOVE) for checked in checker.check(documents)]
-        true = tokenised_corpus([replace(one, annotations=gone) for one, gone in notes], self._construction.scheme)
-        chunk = tokenised_corpus(documents, self._construction.scheme)
-        assert chunk.words == true.words
+        told = [self._of_note(document, gone) for document, (_, gone) in zip(documents, notes, strict=True)]
+        return Told(len(notes), *(sum(column) for column in zip(*told, strict=True)))
+
+    def _of_note(self, document: Document, gone: Sequence[Annotation]) -> tuple[int, int, int, float, int, int]:
+        """The counts of Told for one note; what is labelled in it decides how it is cut."""
+        [(document, tokens)] = tokenise_documents([document])
+        chunk = tokenised_corpus([document], self._construction.scheme)
         seen = self._construction.rehearse_share(chunk, torch.Generator().manual_seed(1))
         rows = [row.tobytes() for row in seen.values]
-        words = np.array([not is_punctuation(word) for word in chunk.words])
-        exact = self._exact(chunk, rows)
-        forgotten, other = words & (true.tags > 0), words & (true.tags == 0) & ((chunk.tags == 0) | chunk.are_doubtful)
-        names = [
-            list(range(start, end))
-            for start, end, category in true.spans()
-            if self._construction.scheme.categories[category] in _NAMES and int(words[start:end].sum()) > 1
-        ]
-        found = sum(self._picked([place for place in name if words[place]], chunk, rows) for name in names)
-        return Told(
-            len(notes),
+        words = np.array([not is_punctuation(word) for word in chunk.words], dtype=np.bool_)
+        forgotten = np.zeros(len(words), dtype=np.bool_)
+        names = []
+        for span in gone:
+            inside = words & (tokens.spans[:, 0] < span.end) & (tokens.spans[:, 1] > span.start)
+            forgotten |= inside
+            if span.category in _NAMES and inside.sum() > 1:
+                names.append(np.flatnonzero(inside).tolist())
+        other = words & ~forgotten & ((chunk.tags == 0) | chunk.are_doubtful)
+        return (
             int(forgotten.sum()),
-            int((forgotten & exact).sum()),
+            int((forgotten & self._exact(chunk, rows)).sum()),
             len(names),
-            found,
+            sum(self._picked(name, chunk, rows) for name in names),
             int(other.sum()),
             int((other & chunk.are_doubtful).sum()),
         )
@@ -131,10 +136,20 @@ class Reader:
         visible = [(index, place) for index, place in enumerate(places) if chunk.tags[place] == 0]
         alike = sum(
             all(self._shown(cased_like(name[index], chunk.words[place])) == rows[place] for index, place in visible)
-            for name in self._candidates
-            if len(name) == len(places)
+            for name in self._names_like(tuple(len(chunk.words[place]) == 1 for place in places))
         )
         return 1 / (1 + alike)
+
+    def _names_like(self, initials: tuple[bool, ...]) -> list[list[str]]:
+        """Other names of so many words, a given name and surnames, some of them initials."""
+        if initials not in self._candidates:
+            chance = random.Random(1)
+            lists = [self._first, *[self._last] * (len(initials) - 1)]
+            self._candidates[initials] = [
+                [chance.choice(words)[: 1 if initial else None] for words, initial in zip(lists, initials, strict=True)]
+                for _ in range(CANDIDATES - 1)
+            ]
+        return self._candidates[initials]
 
     def _shown(self, word: str) -> bytes:
         if word not in self._known:

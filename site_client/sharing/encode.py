@@ -14,9 +14,6 @@ from importlib.metadata import version
 from itertools import chain, islice
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from protocols.payload.codebook import Codebook
 from protocols.payload.sentence_block import SentenceBlock, ValueRules
 from protocols.payload.shuffled_writer import ShuffledWriter
@@ -99,17 +96,13 @@ def encoded_blocks(
         new = chunk if sieve is None else sieve.sentences(chunk)
         passed, factors = guard.admit_sentences(new)
         if len(passed.lengths):
-            yield block_of(construction.share_sentences(passed, noise, factors), passed.are_doubtful)
+            yield block_of(construction.share_sentences(passed, noise, factors))
         done += len(chunk.words)
         progress("tokens", done, 0)
 
 
-def block_of(sentences: SharedSentences, doubtful: NDArray[np.bool_] | None = None) -> SentenceBlock:
+def block_of(sentences: SharedSentences) -> SentenceBlock:
     """What may leave, in the layout of a payload.
-
-    Args:
-        sentences: what may leave.
-        doubtful: bool `[tokens]`, tokens of which nobody knows whether they are PHI; None where there are none.
 
     Raises:
         TypeError: these sentences may not leave.
@@ -118,9 +111,8 @@ def block_of(sentences: SharedSentences, doubtful: NDArray[np.bool_] | None = No
         raise TypeError(
             f"expected what a share holds, got {type(sentences).__name__}; see `Construction.share_sentences`"
         )
-    tags = sentences.tags if doubtful is None else np.where(doubtful, np.uint8(UNKNOWN_TAG), sentences.tags)
     return SentenceBlock(
-        sentences.values.astype("<f2", copy=False), tags, sentences.casing, sentences.lengths.astype("<i4")
+        sentences.values.astype("<f2", copy=False), sentences.tags, sentences.casing, sentences.lengths.astype("<i4")
     )
 
 

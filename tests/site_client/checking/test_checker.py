@@ -158,7 +158,7 @@ def test_a_terminal_shows_the_words_and_nothing_that_moves_its_cursor() -> None:
     assert "Oxenthorpe" not in "".join(map(repr, listed))
 
 
-def blocks(path: Path) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def blocks(path: Path) -> tuple[np.ndarray, np.ndarray]:
     with open_payload(path) as reader:
         read = list(reader)
     return np.concatenate([block.values for block in read]), np.concatenate([block.tags for block in read])
@@ -192,3 +192,6 @@ def test_doubtful_spans_are_replaced_like_labelled_ones_whatever_their_words() -
         shown.append(construction.rehearse_share(chunk, torch.Generator().manual_seed(1)))
     assert (shown[0].values == shown[1].values).all()
     assert (shown[0].tags == shown[1].tags).all()
+    assert int((shown[0].tags == UNKNOWN_TAG).sum()) == 6
+    # The sure label keeps its own tags.
+    assert {1, 2} <= set(shown[0].tags.tolist())

@@ -54,8 +54,8 @@ def leave(site: Workspace, sequence: int, state: str = "") -> None:
         ledger.record(site, Event.RECEIPT, receipt)
 
 
-def share(site: Workspace, documents: Sequence[Document], sequence: int, **named: str) -> list[tuple[str, ...]]:
-    shown, _ = encode(site, documents, sequence, **named)
+def share(site: Workspace, documents: Sequence[Document], sequence: int, representer: str = A) -> list[tuple[str, ...]]:
+    shown, _ = encode(site, documents, sequence, representer)
     leave(site, sequence)
     return shown
 
