@@ -28,6 +28,7 @@ from bench.outcomes import (
     with_interval,
 )
 from bench.privacy.attacks import adversaries, adversaries_invariance, memberships, strong, vocabularies
+from bench.privacy.forgotten import forgotten
 from bench.privacy.material import (
     COMMAND,
     PROVIDER_NOTES,
@@ -341,6 +342,7 @@ PARTS = {
     "strong": strong,
     "vocabulary": vocabularies,
     "membership": memberships,
+    "forgotten": forgotten,
     "times": times,
 }
 

@@ -37,7 +37,7 @@ HIDDEN = ""
 HIDDEN_TAG = 255
 """Tag of each of its tokens: one more than any scheme can have."""
 UNKNOWN_TAG = HIDDEN_TAG
-"""In a training: tag of a token whose label does not count, so that any may stand there. No share holds it."""
+"""In a share, and in a training: tag of a token of which nobody knows whether it is PHI. Any may stand there, so it teaches nothing and is not scored."""
 
 
 @dataclass(frozen=True)
@@ -223,6 +223,23 @@ def encode_tags(spans: NDArray[np.int32], document: Document, scheme: LabelSchem
     touched = lengths > 0
     tags[first[touched]] = own[touched, 0]
     return tags
+
+
+def doubtful_tokens(spans: NDArray[np.int32], document: Document) -> NDArray[np.bool_]:
+    """Which tokens are of a span that nobody has labelled, bool `[tokens]`.
+
+    Args:
+        spans: as in `encode_tags`, by which a token that two spans touch is of the earlier one.
+        document: its annotations are looked at.
+    """
+    marked = np.zeros(len(spans), dtype=np.bool_)
+    if not any(span.doubtful for span in document.annotations):
+        return marked
+    for span in reversed(document.annotations):
+        first = np.searchsorted(spans[:, 1], span.start, side="right")
+        last = np.searchsorted(spans[:, 0], span.end, side="left")
+        marked[first:last] = span.doubtful
+    return marked
 
 
 def without_hidden(tags: NDArray[np.uint8]) -> NDArray[np.uint8]:

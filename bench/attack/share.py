@@ -23,7 +23,7 @@ from aggregator.registry.states import ShareState
 from aggregator.sandbox import parent as sandbox
 from aggregator.workspace import Workspace, open_workspace
 from bench.attack.outcome import Outcome, shorten
-from bench.attack.world import World, require
+from bench.attack.world import World, hospital, require
 from foundation.errors import DeidError
 from protocols.canonical import Json, canonical_bytes
 from protocols.keys.signing import BUNDLE_CONTEXT, SHARE_CONTEXT, PrivateKey, Signature
@@ -158,7 +158,8 @@ class Liar:
         return ingest(self.provider, bundle)
 
     def encode(self, documents: list[Document], name: str, site: str = SITE) -> Path:
-        """A share of some notes, honestly made."""
+        """A share of some notes, honestly made but for their number: a hospital that lies sends as few as it likes."""
+        require(hospital("policy", "set", "--least-new-notes", 0, "--workspace", self.world.site(site)))
         share = self.world.root / f"{name}.parquet"
         require(self.world.encode(site, self.world.write_notes(name, documents), share))
         return share

@@ -19,6 +19,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import torch
 
 from foundation.files import write_text
@@ -27,7 +28,7 @@ from shared.anonymity.public_lists import PublicList
 from shared.anonymity.telling_spans import Telling
 from shared.augment.pseudonyms import is_punctuation
 from shared.errors import ModelError, TrainingError
-from shared.labels import without_hidden
+from shared.labels import UNKNOWN_TAG, without_hidden
 from shared.models.noise import NoiseSource
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import CASING_CLASSES, casing_classes
@@ -104,7 +105,9 @@ class SurrogateBank:
         return f"SurrogateBank({len(self.spans)} spans)"
 
     def replace_spans(self, chunk: TokenisedSentences, noise: NoiseSource) -> TokenisedSentences:
-        """The sentences with every labelled span replaced; what is HIDDEN is drawn word by word, and its tags become O.
+        """The sentences with every span replaced; what is HIDDEN is drawn word by word, and its tags become O.
+
+        Of a span that nobody has labelled the tags become unknown.
 
         Args:
             chunk: labelled sentences.
@@ -119,7 +122,8 @@ class SurrogateBank:
             words[start:end] = [
                 self._varied(category, word, chance) for word, chance in zip(drawn, others[start:end], strict=True)
             ]
-        return TokenisedSentences(words, without_hidden(chunk.tags), chunk.lengths)
+        tags = np.where(chunk.are_doubtful, np.uint8(UNKNOWN_TAG), without_hidden(chunk.tags))
+        return TokenisedSentences(words, tags, chunk.lengths)
 
     def _add_singles(self, category: int, words: Sequence[str], ahead: Sequence[str]) -> None:
         for place, (word, kind) in enumerate(zip(words, self._pattern(words), strict=True)):

@@ -121,7 +121,7 @@ def _columns(manifest: ShareManifest) -> tuple[Column, ...]:
         _shown(manifest, each),
         Column(
             "tags",
-            "a label for each token: no PHI, or begin or inside of a PHI category; in clear",
+            "a label for each token: no PHI, begin or inside of a PHI category, or unknown; in clear",
             manifest.tokens + each,
         ),
         Column(
