@@ -15,7 +15,7 @@ import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
 from typing import TypeVar
@@ -132,6 +132,24 @@ def load_scheme_file(folder: Path) -> LabelScheme:
         return LabelScheme(str(data["name"]), tuple(map(str, data["categories"])))
     except (ValueError, KeyError, TypeError, ConfigurationError) as error:
         raise ModelError("scheme.json: expected a label scheme; pull the release again") from error
+
+
+@cache
+def _of_any_form() -> frozenset[str]:
+    named: set[str] = set()
+    for name in scheme_names():
+        listed = _bundled(name).get("any_form", [])
+        assert isinstance(listed, list)
+        named.update(listed)
+    return frozenset(named)
+
+
+def categories_of_any_form(scheme: LabelScheme) -> frozenset[int]:
+    """Categories whose spans are of many lengths and forms, such as addresses, so that these would tell a person; by their numbers.
+
+    Told by the names that the schemes of the project have for them: no release can say otherwise.
+    """
+    return frozenset(index for category, index in scheme.category_index.items() if category in _of_any_form())
 
 
 def load_mapping(source: str, target: str) -> dict[str, str]:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from shared.text.tokens import Placeholders, Tokens, cut_sentences, cut_tokens
 
 MAX_SPAN_TOKENS = 16
-"""A span has no more tokens than these; the last one has all that is left."""
+"""A span has no more tokens than these; the last one has all that is left, and of it the letters."""
 PUNCTUATION = ".,:;-/'\"()@#&_\\"
 """All that a span shows of its characters that are neither letters nor digits."""
 
@@ -141,10 +141,14 @@ def _cut_span(text: str, start: int, end: int, limit: int) -> tuple[list[str], l
     found = list(_RUN.finditer(text, start, end))
     if not found:
         return [_EMPTY], [(start, end)]
-    words, places = [run.group() for run in found[:limit]], [run.span() for run in found[:limit]]
-    places[-1] = places[-1][0], found[-1].end()
+    words, places = [run.group() for run in found], [run.span() for run in found[:limit]]
     if not _NOTHING_TO_PASS_OVER.fullmatch(text, start, end):
         words = list(map(_spelled, words))
+    if len(found) > limit:
+        places[-1] = places[-1][0], found[-1].end()
+        # Its casing is that of all that is left, whatever stands first.
+        letters = "".join(word for word in words[limit - 1 :] if word[0].isalpha())
+        words[limit - 1 :] = [letters or words[limit - 1]]
     return words, places
 
 

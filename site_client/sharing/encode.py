@@ -88,7 +88,8 @@ def encoded_blocks(
         watch(chunk.words)
         passed, factors = guard.admit_sentences(chunk)
         if len(passed.lengths):
-            yield block_of(construction.share_sentences(passed, noise, factors))
+            sent = construction.with_public_lengths(passed, noise)
+            yield block_of(construction.share_sentences(sent, noise, factors))
         done += len(chunk.words)
         progress("tokens", done, 0)
 

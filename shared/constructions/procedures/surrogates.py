@@ -24,6 +24,7 @@ from shared.constructions.construction import OwnSet, Parts, Protection, Trials,
 from shared.constructions.procedures.k_anonymous import KAnonymous, cluster_words, project
 from shared.constructions.training import Procedure, Trained, TrainingMaterial, TrainingOptions
 from shared.embeddings.generalised import PUBLIC, GeneralisedVectors, fold_casing
+from shared.labels import categories_of_any_form
 from shared.models.noise import RehearsalNoise, SharingNoise
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.progress import Progress
@@ -74,6 +75,10 @@ class Surrogates(KAnonymous):
     ) -> RaggedSentences:
         """See Construction."""
         return self.noise_free(self._replaced(chunk, noise))
+
+    def with_public_lengths(self, chunk: TokenisedSentences, noise: RehearsalNoise) -> TokenisedSentences:
+        """See Construction."""
+        return self.bank.draw_lengths(chunk, PrivateNoise() if isinstance(noise, MemoisedNoise) else noise)
 
     def _replaced(self, chunk: TokenisedSentences, noise: RehearsalNoise) -> TokenisedSentences:
         # Draws that were the same for equal sentences would tell which of them are equal.
@@ -186,7 +191,13 @@ def hidden_names(lists: tuple[tuple[str, ...], ...], vectors: GeneralisedVectors
 def _train(material: TrainingMaterial, options: TrainingOptions, progress: Progress) -> Trained:
     vectors = cluster_words(fold_casing(material.vectors, material.names), material, options, SURROGATES.rule)
     names = hidden_names(material.names, vectors)
-    bank = surrogate_bank(material.chunks, names, hides_casing=options.hide_casing, public_lists=material.public_lists)
+    bank = surrogate_bank(
+        material.chunks,
+        names,
+        hides_casing=options.hide_casing,
+        public_lists=material.public_lists,
+        any_form=categories_of_any_form(material.scheme),
+    )
     made = Surrogates(vectors, project(vectors, options), material.scheme, bank)
     return Trained(made)
 

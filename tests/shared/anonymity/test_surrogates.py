@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shared.anonymity.surrogates import FILE, SurrogateBank, load_bank, save_bank, surrogate_bank
 from shared.errors import ModelError, TrainingError
-from shared.labels import HIDDEN_TAG
+from shared.labels import HIDDEN_TAG, LabelScheme
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import casing_classes
 
@@ -194,7 +194,7 @@ def test_a_bank_comes_back_as_it_was(tmp_path: Path) -> None:
     for hides in (False, True):
         bank = SurrogateBank(BANK.spans, (("ada", "eve"),), hides_casing=hides)
         save_bank(bank, tmp_path)
-        found = load_bank(tmp_path, 2)
+        found = load_bank(tmp_path, LabelScheme("two", ("PATIENT", "DOCTOR")))
         assert (found.spans, found.lists, found.hides_casing) == (bank.spans, bank.lists, hides)
         # A version that knows nothing of hidden casing would show it: it must refuse.
         assert ("surrogates 1" in (tmp_path / FILE).read_text()) != hides
@@ -219,7 +219,7 @@ def test_a_bank_comes_back_as_it_was(tmp_path: Path) -> None:
 def test_a_damaged_bank_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / FILE).write_text(text, encoding="utf-8")
     with pytest.raises(ModelError, match="expected public spans"):
-        load_bank(tmp_path, 2)
+        load_bank(tmp_path, LabelScheme("two", ("PATIENT", "DOCTOR")))
 
 
 def test_public_notes_without_phi_make_no_bank() -> None:
