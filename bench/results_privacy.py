@@ -37,6 +37,7 @@ from bench.privacy.material import (
     spanish,
     spanish_names,
 )
+from bench.privacy.noninterference import noninterference_entry
 from bench.privacy.times import times
 from bench.results import Entry, record
 from bench.results_loop import SEEDS, private_pipeline
@@ -329,6 +330,11 @@ def _rotations(name: str, where: str) -> tuple[Comparison, int]:
     return compared, turns
 
 
+def noninterference() -> None:
+    """Whether a share changes with labelled PHI, in every format."""
+    record("privacy", [noninterference_entry()])
+
+
 PARTS = {
     "meddocan": meddocan,
     "utility": utility,
@@ -342,6 +348,7 @@ PARTS = {
     "vocabulary": vocabularies,
     "membership": memberships,
     "times": times,
+    "noninterference": noninterference,
 }
 
 

@@ -17,8 +17,9 @@ import torch
 
 from bench import corpora
 from bench.outcomes import RUNS
-from bench.privacy.material import COMMAND, PROVIDER_NOTES, background, spanish, spanish_names
+from bench.privacy.material import COMMAND, PROVIDER_NOTES, spanish_names
 from bench.results import Entry
+from bench.results_loop import vectors
 from foundation.folders import new_folder
 from shared.constructions.construction import Construction
 from shared.constructions.registry import find_procedure, load_construction
@@ -26,6 +27,7 @@ from shared.constructions.training import TrainingMaterial, TrainingOptions
 from shared.corpus.reading import read_corpus
 from shared.corpus.writing import write_corpus
 from shared.document import Annotation, Document
+from shared.embeddings.training import FastTextSettings
 from shared.labels import load_scheme
 from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 
@@ -42,6 +44,8 @@ _STREWN = "€+™|~^$=★😀\xad\u0301\u0591\u200b\u200d\u200f\u202e\u2066\ufe
 _BLANKS = (" ", "  ", "\n", "\n\n", "\t", "\xa0", "\u3000", "\u2028", "\r\n", " \n ")
 _LOWER, _UPPER, _UNCASED, _DIGITS = "aeñößxyzд", "AEÑÖXYZД", "שم漢", "0123456789٣५"
 _CHANGED = 10_000
+# Whether bytes differ does not hang on what the vectors say.
+_VECTORS = FastTextSettings(dim=20, epochs=1)
 
 
 @dataclass(frozen=True)
@@ -142,9 +146,10 @@ def _construction() -> Construction:
     folder = RUNS / "noninterference-construction"
     if not folder.exists():
         RUNS.mkdir(exist_ok=True)
-        scheme, options = load_scheme("meddocan"), TrainingOptions(cluster_size=1000)
-        chunks = list(tokenised_chunks(tokenise_documents(corpora.meddocan("train")[:PROVIDER_NOTES]), scheme))
-        material = TrainingMaterial(chunks, spanish(), scheme, background(), spanish_names(), RUNS / "cache")
+        scheme, options, train = load_scheme("meddocan"), TrainingOptions(cluster_size=1000), corpora.meddocan("train")
+        words = vectors("es-noninterference", lambda: (note.text.lower() for note in train), _VECTORS)
+        chunks = list(tokenised_chunks(tokenise_documents(train[:PROVIDER_NOTES]), scheme))
+        material = TrainingMaterial(chunks, words, scheme, (), spanish_names(), RUNS / "cache")
         with new_folder(folder) as staged:
             find_procedure(options.procedure).train(material, options, lambda *_: None).construction.save(staged)
     return load_construction(folder)
