@@ -3,7 +3,8 @@
 Schemes and mappings are data files in `shared/schemes`; a hospital writes a mapping of its own labels in the same form.
 
 Tags run over the whole document. A token that a span touches is inside the span, so a span that cuts a token grows to
-the whole token: more is hidden, never less. `I-X` at the start of a sentence continues the span of the sentence before.
+the whole token: more is hidden, never less. Labelled notes are cut so that no token reaches beyond a span, see
+`shared.text.labelled`. `I-X` at the start of a sentence continues the span of the sentence before.
 
 A hospital may label more than the scheme has categories for. Such spans are HIDDEN on their way into a share: their tokens
 have HIDDEN_TAG, which is no tag of any scheme, so that what forgets to hide them is refused by whatever checks tags.

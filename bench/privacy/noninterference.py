@@ -32,7 +32,17 @@ from shared.labels import load_scheme
 from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 
 # Plain text and CSV hold no labels.
-LABELLED_FORMATS = ("i2b2_2014", "meddocan", "i2b2_2006", "brat", "conll", "jsonl", "presidio", "doccano", "labelstudio")
+LABELLED_FORMATS = (
+    "i2b2_2014",
+    "meddocan",
+    "i2b2_2006",
+    "brat",
+    "conll",
+    "jsonl",
+    "presidio",
+    "doccano",
+    "labelstudio",
+)
 OF_ANY_FORM = frozenset(
     "TERRITORIO CALLE HOSPITAL INSTITUCION CENTRO_SALUD CORREO_ELECTRONICO URL_WEB PROFESION OTROS_SUJETO_ASISTENCIA "
     "ORGANIZATION STREET CITY STATE LOCATION-OTHER DEPARTMENT EMAIL URL PROFESSION OTHER LOCATION GEOGRAPHIC".split()
@@ -98,7 +108,9 @@ def through_format(notes: Iterable[Document], form: str, folder: Path) -> list[D
     return sorted(read_corpus(path, format=form), key=lambda note: note.identifier)
 
 
-def measure(construction: Construction, notes: Sequence[Document], changed: int, seed: int) -> dict[str, tuple[int, int]]:
+def measure(
+    construction: Construction, notes: Sequence[Document], changed: int, seed: int
+) -> dict[str, tuple[int, int]]:
     """Changed notes and differing bytes for every format.
 
     Args:

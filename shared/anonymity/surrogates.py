@@ -138,7 +138,9 @@ class SurrogateBank:
             length = public[int(chance * len(public))]
             inside = np.full(length, 2 * category + 2)
             inside[0] = tags[start]
-            pieces.append((words[done:start] + [_EXAMPLES[self._written(own)]] * length, np.append(tags[done:start], inside)))
+            pieces.append(
+                (words[done:start] + [_EXAMPLES[self._written(own)]] * length, np.append(tags[done:start], inside))
+            )
             added[chunk.sentence_of_token[start]] += length - (end - start)
             done = end
         pieces.append((words[done:], tags[done:]))
@@ -294,7 +296,9 @@ def load_bank(folder: Path, scheme: LabelScheme) -> SurrogateBank:
             tuple((int(span[0]), tuple(map(str, span[1:]))) for span in listed)
             for listed in (data["spans"], data.get("later", []))
         )
-        if not all(0 <= category < len(scheme.categories) and words and all(words) for category, words in spans + later):
+        if not all(
+            0 <= category < len(scheme.categories) and words and all(words) for category, words in spans + later
+        ):
             raise ValueError
         lists = tuple(tuple(map(str, words)) for words in data["lists"])
         if not all(words and all(words) for words in lists):

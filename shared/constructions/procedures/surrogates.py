@@ -1,6 +1,6 @@
 """`surrogates`, the default: labelled PHI is replaced by public PHI before anything is computed, over a k-anonymous vocabulary.
 
-Given labels, sentence lengths, casing and punctuation, a share is independent of labelled PHI; see `shared.anonymity.surrogates`
+Given labels and patterns, a share is independent of labelled PHI; see `shared.anonymity.surrogates`
 and docs/adr/0007. All other words are shown as in `k_anonymous`.
 """
 
@@ -138,7 +138,9 @@ class Surrogates(KAnonymous):
                 "was computed: the share does not depend on it; unlabelled PHI is shown as any other word"
             )
         if stated.get("casing_hidden"):
-            lines.append("casing and punctuation of these words are those of the replacements, and tell nothing either")
+            lines.append(
+                "number, casing and punctuation of these words are those of the replacements, and tell nothing either"
+            )
         return lines + KAnonymous.explain(stated)
 
     def facts(self) -> dict[str, object]:

@@ -225,3 +225,49 @@ def test_a_damaged_bank_is_refused(tmp_path: Path, text: str) -> None:
 def test_public_notes_without_phi_make_no_bank() -> None:
     with pytest.raises(TrainingError, match="surrogates"):
         surrogate_bank([chunk(["a", "b"], [0, 0])])
+
+
+class TestSpansOfAnyForm:
+    """Category 0 is of any form; category 1 is not."""
+
+    BANK = SurrogateBank(
+        (
+            *((0, ("Main", "Street", str(number))) for number in range(5)),
+            *((0, ("Elm", "Way")) for _ in range(5)),
+            (1, ("Ada",)),
+        ),
+        any_form=frozenset({0}),
+    )
+
+    def shared(self, words: list[str], tags: list[int], seed: int) -> TokenisedSentences:
+        noise = torch.Generator().manual_seed(seed)
+        return self.BANK.replace_spans(self.BANK.draw_lengths(chunk(words, tags), noise), noise)
+
+    def test_only_capitals_and_whether_there_are_letters_show(self) -> None:
+        short, long = ["at", "Elsewhere", "by", "Eva"], ["at", *("Rua", ",", "12", "ESQ", "/", "de"), "by", "Eva"]
+        for seed in range(20):
+            one, other = self.shared(short, [0, 1, 0, 3], seed), self.shared(long, [0, 1, *[2] * 5, 0, 3], seed)
+            assert (one.words, one.tags.tolist(), one.lengths.tolist()) == (
+                other.words,
+                other.tags.tolist(),
+                other.lengths.tolist(),
+            )
+
+    def test_lengths_are_those_of_public_spans(self) -> None:
+        found = [self.shared(["at", *"ab", "."], [0, 1, 2, 0], seed) for seed in range(60)]
+        assert {one.tokens for one in found} == {4, 5}
+        assert all(one.tags.tolist() == [0, 1, *[2] * (one.tokens - 3), 0] for one in found)
+        assert all(one.lengths.tolist() == [one.tokens] for one in found)
+
+    def test_capitals_stay_capitals_and_small_letters_small(self) -> None:
+        assert all("".join(self.shared(["ELM", "ST"], [1, 2], seed).words).isupper() for seed in range(9))
+        assert all("".join(self.shared(["elm"], [1], seed).words).islower() for seed in range(9))
+
+    def test_other_categories_keep_their_lengths(self) -> None:
+        words = ["Eva", "Maria", "came"]
+        own = chunk(words, [3, 4, 0])
+        assert self.BANK.draw_lengths(own, torch.Generator().manual_seed(1)).words == words
+
+    def test_a_category_without_public_spans_has_one_token(self) -> None:
+        bank = SurrogateBank(((1, ("Ada",)),), any_form=frozenset({0}))
+        assert bank.draw_lengths(chunk(["a", "b", "c"], [1, 2, 0]), torch.Generator().manual_seed(1)).tokens == 2
