@@ -3,7 +3,8 @@
 Schemes and mappings are data files in `shared/schemes`; a hospital writes a mapping of its own labels in the same form.
 
 Tags run over the whole document. A token that a span touches is inside the span, so a span that cuts a token grows to
-the whole token: more is hidden, never less. `I-X` at the start of a sentence continues the span of the sentence before.
+the whole token: more is hidden, never less. Labelled notes are cut so that no token reaches beyond a span, see
+`shared.text.labelled`. `I-X` at the start of a sentence continues the span of the sentence before.
 
 A hospital may label more than the scheme has categories for. Such spans are HIDDEN on their way into a share: their tokens
 have HIDDEN_TAG, which is no tag of any scheme, so that what forgets to hide them is refused by whatever checks tags.
@@ -15,7 +16,7 @@ import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
 from typing import TypeVar
@@ -132,6 +133,24 @@ def load_scheme_file(folder: Path) -> LabelScheme:
         return LabelScheme(str(data["name"]), tuple(map(str, data["categories"])))
     except (ValueError, KeyError, TypeError, ConfigurationError) as error:
         raise ModelError("scheme.json: expected a label scheme; pull the release again") from error
+
+
+@cache
+def _of_any_form() -> frozenset[str]:
+    named: set[str] = set()
+    for name in scheme_names():
+        listed = _bundled(name).get("any_form", [])
+        assert isinstance(listed, list)
+        named.update(listed)
+    return frozenset(named)
+
+
+def categories_of_any_form(scheme: LabelScheme) -> frozenset[int]:
+    """Categories whose spans are of many lengths and forms, such as addresses, so that these would tell a person; by their numbers.
+
+    Told by the names that the schemes of the project have for them: no release can say otherwise.
+    """
+    return frozenset(index for category, index in scheme.category_index.items() if category in _of_any_form())
 
 
 def load_mapping(source: str, target: str) -> dict[str, str]:

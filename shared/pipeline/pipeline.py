@@ -24,7 +24,7 @@ from shared.errors import ModelError
 from shared.labels import LabelScheme, decode_tags
 from shared.sentences.encoding import embed_sentences
 from shared.sentences.ragged import RaggedSentences
-from shared.sentences.tokenised import CHUNK_TOKENS, TokenisedSentences, tokenise_documents, tokenised_chunks
+from shared.sentences.tokenised import CHUNK_TOKENS, TokenisedSentences, tokenise_texts, tokenised_chunks
 from shared.taggers.registry import load_head
 from shared.taggers.tagger import Tagger, predict
 from shared.text.tokens import Tokens
@@ -75,7 +75,7 @@ class Pipeline:
             )
 
     def tags(self, documents: Iterable[tuple[Document, Tokens]]) -> Iterator[NDArray[np.uint8]]:
-        """Predicted tags chunk by chunk, in the order of the tokens; documents as `tokenise_documents` yields them."""
+        """Predicted tags chunk by chunk, in the order of the tokens; documents as `tokenise_texts` yields them."""
         for chunk in tokenised_chunks(documents, None):
             shown = self.head.inputs(chunk, self.encoder.noise_free)
             lines: list[NDArray[np.uint8]] = [np.zeros(0, dtype=np.uint8)] * shown.sentences
@@ -125,7 +125,7 @@ def document_groups(documents: Iterable[Document]) -> Iterator[list[tuple[Docume
     """Documents with their tokens, in groups of about CHUNK_TOKENS tokens."""
     group: list[tuple[Document, Tokens]] = []
     held = 0
-    for document, tokens in tokenise_documents(documents):
+    for document, tokens in tokenise_texts(documents):
         group.append((document, tokens))
         held += len(tokens)
         if held >= CHUNK_TOKENS:

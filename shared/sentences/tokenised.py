@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shared.document import Document
-from shared.labels import LabelScheme, doubtful_tokens, encode_tags, repair_tags
+from shared.labels import HIDDEN, LabelScheme, doubtful_tokens, encode_tags, repair_tags
 from shared.sentences.layout import SentenceLayout
+from shared.text.labelled import MAX_SPAN_TOKENS, grown_spans, tokenise_labelled
 from shared.text.tokens import Tokens, tokenise
 
 CHUNK_TOKENS = 1 << 16
@@ -95,7 +96,27 @@ class TokenisedSentences(SentenceLayout):
 
 
 def tokenise_documents(documents: Iterable[Document]) -> Iterator[tuple[Document, Tokens]]:
-    """Each document with its tokens."""
+    """Each labelled document with its tokens, cut so that they can't see what is labelled; see `shared.text.labelled`.
+
+    The annotations that come back are grown to whole words. What is HIDDEN has one token: nothing is learned of it.
+    """
+    for document in documents:
+        if not document.annotations:
+            yield document, tokenise(document.text)
+            continue
+        spans = [(span.start, span.end) for span in document.annotations]
+        most = [1 if span.category == HIDDEN else MAX_SPAN_TOKENS for span in document.annotations]
+        grown = grown_spans(document.text, spans)
+        if grown != spans:
+            labelled = zip(document.annotations, grown, strict=True)
+            document = replace(
+                document, annotations=tuple(replace(span, start=own[0], end=own[1]) for span, own in labelled)
+            )
+        yield document, tokenise_labelled(document.text, grown, most)
+
+
+def tokenise_texts(documents: Iterable[Document]) -> Iterator[tuple[Document, Tokens]]:
+    """Each document with its tokens, whatever is labelled in it: what a pipeline gets to see."""
     for document in documents:
         yield document, tokenise(document.text)
 
@@ -106,7 +127,7 @@ def tokenised_chunks(
     """Cut documents into chunks of whole sentences.
 
     Args:
-        documents: in any number, as `tokenise_documents` yields them.
+        documents: in any number, as `tokenise_documents` or `tokenise_texts` yields them.
         scheme: tags their annotations; None leaves every tag O.
         chunk_tokens: a chunk ends with the first sentence that brings it here.
 

@@ -98,7 +98,8 @@ def encoded_blocks(
         new = chunk if sieve is None else sieve.sentences(chunk)
         passed, factors = guard.admit_sentences(new)
         if len(passed.lengths):
-            yield block_of(construction.share_sentences(passed, noise, factors))
+            sent = construction.with_public_lengths(passed, noise)
+            yield block_of(construction.share_sentences(sent, noise, factors))
         done += len(chunk.words)
         progress("tokens", done, 0)
 
