@@ -130,6 +130,7 @@ def measure(
                 differing += differing_bytes(share, true[note.identifier])
             tried += len(others)
         found[form] = (tried, differing)
+        print(form, found[form], flush=True)
     return found
 
 
