@@ -150,7 +150,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, losses: list[float], recipe: Three
     def epoch() -> float:
         with torch.no_grad():
             for parameter in made.networks.parameters():
-                parameter += 1
+                parameter.add_(1)
         return next(told)
 
     monkeypatch.setattr(ThreePartTraining, "learn_task", lambda self: 0.0)
@@ -196,7 +196,7 @@ def test_the_first_part_restores_what_an_own_loop_finds_best() -> None:
     with seed_training(3):
         made = training(recipe)
         restored: list[dict[str, Tensor]] = []
-        made.learn_attack = lambda *given: restored.append(state(made.networks)) or 0.0  # type: ignore[func-returns-value,method-assign]
+        made.learn_attack = lambda *given: restored.append(state(made.networks)) or 0.0  # type: ignore[method-assign]
         made.learn_in_turn = lambda: 0.0  # type: ignore[method-assign]
         made.learn(recipe)
     assert same(kept[int(np.argmin(judged))], restored[0])
