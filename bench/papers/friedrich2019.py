@@ -3,8 +3,8 @@
     python -m bench.papers.friedrich2019 [--only NAME] [--seeds 1,2] [--budget quick|paper] [--list | --record]
 
 Without --list or --record it measures what is not there yet, a run after another, in the order of ORDER. Everything is kept in
-bench/.runs, trainings and continued attacks epoch by epoch: a process that was cut, at any time, goes on where it stopped, and
-ends in the same figures. One torch thread; one process at a time. --record writes docs/results from what is there.
+bench/.runs, trainings of representers and continued attacks epoch by epoch: a process that was cut, at any time, goes on where it
+stopped, and ends in the same figures. Taggers and fresh adversaries, half an hour at most, start over where they were cut. One torch thread; one process at a time. --record writes docs/results from what is there.
 """
 
 from __future__ import annotations
