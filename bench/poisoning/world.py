@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -100,7 +101,7 @@ def encode(made: CodedSurrogates, sentences: TokenisedSentences, seed: int) -> R
 
 def show(made: CodedSurrogates, sentences: TokenisedSentences) -> RaggedSentences:
     """Sentences by their codes, no word of them replaced."""
-    codes = made.codes(sentences)[:, None]
+    codes: Any = made.codes(sentences)[:, None]
     return RaggedSentences(codes, casing_classes(sentences.words), sentences.tags, sentences.lengths)
 
 
@@ -108,7 +109,8 @@ def encode_public(made: CodedSurrogates, sentences: TokenisedSentences) -> Ragge
     """What the pool holds of the provider's own notes."""
     source, _ = index_sentences([sentences], made.vectors)
     shown = made.share_public_sentences(source, PrivateNoise())
-    return RaggedSentences(shown.codes[:, None], shown.casing, shown.tags, shown.lengths)
+    codes: Any = shown.codes[:, None]
+    return RaggedSentences(codes, shown.casing, shown.tags, shown.lengths)
 
 
 def write_share(path: Path, shown: RaggedSentences, seed: int) -> Path:
