@@ -40,6 +40,7 @@ from bench.privacy.material import (
 )
 from bench.privacy.noninterference import noninterference_entry
 from bench.privacy.times import times
+from bench.privacy.worth import measure as worth_entries
 from bench.results import Entry, record
 from bench.results_loop import SEEDS, private_pipeline
 from shared.document import Document
@@ -336,7 +337,13 @@ def noninterference() -> None:
     record("privacy", [noninterference_entry()])
 
 
+def worth() -> None:
+    """What shares of codes are worth, and what is read in them."""
+    record("privacy", worth_entries())
+
+
 PARTS = {
+    "worth": worth,
     "meddocan": meddocan,
     "utility": utility,
     "utility-sites": utility_sites,
