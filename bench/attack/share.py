@@ -34,6 +34,7 @@ from protocols.share.bundle_header import BundleHeader, stream_binding
 from protocols.share.manifest import dtype_of
 from protocols.share.sealing import read_manifest
 from protocols.share.stream import KEY_BYTES, ciphertext_size, encrypt
+from shared.constructions.procedures.coded import Coded
 from shared.constructions.registry import load_construction
 from shared.document import Document
 from shared.embeddings.members import MemberVectors
@@ -72,7 +73,7 @@ class Liar:
     def vocabulary(self) -> MemberVectors:
         """Of the release in use: it is public, and whoever holds it knows what each code means."""
         construction = load_construction(open_site(self.world.site(SITE)).release().folder)
-        if not isinstance(construction.vectors, MemberVectors):
+        if not isinstance(construction, Coded):
             raise TypeError(f"expected a release of codes, got {type(construction).__name__}")
         return construction.vectors
 

@@ -98,20 +98,21 @@ class TokenisedSentences(SentenceLayout):
 def tokenise_documents(documents: Iterable[Document]) -> Iterator[tuple[Document, Tokens]]:
     """Each labelled document with its tokens, cut so that they can't see what is labelled; see `shared.text.labelled`.
 
-    The annotations that come back are grown to whole words. What is HIDDEN has one token: nothing is learned of it.
+    The annotations that come back are grown to whole words. What is HIDDEN has one token: nothing is learned of it. What nobody has
+    labelled moves no boundary: another program, or a later one, takes other words for PHI, and a sentence must be known again.
     """
     for document in documents:
-        if not document.annotations:
+        labelled = [span for span in document.annotations if not span.doubtful]
+        if not labelled:
             yield document, tokenise(document.text)
             continue
-        spans = [(span.start, span.end) for span in document.annotations]
-        most = [1 if span.category == HIDDEN else MAX_SPAN_TOKENS for span in document.annotations]
+        spans = [(span.start, span.end) for span in labelled]
+        most = [1 if span.category == HIDDEN else MAX_SPAN_TOKENS for span in labelled]
         grown = grown_spans(document.text, spans)
         if grown != spans:
-            labelled = zip(document.annotations, grown, strict=True)
-            document = replace(
-                document, annotations=tuple(replace(span, start=own[0], end=own[1]) for span, own in labelled)
-            )
+            whole = [replace(span, start=own[0], end=own[1]) for span, own in zip(labelled, grown, strict=True)]
+            doubtful = [span for span in document.annotations if span.doubtful]
+            document = replace(document, annotations=tuple(sorted([*whole, *doubtful], key=lambda span: span.start)))
         yield document, tokenise_labelled(document.text, grown, most)
 
 

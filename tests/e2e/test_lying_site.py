@@ -20,13 +20,17 @@ from aggregator.ingestion.ingest import Decision, ingest
 from aggregator.sandbox import parent as confined
 from aggregator.workspace import open_workspace as open_provider
 from protocols.payload import sentence_block
+from protocols.payload.codes import is_near
 from protocols.payload.opening import open_payload
 from protocols.payload.sentence_block import SentenceBlock
 from protocols.payload.shuffled_writer import ShuffledWriter, join_blocks, permute_sentences
 from protocols.share.bundle import seal_bundle
 from protocols.share.manifest import ShareFields
 from protocols.share.sealing import read_manifest, seal_share
+from shared.constructions.procedures.coded import Coded
+from shared.constructions.registry import load_construction
 from shared.document import Document
+from shared.embeddings.members import MemberVectors
 from site_client.workspace import open_workspace as open_site
 from tests.loop import Loop, done, hospital, refused, values
 from tests.tiny_notes import long_notes, write_notes
@@ -56,6 +60,12 @@ class Liar:
         """All sentences of the honest share."""
         with open_payload(self.honest) as reader:
             return join_blocks(list(reader))
+
+    def vectors(self) -> MemberVectors:
+        """The vocabulary of the release, which is public."""
+        construction = load_construction(open_site(self.loop.site("north")).release().folder)
+        assert isinstance(construction, Coded)
+        return construction.vectors
 
     def send(self, payload: Path, site: str = "north", sequence: int | None = None) -> Decision:
         """What becomes of a payload that is signed, under another number if one is given, sealed and taken in."""
@@ -102,35 +112,32 @@ def some(array: np.ndarray[Any, Any], tokens: slice, rows: object) -> np.ndarray
     return changed
 
 
-def one_bit(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    bits = values.view("<u2").copy()
-    bits[5, 2] ^= 1
-    return bits.view("<f2")
-
-
-def unit(shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    drawn = np.random.default_rng(0).standard_normal(shape)
-    return (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype("<f2")
-
-
-VALUES: dict[str, Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]]] = {
-    "all zero": np.zeros_like,
-    "one zero": lambda values: some(values, slice(7, 8), 0),
-    "random unit vectors": lambda values: unit(values.shape),
-    "one vector again and again that no word has": lambda values: np.repeat(
-        unit(values.shape)[:1], len(values), axis=0
-    ),
-    "one bit of one number": one_bit,
-    "the middle of two words": lambda values: some(values, slice(0, 1), (values[:1] / 2 + values[1:2] / 2)),
-    "the negative of every word": lambda values: -values,
-    "numbers in another order": lambda values: np.ascontiguousarray(values[:, ::-1]),
+CODES: dict[str, Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]]] = {
+    "the largest code that there is": lambda codes: some(codes, slice(7, 8), 2**32 - 1),
+    "random codes": lambda codes: np.random.default_rng(0).integers(0, 2**32, len(codes), dtype="<u4"),
+    "one bit of one code": lambda codes: some(codes, slice(5, 6), codes[5] ^ np.uint32(1 << 20)),
+    "codes in another byte order": lambda codes: codes.byteswap(),
 }
 
 
-@pytest.mark.parametrize("lie", VALUES)
-def test_attack_rows_that_no_word_has(lie: str, liar: Liar) -> None:
+def test_attack_words_that_are_hidden_or_far_from_phi_by_their_own_codes(liar: Liar) -> None:
+    """As a client would send them that hides nothing: every word of the vocabulary once, where no PHI is near."""
+    block, vectors = liar.block(), liar.vectors()
+    far = np.flatnonzero(~is_near(block.tags > 0, block.offsets, vectors.narrowing.window))[0]
+    for row, kind in (
+        (np.flatnonzero(~vectors.public)[0], "hidden"),
+        (np.flatnonzero(vectors.public & ~vectors.narrowing.common)[0], "far"),
+    ):
+        codes = block.values.copy()
+        codes[far] = row
+        decision = liar.forged(SentenceBlock(codes, block.tags, block.casing, block.lengths), 54)
+        assert (decision.state, decision.reason_code) == ("rejected", "codebook"), kind
+
+
+@pytest.mark.parametrize("lie", CODES)
+def test_attack_codes_that_no_word_has(lie: str, liar: Liar) -> None:
     block = liar.block()
-    forged = SentenceBlock(VALUES[lie](block.values), block.tags, block.casing, block.lengths)
+    forged = SentenceBlock(CODES[lie](block.values), block.tags, block.casing, block.lengths)
     decision = liar.forged(forged)
     assert (decision.state, decision.reason_code) == ("rejected", "codebook")
 
@@ -143,10 +150,10 @@ def test_attack_tags_that_go_on_with_what_was_not_begun(liar: Liar) -> None:
 
 
 def test_attack_one_word_again_and_again(liar: Liar) -> None:
-    """Every row is one that there is, no sentence is one's own, and the labels come as often as they did."""
+    """Every code is one that there is, no sentence is one's own, and the labels come as often as they did."""
     block = liar.block()
     outside = int(np.flatnonzero(block.tags == 0)[0])
-    alike = np.repeat(block.values[outside : outside + 1], block.tokens, axis=0)
+    alike = np.full_like(block.values, block.values[outside])
     decision = liar.forged(SentenceBlock(alike, block.tags, block.casing, block.lengths), 51)
     assert (decision.state, decision.reason_code) == ("quarantined", "row-frequency")
 
@@ -170,7 +177,7 @@ def test_attack_the_same_notes_count_twice(liar: Liar) -> None:
 
 def test_a_lie_is_found_by_the_child_process_too(liar: Liar) -> None:
     block = liar.block()
-    forged = SentenceBlock(np.zeros_like(block.values), block.tags, block.casing, block.lengths)
+    forged = SentenceBlock(np.full_like(block.values, 2**32 - 1), block.tags, block.casing, block.lengths)
     with mock.patch.object(confined, "run", RUN):
         decision = liar.forged(forged, 53)
         honest = liar.send(liar.encode(long_notes(12, 5), "checked"))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from aggregator.ingestion.ingest import Decision
 from bench.attack.share import Liar, Lie
+from protocols.payload.codes import is_near
 from protocols.payload.sentence_block import CASING_CLASSES, SentenceBlock
 
 Array = NDArray[Any]
@@ -54,9 +55,9 @@ def send_a_word_far_from_phi(liar: Liar) -> Decision:
     """One word that is public and not common, by its own code and far from PHI."""
     vectors, block = liar.vocabulary(), liar.block()
     rare = int(np.flatnonzero(vectors.public & ~vectors.narrowing.common)[0])
-    far = np.flatnonzero(np.add.reduceat(block.tags > 0, block.offsets[:-1]) == 0)
+    far = np.flatnonzero(~is_near(block.tags > 0, block.offsets, vectors.narrowing.window))
     codes = block.values.copy()
-    codes[block.offsets[far[0]]] = rare
+    codes[far[0]] = rare
     return liar.send_block(replace(block, values=codes))
 
 

@@ -138,11 +138,6 @@ class TestRules:
         with pytest.raises(TagSequenceError):
             check_block(coded([0, 0], [UNKNOWN_TAG, 2], [2]), RULES)
 
-    def test_unknown_tags_are_none_beside_representations(self) -> None:
-        block = replaced(make_block([2]), tags=np.array([0, UNKNOWN_TAG], dtype=np.uint8))
-        with pytest.raises(BoundsError):
-            check_block(block, ValueRules(5, 8.0))
-
     def test_counts_leave_out_what_is_unknown(self) -> None:
         checked = CheckedValues(RULES, "share")
         checked.add(coded([0, 0, 3, 1], [0, UNKNOWN_TAG, 0, 1], [4]))

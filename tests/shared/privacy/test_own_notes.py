@@ -94,7 +94,7 @@ def tampered(row_of: str, step: float) -> KAnonymous:
     made = GeneralisedVectors(CLUSTERS.words, matrix, CLUSTERS.flags, CLUSTERS.classes)
     matrix.flags.writeable = True
     matrix[CLUSTERS.index[row_of]] += np.float32(step)
-    return constructions.k_anonymous(made, SCHEME)
+    return constructions.k_anonymous_centres(made, SCHEME)
 
 
 class TestNoninterference:

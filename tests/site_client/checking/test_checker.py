@@ -141,12 +141,14 @@ def test_the_command_lists_the_surest_first_and_prints_no_word_into_a_pipe(built
         assert "Oxenthorpe" not in output
         assert "03/04/2019" not in output
     listed = json.loads(out.read_text())["suspicions"]
-    assert {"03/04/2019", "Oxenthorpe"} <= {one["text"] for one in listed}
+    texts = {one["text"] for one in listed}
+    assert "03/04/2019" in texts
+    assert any("Oxenthorpe" in text for text in texts)
     assert stat.S_IMODE(out.stat().st_mode) == stat.S_IMODE(corrected.stat().st_mode) == 0o600
     [again] = [one for one in read_corpus(corrected) if one.identifier == "forgotten"]
-    assert {"03/04/2019", "Oxenthorpe", "Brunhilda Quillfeather"} <= {
-        again.covered_text(span) for span in again.annotations
-    }
+    labelled = {again.covered_text(span) for span in again.annotations}
+    assert {"03/04/2019", "Brunhilda Quillfeather"} <= labelled
+    assert any("Oxenthorpe" in text for text in labelled)
 
 
 def test_a_terminal_shows_the_words_and_nothing_that_moves_its_cursor() -> None:
