@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from protocols.payload.sentence_block import CASING_CLASSES, SentenceBlock
+from protocols.payload.sentence_block import CASING_CLASSES, UNKNOWN_TAG, SentenceBlock
 from shared.labels import LabelScheme
 from shared.text.casing import CASING_CLASSES as CASING_NAMES
 
@@ -38,7 +38,7 @@ class Channels:
 
     Args:
         categories: of PHI, those that occur, most frequent first.
-        other: the tokens that are no PHI.
+        other: the tokens that are no PHI; those whose label the share leaves open are counted with neither.
         lengths: sentences of each length, by number of tokens, those that occur.
         alone: sentences whose length, labels and casing no other sentence of the share has.
     """
@@ -60,9 +60,9 @@ def channels(blocks: Iterable[SentenceBlock], scheme: LabelScheme) -> Channels:
     lengths = np.zeros(0, dtype=np.int64)
     patterns = array("q")
     for block in blocks:
-        table += np.bincount(block.tags.astype(np.int64) * CASING_CLASSES + block.casing, minlength=table.size).reshape(
-            table.shape
-        )
+        told = block.tags != UNKNOWN_TAG
+        cells = block.tags[told].astype(np.int64) * CASING_CLASSES + block.casing[told]
+        table += np.bincount(cells, minlength=table.size).reshape(table.shape)
         found = np.bincount(block.lengths)
         lengths = np.pad(lengths, (0, max(0, len(found) - len(lengths))))
         lengths[: len(found)] += found
