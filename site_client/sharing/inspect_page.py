@@ -23,6 +23,8 @@ from site_client.sharing.readable.sentences import UNKNOWN
 
 # Fewer words than this written in one way may be pointed at.
 _RARE = 5
+# So many sentences are shown at once, the others when they are asked for.
+_FIRST = 20
 # Bars of the histogram of lengths.
 _BARS = 40
 _COLOURS = ("#0072b2", "#56b4e9", "#009e73", "#e69f00", "#d55e00", "#cc79a7", "#8a8f98")
@@ -47,6 +49,7 @@ def write_page(inspection: Inspection, path: Path) -> Path:
         originals=_holds_originals(inspection),
         content=CONTENT,
         unknown=UNKNOWN,
+        first=_FIRST,
         manifest=inspection.manifest,
         stated=inspection.manifest.to_json(),
         protection=protection_lines(inspection.manifest.protection),

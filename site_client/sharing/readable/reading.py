@@ -154,7 +154,7 @@ def sentence_lines(reading: Reading, most: int, *, originals: bool) -> list[str]
             lines.append(f"    note  {sentence_line(sentence.original)}")
     return [
         f"{len(shown)} of {reading.counts.sentences} sentences as anybody reads them who has the release; [CATEGORY ...] is labelled PHI, and",
-        "⟨fever, cough … 1240⟩ one of 1240 words that can't be told apart, of which these are common ones; ⟨like ...⟩ is none that the release knows:",
+        "⟨fever, cough … 1240⟩ one of 1240 words of the release that can't be told apart, of which these are common ones; ⟨like ...⟩ is none of them:",
         *lines,
     ]
 
