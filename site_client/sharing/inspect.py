@@ -273,8 +273,8 @@ def search_lines(searched: Search) -> list[str]:
     """What was searched for, how, and that nothing was found."""
     lines = [
         f"searched all {searched.file_bytes} bytes for the text of {searched.notes} notes: {searched.stretches} different stretches of "
-        f"{STRETCH_BYTES} bytes that begin with a word, as written and in lower case: none stands in it as text; what codes "
-        "or vectors tell of the words is said under protection"
+        f"{STRETCH_BYTES} bytes that begin with a word, as written and in lower case: none stands in it as text, which says nothing of what "
+        "is read from its numbers"
     ]
     if searched.control:
         lines.append("as a test one of them was planted into a copy of the file's beginning: the search found it")

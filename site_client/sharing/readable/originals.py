@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from protocols.payload.sentence_block import SentenceBlock
 from shared.constructions.procedures.coded import Coded
 from shared.document import Document
-from shared.labels import UNKNOWN_TAG, without_hidden
+from shared.labels import UNKNOWN_TAG
 from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks
 from shared.text.casing import casing_classes
 from site_client.sharing.readable.lexicon import Lexicon
@@ -71,7 +71,7 @@ class Originals:
 
     def add_share(self, block: SentenceBlock) -> None:
         """Take in the next block of the share; all of them before any note."""
-        for key in _keys(block.values, block.tags, block.casing, block.tags == 0, block.offsets):
+        for key in _keys(block.values, block.tags, block.casing, block.offsets):
             self._waiting[key].append(self._sentences)
             self._sentences += 1
 
@@ -84,16 +84,15 @@ class Originals:
             yield from batch
 
     def _add_notes(self, chunk: TokenisedSentences) -> None:
-        shown = chunk.with_tags(without_hidden(chunk.tags))
-        codes, casing = self._construction.codes(shown), casing_classes(chunk.words)
+        codes, casing = self._construction.codes(chunk), casing_classes(chunk.words)
         ends = np.append(chunk.starts, chunk.tokens)
         groups = self._lexicon.groups_of(codes)
         content = self._content(chunk)
-        keys = _keys(codes, shown.tags, casing, shown.tags == 0, ends)
+        keys = _keys(codes, chunk.tags, casing, ends)
         for key, (begin, end), held in zip(keys, pairwise(ends.tolist()), content.tolist(), strict=True):
             own = Own(chunk.words[begin:end], chunk.tags[begin:end], groups[begin:end], casing[begin:end], held)
             places = self._waiting.get(key)
-            if places and not own.open:
+            if places:
                 self._take(places.pop(), own)
             else:
                 self._left.append(own)
@@ -162,10 +161,10 @@ def _keys(
     codes: NDArray[np.uint32],
     tags: NDArray[np.uint8],
     casing: NDArray[np.uint8],
-    clear: NDArray[np.bool_],
     offsets: NDArray[np.int64],
 ) -> Iterator[int]:
     """A number for what each sentence shows outside PHI."""
+    clear = tags == 0
     shown = np.where(clear, codes, 0).astype("<u4").tobytes()
     written, labels = np.where(clear, casing, 0).astype(np.uint8).tobytes(), tags.tobytes()
     for begin, end in pairwise(offsets.tolist()):

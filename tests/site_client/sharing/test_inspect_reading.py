@@ -28,6 +28,7 @@ from shared.text.tokens import tokenise
 from site_client.sharing.encode import block_of
 from site_client.sharing.inspect import Inspection, inspect, inspection_lines
 from site_client.sharing.inspect_page import write_page
+from site_client.sharing.readable import lexicon
 from site_client.sharing.readable.counts import Tally
 from site_client.sharing.readable.lexicon import Lexicon
 from site_client.sharing.readable.originals import Originals
@@ -69,8 +70,8 @@ def shared(chunk: TokenisedSentences, seed: int = 0) -> tuple[SentenceBlock, NDA
     return block_of(MADE.share_sentences(chunk.select(order), PrivateNoise())), order
 
 
-def found_again(block: SentenceBlock, documents: list[Document]) -> Originals:
-    originals = Originals(MADE, LEXICON, range(block.sentences))
+def found_again(block: SentenceBlock, documents: list[Document], own: Lexicon = LEXICON) -> Originals:
+    originals = Originals(MADE, own, range(block.sentences))
     originals.add_share(block)
     assert list(originals.watch(documents)) == documents
     originals.find_open([block])
@@ -198,19 +199,30 @@ def test_a_sentence_is_found_where_the_release_has_no_category_for_its_phi() -> 
     assert sorted(own.words for own in found_again(block, hidden).found.values()) == sorted(sentences(chunk))
 
 
-def test_the_counts_are_those_of_reading_word_by_word() -> None:
+def test_the_commonest_words_are_those_that_the_release_calls_common_and_then_the_first_of_its_vocabulary(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lexicon, "COMMONEST", COMMON + 5)
+    backwards = keep_members(CLEAR, MADE.vectors, np.arange(len(CLEAR)), COMMON, 1, 4)
+    public = [word for word in CLEAR.words if word not in NAMES]
+    assert Lexicon(replace(MADE, vectors=backwards)).common == {*public[-COMMON:], *public[:5]}
+
+
+def test_the_counts_are_those_of_reading_word_by_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lexicon, "COMMONEST", 10)
     chunk = tokenised_corpus(NOTES, SCHEME)
     block, order = shared(chunk)
     chunk = chunk.select(order)
-    tally = Tally(LEXICON, block.sentences)
+    own = Lexicon(MADE)
+    tally = Tally(own, block.sentences)
     tally.add(block)
-    originals = found_again(block, NOTES)
+    originals = found_again(block, NOTES, own)
     found = np.array(list(originals.content.items()))
     tally.tell(found[:, 0], found[:, 1])
     counts = tally.counts()
 
     public = [word for word in MADE.vectors.words if word not in NAMES]
-    commonest = set(public[:200])
+    commonest = set(public[:10])
     words = [
         (word, code < len(MADE.vectors))
         for word, tag, code in zip(chunk.words, chunk.tags.tolist(), block.values.tolist(), strict=True)
@@ -221,6 +233,7 @@ def test_the_counts_are_those_of_reading_word_by_word() -> None:
     ]
     assert (counts.words, counts.words_exact) == (len(words), sum(exact for _, exact in words))
     assert (counts.content, counts.content_exact) == (len(content), sum(exact for _, exact in content))
+    assert 0 < counts.content_exact < counts.content
     assert (counts.phi, counts.unknown) == (int((chunk.tags > 0).sum()), 0)
     assert counts.with_original == counts.sentences == chunk.sentences
 
