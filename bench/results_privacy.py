@@ -28,6 +28,7 @@ from bench.outcomes import (
     with_interval,
 )
 from bench.privacy.attacks import adversaries, adversaries_invariance, memberships, strong, vocabularies
+from bench.privacy.forgotten import forgotten
 from bench.privacy.material import (
     COMMAND,
     PROVIDER_NOTES,
@@ -37,6 +38,7 @@ from bench.privacy.material import (
     spanish,
     spanish_names,
 )
+from bench.privacy.noninterference import noninterference_entry
 from bench.privacy.times import times
 from bench.results import Entry, record
 from bench.results_loop import SEEDS, private_pipeline
@@ -329,6 +331,11 @@ def _rotations(name: str, where: str) -> tuple[Comparison, int]:
     return compared, turns
 
 
+def noninterference() -> None:
+    """Whether a share changes with labelled PHI, in every format."""
+    record("privacy", [noninterference_entry()])
+
+
 PARTS = {
     "meddocan": meddocan,
     "utility": utility,
@@ -341,7 +348,9 @@ PARTS = {
     "strong": strong,
     "vocabulary": vocabularies,
     "membership": memberships,
+    "forgotten": forgotten,
     "times": times,
+    "noninterference": noninterference,
 }
 
 

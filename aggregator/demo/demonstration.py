@@ -182,8 +182,8 @@ class _Loop:
 
     def join(self, site: str) -> None:
         self.command("site-client", "init", str(self.folder / site), "--site", site.replace("_", "-"))
-        # Its audit is a quick one, which no hospital with real notes should make do with.
-        self.site(site, "policy", "set", "--demonstration", "--audit", "quick")
+        # Its audit is a quick one and its shares may be of few notes, which no hospital with real notes should make do with.
+        self.site(site, "policy", "set", "--demonstration", "--audit", "quick", "--least-new-notes", "1")
         self.site(site, "pull", str(self.provider / "releases"), "--fingerprint", self.fingerprint)
 
     def aggregator(self, *arguments: str) -> dict[str, Any]:

@@ -148,7 +148,9 @@ def count_rows(payloads: Mapping[str, Sequence[Path]], place: Place = Place.ALON
         for block in _blocks(paths):
             hasher = hasher or RowKeys(columns_of(block), place)
             keys, line = np.unique(hasher(block), return_inverse=True)
-            added = np.stack([np.bincount(line), np.bincount(line, weights=block.tags > 0).astype(np.int64)], 1)
+            # Who does not know what a token is has no voice.
+            voices = (block.known, block.known & (block.tags > 0))
+            added = np.stack([np.bincount(line, weights=voice).astype(np.int64) for voice in voices], 1)
             for key, count in zip(keys.tolist(), added, strict=True):
                 counts[key] = counts[key] + count if key in counts else count
         counted.append(counts)

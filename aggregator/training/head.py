@@ -28,6 +28,7 @@ from aggregator.workspace import Workspace
 from foundation.files import write_text
 from foundation.folders import new_folder
 from shared.constructions.registry import load_construction
+from shared.labels import UNKNOWN_TAG
 from shared.progress import Progress, silent
 from shared.taggers.registry import save_head
 from shared.taggers.tagger import Tagger
@@ -279,13 +280,14 @@ def _score(head: Tagger, site: str, pool: Pool) -> SiteScore:
 
 
 def _counts(head: Tagger, pool: Pool) -> tuple[int, int, int, int]:
-    """Tokens that both call PHI, that the head does, that are, and all."""
+    """Tokens that both call PHI, that the head does, that are, and all; but for those of which nobody knows."""
     hits = found = true = tokens = 0
     for batch in pool.batches(256):
-        said = head.decode(batch) > 0
-        gold = batch.tags > 0
+        known = batch.tags != UNKNOWN_TAG
+        said = (head.decode(batch) > 0) & known
+        gold = (batch.tags > 0) & known
         hits += int((said & gold).sum())
         found += int(said.sum())
         true += int(gold.sum())
-        tokens += int(batch.lengths.sum())
+        tokens += int(batch.lengths.sum()) - int((~known).sum())
     return hits, found, true, tokens

@@ -211,7 +211,9 @@ def read_codes(
     decoder: Decoder, sentences: RaggedSentences, generator: np.random.Generator | None = None
 ) -> RaggedSentences:
     """What a head gets of sentences of codes, as `as_sentences` gives them."""
-    coded = CodedSentences(sentences.values[:, 0].astype(np.uint32), sentences.casing, sentences.tags, sentences.lengths)
+    coded = CodedSentences(
+        sentences.values[:, 0].astype(np.uint32), sentences.casing, sentences.tags, sentences.lengths
+    )
     return decoder.read_codes(coded, generator or np.random.default_rng(_AS_ON_DISK))
 
 

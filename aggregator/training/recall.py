@@ -13,7 +13,7 @@ import torch
 from scipy.special import ndtri
 
 from aggregator.training.pool import Pool
-from shared.labels import LabelScheme
+from shared.labels import UNKNOWN_TAG, LabelScheme
 from shared.sentences.ragged import Batch
 from shared.taggers.tagger import Tagger
 
@@ -107,7 +107,8 @@ class _Sums:
 
 
 def _by_category(tags: torch.Tensor, columns: int) -> torch.Tensor:
-    """Which tokens are of which category, the first being any: float32 `[batch, steps, columns]`."""
+    """Which tokens are of which category, the first being any: float32 `[batch, steps, columns]`; of none where nobody knows."""
+    tags = tags.masked_fill(tags == UNKNOWN_TAG, 0)
     kinds = (tags + 1) // 2
     marked = torch.nn.functional.one_hot(kinds, columns).float()
     marked[:, :, 0] = (tags > 0).float()

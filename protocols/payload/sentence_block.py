@@ -25,7 +25,7 @@ CLASS_TYPE = np.dtype("u1")
 CASING_CLASSES = 7
 MAX_DIM = 4096
 UNKNOWN_TAG = 255
-"""Beside a code: PHI or not, nobody is to learn from this token's tag."""
+"""Nobody knows whether this token is PHI: nobody is to learn from its tag."""
 # Rows that stay in the processor's cache.
 _NORM_ROWS = 2048
 _INFINITE_BITS = 0x7C00
@@ -178,7 +178,7 @@ def check_block(block: SentenceBlock, rules: ValueRules, place: str = "block") -
         TagSequenceError: a tag that goes on with what was not begun.
         CodebookError: a row or a code that no word has there.
     """
-    tags = block.tags if block.dim else block.tags[block.tags != UNKNOWN_TAG]
+    tags = block.tags[block.tags != UNKNOWN_TAG]
     if int(tags.max(initial=0)) >= rules.tags:
         raise BoundsError(f"tags below {rules.tags}", received=str(tags.max()), advice="refuse it", place=place)
     if int(block.casing.max()) >= CASING_CLASSES:

@@ -81,7 +81,7 @@ class ShareManifest(ShareFields):
         dim: width of the representations, or CODES.
         sentences: sentences in the payload.
         tokens: tokens in the payload.
-        tag_counts: tokens of each tag, in the order of the scheme; beside codes, a tag may be unknown.
+        tag_counts: tokens of each tag, in the order of the scheme; the tag of the others is unknown.
         payload_format: "parquet" or "hdf5".
         payload_bytes: size of the payload file.
         payload_sha256: its SHA-256, 64 hexadecimal digits.
@@ -108,7 +108,7 @@ class ShareManifest(ShareFields):
             raise SchemaError(
                 f"{dtype_of(self.dim)} in {' or '.join(PAYLOAD_FORMATS)}", received="another", place="payload_format"
             )
-        if len(self.tag_counts) != self.tags or min(self.tag_counts) < 0 or not self._unknown_tags_fit:
+        if len(self.tag_counts) != self.tags or min(self.tag_counts) < 0 or self.unknown_tags < 0:
             raise BoundsError(
                 f"{self.tags} counts of tags that add up to {self.tokens}", received="others", place="tag_counts"
             )
@@ -117,10 +117,6 @@ class ShareManifest(ShareFields):
     def unknown_tags(self) -> int:
         """Tokens of which nobody says whether they are PHI."""
         return self.tokens - sum(self.tag_counts)
-
-    @property
-    def _unknown_tags_fit(self) -> bool:
-        return self.unknown_tags == 0 if self.dim else self.unknown_tags >= 0
 
     def to_json(self) -> dict[str, Json]:
         """The JSON object, ready for `canonical_bytes`."""

@@ -169,6 +169,13 @@ class Construction(ABC):
 
     # What is shown
 
+    def with_public_lengths(self, chunk: TokenisedSentences, noise: RehearsalNoise) -> TokenisedSentences:
+        """The sentences with labelled spans whose length would tell as long as public ones; every share begins with this step.
+
+        `share_sentences` keeps sentence lengths, so that whoever attacks or measures can follow its tokens; left out, it sees more.
+        """
+        return chunk
+
     @abstractmethod
     def share_sentences(
         self, chunk: TokenisedSentences, noise: SharingNoise, factors: NDArray[np.float64] | None = None

@@ -58,7 +58,7 @@ def load_construction(folder: Path) -> Construction:
     """
     scheme = load_scheme_file(folder)
     # A release is signed as a whole, so nobody but the provider can have taken the bank away.
-    bank = load_bank(folder, len(scheme.categories)) if (folder / BANK_FILE).exists() else None
+    bank = load_bank(folder, scheme) if (folder / BANK_FILE).exists() else None
     parts = Parts(load_vectors(folder), load_representer(folder), scheme, bank)
     kinds = {procedure.makes for procedure in PROCEDURES.values() if procedure.makes.is_made_of(parts)}
     if len(kinds) != 1:

@@ -13,6 +13,7 @@ from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from shared.errors import ConfigurationError
 from site_client.commands.acceptance import accept_option, answering_option, read_acceptance
+from site_client.commands.check import check
 from site_client.commands.keys import enrol, keys, warn_of_expiry
 from site_client.commands.ledger import ledger
 from site_client.commands.log import log, release_code
@@ -75,6 +76,7 @@ def init(folder: Path, site: str, approval: bool, protect: bool, as_json: bool) 
         "site-client encode notes/ --out share.parquet",
         "site-client encode notes.jsonl --labels our-labels.toml --out share.h5",
         "site-client encode notes/ --max-advantage 0.2 --out share.parquet",
+        "site-client encode notes-of-all-years/ --again --out share.parquet",
     ),
 )
 @click.argument("notes", type=existing_path)
@@ -96,6 +98,17 @@ def init(folder: Path, site: str, approval: bool, protect: bool, as_json: bool) 
     is_flag=True,
     help="keys/noise.key is lost for good: make another. Sentences shared before get a second draw, which averages out.",
 )
+@click.option(
+    "--again",
+    is_flag=True,
+    help="Whole earlier shares, as they were labelled then: once more under another representer, or where one was refused or taken back.",
+)
+@click.option(
+    "--hide-above",
+    type=click.FloatRange(0, 1),
+    help="Hide what nobody labelled if it is so probably PHI, as `check` finds it (default: 0.5; 1 hides what is certain).",
+)
+@click.option("--no-check", is_flag=True, help="Do not look for PHI that nobody labelled.")
 @accept_option
 @answering_option
 @folder_option
@@ -107,16 +120,20 @@ def encode_notes(
     max_advantage: float | None,
     advantage_quantile: float | None,
     new_noise: bool,
+    again: bool,
+    hide_above: float | None,
+    no_check: bool,
     accepted: bool,
     approver: str | None,
     root: Path,
     as_json: bool,
     **reading: Any,
 ) -> None:
-    """Encode labelled notes into a signed share, which stays here until `submit`."""
+    """Encode labelled notes that have not left before into a signed share, which stays here until `submit`."""
     from command_line.notes import Notes
     from shared.labels import load_scheme_file
     from site_client import workspace
+    from site_client.checking.checker import HIDE_ABOVE
     from site_client.sharing.encode import encode
     from site_client.sharing.protection import guarded_json, guarded_lines
 
@@ -124,8 +141,11 @@ def encode_notes(
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
     read = Notes(notes, NotesOptions.of(reading), load_scheme_file(opened.release().folder), to_share=True)
+    above = None if no_check else HIDE_ABOVE if hide_above is None else hide_above
     with progress_bar(quiet=as_json) as bar:
-        encoded = encode(opened, read, out, bar, bound, new_noise=new_noise, acceptance=acceptance)
+        encoded = encode(
+            opened, read, out, bar, bound, new_noise=new_noise, again=again, hide_above=above, acceptance=acceptance
+        )
     manifest = encoded.manifest
     lines = [
         *read.lines(),
@@ -133,19 +153,30 @@ def encode_notes(
         *encoded.judgement.lines(),
         *guarded_lines(encoded.guarded, manifest.protection),
         *_unlabelled_lines(encoded.without_labels, read.corpus.report.read),
-        *encoded.known.lines(),
+        *_doubtful_lines(encoded.doubtful),
+        *encoded.sifted.lines(),
         f"the share is still in this house; next: site-client inspect {out}",
     ]
     result = {
         "share": str(out),
         "quarantined": read.quarantined,
         "notes_without_labels": encoded.without_labels,
-        **encoded.known.as_json(),
+        "probable_phi_hidden": encoded.doubtful,
+        **encoded.sifted.as_json(),
         **manifest.to_json(),
         **guarded_json(encoded.guarded),
         "judgement": encoded.judgement.as_json(),
     }
     report(result, lines, as_json=as_json)
+
+
+def _doubtful_lines(doubtful: int) -> list[str]:
+    if not doubtful:
+        return []
+    return [
+        f"{doubtful} stretches of text are probably PHI that nobody labelled: they are hidden like PHI, and nobody learns from their tags; "
+        "see them with `site-client check`, and correct the labels"
+    ]
 
 
 def _unlabelled_lines(without_labels: int, notes: int) -> list[str]:
@@ -294,6 +325,7 @@ def _bound(advantage: float | None, quantile: float | None) -> AdvantageBound | 
     return AdvantageBound(advantage, 1.0 if quantile is None else quantile)
 
 
+main.add_command(check)
 main.add_command(enrol)
 main.add_command(keys)
 main.add_command(ledger)

@@ -15,7 +15,16 @@ OVERLAP_DAYS, MAX_OVERLAP_DAYS = 30, 90
 MAX_SIZE_MIB = 20 << 10
 """That of `protocols.release.repository`."""
 
-PROCEDURES = ("surrogates", "k-anonymous", "k-anonymous-invariance", "three-part", "dann", "invariance")
+PROCEDURES = (
+    "surrogates",
+    "k-anonymous",
+    "surrogates-centres",
+    "k-anonymous-centres",
+    "k-anonymous-invariance",
+    "three-part",
+    "dann",
+    "invariance",
+)
 """Those of `site_client.policy.site_policy`."""
 AUDITS = ("full", "quick")
 

@@ -76,6 +76,9 @@ def policy_show(root: Path, as_json: bool) -> None:
 @click.option(
     "--bank-spans", "most_bank_spans", type=click.IntRange(0), help="Surrogates that may stand in your notes."
 )
+@click.option(
+    "--least-new-notes", type=click.IntRange(0), help="Notes that a share must hold which never left; 0: any."
+)
 @click.option("--audit", type=click.Choice(AUDITS), help="The audit that a release must have passed.")
 @click.option("--max-age-days", type=click.IntRange(1), help="Of a release and of its audit.")
 @click.option("--max-bytes", type=click.IntRange(1), help="Of all files of a release.")
@@ -108,6 +111,7 @@ def _changed(opened: Workspace, before: SitePolicy, options: dict[str, Any]) -> 
         "exact_window",
         "hide_casing",
         "most_bank_spans",
+        "least_new_notes",
         "max_age_days",
         "max_bytes",
         "demonstration",

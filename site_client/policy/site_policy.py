@@ -69,6 +69,8 @@ class SitePolicy:
         max_mu: most that the noise may leave of one token, as mu of Gaussian differential privacy; None for any finite one.
         max_advantage: most that the best attacker may gain on the hospital's own PHI words, 95th percentile; None for no limit.
         most_bank_spans: spans of the surrogate bank that may stand in the hospital's own notes.
+        least_new_notes: notes that have not left before which a share must hold; among fewer, a sentence can be told to be of
+            a certain note. 0 asks for none.
         audit: that a release must have passed.
         max_age_days: of a release and of its audit.
         max_bytes: of all files of a release.
@@ -88,6 +90,7 @@ class SitePolicy:
     max_mu: float | None = None
     max_advantage: float | None = None
     most_bank_spans: int = 0
+    least_new_notes: int = 20
     audit: DemandedAudit = DemandedAudit.FULL
     max_age_days: int = 400
     max_bytes: int = 8 << 30
@@ -110,6 +113,7 @@ class SitePolicy:
         _check_range("largest age in days", self.max_age_days, 1)
         _check_range("largest size in bytes", self.max_bytes, 1)
         _check_range("spans of the bank", self.most_bank_spans, 0)
+        _check_range("least number of new notes", self.least_new_notes, 0)
         _check_range("largest mu", self.max_mu, 0)
         if self.max_advantage is not None and not 0 < self.max_advantage < 1:
             raise ConfigurationError(
@@ -134,6 +138,7 @@ class SitePolicy:
             "max_mu": None if self.max_mu is None else decimal_text(self.max_mu),
             "max_advantage": None if self.max_advantage is None else decimal_text(self.max_advantage),
             "most_bank_spans": self.most_bank_spans,
+            "least_new_notes": self.least_new_notes,
             "audit": self.audit.value,
             "max_age_days": self.max_age_days,
             "max_bytes": self.max_bytes,
@@ -163,6 +168,7 @@ class SitePolicy:
             max_mu=_limit(read, stated, "max_mu"),
             max_advantage=_limit(read, stated, "max_advantage"),
             most_bank_spans=read.integer("most_bank_spans"),
+            least_new_notes=read.integer("least_new_notes"),
             audit=DemandedAudit(read.text("audit", _PRESET)),
             max_age_days=read.integer("max_age_days"),
             max_bytes=read.integer("max_bytes"),

@@ -28,7 +28,7 @@ from protocols.share.manifest import ShareFields
 from protocols.share.sealing import read_manifest, seal_share
 from shared.document import Document
 from site_client.workspace import open_workspace as open_site
-from tests.loop import Loop, done, hospital, values
+from tests.loop import Loop, done, hospital, refused, values
 from tests.tiny_notes import long_notes, write_notes
 
 RUN = confined.run
@@ -178,8 +178,8 @@ def test_a_lie_is_found_by_the_child_process_too(liar: Liar) -> None:
     assert (honest.state, honest.reason) == ("accepted", "")
 
 
-def test_encode_says_what_was_shared_before(liar: Liar) -> None:
-    """The line is for the hospital alone: nothing of it leaves, and nothing of it tells of a note."""
+def test_what_was_shared_before_does_not_leave_again(liar: Liar) -> None:
+    """The lines are for the hospital alone: nothing of them leaves, and nothing of them tells of a note."""
     notes, loop = long_notes(6, 6), liar.loop
     at = ("--workspace", loop.site("south"))
     share = liar.encode(notes[:5], "told", "south")
@@ -192,8 +192,18 @@ def test_encode_says_what_was_shared_before(liar: Liar) -> None:
         return values(hospital("encode", folder, "--out", loop.root / "told-again.parquet", *at, "--json"))
 
     # Encoded is not shared.
-    assert (again()["notes_shared_before"], again()["shared_before_in"]) == (0, [])
+    later = liar.encode(notes, "later", "south")
+    assert (again()["notes_left_out"], again()["shared_before_in"]) == (0, [])
     done(hospital("submit", share, "--approver", "Dr Ünal", "--to-folder", loop.root / "sent", *at))
-    assert (again()["notes_shared_before"], again()["shared_before_in"]) == (5, [sequence])
+    said = again()
+    assert (said["new_notes"], said["notes_left_out"], said["shared_before_in"]) == (1, 5, [sequence])
     told = done(hospital("encode", loop.root / "notes" / "told-again", "--out", loop.root / "t.parquet", *at)).stdout
-    assert f"5 of 6 notes were shared before (share {sequence})" in told
+    assert f"5 of 6 notes were left out: they have left before (share {sequence})" in told
+    refused(
+        hospital("submit", later, "--approver", "Dr Ünal", "--to-folder", loop.root / "sent", *at),
+        35,
+        f"share {sequence}",
+    )
+    done(hospital("policy", "set", "--least-new-notes", 2, *at))
+    few = hospital("encode", loop.root / "notes" / "told-again", "--out", loop.root / "t.parquet", *at)
+    refused(few, 35, f"at least 2 notes that have not left before, got 1 (5 others left with share {sequence})", "wait")

@@ -17,6 +17,7 @@ from shared.constructions.procedures.surrogates import Surrogates, hidden_names
 from shared.constructions.training import Procedure, Trained, TrainingMaterial, TrainingOptions
 from shared.embeddings.generalised import fold_casing
 from shared.embeddings.members import MemberVectors, keep_members
+from shared.labels import categories_of_any_form
 from shared.progress import Progress
 
 
@@ -49,7 +50,13 @@ def _train_k_anonymous(material: TrainingMaterial, options: TrainingOptions, pro
 def _train_surrogates(material: TrainingMaterial, options: TrainingOptions, progress: Progress) -> Trained:
     vectors = _keep_members(material, options, SURROGATES.rule)
     names = hidden_names(material.names, vectors)
-    bank = surrogate_bank(material.chunks, names, hides_casing=options.hide_casing, public_lists=material.public_lists)
+    bank = surrogate_bank(
+        material.chunks,
+        names,
+        hides_casing=options.hide_casing,
+        public_lists=material.public_lists,
+        any_form=categories_of_any_form(material.scheme),
+    )
     return Trained(CodedSurrogates(vectors, project(vectors, options), material.scheme, bank))
 
 

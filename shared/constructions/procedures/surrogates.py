@@ -1,6 +1,6 @@
 """`surrogates-centres`: labelled PHI is replaced by public PHI before anything is computed, over a k-anonymous vocabulary.
 
-Given labels, sentence lengths, casing and punctuation, a share is independent of labelled PHI; see `shared.anonymity.surrogates`
+Given labels and patterns, a share is independent of labelled PHI; see `shared.anonymity.surrogates`
 and docs/adr/0007. All other words are shown as in `k_anonymous`. Shares of version 0.1 are of these, and hold vectors.
 """
 
@@ -24,6 +24,7 @@ from shared.constructions.construction import OwnSet, Parts, Protection, Trials,
 from shared.constructions.procedures.k_anonymous import KAnonymous, cluster_words, project
 from shared.constructions.training import Procedure, Trained, TrainingMaterial, TrainingOptions
 from shared.embeddings.generalised import PUBLIC, GeneralisedVectors, fold_casing
+from shared.labels import categories_of_any_form
 from shared.models.noise import RehearsalNoise
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.progress import Progress
@@ -61,6 +62,10 @@ class Surrogates(KAnonymous):
     def hides_casing(self) -> bool:
         """See Construction."""
         return self.bank.hides_casing
+
+    def with_public_lengths(self, chunk: TokenisedSentences, noise: RehearsalNoise) -> TokenisedSentences:
+        """See Construction."""
+        return self.bank.draw_lengths(chunk, PrivateNoise() if isinstance(noise, MemoisedNoise) else noise)
 
     def replaced(self, chunk: TokenisedSentences, noise: RehearsalNoise) -> TokenisedSentences:
         """The sentences with public PHI in the place of what is labelled."""
@@ -121,7 +126,9 @@ class Surrogates(KAnonymous):
                 "was computed: the share does not depend on it; unlabelled PHI is shown as any other word"
             )
         if stated.get("casing_hidden"):
-            lines.append("casing and punctuation of these words are those of the replacements, and tell nothing either")
+            lines.append(
+                "number, casing and punctuation of these words are those of the replacements, and tell nothing either"
+            )
         return lines + KAnonymous.explain(stated)
 
     def facts(self) -> dict[str, object]:
@@ -174,7 +181,13 @@ def hidden_names(lists: tuple[tuple[str, ...], ...], vectors: GeneralisedVectors
 def _train(material: TrainingMaterial, options: TrainingOptions, progress: Progress) -> Trained:
     vectors = cluster_words(fold_casing(material.vectors, material.names), material, options, SURROGATES_CENTRES.rule)
     names = hidden_names(material.names, vectors)
-    bank = surrogate_bank(material.chunks, names, hides_casing=options.hide_casing, public_lists=material.public_lists)
+    bank = surrogate_bank(
+        material.chunks,
+        names,
+        hides_casing=options.hide_casing,
+        public_lists=material.public_lists,
+        any_form=categories_of_any_form(material.scheme),
+    )
     made = Surrogates(vectors, project(vectors, options), material.scheme, bank)
     return Trained(made)
 

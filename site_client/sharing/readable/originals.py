@@ -1,8 +1,8 @@
 """Finds the sentences of a share again among the hospital's own notes. Nothing of it leaves the house.
 
 The sentences of a share stand in random order. But what it shows outside PHI follows from the notes and the release alone, so a
-sentence of the notes is known by its labels, its casing and its codes. Sentences that are alike in all of that share one place: which
-of them is which the file does not tell either.
+sentence of the notes is known by its labels, its casing and its codes; how many words a labelled span has may be drawn anew, and does
+not count. Sentences that are alike in all of that share one place: which of them is which the file does not tell either.
 """
 
 from __future__ import annotations
@@ -27,27 +27,64 @@ _DOCUMENTS = 256
 
 
 @dataclass(frozen=True, repr=False)
+class _Shape:
+    """Sentences with one token for each labelled span, laid end to end.
+
+    Args:
+        codes: uint32 `[kept]`.
+        tags: uint8 `[kept]`.
+        casing: uint8 `[kept]`.
+        offsets: first token of each sentence and the end of the last, int64 `[sentences + 1]`.
+    """
+
+    codes: NDArray[np.uint32]
+    tags: NDArray[np.uint8]
+    casing: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+
+    @staticmethod
+    def of(
+        codes: NDArray[np.uint32], tags: NDArray[np.uint8], casing: NDArray[np.uint8], offsets: NDArray[np.int64]
+    ) -> _Shape:
+        """Of sentences as they are; a span goes on with even tags."""
+        kept = (tags == 0) | (tags % 2 == 1)
+        ends = np.append(0, np.cumsum(kept))[offsets]
+        return _Shape(codes[kept], tags[kept], casing[kept], ends)
+
+    def marks(self) -> Iterator[int]:
+        """A number for what each sentence shows outside PHI."""
+        clear = self.tags == 0
+        shown = np.where(clear, self.codes, 0).astype("<u4").tobytes()
+        written, labels = np.where(clear, self.casing, 0).astype(np.uint8).tobytes(), self.tags.tobytes()
+        for begin, end in pairwise(self.offsets.tolist()):
+            yield hash((shown[4 * begin : 4 * end], written[begin:end], labels[begin:end]))
+
+    def split(self) -> Iterator[_Shape]:
+        """Each sentence for itself."""
+        for begin, end in pairwise(self.offsets.tolist()):
+            yield _Shape(
+                self.codes[begin:end], self.tags[begin:end], self.casing[begin:end], np.array([0, end - begin])
+            )
+
+    def __len__(self) -> int:
+        return len(self.tags)
+
+
+@dataclass(frozen=True, repr=False)
 class Own:
     """A sentence of the hospital's notes.
 
     Args:
         words: these may be PHI: never log them.
-        tags: as labelled.
-        groups: of its words, int64 `[tokens]`.
-        casing: of its words.
+        tags: as labelled, uint8 `[tokens]`.
         content: content words that are no PHI.
+        shape: what it is known by.
     """
 
     words: list[str]
     tags: NDArray[np.uint8]
-    groups: NDArray[np.int64]
-    casing: NDArray[np.uint8]
     content: int
-
-    @property
-    def open(self) -> bool:
-        """Whether it has PHI of no category of the release, of which a share may show one thing or another."""
-        return bool((self.tags == UNKNOWN_TAG).any())
+    shape: _Shape
 
 
 class Originals:
@@ -71,7 +108,7 @@ class Originals:
 
     def add_share(self, block: SentenceBlock) -> None:
         """Take in the next block of the share; all of them before any note."""
-        for key in _keys(block.values, block.tags, block.casing, block.offsets):
+        for key in _Shape.of(block.values, block.tags, block.casing, block.offsets).marks():
             self._waiting[key].append(self._sentences)
             self._sentences += 1
 
@@ -84,13 +121,11 @@ class Originals:
             yield from batch
 
     def _add_notes(self, chunk: TokenisedSentences) -> None:
-        codes, casing = self._construction.codes(chunk), casing_classes(chunk.words)
         ends = np.append(chunk.starts, chunk.tokens)
-        groups = self._lexicon.groups_of(codes)
-        content = self._content(chunk)
-        keys = _keys(codes, chunk.tags, casing, ends)
-        for key, (begin, end), held in zip(keys, pairwise(ends.tolist()), content.tolist(), strict=True):
-            own = Own(chunk.words[begin:end], chunk.tags[begin:end], groups[begin:end], casing[begin:end], held)
+        shapes = _Shape.of(self._construction.codes(chunk), chunk.tags, casing_classes(chunk.words), ends)
+        each = zip(pairwise(ends.tolist()), self._content(chunk).tolist(), shapes.marks(), shapes.split(), strict=True)
+        for (begin, end), content, key, shape in each:
+            own = Own(chunk.words[begin:end], chunk.tags[begin:end], content, shape)
             places = self._waiting.get(key)
             if places:
                 self._take(places.pop(), own)
@@ -120,14 +155,13 @@ class Originals:
             return
         by_length: dict[int, list[Own]] = defaultdict(list)
         for own in self._left:
-            by_length[len(own.words)].append(own)
-        left = {length: _Candidates(owns) for length, owns in by_length.items()}
+            by_length[len(own.shape)].append(own)
+        left = {length: _Candidates(owns, self._lexicon) for length, owns in by_length.items()}
         place = 0
         for block in blocks:
-            groups = self._lexicon.groups_of(block.values)
-            for begin, end in pairwise(block.offsets.tolist()):
-                if place not in self.content and (candidates := left.get(end - begin)):
-                    fits = candidates.take(block.tags[begin:end], block.casing[begin:end], groups[begin:end])
+            for shape in _Shape.of(block.values, block.tags, block.casing, block.offsets).split():
+                if place not in self.content and (candidates := left.get(len(shape))):
+                    fits = candidates.take(shape)
                     if fits is not None:
                         self._take(place, fits)
                 place += 1
@@ -136,36 +170,24 @@ class Originals:
 class _Candidates:
     """Sentences of one length that wait to be found."""
 
-    def __init__(self, owns: list[Own]) -> None:
-        self._owns = owns
-        self._tags, self._casing = np.stack([own.tags for own in owns]), np.stack([own.casing for own in owns])
-        self._groups = np.stack([own.groups for own in owns])
-        self._open = np.array([own.open for own in owns])
+    def __init__(self, owns: list[Own], lexicon: Lexicon) -> None:
+        self._owns, self._lexicon = owns, lexicon
+        self._tags = np.stack([own.shape.tags for own in owns])
+        self._casing = np.stack([own.shape.casing for own in owns])
+        self._groups = np.stack([lexicon.groups_of(own.shape.codes) for own in owns])
+        self._open = (self._tags == UNKNOWN_TAG).any(axis=1)
         self._waiting = np.ones(len(owns), dtype=np.bool_)
 
-    def take(self, tags: NDArray[np.uint8], casing: NDArray[np.uint8], groups: NDArray[np.int64]) -> Own | None:
+    def take(self, shape: _Shape) -> Own | None:
         """The first that can be a sentence of the share, if it or that sentence leaves something open."""
-        open_here = tags == UNKNOWN_TAG
+        open_here = shape.tags == UNKNOWN_TAG
         rows = np.flatnonzero(self._waiting if open_here.any() else self._waiting & self._open)
         told = ~open_here & (self._tags[rows] != UNKNOWN_TAG)
-        same = (self._groups[rows] == groups) & (self._casing[rows] == casing)
-        fits = (~told | (self._tags[rows] == tags) & (same | (tags > 0))).all(axis=1)
+        # What is near a word in doubt is shown otherwise, but of the same group.
+        same = (self._groups[rows] == self._lexicon.groups_of(shape.codes)) & (self._casing[rows] == shape.casing)
+        fits = (~told | (self._tags[rows] == shape.tags) & (same | (shape.tags > 0))).all(axis=1)
         if not fits.any():
             return None
         row = int(rows[fits.argmax()])
         self._waiting[row] = False
         return self._owns[row]
-
-
-def _keys(
-    codes: NDArray[np.uint32],
-    tags: NDArray[np.uint8],
-    casing: NDArray[np.uint8],
-    offsets: NDArray[np.int64],
-) -> Iterator[int]:
-    """A number for what each sentence shows outside PHI."""
-    clear = tags == 0
-    shown = np.where(clear, codes, 0).astype("<u4").tobytes()
-    written, labels = np.where(clear, casing, 0).astype(np.uint8).tobytes(), tags.tobytes()
-    for begin, end in pairwise(offsets.tolist()):
-        yield hash((shown[4 * begin : 4 * end], written[begin:end], labels[begin:end]))

@@ -91,12 +91,12 @@ def test_nothing_to_compare_on_is_nothing() -> None:
 def test_of_a_few_tokens_a_recall_says_nothing(tmp_path: Path) -> None:
     few = write_pool(tmp_path, count=40)[SITES[0]]
     assert 0 < phi_held_out(few) < LEAST_TOKENS
-    assert compare_recall(head(0.5), head(0.6), few, SCHEME) == ()
+    assert compare_recall(head(0.5), head(0.6), Pool(few, held_out=True), SCHEME) == ()
 
 
 def test_the_more_is_compared_the_wider_are_the_intervals(payloads: dict[str, tuple[Path, ...]]) -> None:
     ours, theirs, files = head(0.6), head(0.8), payloads[LIAR]
-    found = [compare_recall(ours, theirs, files, SCHEME, comparisons) for comparisons in (1, 100)]
+    found = [compare_recall(ours, theirs, Pool(files, held_out=True), SCHEME, comparisons) for comparisons in (1, 100)]
     one, many = ((changes[0].high - changes[0].low) / 2 - 1 / changes[0].tokens for changes in found)
     z, categories = NormalDist().inv_cdf, len(found[0])
     assert many / one == pytest.approx(z(1 - 0.025 / (100 * categories)) / z(1 - 0.025 / categories))

@@ -35,6 +35,7 @@ POLICIES = st.builds(
     max_mu=FLOATS,
     max_advantage=st.floats(0.001, 0.999) | st.none(),
     most_bank_spans=st.integers(0, 1000),
+    least_new_notes=st.integers(0, 1000),
     audit=st.sampled_from(DemandedAudit),
     max_age_days=st.integers(1, 10**5),
     max_bytes=st.integers(1, 1 << 50),

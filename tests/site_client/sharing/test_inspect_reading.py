@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 
 from protocols.errors import CodebookError
@@ -157,10 +158,37 @@ def test_every_sentence_is_found_again_in_the_notes_whatever_their_order() -> No
     assert sorted(own.words for own in found.values()) == sorted(true)
     for place, own in found.items():
         begin, end = block.offsets[place : place + 2]
-        assert own.tags.tolist() == block.tags[begin:end].tolist()
-        for code, word, tag in zip(block.values[begin:end].tolist(), own.words, own.tags.tolist(), strict=True):
-            if tag == 0 and code < len(MADE.vectors):
-                assert MADE.vectors.words[code] == word.lower()
+        shown = zip(block.values[begin:end].tolist(), block.tags[begin:end].tolist(), strict=True)
+        codes = [code for code, tag in shown if tag == 0]
+        for code, word in zip(codes, outside(own.words, own.tags), strict=True):
+            if code < len(MADE.vectors):
+                assert MADE.vectors.words[code] == word
+
+
+def test_a_sentence_is_found_whose_labelled_spans_have_another_length() -> None:
+    chunk = tokenised_corpus(NOTES, SCHEME)
+    dates = [(SCHEME.category_index["DATE"], ("1",) * length) for length in (2, 7)]
+    drawn = SurrogateBank([*MADE.bank.spans, *dates]).draw_lengths(chunk, torch.Generator().manual_seed(0))
+    longer = TokenisedSentences(*lengthened(chunk))
+    for other in (drawn, longer):
+        block = block_of(MADE.share_sentences(other, PrivateNoise()))
+        found = found_again(block, NOTES).found
+        assert sorted(own.words for own in found.values()) == sorted(sentences(chunk))
+
+
+def lengthened(chunk: TokenisedSentences) -> tuple[list[str], NDArray[np.uint8], NDArray[np.int64]]:
+    """The sentences with one token more in every labelled span."""
+    words, tags, lengths = list[str](), list[int](), list[int]()
+    for own, marked in chunk.split():
+        before = len(words)
+        for word, tag in zip(own, marked.tolist(), strict=True):
+            words.append(word)
+            tags.append(tag)
+            if tag % 2:
+                words.append(word)
+                tags.append(tag + 1)
+        lengths.append(len(words) - before)
+    return words, np.array(tags, dtype=np.uint8), np.array(lengths, dtype=np.int64)
 
 
 def test_a_sentence_of_other_notes_is_not_found() -> None:
