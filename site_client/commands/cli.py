@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from site_client.commands.check import check
 from site_client.commands.keys import enrol, keys, warn_of_expiry
 from site_client.commands.ledger import ledger
 from site_client.commands.log import log, release_code
-from site_client.commands.options import existing_path, folder_option
+from site_client.commands.options import existing_path, folder_option, sentences_option
 from site_client.commands.policy import policy
 from site_client.commands.pull import pull_release
 from site_client.commands.submit import receipts, submit
@@ -190,26 +191,44 @@ def _unlabelled_lines(without_labels: int, notes: int) -> list[str]:
     "inspect", cls=Computation, epilog=examples("site-client inspect share.parquet --notes notes/ --page share.html")
 )
 @click.argument("share", type=existing_path)
-@click.option("--notes", type=existing_path, help="The notes it was made from: the share is searched for their text.")
 @click.option(
-    "--page", type=click.Path(path_type=Path, dir_okay=False), help="Also write it as a page, for who decides."
+    "--notes",
+    type=existing_path,
+    help="The notes it was made from: its sentences stand beside theirs, and it is searched for their text.",
 )
+@click.option(
+    "--page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write it as a page, for who decides; with --notes it holds PHI.",
+)
+@sentences_option
 @folder_option
 @json_option
 @notes_options
 def inspect_share(
-    share: Path, notes: Path | None, page: Path | None, root: Path, as_json: bool, **reading: Any
+    share: Path,
+    notes: Path | None,
+    page: Path | None,
+    sentences: int | None,
+    root: Path,
+    as_json: bool,
+    **reading: Any,
 ) -> None:
-    """Say what would leave, and how it is protected."""
+    """Show a share as anybody reads it who has the release, and how it is protected."""
     from command_line.notes import Notes
     from shared.labels import load_scheme_file
     from site_client import workspace
-    from site_client.sharing.inspect import inspect, inspection_lines
+    from site_client.sharing.inspect import ON_PAGE, SAMPLE, inspect, inspection_lines
 
     opened = workspace.open_workspace(root)
     scheme = load_scheme_file(opened.release().folder)
-    found = inspect(opened, share, scheme, None if notes is None else Notes(notes, NotesOptions.of(reading)))
-    lines = inspection_lines(found)
+    given = None if notes is None else Notes(notes, NotesOptions.of(reading), scheme, to_share=True)
+    found = inspect(opened, share, scheme, given, sentences or (SAMPLE if page is None else ON_PAGE))
+    # What is not a screen may be a log.
+    screen = sys.stdout.isatty()
+    lines = inspection_lines(found, sentences or SAMPLE, originals=screen)
+    if given is not None and not screen:
+        lines.append("your own sentences are shown on a screen or with --page only")
     if page is not None:
         from site_client.sharing.inspect_page import write_page
 
