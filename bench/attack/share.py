@@ -10,7 +10,7 @@ import io
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -27,6 +27,7 @@ from bench.attack.world import World, hospital, require
 from foundation.errors import DeidError
 from protocols.canonical import Json, canonical_bytes
 from protocols.keys.signing import BUNDLE_CONTEXT, SHARE_CONTEXT, PrivateKey, Signature
+from protocols.payload.codes import is_near
 from protocols.payload.opening import PayloadLimits, create_payload, open_payload
 from protocols.payload.sentence_block import SentenceBlock
 from protocols.payload.shuffled_writer import join_blocks
@@ -76,6 +77,15 @@ class Liar:
         if not isinstance(construction, Coded):
             raise TypeError(f"expected a release of codes, got {type(construction).__name__}")
         return construction.vectors
+
+    def narrow(self, block: SentenceBlock) -> SentenceBlock:
+        """The same with every code that may not stand where it does made that of its cluster, as a careful liar would."""
+        vectors, codes = self.vocabulary(), block.values.copy()
+        near = is_near(block.tags > 0, block.offsets, vectors.narrowing.window)
+        words = np.flatnonzero(codes < len(vectors))
+        wrong = words[~(near[words] | vectors.narrowing.common[codes[words]])]
+        codes[wrong] = len(vectors) + vectors.clusters[codes[wrong]]
+        return replace(block, values=codes)
 
     def block(self, payload: Path | None = None) -> SentenceBlock:
         """All sentences of a share, the one that was not sent unless said."""

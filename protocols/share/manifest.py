@@ -38,7 +38,7 @@ class ShareFields:
         release: digest of the release whose representer made it, 64 hexadecimal digits.
         label_scheme: name of the label scheme.
         tags: number of tags of that scheme.
-        value_bound: largest L2 norm of a token's representation, noise included.
+        value_bound: largest L2 norm of a token's representation, noise included; 1 where tokens are shown by codes.
         created: the day; no time of day.
         software: name and version of the program.
         protection: measures of protection by name, such as "noise_sigma_min" or "mu_per_token".
@@ -102,6 +102,8 @@ class ShareManifest(ShareFields):
         check_version(self.format_version, FORMAT_VERSION, "manifest")
         check_text(self.payload_sha256, SHA256, "payload_sha256")
         check_range(self.dim, CODES, MAX_DIM, "dim")
+        if self.dim == CODES and self.value_bound != 1:
+            raise BoundsError("a bound of 1 beside codes", received="another", place="value_bound")
         check_range(self.sentences, 1, self.tokens, "sentences")
         check_range(self.payload_bytes, 1, 2**53 - 1, "payload_bytes")
         if self.payload_format not in PAYLOAD_FORMATS or self.dtype != dtype_of(self.dim):
