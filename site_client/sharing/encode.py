@@ -1,6 +1,6 @@
-"""`site-client encode`: the hospital's labelled notes as a signed share of noisy tensors and labels. Nothing leaves yet.
+"""`site-client encode`: the hospital's labelled notes as a signed share of codes (or noisy tensors) and labels. Nothing leaves yet.
 
-What a share holds: the representation, the tag and the casing class of each token, sentence by sentence, in random order
+What a share holds: the code or the representation, the tag and the casing class of each token, sentence by sentence, in random order
 over the whole share. What it does not hold: text, offsets, token lengths, ids or order of documents, file names, times.
 """
 
