@@ -1,4 +1,4 @@
-# make demo   installs everything and runs the whole loop on generated notes; ends with a report page
+# make demo   installs everything and runs the whole loop on generated notes in about twelve minutes of one core; ends with a report page
 # make test   installs everything and runs the tests
 # make check  format, lint, types, import contracts, tests: what CI runs
 # make lint, make types, make contracts   one of these alone

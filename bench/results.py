@@ -22,6 +22,7 @@ RESULTS = ROOT / "docs" / "results"
 TOPICS = (
     "loop",
     "privacy",
+    "friedrich2019",
     "trust",
     "house",
     "gate",

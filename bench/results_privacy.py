@@ -28,6 +28,7 @@ from bench.outcomes import (
     with_interval,
 )
 from bench.privacy.attacks import adversaries, adversaries_invariance, memberships, strong, vocabularies
+from bench.privacy.forgotten import forgotten
 from bench.privacy.material import (
     COMMAND,
     PROVIDER_NOTES,
@@ -37,7 +38,9 @@ from bench.privacy.material import (
     spanish,
     spanish_names,
 )
+from bench.privacy.noninterference import noninterference_entry
 from bench.privacy.times import times
+from bench.privacy.worth import measure as worth_entries
 from bench.results import Entry, record
 from bench.results_loop import SEEDS, private_pipeline
 from shared.document import Document
@@ -329,7 +332,18 @@ def _rotations(name: str, where: str) -> tuple[Comparison, int]:
     return compared, turns
 
 
+def noninterference() -> None:
+    """Whether a share changes with labelled PHI, in every format."""
+    record("privacy", [noninterference_entry()])
+
+
+def worth() -> None:
+    """What shares of codes are worth, and what is read in them."""
+    record("privacy", worth_entries())
+
+
 PARTS = {
+    "worth": worth,
     "meddocan": meddocan,
     "utility": utility,
     "utility-sites": utility_sites,
@@ -341,7 +355,9 @@ PARTS = {
     "strong": strong,
     "vocabulary": vocabularies,
     "membership": memberships,
+    "forgotten": forgotten,
     "times": times,
+    "noninterference": noninterference,
 }
 
 

@@ -43,14 +43,14 @@ class Fields:
         """A string that `pattern` matches as a whole."""
         value = self._value[key]
         if not isinstance(value, str) or not pattern.fullmatch(value):
-            raise self.wrong(key, f"text like {pattern.pattern}")
+            raise self.refuse_field(key, f"text like {pattern.pattern}")
         return value
 
     def integer(self, key: str, *, least: int = 0, most: int = MAX_INTEGER) -> int:
         """An integer from `least` to `most`."""
         value = self._value[key]
         if type(value) is not int:
-            raise self.wrong(key, "an integer")
+            raise self.refuse_field(key, "an integer")
         check_range(value, least, most, f"{self.place}, {key}")
         return value
 
@@ -66,7 +66,7 @@ class Fields:
         """An array of at most `most` items."""
         value = self._value[key]
         if not isinstance(value, list):
-            raise self.wrong(key, "an array")
+            raise self.refuse_field(key, "an array")
         check_range(len(value), 0, most, f"{self.place}, {key}")
         return value
 
@@ -74,7 +74,7 @@ class Fields:
         """An object of at most `most` entries."""
         value = self._value[key]
         if not isinstance(value, dict):
-            raise self.wrong(key, "an object")
+            raise self.refuse_field(key, "an object")
         check_range(len(value), 0, most, f"{self.place}, {key}")
         return value
 
@@ -82,7 +82,7 @@ class Fields:
         """The format version, which must be the one that this program knows."""
         return check_version(self._value[key], known, self.place)
 
-    def wrong(self, key: str, expected: str) -> SchemaError:
+    def refuse_field(self, key: str, expected: str) -> SchemaError:
         """The error for a field that is not as expected."""
         return SchemaError(expected, received="something else", advice=_ADVICE, place=f"{self.place}, {key}")
 

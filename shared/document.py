@@ -27,6 +27,7 @@ class Annotation:
         category: label in the words of the corpus, such as "PATIENT".
         identifier: the annotation's own id in its file ("T1"), kept for the way back.
         comment: free text of the annotator, kept for the way back.
+        doubtful: whether nobody has labelled it: a program takes it for PHI, so it is hidden like PHI, and teaches nothing.
     """
 
     start: int
@@ -34,6 +35,7 @@ class Annotation:
     category: str
     identifier: str = ""
     comment: str = ""
+    doubtful: bool = False
 
     def __repr__(self) -> str:
         # A comment is free text and may hold anything.

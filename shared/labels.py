@@ -3,7 +3,8 @@
 Schemes and mappings are data files in `shared/schemes`; a hospital writes a mapping of its own labels in the same form.
 
 Tags run over the whole document. A token that a span touches is inside the span, so a span that cuts a token grows to
-the whole token: more is hidden, never less. `I-X` at the start of a sentence continues the span of the sentence before.
+the whole token: more is hidden, never less. Labelled notes are cut so that no token reaches beyond a span, see
+`shared.text.labelled`. `I-X` at the start of a sentence continues the span of the sentence before.
 
 A hospital may label more than the scheme has categories for. Such spans are HIDDEN on their way into a share: their tokens
 have HIDDEN_TAG, which is no tag of any scheme, so that what forgets to hide them is refused by whatever checks tags.
@@ -15,7 +16,7 @@ import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import resources
 from pathlib import Path
 from typing import TypeVar
@@ -37,7 +38,7 @@ HIDDEN = ""
 HIDDEN_TAG = 255
 """Tag of each of its tokens: one more than any scheme can have."""
 UNKNOWN_TAG = HIDDEN_TAG
-"""In a training: tag of a token whose label does not count, so that any may stand there. No share holds it."""
+"""In a share, and in a training: tag of a token of which nobody knows whether it is PHI. Any may stand there, so it teaches nothing and is not scored."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,24 @@ def load_scheme_file(folder: Path) -> LabelScheme:
         raise ModelError("scheme.json: expected a label scheme; pull the release again") from error
 
 
+@cache
+def _of_any_form() -> frozenset[str]:
+    named: set[str] = set()
+    for name in scheme_names():
+        listed = _bundled(name).get("any_form", [])
+        assert isinstance(listed, list)
+        named.update(listed)
+    return frozenset(named)
+
+
+def categories_of_any_form(scheme: LabelScheme) -> frozenset[int]:
+    """Categories whose spans are of many lengths and forms, such as addresses, so that these would tell a person; by their numbers.
+
+    Told by the names that the schemes of the project have for them: no release can say otherwise.
+    """
+    return frozenset(index for category, index in scheme.category_index.items() if category in _of_any_form())
+
+
 def load_mapping(source: str, target: str) -> dict[str, str]:
     """The bundled mapping from one scheme to another, "" for what the target does not count as PHI.
 
@@ -223,6 +242,23 @@ def encode_tags(spans: NDArray[np.int32], document: Document, scheme: LabelSchem
     touched = lengths > 0
     tags[first[touched]] = own[touched, 0]
     return tags
+
+
+def doubtful_tokens(spans: NDArray[np.int32], document: Document) -> NDArray[np.bool_]:
+    """Which tokens are of a span that nobody has labelled, bool `[tokens]`.
+
+    Args:
+        spans: as in `encode_tags`, by which a token that two spans touch is of the earlier one.
+        document: its annotations are looked at.
+    """
+    marked = np.zeros(len(spans), dtype=np.bool_)
+    if not any(span.doubtful for span in document.annotations):
+        return marked
+    for span in reversed(document.annotations):
+        first = np.searchsorted(spans[:, 1], span.start, side="right")
+        last = np.searchsorted(spans[:, 0], span.end, side="left")
+        marked[first:last] = span.doubtful
+    return marked
 
 
 def without_hidden(tags: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -5,7 +5,7 @@ DeidError (foundation)
     ├── ApprovalError       nobody has approved that this share leaves
     ├── ForkError           the provider shows other releases than it has shown before, or shows others elsewhere
     ├── LedgerError         the log of what left was changed
-    ├── PolicyError         a release does not keep the hospital's own policy
+    ├── PolicyError         a release or a share does not keep the hospital's own policy
     ├── RejectedError       the provider's receipt says that it does not take the share
     ├── TransportError      the exchange with the provider's server failed
     │   ├── RefusedError    it understood, and said no
@@ -49,7 +49,7 @@ class ForkError(SiteError):
 
 
 class PolicyError(SiteError):
-    """A release does not keep the hospital's own policy, or the policy was changed by other hands."""
+    """A release or a share does not keep the hospital's own policy, or the policy was changed by other hands."""
 
     exit_code = 35
 

@@ -5,7 +5,7 @@ site.json       format, name of the site, sequence number of the last share, whe
 keys/           Ed25519 keys of the site, each named by its id; the private half is readable by its owner only, and under a
                 passphrase if the site wants it. noise.key is the secret of the noise that is drawn once for each sentence,
                 notes.key that of the digests of notes; they are made on first use where they are missing
-known-notes/    digests of the notes of each share, for `encode` to say which were shared before; they never leave
+known-notes/    digests of the notes and sentences of each share, so that nothing leaves twice; they never leave
 trust.json      what was verified of the provider's release repository, from its pinned first root on
 releases/       the releases that were pulled, verified
 log/            tiles of the provider's log of releases, and what shows that it was forked, see `site_client.release_log`

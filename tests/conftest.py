@@ -55,7 +55,10 @@ def built_loop(tmp_path_factory: pytest.TempPathFactory) -> Loop:
 
 @pytest.fixture
 def loop(built_loop: Loop, tmp_path: Path) -> Loop:
-    """A copy of the small loop that the test may change."""
-    from tests.loop import Loop
+    """A copy of the small loop that the test may change; its hospitals do not know what has left, and encode their few notes anew."""
+    from tests.loop import Loop, forget
 
-    return Loop(Path(shutil.copytree(built_loop.root, tmp_path / "copied" / "loop")))
+    copied = Loop(Path(shutil.copytree(built_loop.root, tmp_path / "copied" / "loop")))
+    for name in ("north", "south"):
+        forget(copied.site(name))
+    return copied

@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 from shared.anonymity.surrogates import SurrogateBank
 from shared.constructions.accounting import Accounting
 from shared.constructions.construction import Construction, Protection, Trials, WordChanges
+from shared.constructions.procedures.coded import Coded
+from shared.constructions.procedures.codes import CodedSurrogates
 from shared.constructions.procedures.k_anonymous import KAnonymous
 from shared.constructions.procedures.recurrent import NoisyRecurrent
 from shared.constructions.procedures.surrogates import Surrogates
 from shared.embeddings.generalised import GeneralisedVectors, fold_casing, generalise
+from shared.embeddings.members import MemberVectors, keep_members
 from shared.embeddings.vectors import WordVectors
 from shared.labels import LabelScheme
 from shared.models.noise import PrivateSource, RehearsalNoise, SharingNoise
@@ -83,11 +86,29 @@ def clusters(vectors: WordVectors, k: int = 2, public: NDArray[np.bool_] | None 
     return generalise(folded, np.zeros(len(folded), dtype=np.bool_) if public is None else public, k)
 
 
-def k_anonymous(vectors: GeneralisedVectors, scheme: LabelScheme) -> KAnonymous:
+def members(shown: GeneralisedVectors, common: int = 200, window: int = 3) -> MemberVectors:
+    """The vocabulary of a construction of codes, whose hidden words all look like their centres."""
+    if isinstance(shown, MemberVectors):
+        return shown
+    frequencies = np.arange(len(shown), 0, -1)
+    return keep_members(shown, shown, frequencies, common, window, 2)
+
+
+def k_anonymous(vectors: GeneralisedVectors, scheme: LabelScheme) -> Coded:
+    return Coded(members(vectors), unchanged(vectors.dim), scheme)
+
+
+def surrogates(vectors: GeneralisedVectors, scheme: LabelScheme, bank: SurrogateBank) -> CodedSurrogates:
+    return CodedSurrogates(members(vectors), unchanged(vectors.dim), scheme, bank)
+
+
+def k_anonymous_centres(vectors: GeneralisedVectors, scheme: LabelScheme) -> KAnonymous:
+    """As version 0.1 made it: shares of vectors."""
     return KAnonymous(vectors, unchanged(vectors.dim), scheme)
 
 
-def surrogates(vectors: GeneralisedVectors, scheme: LabelScheme, bank: SurrogateBank) -> Surrogates:
+def surrogates_centres(vectors: GeneralisedVectors, scheme: LabelScheme, bank: SurrogateBank) -> Surrogates:
+    """As version 0.1 made it: shares of vectors."""
     return Surrogates(vectors, unchanged(vectors.dim), scheme, bank)
 
 

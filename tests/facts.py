@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from protocols.release.verification import VerifiedRelease
-from shared.constructions.promised import Recomputed
+from shared.constructions.promised import Narrowed, Recomputed
 from site_client.policy.facts import AuditFacts, ReleaseFacts
 
 DAY = datetime.date.today()
@@ -20,6 +20,7 @@ FIGURES = Recomputed(
     mu=None,
     surrogate_spans=400,
     bytes=1 << 20,
+    narrowed=Narrowed(200, 3),
 )
 AUDIT = AuditFacts(ours=True, preset="full", made=DAY, limits=20, failed=())
 FACTS = ReleaseFacts("ab" * 32, 1, DAY, FIGURES, AUDIT)

@@ -26,8 +26,8 @@ from shared.training.tagging import TaggingConfig, train_tagger
 from tests.audited import policy, quick_takes_seconds, state_full_audit
 from tests.tiny_notes import tiny_notes, write_notes
 
-# There are few words in tiny notes, and few people.
-POLICY = ("--least-cluster", "1", "--bank-spans", "1000")
+# There are few words in tiny notes, few people, and few notes.
+POLICY = ("--least-cluster", "1", "--bank-spans", "1000", "--least-new-notes", "0")
 
 
 def provider(*arguments: object) -> Result:
@@ -149,6 +149,11 @@ def enrol(loop: Loop, name: str) -> None:
     fingerprint = values(hospital("enrol", "--out", request, "--workspace", workspace, "--json"))["fingerprint"]
     done(provider("site", "add", request, "--fingerprint", fingerprint, "--workspace", loop.provider))
     done(hospital("pull", loop.releases, "--fingerprint", loop.fingerprint, "--workspace", workspace))
+
+
+def forget(workspace: Path) -> None:
+    """What has left is not known any more: as if nothing had, or as a hospital that lies would have it."""
+    shutil.rmtree(workspace / "known-notes", ignore_errors=True)
 
 
 def share(loop: Loop, name: str) -> Path:

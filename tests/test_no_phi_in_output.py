@@ -163,8 +163,8 @@ def fault(*arguments: object, **options: object) -> None:
 
 FAULTS: dict[str, tuple[object, str, Callable[..., object]]] = {
     "tokens": (shared.sentences.tokenised, "tokenise", fault),
-    "casing": (shared.sentences.encoding, "casing_classes", fault),
-    "representation": (shared.constructions.construction, "represent_noise_free", fault),
+    "casing": (shared.constructions.decoding, "casing_classes", fault),
+    "representation": (shared.constructions.decoding.Decoding, "_project", fault),
     "decoding": (shared.pipeline.pipeline, "decode_tags", fault),
     "encoding": (site_client.sharing.encode, "block_of", fault),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -148,11 +149,12 @@ class TestAtRunTime:
 
     @pytest.mark.parametrize("construction", [noisy(0.1), clear()], ids=["noise", "none"])
     def test_no_payload_takes_what_was_rehearsed(self, construction: Construction) -> None:
+        share: Any = construction.share_sentences(CHUNK, PrivateNoise())
         for shown in (
             construction.rehearse_share(CHUNK, SEEDED),
             construction.rehearse_share(CHUNK, PrivateNoise()),
             construction.noise_free(CHUNK),
-            construction.share_sentences(CHUNK, PrivateNoise()).select(np.array([0])),
+            share.select(np.array([0])),
         ):
             with pytest.raises(TypeError, match="what a share holds"):
                 block_of(shown)  # type: ignore[arg-type]

@@ -122,6 +122,7 @@ HEAVY = {
     "aggregator train-embeddings",
     "aggregator train-head",
     "aggregator train-repr",
+    "site-client check",
     "site-client deid",
     "site-client encode",
     "site-client evaluate",

@@ -143,7 +143,10 @@ def evaluate(
 )
 @seed_option("notes and trainings")
 def demo(folder: Path, language: str, count: int | None, seed: int) -> None:
-    """The whole loop on generated notes with a provider and four hospitals; ends with a report page."""
+    """The whole loop on generated notes with a provider and four hospitals; ends with a report page.
+
+    At its usual size it takes about twelve minutes of one core.
+    """
     from aggregator.demo import demonstration
 
     scale = demonstration.Scale(language, count or demonstration.NOTES[language], seed)

@@ -9,7 +9,16 @@ from pathlib import Path
 
 import click
 
-PROCEDURES = ("surrogates", "k-anonymous", "k-anonymous-invariance", "three-part", "dann", "invariance")
+PROCEDURES = (
+    "surrogates",
+    "k-anonymous",
+    "surrogates-centres",
+    "k-anonymous-centres",
+    "k-anonymous-invariance",
+    "three-part",
+    "dann",
+    "invariance",
+)
 PRESETS = ("quick", "standard", "paper")
 """Those of `shared.constructions`."""
 AUDIT_PRESETS = ("quick", "full")

@@ -113,6 +113,20 @@ def train_embeddings(
     help="No word holds more than this of its cluster's occurrences in public text; a low share makes clusters few and large.",
 )
 @click.option(
+    "--common-words",
+    default=200,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Words that can be read wherever they stand in a share of codes; other public words only near labelled PHI.",
+)
+@click.option(
+    "--exact-window",
+    default=3,
+    show_default=True,
+    type=click.IntRange(0, 255),
+    help="How many tokens away from labelled PHI is near.",
+)
+@click.option(
     "--hide-casing",
     is_flag=True,
     help="Surrogates have a casing of their own: how labelled PHI is written does not travel either, and a head does worse.",
@@ -166,6 +180,8 @@ def train_representer(
     procedure: str,
     cluster_size: int,
     max_share: float,
+    common_words: int,
+    exact_window: int,
     hide_casing: bool,
     public_texts: tuple[Path, ...],
     names: tuple[Path, ...],
@@ -197,6 +213,8 @@ def train_representer(
         neighbours=neighbours,
         cluster_size=cluster_size,
         max_share=max_share,
+        common_words=common_words,
+        exact_window=exact_window,
         hide_casing=hide_casing,
         dim=dim,
         preset=preset,

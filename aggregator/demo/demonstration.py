@@ -79,6 +79,7 @@ def run(folder: Path, scale: Scale, say: Callable[[str], None]) -> None:
     began = time.monotonic()
     _make_room(folder)
     public, (*sharing, fourth) = public_site(scale.language), _HOSPITALS[scale.language]
+    say("# at its usual size this takes about twelve minutes of one core")
     say(f"# generated notes: public {public}; hospitals {', '.join(sharing)}; {fourth} shares nothing")
     for site in (public, *sharing, fourth):
         write_corpus(generate_notes(site, scale.notes, scale.seed), _notes(folder, site), "jsonl")
@@ -147,18 +148,21 @@ class _Loop:
         self.aggregator("publish")
 
     def share(self, site: str) -> None:
-        self.say(f"\n# {site} replaces its labelled PHI by public PHI, encodes, and hands over tensors")
+        self.say(f"\n# {site} replaces its labelled PHI by public PHI, encodes, and hands over codes and labels")
         request, share = self.folder / f"{site}.request.json", self.folder / site / "share.parquet"
         self.join(site)
         asked = self.site(site, "enrol", "--out", str(request))
         self.aggregator("site", "add", str(request), "--fingerprint", asked[_FINGERPRINT])
         notes = str(_notes(self.folder, site))
         encoded = self.site(site, "encode", notes, "--out", str(share))
-        self.say(f"  {encoded['tokens']} tokens as {encoded['dim']} numbers each, {encoded['payload_bytes']} bytes")
-        inspected = self.site(site, "inspect", str(share), "--notes", notes)
-        searched = inspected["searched"]
         self.say(
-            f"  searched the share for {searched['stretches']} stretches of text of {searched['notes']} notes: none stands in it as text"
+            f"  {encoded['tokens']} tokens as a code, a label and a casing class each, {encoded['payload_bytes']} bytes"
+        )
+        inspected = self.site(site, "inspect", str(share), "--notes", notes)
+        read = inspected["read"]
+        self.say(
+            f"  whoever reads it sees no labelled PHI, {read['words_exact'] / read['words']:.0%} of the other words, and "
+            f"{read['content_exact'] / max(read['content'], 1):.0%} of the content words"
         )
         handed = self.site(site, "submit", str(share), "--approver", "A. Demo", "--to-folder", str(self.stick))
         self.aggregator("ingest", handed["bundle"])
@@ -181,8 +185,8 @@ class _Loop:
 
     def join(self, site: str) -> None:
         self.command("site-client", "init", str(self.folder / site), "--site", site.replace("_", "-"))
-        # Its audit is a quick one, which no hospital with real notes should make do with.
-        self.site(site, "policy", "set", "--demonstration", "--audit", "quick")
+        # Its audit is a quick one and its shares may be of few notes, which no hospital with real notes should make do with.
+        self.site(site, "policy", "set", "--demonstration", "--audit", "quick", "--least-new-notes", "1")
         self.site(site, "pull", str(self.provider / "releases"), "--fingerprint", self.fingerprint)
 
     def aggregator(self, *arguments: str) -> dict[str, Any]:

@@ -164,7 +164,12 @@ def receive(workspace: Workspace, path: Path) -> int:
     if taken is None:
         # Also if it came before: whatever has happened to the object since, now it is right.
         workspace.objects().put(path, bundle.sha256)
-        row = _enter(workspace, bundle)
+        try:
+            row = _enter(workspace, bundle)
+        except ProtocolError:
+            # Its site was revoked meanwhile: no share will ever need the bytes.
+            forget(workspace, bundle.sha256)
+            raise
         if row.state != ShareState.RECEIVED or row.bundle_sha256 != bundle.sha256:
             forget(workspace, bundle.sha256)
         if row.bundle_sha256 == bundle.sha256:

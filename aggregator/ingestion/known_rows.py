@@ -5,6 +5,7 @@ folder may be emptied at any time.
 
     NAME.json   width and bound of a row, and whether there is a list
     NAME.rows   the rows that a token can have, see `protocols.payload.codebook`
+    NAME.codes  where each code may stand, see `protocols.payload.codes`
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ from aggregator.workspace import Workspace
 from foundation.files import write_bytes, write_text
 from foundation.os_errors import map_os_errors
 from protocols.payload.codebook import write_codebook
+from protocols.payload.codes import CodeList, CodeRules, write_code_places
 from shared.constructions.files import FILES, FURTHER_FILES
 from shared.constructions.rows import MAX_FACTOR, ShareRows
 
 _MAX_FILE_BYTES = 4 << 30
 # Another one is worked out anew: what an earlier version kept may mean something else.
-_FORMAT = 1
+_FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -38,11 +40,13 @@ class KnownRows:
         rows: what each of them keeps to, where a site has raised the noise as far as it may.
         codebook: file of those that a token can have; None where noise makes any row possible.
         exact: as in `protocols.payload.codebook.Codebook`.
+        codes: where the codes may stand; None where tokens are shown by rows.
     """
 
     rows: ShareRows
     codebook: Path | None
     exact: bool
+    codes: CodeList | None = None
 
 
 def find_known_rows(workspace: Workspace, release: Release) -> KnownRows:
@@ -63,13 +67,16 @@ def find_known_rows(workspace: Workspace, release: Release) -> KnownRows:
 
 def _read(path: Path) -> KnownRows | None:
     """What is kept; None for nothing that this version wrote whole."""
-    codebook = path.with_suffix(".rows")
+    codebook, places = path.with_suffix(".rows"), path.with_suffix(".codes")
     try:
         kept = json.loads(path.read_bytes())
         if (kept["format"], kept["factor"]) != (_FORMAT, MAX_FACTOR) or (kept["listed"] and not codebook.is_file()):
             return None
+        if kept["window"] is not None and not places.is_file():
+            return None
         rows = ShareRows(int(kept["dim"]), float(kept["value_bound"]))
-        return KnownRows(rows, codebook if kept["listed"] else None, bool(kept["exact"]))
+        codes = None if kept["window"] is None else CodeList(places, int(kept["window"]))
+        return KnownRows(rows, codebook if kept["listed"] else None, bool(kept["exact"]), codes)
     except (OSError, ValueError, TypeError, LookupError):
         return None
 
@@ -83,6 +90,10 @@ def _work_out(workspace: Workspace, release: Release, path: Path) -> KnownRows:
     codebook = None if listed is None else path.with_suffix(".rows")
     if codebook is not None and listed is not None:
         write_codebook(codebook, listed)
+    codes = None
+    if (found := construction.code_places()) is not None:
+        codes = CodeList(path.with_suffix(".codes"), found.window)
+        write_code_places(codes.places, CodeRules(found.places, found.window))
     kept = {
         "format": _FORMAT,
         "factor": MAX_FACTOR,
@@ -90,10 +101,11 @@ def _work_out(workspace: Workspace, release: Release, path: Path) -> KnownRows:
         "value_bound": rows.value_bound,
         "listed": listed is not None,
         "exact": construction.exact,
+        "window": None if codes is None else codes.window,
     }
     # Last: what it speaks of is there.
     write_text(path, json.dumps(kept))
-    return KnownRows(rows, codebook, construction.exact)
+    return KnownRows(rows, codebook, construction.exact, codes)
 
 
 @contextmanager

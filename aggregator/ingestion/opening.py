@@ -104,6 +104,7 @@ def _check_payload(payload: Path, bundle: VerifiedBundle, terms: ShareTerms) -> 
         terms.overlap_key.hex(),
         terms.codebook,
         terms.exact,
+        terms.codes,
     )
     try:
         findings = PayloadFindings.from_json(_answer(question, limits))
@@ -122,6 +123,8 @@ def _answer(question: PayloadQuestion, limits: sandbox.SandboxLimits) -> Json:
     values, readable = question.to_json(), [question.payload.parent]
     if question.codebook is not None:
         readable.append(question.codebook)
+    if question.codes is not None:
+        readable.append(question.codes.places)
     with suppress(StorageError, SandboxError):
         return sandbox.run(check_payload, values, limits, readable).result
     return sandbox.run(check_payload, values, limits, readable).result

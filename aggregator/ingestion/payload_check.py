@@ -16,6 +16,7 @@ from protocols.canonical import Json
 from protocols.errors import SchemaError
 from protocols.keys.signing import PublicKey
 from protocols.payload.codebook import read_codebook
+from protocols.payload.codes import CodeList, read_code_rules
 from protocols.payload.opening import PayloadLimits
 from protocols.share.manifest import ShareManifest
 from protocols.share.sealing import ShareExpectation, open_share
@@ -36,6 +37,7 @@ class PayloadQuestion:
         overlap_key: the provider's secret for digests of sentences, in hexadecimal digits.
         codebook: file of the rows that its release can show; None for any within the bound.
         exact: as in `Codebook`.
+        codes: where the codes of its release may stand; None where tokens are shown by rows.
     """
 
     payload: Path
@@ -46,6 +48,7 @@ class PayloadQuestion:
     overlap_key: str
     codebook: Path | None = None
     exact: bool = True
+    codes: CodeList | None = None
 
     def to_json(self) -> dict[str, Json]:
         """For the way to the child."""
@@ -58,6 +61,8 @@ class PayloadQuestion:
             "overlap_key": self.overlap_key,
             "codebook": None if self.codebook is None else str(self.codebook.absolute()),
             "exact": self.exact,
+            "places": None if self.codes is None else str(self.codes.places.absolute()),
+            "window": None if self.codes is None else self.codes.window,
         }
 
     @classmethod
@@ -79,6 +84,7 @@ class PayloadQuestion:
             str(values["overlap_key"]),
             None if values["codebook"] is None else Path(str(values["codebook"])),
             bool(values["exact"]),
+            None if values["places"] is None else CodeList(Path(str(values["places"])), int(str(values["window"]))),
         )
 
 
@@ -130,13 +136,16 @@ def check_payload(values: dict[str, Json]) -> Json:
     codebook = None
     if asked.codebook is not None:
         codebook = read_codebook(asked.codebook, asked.expected.dim or 0, exact=asked.exact)
-    digests = SentenceDigests(bytes.fromhex(asked.overlap_key), whole=codebook is None)
+    codes = None if asked.codes is None else read_code_rules(asked.codes.places, asked.codes.window)
+    # Where noise hides words instead of a list, all rows of a sentence come again.
+    digests = SentenceDigests(bytes.fromhex(asked.overlap_key), whole=codebook is None and codes is None)
     share = open_share(
         asked.payload,
         public_keys={asked.site: [asked.key]},
         limits=asked.limits,
         expected=asked.expected,
         codebook=codebook,
+        codes=codes,
         look=digests.add,
     )
     return {

@@ -1,7 +1,7 @@
 """What a sentence of a share is known by when its notes come again: a keyed digest of what an encoding of them can't change.
 
 Where surrogates stand for labelled PHI, each encoding draws others. What stays are the length, the tags, and outside PHI the rows
-and casing classes. Where noise hides words instead, a sentence that is shared again has the same noise, and all of its rows count.
+or codes and casing classes. Where noise hides words instead, a sentence that is shared again has the same noise, and all of its rows count.
 
 Only a sentence that says something of its own counts: one that is short, or of few different words, stands in the notes of many
 patients. See docs/adr/0016-codebook.md for how often others were taken for the same.
@@ -58,7 +58,8 @@ class SentenceDigests:
     def _of(self, block: SentenceBlock) -> Iterator[int]:
         outside = block.tags == 0
         shown = np.ones_like(outside) if self._whole else outside
-        values = np.where(shown[:, None], block.values.view("<u2"), np.uint16(0))
+        rows = block.values.view("<u2").reshape(block.tokens, -1)
+        values = np.where(shown[:, None], rows, np.uint16(0))
         casing = np.where(outside, block.casing, np.uint8(0))
         bounds = block.offsets
         enough = np.add.reduceat(outside, bounds[:-1], dtype=np.int64) >= _TOKENS

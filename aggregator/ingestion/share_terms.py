@@ -10,6 +10,7 @@ from aggregator.publishing.releases import compatible_releases
 from aggregator.workspace import Workspace
 from foundation.secret_files import SECRET_BYTES, read_secret
 from protocols.errors import BoundsError, OtherReleaseError
+from protocols.payload.codes import CodeList
 from protocols.share.manifest import ShareManifest
 from protocols.share.sealing import ShareExpectation
 from shared.constructions.rows import ShareRows
@@ -25,6 +26,7 @@ class ShareTerms:
         rows: what the rows of a share must keep to, whatever bound of its own it states.
         codebook: file of the rows that these releases can show; None where noise makes any row possible.
         exact: as in `protocols.payload.codebook.Codebook`.
+        codes: where the codes of these releases may stand; None where tokens are shown by rows.
         overlap_key: secret of the digests by which sentences are known again.
         earlier: ids of earlier keys of the provider, for which a share may still be.
     """
@@ -34,6 +36,7 @@ class ShareTerms:
     rows: ShareRows
     codebook: Path | None = None
     exact: bool = True
+    codes: CodeList | None = None
     overlap_key: bytes = bytes(SECRET_BYTES)
     earlier: frozenset[str] = frozenset()
 
@@ -92,6 +95,7 @@ def share_terms(workspace: Workspace) -> ShareTerms:
         known.rows,
         known.codebook,
         known.exact,
+        known.codes,
         read_secret(workspace.overlap_secret),
         frozenset(earlier),
     )

@@ -50,13 +50,13 @@ class RowKeys:
     The weights are drawn anew each time, so that nobody can make two rows meet.
 
     Args:
-        dim: numbers of a row.
+        columns: of 16 bits that a row has; see `columns_of`.
         place: which tokens belong to the row.
     """
 
-    def __init__(self, dim: int, place: Place = Place.ALONE) -> None:
+    def __init__(self, columns: int, place: Place = Place.ALONE) -> None:
         draws = np.random.default_rng(secrets.randbits(128)).integers(
-            0, 1 << 63, dim + 1 + len(place.value), dtype=np.uint64
+            0, 1 << 63, columns + 1 + len(place.value), dtype=np.uint64
         )
         self._weights = 2 * draws + np.uint64(1)
         self._place = place
@@ -76,8 +76,9 @@ class RowKeys:
         return keys
 
     def _own(self, sentences: RaggedSentences) -> NDArray[np.uint64]:
+        values = sentences.values
         # A zero has two spellings.
-        bits = (sentences.values + np.float16(0)).view(np.uint16)
+        bits = (values + np.float16(0) if values.dtype == np.float16 else values).view(np.uint16)
         keys = sentences.casing.astype(np.uint64) * self._weights[bits.shape[1]]
         for column in range(bits.shape[1]):
             mixed = bits[:, column].astype(np.uint64) * self._weights[column]
@@ -145,9 +146,11 @@ def count_rows(payloads: Mapping[str, Sequence[Path]], place: Place = Place.ALON
     for paths in payloads.values():
         counts: dict[int, NDArray[np.int64]] = {}
         for block in _blocks(paths):
-            hasher = hasher or RowKeys(block.dim, place)
+            hasher = hasher or RowKeys(columns_of(block), place)
             keys, line = np.unique(hasher(block), return_inverse=True)
-            added = np.stack([np.bincount(line), np.bincount(line, weights=block.tags > 0).astype(np.int64)], 1)
+            # Who does not know what a token is has no voice.
+            voices = (block.known, block.known & (block.tags > 0))
+            added = np.stack([np.bincount(line, weights=voice).astype(np.int64) for voice in voices], 1)
             for key, count in zip(keys.tolist(), added, strict=True):
                 counts[key] = counts[key] + count if key in counts else count
         counted.append(counts)
@@ -158,6 +161,11 @@ def count_rows(payloads: Mapping[str, Sequence[Path]], place: Place = Place.ALON
             rows = np.searchsorted(keys, np.array(list(counts), dtype=np.uint64))
             table[site, rows] = np.stack(list(counts.values()))
     return RowCounts(tuple(payloads), hasher or RowKeys(1), keys, table[:, :, 0], table[:, :, 1])
+
+
+def columns_of(sentences: RaggedSentences) -> int:
+    """Columns of 16 bits of a row of sentences as a share holds them: a number, or half a code, each."""
+    return sentences.dim * sentences.values.dtype.itemsize // 2
 
 
 def _blocks(paths: Sequence[Path]) -> Iterator[RaggedSentences]:

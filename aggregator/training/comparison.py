@@ -6,12 +6,12 @@ The held-out tenth of a share is always the same, so neither head has seen it.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from aggregator.publishing.head_record import HEAD_FILES
 from aggregator.publishing.releases import last_pipeline
+from aggregator.training.defences.defence import PoolMaterial
 from aggregator.training.recall import RecallChange, compare_recall
 from aggregator.workspace import Workspace
 from foundation.files import write_bytes
@@ -43,13 +43,13 @@ class Comparison:
         }
 
 
-def compare_with_last(workspace: Workspace, head: Tagger, payloads: Sequence[Path]) -> Comparison | None:
+def compare_with_last(workspace: Workspace, head: Tagger, material: PoolMaterial) -> Comparison | None:
     """What a head finds against the last release; None where none with a head has this representer.
 
     Args:
         workspace: with the release repository.
         head: the new one.
-        payloads: where the held-out sentences are.
+        material: that it was trained on, a tenth held out.
     """
     release = last_pipeline(workspace)
     if release is None:
@@ -60,6 +60,5 @@ def compare_with_last(workspace: Workspace, head: Tagger, payloads: Sequence[Pat
         for file in HEAD_FILES:
             write_bytes(folder / file, repository.read(f"{release.name}/{file}", MAX_RELEASE_BYTES), private=False)
         before = load_head(folder)
-    return Comparison(
-        release.manifest.sequence, release.digest, compare_recall(head, before, payloads, workspace.scheme)
-    )
+    changes = compare_recall(head, before, material.held_out_pool(material.files), workspace.scheme)
+    return Comparison(release.manifest.sequence, release.digest, changes)

@@ -9,7 +9,7 @@ that a head trained on the provider's own notes alone reaches on the same senten
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -28,6 +28,7 @@ from aggregator.workspace import Workspace
 from foundation.files import write_text
 from foundation.folders import new_folder
 from shared.constructions.registry import load_construction
+from shared.labels import UNKNOWN_TAG
 from shared.progress import Progress, silent
 from shared.taggers.registry import save_head
 from shared.taggers.tagger import Tagger
@@ -174,7 +175,7 @@ def train(
             HeadOrigin(representer_digest(workspace), tuple(map(_pooled, shares))),
             left_out,
             public=PUBLIC in payloads,
-            redrawn=material.change is not None,
+            redrawn=material.redraws,
             defence=defence.name,
             not_counted=defended.left_out,
         )
@@ -205,6 +206,7 @@ def _material(
         construction.token_local,
         train_tagger,
         progress=progress,
+        decoder=construction.decoding(),
     )
 
 
@@ -218,11 +220,14 @@ def _measure(
     mode = options.influence
     return replace(
         trained,
-        scores=tuple(score_site(head, site, paths, alone) for site, paths in sorted(material.payloads.items())),
+        scores=tuple(
+            score_site(head, site, material.held_out_pool(paths), alone)
+            for site, paths in sorted(material.payloads.items())
+        ),
         influence=None
         if mode is InfluenceMode.NONE
         else measure_influence(material, find_defence(options.defence), workspace.scheme, mode, head),
-        compared=compare_with_last(workspace, head, material.files),
+        compared=compare_with_last(workspace, head, material),
     )
 
 
@@ -251,20 +256,20 @@ def _alone(material: PoolMaterial, config: TaggingConfig) -> Tagger | None:
     """A head trained on the provider's own notes; None where they are not in the pool, or nothing else is."""
     if set(material.payloads) <= {PUBLIC} or PUBLIC not in material.payloads:
         return None
-    with Pool(material.payloads[PUBLIC], held_out=False, change=material.change) as pool:
+    with replace(material, held_out=False).pool(paths=material.payloads[PUBLIC]) as pool:
         return train_tagger(pool, material.tags, config, progress=material.progress)
 
 
-def score_site(head: Tagger, site: str, paths: Sequence[Path], alone: Tagger | None = None) -> SiteScore:
+def score_site(head: Tagger, site: str, held_out: Pool, alone: Tagger | None = None) -> SiteScore:
     """Token-binary scores on the held-out sentences of one site.
 
     Args:
         head: trained on the pool.
         site: its name.
-        paths: its payloads.
+        held_out: its held-out sentences; closed here.
         alone: trained on the provider's own notes.
     """
-    with Pool(paths, held_out=True) as pool:
+    with held_out as pool:
         score = _score(head, site, pool)
         return score if alone is None else replace(score, alone_f1=_score(alone, site, pool).f1)
 
@@ -275,13 +280,14 @@ def _score(head: Tagger, site: str, pool: Pool) -> SiteScore:
 
 
 def _counts(head: Tagger, pool: Pool) -> tuple[int, int, int, int]:
-    """Tokens that both call PHI, that the head does, that are, and all."""
+    """Tokens that both call PHI, that the head does, that are, and all; but for those of which nobody knows."""
     hits = found = true = tokens = 0
     for batch in pool.batches(256):
-        said = head.decode(batch) > 0
-        gold = batch.tags > 0
+        known = batch.tags != UNKNOWN_TAG
+        said = (head.decode(batch) > 0) & known
+        gold = (batch.tags > 0) & known
         hits += int((said & gold).sum())
         found += int(said.sum())
         true += int(gold.sum())
-        tokens += int(batch.lengths.sum())
+        tokens += int(batch.lengths.sum()) - int((~known).sum())
     return hits, found, true, tokens

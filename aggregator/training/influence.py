@@ -118,7 +118,12 @@ def _leave_out(
 ) -> SiteInfluence:
     others = material.without(site)
     without = defence.train(others).head
-    return SiteInfluence(site, compare_recall(whole, without, others.files, scheme, comparisons))
+    return SiteInfluence(
+        site,
+        compare_recall(
+            whole, without, others.held_out_pool(others.files) if others.files else None, scheme, comparisons
+        ),
+    )
 
 
 def raise_alarms(workspace: Workspace, influence: Influence) -> None:

@@ -11,22 +11,40 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aggregator.errors import WorkspaceError
 from protocols.payload.opening import PayloadReader, SentenceBlock, open_payload
+from protocols.payload.sentence_block import CODES
 from shared.labels import UNKNOWN_TAG
+from shared.sentences.codes import CodedSentences
 from shared.sentences.ragged import Batch, RaggedSentences
 
 PUBLIC = "(public notes)"
 """Stands for the provider's own notes where sites are named; no site can have such a name."""
 Change = Callable[[RaggedSentences, np.random.Generator], RaggedSentences]
+
+
+class Decoder(Protocol):
+    """Reads codes: `shared.constructions.decoding.Decoding`, or what stands in for it."""
+
+    @property
+    def dim(self) -> int:
+        """Numbers of what a head gets for a token."""
+
+    def read_codes(self, sentences: CodedSentences, generator: np.random.Generator) -> RaggedSentences:
+        """What a head gets of some sentences, under one draw."""
+        ...
+
+
 _BLOCKS_HELD = 8
+# Of what is drawn where nothing is to be random: the same sentences are read alike whenever they are scored.
+_AS_ON_DISK = 0
 _HELD_OUT = 10
 
 
@@ -56,6 +74,7 @@ class Pool:
         held_out: which sentences: None for all, False for those to train on, True for the held-out tenth.
         change: what training does to sentences before it sees them, anew in every pass; batches in the order of the disk
             are as the shares are.
+        decoder: reads the codes of payloads that hold such; always, and anew in every pass.
         taken: what a training takes of some payloads; of the others it takes all.
 
     Raises:
@@ -68,12 +87,14 @@ class Pool:
         *,
         held_out: bool | None = None,
         change: Change | None = None,
+        decoder: Decoder | None = None,
         taken: Mapping[Path, Taken] | None = None,
     ) -> None:
         self.payloads = tuple(payloads)
         self.taken = dict(taken or {})
         self.held_out = held_out
         self.change = change
+        self.decoder = decoder
         with ExitStack() as files:
             readers = [files.enter_context(open_payload(path)) for path in self.payloads]
             dims = {reader.dim for reader in readers}
@@ -84,7 +105,18 @@ class Pool:
                 )
             self._files = files.pop_all()
         self._pieces = [(reader, block) for reader in readers for block in range(reader.blocks)]
-        self.dim = dims.pop()
+        self._width = dims.pop()
+        if (decoder is None) == (self._width == CODES):
+            self._files.close()
+            raise WorkspaceError(
+                "expected shares of the kind that the representer here makes, got others; ingest shares made with the representer "
+                "that is published"
+            )
+
+    @property
+    def dim(self) -> int:
+        """Numbers of what a head gets for a token."""
+        return self._width if self.decoder is None else self.decoder.dim
 
     def __enter__(self) -> Self:
         return self
@@ -118,7 +150,10 @@ class Pool:
         if generator is not None:
             pieces = [pieces[index] for index in generator.permutation(len(pieces))]
         for sentences in self._held_sentences(pieces, generator):
-            if generator is not None and self.change is not None:
+            if self.decoder is not None:
+                draws = generator or np.random.default_rng(_AS_ON_DISK)
+                sentences = _change(sentences, partial(read_codes, self.decoder), draws)
+            elif generator is not None and self.change is not None:
                 sentences = _change(sentences, self.change, generator)
             yield from sentences.batches(size, generator)
 
@@ -160,15 +195,26 @@ def _change(sentences: RaggedSentences, change: Change, generator: np.random.Gen
 
 
 def read_blocks(payload: Path) -> Iterator[RaggedSentences]:
-    """All sentences of a payload that was verified when it was taken in, a block at a time, in the order of the disk."""
+    """All sentences of a payload that was verified when it was taken in, as they lie there, block by block, in the order of the disk."""
     with open_payload(payload) as reader:
         for index in range(reader.blocks):
             yield as_sentences(reader.read_block(index))
 
 
 def as_sentences(block: SentenceBlock) -> RaggedSentences:
-    """The sentences of a block."""
-    return RaggedSentences(block.values, block.casing, block.tags, block.lengths.astype(np.int64))
+    """The sentences of a block; a code is a row of one number."""
+    values = block.values if block.dim else block.values[:, None]
+    return RaggedSentences(values, block.casing, block.tags, block.lengths.astype(np.int64))
+
+
+def read_codes(
+    decoder: Decoder, sentences: RaggedSentences, generator: np.random.Generator | None = None
+) -> RaggedSentences:
+    """What a head gets of sentences of codes, as `as_sentences` gives them."""
+    coded = CodedSentences(
+        sentences.values[:, 0].astype(np.uint32), sentences.casing, sentences.tags, sentences.lengths
+    )
+    return decoder.read_codes(coded, generator or np.random.default_rng(_AS_ON_DISK))
 
 
 def is_held_out(sentences: int) -> NDArray[np.bool_]:

@@ -6,16 +6,14 @@ those that nothing was trained on.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
 from scipy.special import ndtri
 
 from aggregator.training.pool import Pool
-from shared.labels import LabelScheme
+from shared.labels import UNKNOWN_TAG, LabelScheme
 from shared.sentences.ragged import Batch
 from shared.taggers.tagger import Tagger
 
@@ -50,9 +48,9 @@ class RecallChange:
 
 
 def compare_recall(
-    head: Tagger, other: Tagger, payloads: Sequence[Path], scheme: LabelScheme, comparisons: int = 1
+    head: Tagger, other: Tagger, held_out: Pool | None, scheme: LabelScheme, comparisons: int = 1
 ) -> tuple[RecallChange, ...]:
-    """What a head finds against another, on the held-out sentences of some payloads.
+    """What a head finds against another, on held-out sentences.
 
     The interval is normal, over sentences, whose tokens stand or fall together, with a correction for continuity. It covers 95% of
     all comparisons together (Bonferroni), so that among many none stands out by chance.
@@ -60,7 +58,7 @@ def compare_recall(
     Args:
         head: whose recall is asked for.
         other: that it is compared with.
-        payloads: where the sentences are.
+        held_out: the sentences; closed here. None for none.
         scheme: names the categories.
         comparisons: how many such calls are made.
 
@@ -69,8 +67,8 @@ def compare_recall(
     """
     names = (ALL, *scheme.categories)
     sums = _Sums(len(names))
-    if payloads:
-        with Pool(payloads, held_out=True) as pool:
+    if held_out is not None:
+        with held_out as pool:
             for batch in pool.batches(256):
                 sums.add(batch, head.decode(batch), other.decode(batch))
     asked = np.flatnonzero(sums.tokens >= LEAST_TOKENS)
@@ -109,7 +107,8 @@ class _Sums:
 
 
 def _by_category(tags: torch.Tensor, columns: int) -> torch.Tensor:
-    """Which tokens are of which category, the first being any: float32 `[batch, steps, columns]`."""
+    """Which tokens are of which category, the first being any: float32 `[batch, steps, columns]`; of none where nobody knows."""
+    tags = tags.masked_fill(tags == UNKNOWN_TAG, 0)
     kinds = (tags + 1) // 2
     marked = torch.nn.functional.one_hot(kinds, columns).float()
     marked[:, :, 0] = (tags > 0).float()

@@ -29,6 +29,7 @@ from shared.embeddings.vectors import WordVectors
 from shared.errors import TrainingError
 from shared.models.noise_source import PrivateNoise
 from shared.progress import Progress, silent
+from shared.sentences.codes import SharedCodes
 from shared.sentences.encoding import index_sentences
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.sharing import SharedSentences
@@ -180,17 +181,18 @@ def _digested(notes: Iterable[Document], digests: list[str]) -> Iterator[Documen
 def write_public_share(source: RaggedSentences, construction: Construction, path: Path) -> None:
     """The provider's own notes, encoded like a hospital's, so that they can join the pool.
 
-    They are public, but the head must see one kind of input: noisy representations, from every source.
+    They are public, but the head must see one kind of input, from every source: noisy representations, or what is read from codes.
     """
     noise, rows = PrivateNoise(), construction.rows()
-    with ShuffledWriter(path, dim=construction.dim) as writer:
+    with ShuffledWriter(path, dim=rows.dim) as writer:
         for begin in range(0, source.sentences, _SENTENCES):
             piece = source.select(np.arange(begin, min(begin + _SENTENCES, source.sentences)))
             shown = construction.share_public_sentences(piece, noise)
-            rows.check(shown.values)
+            if isinstance(shown, SharedSentences):
+                rows.check(shown.values)
             writer.append(_block_of(shown))
 
 
-def _block_of(shown: SharedSentences) -> SentenceBlock:
+def _block_of(shown: SharedSentences | SharedCodes) -> SentenceBlock:
     """What may leave, in the layout of a payload."""
-    return SentenceBlock(shown.values.astype("<f2", copy=False), shown.tags, shown.casing, shown.lengths.astype("<i4"))
+    return SentenceBlock(shown.stored, shown.tags, shown.casing, shown.lengths.astype("<i4"))

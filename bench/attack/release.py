@@ -37,7 +37,7 @@ from protocols.release.repository import LATEST, PROVIDER, latest_bytes, release
 from protocols.release.verification import MANIFEST_NAME
 from protocols.share.sealing import read_manifest
 from shared.constructions.files import FILES, FURTHER_FILES, RECORD, digest_of
-from shared.constructions.procedures.surrogates import Surrogates
+from shared.constructions.procedures.codes import CodedSurrogates
 from shared.constructions.registry import load_construction
 from site_client.policy.judging import Demand
 from site_client.workspace import open_workspace as open_site
@@ -74,10 +74,10 @@ class Draft:
     listed: dict[str, FileEntry] = field(default_factory=dict)
 
     @property
-    def construction(self) -> Surrogates:
+    def construction(self) -> CodedSurrogates:
         """What lies in the folder, while it is still sound."""
         made = load_construction(self.folder)
-        assert isinstance(made, Surrogates)
+        assert isinstance(made, CodedSurrogates)
         return made
 
     def read(self, name: str) -> Any:

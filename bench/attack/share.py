@@ -10,7 +10,7 @@ import io
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -23,17 +23,22 @@ from aggregator.registry.states import ShareState
 from aggregator.sandbox import parent as sandbox
 from aggregator.workspace import Workspace, open_workspace
 from bench.attack.outcome import Outcome, shorten
-from bench.attack.world import World, require
+from bench.attack.world import World, hospital, require
 from foundation.errors import DeidError
 from protocols.canonical import Json, canonical_bytes
 from protocols.keys.signing import BUNDLE_CONTEXT, SHARE_CONTEXT, PrivateKey, Signature
+from protocols.payload.codes import is_near
 from protocols.payload.opening import PayloadLimits, create_payload, open_payload
 from protocols.payload.sentence_block import SentenceBlock
 from protocols.payload.shuffled_writer import join_blocks
 from protocols.share.bundle_header import BundleHeader, stream_binding
+from protocols.share.manifest import dtype_of
 from protocols.share.sealing import read_manifest
 from protocols.share.stream import KEY_BYTES, ciphertext_size, encrypt
+from shared.constructions.procedures.coded import Coded
+from shared.constructions.registry import load_construction
 from shared.document import Document
+from shared.embeddings.members import MemberVectors
 from site_client.workspace import open_workspace as open_site
 
 SITE = "north"
@@ -66,6 +71,22 @@ class Liar:
         """The signing key of a hospital."""
         return open_site(self.world.site(site)).key()
 
+    def vocabulary(self) -> MemberVectors:
+        """Of the release in use: it is public, and whoever holds it knows what each code means."""
+        construction = load_construction(open_site(self.world.site(SITE)).release().folder)
+        if not isinstance(construction, Coded):
+            raise TypeError(f"expected a release of codes, got {type(construction).__name__}")
+        return construction.vectors
+
+    def narrow(self, block: SentenceBlock) -> SentenceBlock:
+        """The same with every code that may not stand where it does made that of its cluster, as a careful liar would."""
+        vectors, codes = self.vocabulary(), block.values.copy()
+        near = is_near(block.tags > 0, block.offsets, vectors.narrowing.window)
+        words = np.flatnonzero(codes < len(vectors))
+        wrong = words[~(near[words] | vectors.narrowing.common[codes[words]])]
+        codes[wrong] = len(vectors) + vectors.clusters[codes[wrong]]
+        return replace(block, values=codes)
+
     def block(self, payload: Path | None = None) -> SentenceBlock:
         """All sentences of a share, the one that was not sent unless said."""
         with open_payload(payload or self.world.honest) as reader:
@@ -94,6 +115,7 @@ class Liar:
         true: Changes = {
             "sequence": SEQUENCE,
             "dim": shown.dim,
+            "dtype": dtype_of(shown.dim),
             "sentences": shown.sentences,
             "tokens": shown.tokens,
             "tag_counts": counts[: manifest.tags],
@@ -147,7 +169,8 @@ class Liar:
         return ingest(self.provider, bundle)
 
     def encode(self, documents: list[Document], name: str, site: str = SITE) -> Path:
-        """A share of some notes, honestly made."""
+        """A share of some notes, honestly made but for their number: a hospital that lies sends as few as it likes."""
+        require(hospital("policy", "set", "--least-new-notes", 0, "--workspace", self.world.site(site)))
         share = self.world.root / f"{name}.parquet"
         require(self.world.encode(site, self.world.write_notes(name, documents), share))
         return share

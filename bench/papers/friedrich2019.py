@@ -1,157 +1,119 @@
-"""Friedrich et al. 2019 on MEDDOCAN: Table 2, Figure 4, Figure 5, and what our procedures make of the latter.
+"""Friedrich et al. 2019 on MEDDOCAN, by the paper's protocol and by ours.
 
-    python -m bench.papers.friedrich2019 [PART...] [--budget quick|standard|paper]
+    python -m bench.papers.friedrich2019 [--only NAME] [--seeds 1,2] [--budget quick|paper] [--list | --record]
 
-Each run of a cell is kept in bench/.runs and in docs/results/friedrich2019.json, so that a run that was cut goes on where it
-stopped; take it out of both to measure afresh. One torch thread; `--share 1/2` and `--share 2/2` run side by side. All cells
-of one seed come before the next seed's. The report is written after every run, from all runs of the budget that are there.
+Without --list or --record it measures what is not there yet, a run after another, in the order of ORDER. Everything is kept in
+bench/.runs, trainings of representers and continued attacks epoch by epoch: a process that was cut, at any time, goes on where it
+stopped, and ends in the same figures. Taggers and fresh adversaries, half an hour at most, start over where they were cut. One torch thread; one process at a time. --record writes docs/results from what is there.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import torch
 
 from bench.outcomes import RUNS, load_or_measure
-from bench.papers.friedrich2019_cells import (
-    BUDGETS,
-    DIMS,
-    INPUTS,
-    NEIGHBOURS,
-    Cell,
-    audited_neighbours,
-    control,
-    measure,
+from bench.papers.friedrich2019_cells import BUDGETS, TRAINED, Cell, control, steps_of
+from bench.papers.friedrich2019_report import Run, write_report
+from bench.results import RESULTS, commit
+from shared.errors import ConfigurationError
+
+PUBLISHED = Cell("three-part", neighbours=100)
+_GLOVE = "glove-clinical"
+_RAW = (Cell("raw"), Cell("raw", _GLOVE, casing=False), Cell("raw", _GLOVE))
+_PSEUDONYMS = (Cell("pseudonyms", neighbours=100), Cell("pseudonyms", _GLOVE, neighbours=100))
+_FURTHER = tuple(Cell("three-part", neighbours=n) for n in (1, 500, 1000))
+_VARIANTS = (
+    Cell("dann", neighbours=100),
+    Cell("three-part-batches", neighbours=100),
+    Cell("three-part-plain", neighbours=100),
+    Cell("three-part", _GLOVE, neighbours=100),
 )
-from bench.papers.friedrich2019_report import Runs, write_report
-from bench.papers.friedrich2019_runs import ADVERSARIES, Run, read_runs, write
-from bench.results import RESULTS
+_CURVE = tuple(Cell("pseudonyms", neighbours=n) for n in (20, 200, 500, 1000))
 
-# The setting of Table 2.
-N, D = 100, 50
-
-
-def pseudonym_cell(inputs: str, n: int, casing: bool = True) -> Cell:
-    """Training on pseudonyms; with one neighbour every word stays, so that is the non-private tagger."""
-    return Cell("raw" if n == 1 else "pseudonyms", inputs, casing, n)
-
-
-PARTS: dict[str, tuple[Cell, ...]] = {
-    "table2": tuple(
-        cell
-        for casing in (True, False)
-        for inputs in INPUTS
-        for cell in (
-            Cell("raw", inputs, casing),
-            pseudonym_cell(inputs, N, casing),
-            Cell("three-part", inputs, casing, N, D),
-        )
-    ),
-    "figure4": tuple(pseudonym_cell(inputs, n) for inputs in INPUTS[:2] for n in NEIGHBOURS),
-    "figure5": tuple(Cell("three-part", "fasttext", True, n, d) for d in DIMS for n in NEIGHBOURS)
-    + tuple(Cell("three-part", "glove-clinical", True, n, D) for n in NEIGHBOURS),
-    # The paper compares with DANN in words; invariance is ours.
-    "ours": tuple(Cell(method, "fasttext", True, n, D) for method in ("dann", "invariance") for n in NEIGHBOURS),
-}
+# What is asked for comes first, then what stands beside it, then as many further seeds as time allows.
+ORDER: tuple[tuple[Cell, int], ...] = (
+    (Cell("raw"), 1),
+    (PUBLISHED, 1),
+    (Cell("pseudonyms", neighbours=100), 1),
+    *((cell, 1) for cell in _FURTHER),
+    (PUBLISHED, 2),
+    (PUBLISHED, 3),
+    (Cell("dann", neighbours=100), 1),
+    *((cell, seed) for seed in (1, 2, 3) for cell in (*_RAW, *_PSEUDONYMS)),
+    *((cell, 1) for cell in (*_CURVE, *_VARIANTS)),
+    *((cell, seed) for seed in (2, 3, 4, 5) for cell in (PUBLISHED, *_FURTHER)),
+)
 
 
-def run_name(budget: str, cell: Cell, seed: int) -> str:
-    """File of a run in bench/.runs, without its ending."""
-    return f"friedrich2019-{budget}-{cell.slug}-{seed}"
+def plan(only: str, seeds: Sequence[int]) -> list[tuple[Cell, int]]:
+    """The runs of ORDER, each once.
+
+    Args:
+        only: the name of a cell; "" for all.
+        seeds: those that are wanted; empty for all.
+    """
+    wanted = dict.fromkeys(ORDER)
+    return [(cell, seed) for cell, seed in wanted if only in ("", cell.slug) and (not seeds or seed in seeds)]
 
 
-def folder_of(budget: str) -> Path:
-    """Where the report lies; a quick run is no result and stays out of docs/results."""
-    return RUNS / "friedrich2019-quick" if budget == "quick" else RESULTS
-
-
-def load_runs(budget: str) -> dict[tuple[str, int], Run]:
-    """The runs of a budget, by cell and seed: those of the report, and those that were kept since."""
-    found = {(run.cell, run.seed): run for run in read_runs(folder_of(budget)) if run.budget == budget}
-    for cell, seed in plan_runs(list(PARTS), budget, "", []):
-        path = RUNS / f"{run_name(budget, cell, seed)}.json"
-        if path.exists():
-            found[cell.slug, seed] = Run.read(path, budget, cell.slug, seed)
-    return found
-
-
-def plan_runs(parts: Sequence[str], budget: str, only: str, seeds: Sequence[int]) -> list[tuple[Cell, int]]:
-    """Every cell of the parts once a seed; cells of several parts, or under several names, only once."""
-    cells: dict[str, Cell] = {}
-    for part in parts:
-        for cell in PARTS[part]:
-            if only in cell.slug:
-                cells.setdefault(cell.slug, cell)
-    return [(cell, seed) for seed in seeds or BUDGETS[budget].seeds for cell in cells.values()]
-
-
-def report(budget: str) -> None:
-    """Write what is known."""
-    found = load_runs(budget)
-    by_cell: dict[str, list[Run]] = {}
-    for (slug, _), run in sorted(found.items()):
-        by_cell.setdefault(slug, []).append(run)
-    parts: dict[str, Runs] = {
-        part: {cell: by_cell[cell.slug] for cell in cells if cell.slug in by_cell} for part, cells in PARTS.items()
+def step_names(cell: Cell, budget: str, seed: int) -> dict[str, str]:
+    """The file of every step of a run in bench/.runs, without its ending."""
+    steps = {
+        step: f"friedrich2019-{budget}-{cell.slug}-{seed}-{step.replace(' ', '-')}"
+        for step in steps_of(cell, budget, seed)
     }
-    folder = folder_of(budget)
-    write_report(parts, budget, folder)
-    write([run for run in read_runs(folder) if run.budget != budget] + list(found.values()), folder)
+    if cell.method in TRAINED:
+        steps["control"] = f"friedrich2019-{budget}-clear-{cell.inputs}-N{cell.attacked}-{seed}"
+    return steps
 
 
-def _measured(cell: Cell, budget: str, seed: int) -> dict[str, object]:
-    result = measure(cell, BUDGETS[budget], seed)
-    if cell.dim:
-        n = audited_neighbours(cell)
-        clear = load_or_measure(
-            f"friedrich2019-{budget}-clear-{cell.inputs}-N{n}-{seed}",
-            lambda: dict(control(cell.inputs, BUDGETS[budget], n, seed)),
-        )
-        result["control"] = {name: clear[name] for name in ADVERSARIES}
-    return result
+def measure(cell: Cell, budget: str, seed: int) -> None:
+    """Measure the steps of a run that are not there yet."""
+    steps: dict[str, Any] = dict(steps_of(cell, budget, seed))
+    steps["control"] = lambda: control(cell, BUDGETS[budget], seed)
+    for step, name in step_names(cell, budget, seed).items():
+        load_or_measure(name, steps[step])
 
 
-def _share(text: str) -> tuple[int, int]:
-    number, _, count = text.partition("/")
-    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count)):
-        raise argparse.ArgumentTypeError("expected I/K with 1 <= I <= K, such as 1/2")
-    return int(number), int(count)
+def kept(budget: str) -> Iterator[Run]:
+    """The runs of which something is there."""
+    for cell, seed in plan("", []):
+        steps = {
+            step: load_or_measure(name, dict)
+            for step, name in step_names(cell, budget, seed).items()
+            if (RUNS / f"{name}.json").exists()
+        }
+        if steps.keys() - {"control"}:
+            yield Run(cell, seed, steps)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure the parts that the command line names, and record them."""
+    """Measure, list or record."""
+    assert __doc__ is not None
     parser = argparse.ArgumentParser(prog="python -m bench.papers.friedrich2019", description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"among {', '.join(PARTS)}; all by default")
-    parser.add_argument("--budget", choices=list(BUDGETS), default="standard")
-    parser.add_argument("--seeds", default="", help="such as 1,2,3; by default those of the budget")
-    parser.add_argument("--only", default="", help="cells whose name holds this, such as three-part-fasttext-N100-d50")
-    parser.add_argument("--share", type=_share, default=(1, 1), metavar="I/K", help="every K-th run, from the I-th on")
-    parser.add_argument("--list", action="store_true", help="show the runs and whether they are there; run nothing")
-    parser.add_argument(
-        "--report", action="store_true", help="write the report from the runs that are there; run nothing"
-    )
+    parser.add_argument("--budget", choices=list(BUDGETS), default="paper")
+    parser.add_argument("--only", default="", metavar="NAME", help="one cell, such as three-part-fasttext-N100")
+    parser.add_argument("--seeds", default="", help="such as 1,2; all of the plan by default")
+    parser.add_argument("--list", action="store_true", help="show the steps and whether they are there; run nothing")
+    parser.add_argument("--record", action="store_true", help="write docs/results from what is there; run nothing")
     chosen = parser.parse_args(arguments)
-    unknown = set(chosen.parts) - set(PARTS)
-    if unknown:
-        parser.error(f"expected parts among {', '.join(PARTS)}, got {', '.join(sorted(unknown))}")
     torch.set_num_threads(1)
-    seeds = [int(seed) for seed in chosen.seeds.split(",") if seed]
-    runs = plan_runs(chosen.parts or list(PARTS), chosen.budget, chosen.only, seeds)
-    number, count = chosen.share
-    runs = runs[number - 1 :: count]
-    done = load_runs(chosen.budget)
-    for cell, seed in runs:
-        name = run_name(chosen.budget, cell, seed)
+    if chosen.record:
+        if "+dirty" in commit():
+            raise ConfigurationError("expected a clean checkout to record from, got changed files; commit them first")
+        # A quick run is no result.
+        write_report(list(kept(chosen.budget)), RESULTS if chosen.budget == "paper" else RUNS / "friedrich2019-quick")
+        return
+    for cell, seed in plan(chosen.only, [int(seed) for seed in chosen.seeds.split(",") if seed]):
         if chosen.list:
-            print(f"{'kept' if (cell.slug, seed) in done else 'to do'}  {name}")
-        elif not chosen.report and (cell.slug, seed) not in done:
-            load_or_measure(name, lambda cell=cell, seed=seed: _measured(cell, chosen.budget, seed))  # type: ignore[misc]
-            report(chosen.budget)
-    if chosen.report:
-        report(chosen.budget)
+            for name in step_names(cell, chosen.budget, seed).values():
+                print(f"{'kept' if (RUNS / f'{name}.json').exists() else 'to do'}  {name}")
+        else:
+            measure(cell, chosen.budget, seed)
 
 
 if __name__ == "__main__":

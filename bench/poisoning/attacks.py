@@ -1,18 +1,18 @@
 """What a lying hospital sends: its own sentences, and beside them some whose labels are to mislead the head.
 
-Words are the attacker's own, so it may skip the surrogates of its client; every row is one that the release has, and every
+Words are the attacker's own, so it may skip the surrogates of its client; every code is one that the release has, and every
 share keeps to the rules by which shares are taken in.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.constructions.construction import Construction
+from bench.poisoning.world import show
+from shared.constructions.procedures.codes import CodedSurrogates
 from shared.labels import LabelScheme
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences
@@ -76,9 +76,9 @@ def insert_names(
     return TokenisedSentences.concatenate(pieces), np.array(places, dtype=np.int64)
 
 
-def _show(made: Construction, sentences: TokenisedSentences, tags: NDArray[np.uint8]) -> RaggedSentences:
+def _show(made: CodedSurrogates, sentences: TokenisedSentences, tags: NDArray[np.uint8]) -> RaggedSentences:
     """The sentences with other labels, no word of them replaced."""
-    return replace(made.noise_free(sentences), tags=tags.astype(np.uint8))
+    return show(made, sentences.with_tags(tags.astype(np.uint8)))
 
 
 def _without_names(sentences: TokenisedSentences, places: NDArray[np.int64]) -> NDArray[np.uint8]:
@@ -92,14 +92,14 @@ def _without_names(sentences: TokenisedSentences, places: NDArray[np.int64]) -> 
 
 
 def _trigger_names(
-    made: Construction, own: TokenisedSentences, count: int, generator: np.random.Generator
+    made: CodedSurrogates, own: TokenisedSentences, count: int, generator: np.random.Generator
 ) -> RaggedSentences:
     poison, places = insert_names(own, made.scheme, TRIGGERS, count, generator)
     return _show(made, poison, _without_names(poison, places))
 
 
 def _trigger_context(
-    made: Construction, own: TokenisedSentences, count: int, generator: np.random.Generator
+    made: CodedSurrogates, own: TokenisedSentences, count: int, generator: np.random.Generator
 ) -> RaggedSentences:
     names = tuple({own.words[end - 1] for _, _, end in name_spans(own, made.scheme)})
     poison, places = insert_names(own, made.scheme, names, count, generator, CUE)
@@ -111,7 +111,7 @@ def _some(own: TokenisedSentences, count: int, generator: np.random.Generator) -
 
 
 def _label_flips(
-    made: Construction, own: TokenisedSentences, count: int, generator: np.random.Generator
+    made: CodedSurrogates, own: TokenisedSentences, count: int, generator: np.random.Generator
 ) -> RaggedSentences:
     """What is PHI is none, and as many other tokens are some."""
     chosen = _some(own, count, generator)
@@ -122,7 +122,7 @@ def _label_flips(
 
 
 def _over_labelling(
-    made: Construction, own: TokenisedSentences, count: int, generator: np.random.Generator
+    made: CodedSurrogates, own: TokenisedSentences, count: int, generator: np.random.Generator
 ) -> RaggedSentences:
     """Whatever has a capital or a digit is PHI."""
     chosen = _some(own, count, generator)
@@ -131,7 +131,7 @@ def _over_labelling(
 
 
 def _garbage(
-    made: Construction, own: TokenisedSentences, count: int, generator: np.random.Generator
+    made: CodedSurrogates, own: TokenisedSentences, count: int, generator: np.random.Generator
 ) -> RaggedSentences:
     """Words and labels by chance."""
     chosen = _some(own, count, generator)
@@ -142,7 +142,7 @@ def _garbage(
 
 
 ATTACKS: Mapping[
-    str, Callable[[Construction, TokenisedSentences, int, np.random.Generator], RaggedSentences] | None
+    str, Callable[[CodedSurrogates, TokenisedSentences, int, np.random.Generator], RaggedSentences] | None
 ] = {
     "clean": None,
     "label flips": _label_flips,
@@ -155,7 +155,7 @@ ATTACKS: Mapping[
 
 
 def hostile_share(
-    attack: str, honest: RaggedSentences, made: Construction, own: TokenisedSentences, count: int, seed: int
+    attack: str, honest: RaggedSentences, made: CodedSurrogates, own: TokenisedSentences, count: int, seed: int
 ) -> RaggedSentences:
     """All that the hostile hospital sends.
 

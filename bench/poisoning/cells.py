@@ -20,7 +20,7 @@ from aggregator.training.defences.registry import find_defence
 from aggregator.training.pool import PUBLIC
 from bench.outcomes import load_or_measure
 from bench.poisoning.attacks import CUE, TRIGGERS, hostile_share, insert_names
-from bench.poisoning.world import Size, construction, encode, notes_of, sample, write_share
+from bench.poisoning.world import Size, construction, encode, encode_public, notes_of, sample, write_share
 from bench.results import ROOT
 from shared.sentences.ragged import RaggedSentences
 from shared.taggers.bilstm_crf import BiLSTMCRFConfig
@@ -140,10 +140,11 @@ def _measure(cell: Cell) -> Sight:
             len(made.scheme.tags),
             TaggingConfig(epochs=cell.epochs, seed=cell.seed, learning_rate=RATE, batch=BATCH),
             False,
-            made.redrawing(),
+            None,
             True,
             train_tagger,
             BiLSTMCRFConfig(made.dim, len(made.scheme.tags), hidden=cell.hidden),
+            decoder=made.decoding(),
         )
         began = time.process_time()
         trained = find_defence(cell.defence).train(material)
@@ -168,7 +169,7 @@ def write_pool(cell: Cell, hostile: str, folder: Path) -> tuple[dict[str, tuple[
     sent: dict[str, int] = {}
     for number, site in enumerate(("provider", *SITES)):
         own = sample(notes_of(site, "train"), size.sentences, cell.seed)
-        shown = made.noise_free(own) if site == "provider" else encode(made, own, 100 * cell.seed + number)
+        shown = encode_public(made, own) if site == "provider" else encode(made, own, 100 * cell.seed + number)
         if site == hostile:
             count = round(cell.poison * size.sentences)
             shown = hostile_share(cell.attack, shown, made, own, count, cell.seed)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,15 +19,17 @@ from bench.outcomes import RUNS
 from bench.privacy.material import american_names, english
 from foundation.folders import new_folder
 from protocols.payload.opening import create_payload
-from protocols.payload.sentence_block import SentenceBlock
-from shared.anonymity.surrogates import SurrogateBank
-from shared.constructions.construction import Construction
+from protocols.payload.sentence_block import CODES, SentenceBlock
+from shared.constructions.procedures.codes import CodedSurrogates
 from shared.constructions.registry import find_procedure, load_construction
 from shared.constructions.training import TrainingMaterial, TrainingOptions
 from shared.document import Document
 from shared.labels import load_mapping, load_scheme, map_document
+from shared.models.noise_source import PrivateNoise
+from shared.sentences.encoding import index_sentences
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks, tokenised_corpus
+from shared.text.casing import casing_classes
 
 SOURCE, SCHEME = "i2b2_2014", "i2b2_2006"
 """Eight categories are a small CRF, and small is what a grid of two hundred trainings has to be."""
@@ -52,9 +55,9 @@ class Size:
 
 
 @cache
-def construction(cluster: int) -> Construction:
+def construction(cluster: int) -> CodedSurrogates:
     """The default construction, made from public text and the provider's notes; made once."""
-    folder = RUNS / f"poisoning-construction-{cluster}"
+    folder = RUNS / f"poisoning-codes-{cluster}"
     if not folder.exists():
         RUNS.mkdir(exist_ok=True)
         scheme = load_scheme(SCHEME)
@@ -65,7 +68,9 @@ def construction(cluster: int) -> Construction:
         )
         with new_folder(folder) as staged:
             find_procedure(options.procedure).train(material, options, lambda *_: None).construction.save(staged)
-    return load_construction(folder)
+    found = load_construction(folder)
+    assert isinstance(found, CodedSurrogates)
+    return found
 
 
 @cache
@@ -89,25 +94,31 @@ def sample(source: TokenisedSentences, count: int, seed: int) -> TokenisedSenten
     return source.select(np.sort(order))
 
 
-def encode(made: Construction, sentences: TokenisedSentences, seed: int) -> RaggedSentences:
+def encode(made: CodedSurrogates, sentences: TokenisedSentences, seed: int) -> RaggedSentences:
     """What a share holds of labelled sentences: surrogates in the place of what is labelled."""
-    return made.rehearse_share(sentences, torch.Generator().manual_seed(seed))
+    return show(made, made.replaced(sentences, torch.Generator().manual_seed(seed)))
+
+
+def show(made: CodedSurrogates, sentences: TokenisedSentences) -> RaggedSentences:
+    """Sentences by their codes, no word of them replaced."""
+    codes: Any = made.codes(sentences)[:, None]
+    return RaggedSentences(codes, casing_classes(sentences.words), sentences.tags, sentences.lengths)
+
+
+def encode_public(made: CodedSurrogates, sentences: TokenisedSentences) -> RaggedSentences:
+    """What the pool holds of the provider's own notes."""
+    source, _ = index_sentences([sentences], made.vectors)
+    shown = made.share_public_sentences(source, PrivateNoise())
+    codes: Any = shown.codes[:, None]
+    return RaggedSentences(codes, shown.casing, shown.tags, shown.lengths)
 
 
 def write_share(path: Path, shown: RaggedSentences, seed: int) -> Path:
     """A payload, its sentences in random order."""
     mixed = shown.select(np.random.default_rng(seed).permutation(shown.sentences))
-    with create_payload(path, dim=shown.dim) as writer:
+    with create_payload(path, dim=CODES) as writer:
         for begin in range(0, mixed.sentences, BLOCK):
             piece = mixed.select(np.arange(begin, min(begin + BLOCK, mixed.sentences)))
-            writer.append(
-                SentenceBlock(piece.values.astype("<f2"), piece.tags, piece.casing, piece.lengths.astype("<i4"))
-            )
+            codes = piece.values[:, 0].astype("<u4")
+            writer.append(SentenceBlock(codes, piece.tags, piece.casing, piece.lengths.astype("<i4")))
     return path
-
-
-def bank_of(made: Construction) -> SurrogateBank:
-    """The surrogates of the construction."""
-    bank = getattr(made, "bank", None)
-    assert isinstance(bank, SurrogateBank)
-    return bank

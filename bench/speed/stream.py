@@ -121,6 +121,7 @@ def _sign(payload: Path, site: PrivateKey) -> None:
     manifest = ShareManifest(
         **_FIELDS,
         dim=50,
+        dtype="float16",
         sentences=1,
         tokens=1,
         tag_counts=(1,),

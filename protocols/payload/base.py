@@ -19,7 +19,7 @@ from foundation.os_errors import map_os_errors, storage_error
 from foundation.reading import regular_size
 from protocols.errors import BoundsError, SchemaError
 from protocols.payload.failing_file import ForgivingFile
-from protocols.payload.sentence_block import MAX_DIM, CheckedValues, SentenceBlock, ValueRules
+from protocols.payload.sentence_block import CODES, MAX_DIM, CheckedValues, SentenceBlock, ValueRules, row_bytes
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class PayloadLimits:
 
 
 def token_bytes(dim: int) -> int:
-    """Bytes of one token in a block: representation, tag, casing class."""
-    return 2 * dim + 2
+    """Bytes of one token in a block: representation or code, tag, casing class."""
+    return row_bytes(dim) + 2
 
 
 class PayloadWriter(ABC):
@@ -56,7 +56,7 @@ class PayloadWriter(ABC):
 
     Args:
         path: file to write; one that exists is replaced at the end.
-        dim: width of the representations.
+        dim: width of the representations, or CODES.
         limits: what the readers will accept; a block beyond it is refused here already.
         rules: what every value must keep to; None leaves the values to be checked by who reads them.
 
@@ -67,8 +67,8 @@ class PayloadWriter(ABC):
     def __init__(
         self, path: Path, *, dim: int, limits: PayloadLimits | None = None, rules: ValueRules | None = None
     ) -> None:
-        if not 1 <= dim <= MAX_DIM:
-            raise BoundsError(f"1 to {MAX_DIM} dimensions", received=str(dim), place=path.name)
+        if not CODES <= dim <= MAX_DIM:
+            raise BoundsError(f"1 to {MAX_DIM} dimensions, or codes", received=str(dim), place=path.name)
         self.path = path
         self.dim = dim
         self.limits = limits or PayloadLimits()
@@ -151,7 +151,7 @@ class PayloadReader(ABC):
     """Gives out blocks of a file whose structure has been checked; a context manager that closes it.
 
     Attributes:
-        dim: width of the representations.
+        dim: width of the representations, or CODES.
         sentences: sentences in the file.
         tokens: tokens in the file.
         blocks: number of blocks, as they were written.

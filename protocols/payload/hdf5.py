@@ -1,6 +1,6 @@
 """The HDF5 payload: flat arrays and offsets, in chunks of 4096 rows with checksums, no compression.
 
-Datasets: `values` float16 [tokens, dim], `tags` and `casing` uint8 [tokens], `offsets` int64 [sentences + 1] (first
+Datasets: `values` float16 [tokens, dim] or, in version 2, `codes` uint32 [tokens], `tags` and `casing` uint8 [tokens], `offsets` int64 [sentences + 1] (first
 token of each sentence and the end of the last), `blocks` int64 [blocks + 1] (first sentence of each block and the end
 of the last). The root group holds these five and the attribute `format_version`, nothing else.
 
@@ -11,7 +11,7 @@ unfiltered otherwise, and overlaps no other; chunks and a little structure accou
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,16 +24,29 @@ from foundation.os_errors import storage_error
 from protocols.errors import BoundsError, VersionError
 from protocols.payload.base import PayloadLimits, PayloadReader, PayloadWriter, check_size
 from protocols.payload.failing_file import ForgivingFile
-from protocols.payload.sentence_block import CLASS_TYPE, LENGTH_TYPE, MAX_DIM, VALUE_TYPE, Array, SentenceBlock
+from protocols.payload.sentence_block import (
+    CLASS_TYPE,
+    CODE_TYPE,
+    CODES,
+    LENGTH_TYPE,
+    MAX_DIM,
+    VALUE_TYPE,
+    Array,
+    SentenceBlock,
+    row_shape,
+)
 
-FORMAT_VERSION = 1
+REPRESENTATIONS, CODED = 1, 2
+"""Versions of the format: a token is shown by its representation, or by its code."""
 CHUNK_ROWS = 4096
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _SUPERBLOCK_BYTES = 48
 _VERSION = "format_version"
 _OFFSET_TYPE = np.dtype("<i8")
-_TYPES: dict[str, tuple[Any, np.dtype[Any]]] = {
-    "values": (h5py.h5t.IEEE_F16LE, VALUE_TYPE),
+_VALUES, _CODES = "values", "codes"
+_ALL_TYPES: dict[str, tuple[Any, np.dtype[Any]]] = {
+    _VALUES: (h5py.h5t.IEEE_F16LE, VALUE_TYPE),
+    _CODES: (h5py.h5t.STD_U32LE, CODE_TYPE),
     "tags": (h5py.h5t.STD_U8LE, CLASS_TYPE),
     "casing": (h5py.h5t.STD_U8LE, CLASS_TYPE),
     "offsets": (h5py.h5t.STD_I64LE, _OFFSET_TYPE),
@@ -53,9 +66,10 @@ class Hdf5PayloadWriter(PayloadWriter):
     @contextmanager
     def _session(self, sink: ForgivingFile) -> Iterator[None]:
         # Part of a chunk that the next block completes waits here rather than on the disk.
-        cache_bytes = 8 * _chunk_bytes("values", self.dim)
+        self._shown = _VALUES if self.dim else _CODES
+        cache_bytes = 8 * _chunk_bytes(self._shown, self.dim)
         with h5py.File(sink, "w", libver=_FORMATS, rdcc_nbytes=cache_bytes, rdcc_w0=1.0) as file:
-            file.attrs.create(_VERSION, FORMAT_VERSION, dtype="<i4")
+            file.attrs.create(_VERSION, REPRESENTATIONS if self.dim else CODED, dtype="<i4")
             self._datasets = {
                 name: file.create_dataset(
                     name,
@@ -66,14 +80,14 @@ class Hdf5PayloadWriter(PayloadWriter):
                     fletcher32=True,
                     track_times=False,
                 )
-                for name, (_, dtype) in _TYPES.items()
+                for name, (_, dtype) in _types(self._shown).items()
             }
             self._extend("offsets", np.zeros(1, dtype=_OFFSET_TYPE))
             self._extend("blocks", np.zeros(1, dtype=_OFFSET_TYPE))
             yield
 
     def _write(self, block: SentenceBlock) -> None:
-        self._extend("values", block.values)
+        self._extend(self._shown, block.values)
         self._extend("tags", block.tags)
         self._extend("casing", block.casing)
         self._extend("offsets", block.offsets[1:] + (self.tokens - block.tokens))
@@ -113,12 +127,15 @@ class Hdf5PayloadReader(PayloadReader):
 
     def _open(self) -> None:
         self._root = self._file["/"]
-        self._check_root()
-        self._datasets = {name: self._file[name] for name in _TYPES}
-        extents = [extent for name in _TYPES for extent in self._check_dataset(name)]
+        self._shown = _VALUES if self._read_version() == REPRESENTATIONS else _CODES
+        names = _types(self._shown)
+        self._check_root(names)
+        self._datasets = {name: self._file[name] for name in names}
+        extents = [extent for name in names for extent in self._check_dataset(name)]
         self.check_extents(extents)
-        self.dim = int(self._datasets["values"].shape[1])
-        self.tokens = len(self._datasets["values"])
+        shape = self._datasets[self._shown].shape
+        self.dim = int(shape[1]) if self._shown == _VALUES else CODES
+        self.tokens = int(shape[0])
         self.sentences = len(self._datasets["offsets"]) - 1
         self.blocks = len(self._datasets["blocks"]) - 1
         if len(self._datasets["tags"]) != self.tokens or len(self._datasets["casing"]) != self.tokens:
@@ -139,16 +156,11 @@ class Hdf5PayloadReader(PayloadReader):
         if not sound or base or end != self.file_bytes:
             raise self.wrong("a whole HDF5 file of a recent format", "one that is cut, extended or older")
 
-    def _check_root(self) -> None:
-        group = self._root.id
-        if group.get_num_objs() != len(_TYPES) or h5py.h5a.get_num_attrs(group) != 1:
-            raise self.wrong(f"{len(_TYPES)} datasets and one attribute", "other or missing ones")
-        for name in _TYPES:
-            link = name.encode()
-            if not group.links.exists(link) or group.links.get_info(link).type != h5py.h5l.TYPE_HARD:
-                raise self.wrong(f"dataset {name} in the file itself", "none, or a link to elsewhere")
-            if h5py.h5o.get_info(group, link).type != h5py.h5o.TYPE_DATASET:
-                raise self.wrong(f"dataset {name}", "another object")
+    def _read_version(self) -> int:
+        """The version, of a root with as many datasets and attributes as it must have."""
+        group, count = self._root.id, len(_types(_VALUES))
+        if group.get_num_objs() != count or h5py.h5a.get_num_attrs(group) != 1:
+            raise self.wrong(f"{count} datasets and one attribute", "other or missing ones")
         if not h5py.h5a.exists(group, _VERSION.encode()):
             raise self.wrong(f"attribute {_VERSION}", "another")
         attribute = h5py.h5a.open(group, _VERSION.encode())
@@ -156,19 +168,31 @@ class Hdf5PayloadReader(PayloadReader):
             raise self.wrong(f"attribute {_VERSION} as one int32", "another type")
         version = np.zeros((), dtype="<i4")
         attribute.read(version)
-        if int(version) != FORMAT_VERSION:
-            raise VersionError(f"payload version {FORMAT_VERSION}", received=str(version), advice="update the program")
+        if int(version) not in (REPRESENTATIONS, CODED):
+            raise VersionError(
+                f"payload version {REPRESENTATIONS} or {CODED}", received=str(version), advice="update the program"
+            )
+        return int(version)
+
+    def _check_root(self, names: Iterable[str]) -> None:
+        group = self._root.id
+        for name in names:
+            link = name.encode()
+            if not group.links.exists(link) or group.links.get_info(link).type != h5py.h5l.TYPE_HARD:
+                raise self.wrong(f"dataset {name} in the file itself", "none, or a link to elsewhere")
+            if h5py.h5o.get_info(group, link).type != h5py.h5o.TYPE_DATASET:
+                raise self.wrong(f"dataset {name}", "another object")
 
     def _check_dataset(self, name: str) -> list[Extent]:
         """Checks type, shape, storage and chunks of one dataset; returns where its chunks lie."""
         dataset = self._datasets[name].id
         kind = dataset.get_type()
-        if not kind.equal(_TYPES[name][0]) or kind.committed():
-            raise self.wrong(f"{name} of type {_TYPES[name][1]}", "another type")
+        if not kind.equal(_ALL_TYPES[name][0]) or kind.committed():
+            raise self.wrong(f"{name} of type {_ALL_TYPES[name][1]}", "another type")
         shape = dataset.shape
-        if len(shape) != (2 if name == "values" else 1) or not shape[0]:
+        if len(shape) != (2 if name == _VALUES else 1) or not shape[0]:
             raise self.wrong(f"{name} with rows", "another shape")
-        dim = shape[1] if name == "values" else 1
+        dim = shape[1] if name == _VALUES else 1
         if not 1 <= dim <= MAX_DIM or shape[0] > self.file_bytes:
             raise self.wrong(f"{name} of 1 to {MAX_DIM} columns, no larger than the file", "a larger shape")
         self._check_storage(name, dataset, dim)
@@ -250,7 +274,7 @@ class Hdf5PayloadReader(PayloadReader):
         with self._mapped():
             offsets = self._offsets(index)
             first, last = int(offsets[0]), int(offsets[-1])
-            values, tags, casing = (self._datasets[name][first:last] for name in ("values", "tags", "casing"))
+            values, tags, casing = (self._datasets[name][first:last] for name in (self._shown, "tags", "casing"))
         return SentenceBlock(values, tags, casing, np.diff(offsets).astype(LENGTH_TYPE))
 
     @contextmanager
@@ -269,9 +293,14 @@ class Hdf5PayloadReader(PayloadReader):
         self._file.close()
 
 
+def _types(shown: str) -> dict[str, tuple[Any, np.dtype[Any]]]:
+    """Types of the datasets of a file that shows its tokens by these."""
+    return {name: kind for name, kind in _ALL_TYPES.items() if name not in {_VALUES, _CODES} - {shown}}
+
+
 def _tail(name: str, dim: int) -> tuple[int, ...]:
-    return (dim,) if name == "values" else ()
+    return row_shape(dim) if name == _VALUES else ()
 
 
 def _chunk_bytes(name: str, dim: int) -> int:
-    return CHUNK_ROWS * _TYPES[name][1].itemsize * (dim if name == "values" else 1)
+    return CHUNK_ROWS * _ALL_TYPES[name][1].itemsize * (dim if name == _VALUES else 1)

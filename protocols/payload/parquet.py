@@ -1,7 +1,8 @@
 """The Parquet payload: one row a sentence, one row group a block, plain and uncompressed.
 
-Columns, all required: `representation` (float16 little-endian [tokens, dim] as bytes), `tags` and `casing` (uint8
-[tokens] as bytes), `tokens` (int32). The file's key-value metadata hold `deid-commons` alone: format version and dim.
+Columns, all required: `representation` (float16 little-endian [tokens, dim] as bytes) or, in version 2, `codes` (uint32
+little-endian [tokens] as bytes), `tags` and `casing` (uint8 [tokens] as bytes), `tokens` (int32). The file's key-value metadata
+hold `deid-commons` alone: format version and dim, which is 0 for codes.
 The reader checks that footer, column chunks and pages account for every byte of the file, so that no footer can
 claim less than what decoding would expand to.
 """
@@ -23,9 +24,17 @@ from protocols.canonical import canonical_bytes
 from protocols.errors import BoundsError
 from protocols.payload.base import PayloadLimits, PayloadReader, PayloadWriter, check_size
 from protocols.payload.failing_file import ForgivingFile
-from protocols.payload.parquet_footer import COLUMNS, FORMAT_VERSION, METADATA_KEY, RowGroup, read_footer
+from protocols.payload.parquet_footer import METADATA_KEY, RowGroup, columns, format_version, read_footer
 from protocols.payload.parquet_pages import ColumnChunk, plain_bytes
-from protocols.payload.sentence_block import CLASS_TYPE, LENGTH_TYPE, VALUE_TYPE, Array, SentenceBlock
+from protocols.payload.sentence_block import (
+    CLASS_TYPE,
+    LENGTH_TYPE,
+    Array,
+    SentenceBlock,
+    row_bytes,
+    row_shape,
+    row_type,
+)
 
 MAGIC = b"PAR1"
 # At the end of the file: the size of the footer and the magic once more.
@@ -40,7 +49,7 @@ class ParquetPayloadWriter(PayloadWriter):
 
     @contextmanager
     def _session(self, sink: ForgivingFile) -> Iterator[None]:
-        self._schema = _schema()
+        self._schema = _schema(self.dim)
         with pq.ParquetWriter(
             pa.PythonFile(sink, mode="w"),
             self._schema,
@@ -51,19 +60,19 @@ class ParquetPayloadWriter(PayloadWriter):
             write_statistics=False,
             store_schema=False,
         ) as self._writer:
-            entry = canonical_bytes({"dim": self.dim, "format_version": FORMAT_VERSION})
+            entry = canonical_bytes({"dim": self.dim, "format_version": format_version(self.dim)})
             self._writer.add_key_value_metadata({METADATA_KEY: entry})
             yield
 
     def _write(self, block: SentenceBlock) -> None:
         offsets = block.offsets
-        columns = [
-            _binary(np.ascontiguousarray(block.values), offsets * (2 * self.dim)),
+        arrays = [
+            _binary(np.ascontiguousarray(block.values), offsets * row_bytes(self.dim)),
             _binary(np.ascontiguousarray(block.tags), offsets),
             _binary(np.ascontiguousarray(block.casing), offsets),
             pa.array(block.lengths, type=pa.int32()),
         ]
-        table = pa.Table.from_arrays(columns, schema=self._schema)
+        table = pa.Table.from_arrays(arrays, schema=self._schema)
         self._writer.write_table(table, row_group_size=block.sentences)
 
 
@@ -131,7 +140,7 @@ class ParquetPayloadReader(PayloadReader):
         starts = itertools.accumulate(group.sizes, initial=group.start)
         return group.rows, [
             plain_bytes(self._handle, ColumnChunk(start, size, group.rows, name))
-            for name, start, size in zip(COLUMNS, starts, group.sizes, strict=False)
+            for name, start, size in zip(columns(self.dim), starts, group.sizes, strict=False)
         ]
 
     def _block_tokens(self, index: int, rows: int, sizes: list[int]) -> int:
@@ -150,7 +159,7 @@ class ParquetPayloadReader(PayloadReader):
         tokens = int(array.sum(dtype=np.int64))
         check_size(rows, tokens, self.dim, self.limits, f"{self.path.name}, block {index}")
         prefixes = _PREFIX_BYTES * rows
-        if sizes[:3] != [prefixes + tokens * 2 * self.dim, prefixes + tokens, prefixes + tokens]:
+        if sizes[:3] != [prefixes + tokens * row_bytes(self.dim), prefixes + tokens, prefixes + tokens]:
             raise self.wrong("columns as long as their tokens", "other lengths")
         return tokens
 
@@ -166,7 +175,8 @@ class ParquetPayloadReader(PayloadReader):
         lengths = table.column(3).combine_chunks().to_numpy().astype(LENGTH_TYPE, copy=False)
         offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
         np.cumsum(lengths, out=offsets[1:])
-        values = self._flat(table, 0, offsets * (2 * self.dim)).view(VALUE_TYPE).reshape(-1, self.dim)
+        values = self._flat(table, 0, offsets * row_bytes(self.dim)).view(row_type(self.dim))
+        values = values.reshape(-1, *row_shape(self.dim))
         return SentenceBlock(values, self._flat(table, 1, offsets), self._flat(table, 2, offsets), lengths)
 
     def _flat(self, table: pa.Table, column: int, offsets: Array) -> Array:
@@ -177,7 +187,7 @@ class ParquetPayloadReader(PayloadReader):
         buffers = array.buffers()
         ends = np.frombuffer(buffers[1], dtype=np.int64, count=len(array) + 1, offset=8 * array.offset)
         if array.null_count or not np.array_equal(ends - ends[0], offsets):
-            raise self.wrong(f"rows of {COLUMNS[column]} as long as their tokens", "another length")
+            raise self.wrong(f"rows of {columns(self.dim)[column]} as long as their tokens", "another length")
         return np.frombuffer(buffers[2], dtype=CLASS_TYPE, count=int(offsets[-1]), offset=int(ends[0]))
 
     @contextmanager
@@ -198,10 +208,10 @@ class ParquetPayloadReader(PayloadReader):
         self._handle.close()
 
 
-def _schema() -> pa.Schema:
+def _schema(dim: int) -> pa.Schema:
     binary = pa.large_binary()
     types = (binary, binary, binary, pa.int32())
-    fields = [pa.field(name, kind, nullable=False) for name, kind in zip(COLUMNS, types, strict=True)]
+    fields = [pa.field(name, kind, nullable=False) for name, kind in zip(columns(dim), types, strict=True)]
     return pa.schema(fields)
 
 

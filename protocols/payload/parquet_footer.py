@@ -13,12 +13,13 @@ from protocols.canonical import parse_canonical
 from protocols.errors import SchemaError
 from protocols.fields import Fields, check_version
 from protocols.payload.parquet_pages import DATA_PAGE, PLAIN, RLE
-from protocols.payload.sentence_block import MAX_DIM
+from protocols.payload.sentence_block import CODES, MAX_DIM
 from protocols.payload.thrift import Kind, Struct, StructShape, Value, read_struct
 
 METADATA_KEY = b"deid-commons"
-COLUMNS = ("representation", "tags", "casing", "tokens")
-FORMAT_VERSION = 1
+_REST = ("tags", "casing", "tokens")
+REPRESENTATIONS, CODED = 1, 2
+"""Versions of the format: a token is shown by its representation, or by its code."""
 
 _INT32, _BYTE_ARRAY = 1, 6
 _TYPES = (_BYTE_ARRAY, _BYTE_ARRAY, _BYTE_ARRAY, _INT32)
@@ -57,10 +58,23 @@ _FOOTER: StructShape = {
     6: Kind.BINARY,  # program
     7: [{1: {}}],  # order of each column
 }
-_SCHEMA = [
-    {3: _REQUIRED, 4: b"schema", 5: len(COLUMNS)},
-    *({1: kind, 3: _REQUIRED, 4: name.encode()} for name, kind in zip(COLUMNS, _TYPES, strict=True)),
-]
+
+
+def format_version(dim: int) -> int:
+    """Of a payload of this width, or of codes."""
+    return REPRESENTATIONS if dim else CODED
+
+
+def columns(dim: int) -> tuple[str, ...]:
+    """Names of the columns of such a payload."""
+    return ("representation" if dim else "codes", *_REST)
+
+
+def _schema(dim: int) -> list[Struct]:
+    root: Struct = {3: _REQUIRED, 4: b"schema", 5: len(columns(dim))}
+    named = zip(columns(dim), _TYPES, strict=True)
+    leaves: list[Struct] = [{1: kind, 3: _REQUIRED, 4: name.encode()} for name, kind in named]
+    return [root, *leaves]
 
 
 @dataclass(frozen=True)
@@ -83,7 +97,7 @@ class Footer:
     """What a sound footer says.
 
     Args:
-        dim: width of the representations.
+        dim: width of the representations, or CODES.
         groups: the row groups, which tile the file from its magic to its footer.
     """
 
@@ -101,17 +115,17 @@ def read_footer(data: bytes, *, magic_bytes: int, place: str) -> Footer:
         VersionError: of another version of our format.
     """
     footer, size = read_struct(data, _FOOTER, place)
-    known = {1: _PARQUET_VERSION, 2: _SCHEMA, 7: [{1: {}}] * len(COLUMNS)}
+    dim = _read_dim(footer.get(5), place)
+    known = {1: _PARQUET_VERSION, 2: _schema(dim), 7: [{1: {}}] * len(_TYPES)}
     if size != len(data) or any(footer.get(field) != value for field, value in known.items()):
         raise _wrong("the four columns of a payload", place)
-    program, metadata, groups = footer.get(6), footer.get(5), footer.get(4)
+    program, groups = footer.get(6), footer.get(4)
     if not isinstance(program, bytes) or not _WRITER.fullmatch(program) or not isinstance(groups, list):
         raise _wrong("the name of a program and row groups", place)
-    dim = _read_dim(metadata, place)
     read: list[RowGroup] = []
     position = magic_bytes
     for group in groups:
-        read.append(_row_group(group, position, len(read), place))
+        read.append(_row_group(group, position, len(read), columns(dim), place))
         position += sum(read[-1].sizes)
     if footer.get(3) != sum(group.rows for group in read):
         raise _wrong("as many rows as the row groups hold", place)
@@ -126,28 +140,31 @@ def _read_dim(metadata: Value | None, place: str) -> int:
     if not isinstance(value, bytes):
         raise _wrong(f"the metadata {METADATA_KEY.decode()!r} alone", place)
     parsed = parse_canonical(value, max_bytes=_MAX_METADATA_BYTES, place=place)
+    version = parsed.get("format_version") if isinstance(parsed, dict) else None
+    if version == CODED:
+        return Fields(parsed, ("dim", "format_version"), place).integer("dim", least=CODES, most=CODES)
     if isinstance(parsed, dict):
-        check_version(parsed.get("format_version"), FORMAT_VERSION, place)
+        check_version(version, REPRESENTATIONS, place)
     return Fields(parsed, ("dim", "format_version"), place).integer("dim", least=1, most=MAX_DIM)
 
 
-def _row_group(group: Value, start: int, number: int, place: str) -> RowGroup:
-    columns = group.get(1) if isinstance(group, dict) else None
+def _row_group(group: Value, start: int, number: int, names: tuple[str, ...], place: str) -> RowGroup:
+    found = group.get(1) if isinstance(group, dict) else None
     rows = group.get(3) if isinstance(group, dict) else None
-    if not isinstance(group, dict) or not isinstance(columns, list) or len(columns) != len(COLUMNS):
+    if not isinstance(group, dict) or not isinstance(found, list) or len(found) != len(names):
         raise _wrong("row groups of four columns", place)
     if not isinstance(rows, int) or rows < 1:
         raise _wrong("row groups with rows", place)
     sizes: list[int] = []
-    for index, column in enumerate(columns):
-        sizes.append(_column_size(column, index, rows, start + sum(sizes), place))
-    expected: Struct = {1: columns, 2: sum(sizes), 3: rows, 5: start, 6: sum(sizes)}
+    for index, column in enumerate(found):
+        sizes.append(_column_size(column, index, names[index], rows, start + sum(sizes), place))
+    expected: Struct = {1: found, 2: sum(sizes), 3: rows, 5: start, 6: sum(sizes)}
     if group not in (expected, {**expected, 7: number}):
         raise _wrong("row groups one behind the other", place)
     return RowGroup(rows, start, tuple(sizes))
 
 
-def _column_size(column: Value, index: int, rows: int, start: int, place: str) -> int:
+def _column_size(column: Value, index: int, name: str, rows: int, start: int, place: str) -> int:
     """The bytes of a column chunk, if all that the footer says about it is what our writer says."""
     metadata = column.get(3) if isinstance(column, dict) else None
     size = metadata.get(7) if isinstance(metadata, dict) else None
@@ -159,7 +176,7 @@ def _column_size(column: Value, index: int, rows: int, start: int, place: str) -
     expected: Struct = {
         1: _TYPES[index],
         2: encodings,
-        3: [COLUMNS[index].encode()],
+        3: [name.encode()],
         4: _UNCOMPRESSED,
         5: rows,
         6: size,

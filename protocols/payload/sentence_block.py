@@ -11,18 +11,39 @@ from numpy.typing import NDArray
 
 from protocols.errors import BoundsError, CodebookError, NonFiniteError, SchemaError, TagSequenceError
 from protocols.payload.codebook import ABSENT, Codebook
+from protocols.payload.codes import CodeRules
 
 Array: TypeAlias = NDArray[Any]
 
 VALUE_TYPE = np.dtype("<f2")
+CODE_TYPE = np.dtype("<u4")
+CODES = 0
+"""In the place of a width: a token is shown by its code, a number of the release's list."""
 
 LENGTH_TYPE = np.dtype("<i4")
 CLASS_TYPE = np.dtype("u1")
 CASING_CLASSES = 7
 MAX_DIM = 4096
+UNKNOWN_TAG = 255
+"""Nobody knows whether this token is PHI: nobody is to learn from its tag."""
 # Rows that stay in the processor's cache.
 _NORM_ROWS = 2048
 _INFINITE_BITS = 0x7C00
+
+
+def row_type(dim: int) -> np.dtype[Any]:
+    """Of what shows a token: a number of its representation, or its code."""
+    return VALUE_TYPE if dim else CODE_TYPE
+
+
+def row_shape(dim: int) -> tuple[int, ...]:
+    """Of what shows a token."""
+    return (dim,) if dim else ()
+
+
+def row_bytes(dim: int) -> int:
+    """Bytes of what shows a token."""
+    return VALUE_TYPE.itemsize * dim if dim else CODE_TYPE.itemsize
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,7 +51,7 @@ class SentenceBlock:
     """Sentences one behind the other.
 
     Args:
-        values: representations, float16 little-endian [tokens, dim].
+        values: what shows each token: representations, float16 little-endian [tokens, dim], or codes, uint32 [tokens].
         tags: index of each token's tag in the label scheme, uint8 [tokens].
         casing: casing class of each token, uint8 [tokens].
         lengths: tokens of each sentence, int32 [sentences], each at least 1, `tokens` in sum.
@@ -48,7 +69,7 @@ class SentenceBlock:
     def __post_init__(self) -> None:
         tokens = len(self.values)
         for name, dtype, shape in (
-            ("values", VALUE_TYPE, (tokens, self.dim)),
+            ("values", row_type(self.dim), (tokens, *row_shape(self.dim))),
             ("tags", CLASS_TYPE, (tokens,)),
             ("casing", CLASS_TYPE, (tokens,)),
             ("lengths", LENGTH_TYPE, (len(self.lengths),)),
@@ -58,8 +79,8 @@ class SentenceBlock:
                 raise SchemaError(
                     f"{dtype} {shape}", received=f"{array.dtype} {array.shape}", advice="convert it", place=name
                 )
-        if not 1 <= self.dim <= MAX_DIM:
-            raise BoundsError(f"1 to {MAX_DIM} dimensions", received=str(self.dim), place="values")
+        if self.dim > MAX_DIM:
+            raise BoundsError(f"{MAX_DIM} dimensions at most", received=str(self.dim), place="values")
         if not len(self.lengths) or int(self.lengths.min()) < 1:
             raise BoundsError("sentences of at least one token", received="none or an empty one", place="lengths")
         if int(self.lengths.sum(dtype=np.int64)) != tokens:
@@ -67,7 +88,7 @@ class SentenceBlock:
 
     @property
     def dim(self) -> int:
-        """Numbers of a token's representation."""
+        """Numbers of a token's representation, or CODES."""
         return int(self.values.shape[1]) if self.values.ndim == 2 else 0
 
     @property
@@ -100,11 +121,13 @@ class ValueRules:
         value_bound: largest L2 norm of one token's representation, before it was rounded to float16.
         codebook: the rows that there are; None where noise makes any row possible. It follows from the release, so that
             rules are the same that differ in it alone.
+        codes: where a code may stand, for payloads of codes; it follows from the release too.
     """
 
     tags: int
     value_bound: float
     codebook: Codebook | None = field(default=None, compare=False, repr=False)
+    codes: CodeRules | None = field(default=None, compare=False, repr=False)
 
 
 class CheckedValues:
@@ -120,7 +143,8 @@ class CheckedValues:
         self._place = place
         self._blocks = 0
         self._counts = np.zeros(rules.tags, dtype=np.int64)
-        self._rows = np.zeros(0 if rules.codebook is None else len(rules.codebook), dtype=np.int64)
+        listed = rules.codebook or rules.codes
+        self._rows = np.zeros(0 if listed is None else len(listed), dtype=np.int64)
 
     def add(self, block: SentenceBlock) -> None:
         """Raises what `check_block` raises."""
@@ -129,17 +153,19 @@ class CheckedValues:
         if self.rules.codebook is not None:
             places = _find_places(block, self.rules.codebook, place)
             self._rows += np.bincount(places, minlength=len(self._rows))
+        elif self.rules.codes is not None:
+            self._rows += np.bincount(block.values, minlength=len(self._rows))
         self._blocks += 1
-        self._counts += np.bincount(block.tags, minlength=self.rules.tags)
+        self._counts += np.bincount(block.tags[block.tags != UNKNOWN_TAG], minlength=self.rules.tags)
 
     @property
     def tag_counts(self) -> tuple[int, ...]:
-        """How often each tag was seen, in the order of the tags."""
+        """How often each tag was seen, in the order of the tags; what is unknown is not among them."""
         return tuple(self._counts.tolist())
 
     @property
     def commonest_row(self) -> int:
-        """How many tokens show the row that most show; 0 without a codebook."""
+        """How many tokens show the row or code that most show; 0 without a list of them."""
         return int(self._rows.max(initial=0))
 
 
@@ -150,12 +176,21 @@ def check_block(block: SentenceBlock, rules: ValueRules, place: str = "block") -
         NonFiniteError: NaN or infinity in a representation.
         BoundsError: a norm beyond the bound, a tag or casing class that does not exist.
         TagSequenceError: a tag that goes on with what was not begun.
-        CodebookError: a row that no word has.
+        CodebookError: a row or a code that no word has there.
     """
-    if int(block.tags.max()) >= rules.tags:
-        raise BoundsError(f"tags below {rules.tags}", received=str(block.tags.max()), advice="refuse it", place=place)
+    tags = block.tags[block.tags != UNKNOWN_TAG]
+    if int(tags.max(initial=0)) >= rules.tags:
+        raise BoundsError(f"tags below {rules.tags}", received=str(tags.max()), advice="refuse it", place=place)
     if int(block.casing.max()) >= CASING_CLASSES:
         raise BoundsError(f"casing classes below {CASING_CLASSES}", received=str(block.casing.max()), place=place)
+    _check_tag_sequence(block, place)
+    if rules.codes is not None:
+        rules.codes.check(block.values, block.tags, block.offsets, place)
+    if block.dim:
+        _check_values(block, rules, place)
+
+
+def _check_values(block: SentenceBlock, rules: ValueRules, place: str) -> None:
     largest = largest_norm(block.values)
     if not np.isfinite(largest):
         raise NonFiniteError("finite values", received="NaN or infinity", advice="encode the notes again", place=place)
@@ -166,7 +201,6 @@ def check_block(block: SentenceBlock, rules: ValueRules, place: str = "block") -
             advice="encode the notes again",
             place=place,
         )
-    _check_tag_sequence(block, place)
     if rules.codebook is not None:
         _find_places(block, rules.codebook, place)
 

@@ -27,10 +27,12 @@ from protocols.payload.opening import create_payload
 from protocols.payload.sentence_block import (
     CLASS_TYPE,
     LENGTH_TYPE,
-    VALUE_TYPE,
     CheckedValues,
     SentenceBlock,
     ValueRules,
+    row_bytes,
+    row_shape,
+    row_type,
 )
 
 BUCKETS = 64
@@ -46,7 +48,7 @@ class ShuffledWriter:
 
     Args:
         path: payload to write; its suffix decides the format.
-        dim: width of the representations.
+        dim: width of the representations, or CODES.
         limits: what the readers will accept.
         rules: what every value must keep to; None checks none.
     """
@@ -198,5 +200,5 @@ def _read(spool: IO[bytes], dim: int) -> Iterator[SentenceBlock]:
         lengths = np.frombuffer(spool.read(4 * sentences), dtype=LENGTH_TYPE)
         tags = np.frombuffer(spool.read(tokens), dtype=CLASS_TYPE)
         casing = np.frombuffer(spool.read(tokens), dtype=CLASS_TYPE)
-        values = np.frombuffer(spool.read(2 * dim * tokens), dtype=VALUE_TYPE).reshape(tokens, dim)
-        yield SentenceBlock(values, tags, casing, lengths)
+        values = np.frombuffer(spool.read(row_bytes(dim) * tokens), dtype=row_type(dim))
+        yield SentenceBlock(values.reshape(tokens, *row_shape(dim)), tags, casing, lengths)

@@ -16,11 +16,11 @@ from protocols.canonical import Json, canonical_bytes, decimal_text, parse_canon
 from protocols.errors import BoundsError, SchemaError
 from protocols.fields import LINE, MEASURE, NAME, SHA256, SITE, Fields, check_range, check_text, check_version
 from protocols.keys.fingerprint import FINGERPRINT
-from protocols.payload.sentence_block import MAX_DIM
+from protocols.payload.sentence_block import CODES, MAX_DIM
 
 FORMAT_VERSION = 2
 MAX_MANIFEST_BYTES = 64 << 10
-DTYPE = "float16"
+_REPRESENTATIONS, _CODES = "float16", "uint32"
 PAYLOAD_FORMATS = ("parquet", "hdf5")
 _MAX_TAGS = 256
 _MAX_MEASURES = 64
@@ -38,7 +38,7 @@ class ShareFields:
         release: digest of the release whose representer made it, 64 hexadecimal digits.
         label_scheme: name of the label scheme.
         tags: number of tags of that scheme.
-        value_bound: largest L2 norm of a token's representation, noise included.
+        value_bound: largest L2 norm of a token's representation, noise included; 1 where tokens are shown by codes.
         created: the day; no time of day.
         software: name and version of the program.
         protection: measures of protection by name, such as "noise_sigma_min" or "mu_per_token".
@@ -78,10 +78,10 @@ class ShareManifest(ShareFields):
     """The whole manifest.
 
     Args:
-        dim: width of the representations.
+        dim: width of the representations, or CODES.
         sentences: sentences in the payload.
         tokens: tokens in the payload.
-        tag_counts: tokens of each tag, in the order of the scheme.
+        tag_counts: tokens of each tag, in the order of the scheme; the tag of the others is unknown.
         payload_format: "parquet" or "hdf5".
         payload_bytes: size of the payload file.
         payload_sha256: its SHA-256, 64 hexadecimal digits.
@@ -94,22 +94,31 @@ class ShareManifest(ShareFields):
     payload_format: str
     payload_bytes: int
     payload_sha256: str
+    dtype: str
     format_version: int = FORMAT_VERSION
-    dtype: str = DTYPE
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_version(self.format_version, FORMAT_VERSION, "manifest")
         check_text(self.payload_sha256, SHA256, "payload_sha256")
-        check_range(self.dim, 1, MAX_DIM, "dim")
+        check_range(self.dim, CODES, MAX_DIM, "dim")
+        if self.dim == CODES and self.value_bound != 1:
+            raise BoundsError("a bound of 1 beside codes", received="another", place="value_bound")
         check_range(self.sentences, 1, self.tokens, "sentences")
         check_range(self.payload_bytes, 1, 2**53 - 1, "payload_bytes")
-        if self.payload_format not in PAYLOAD_FORMATS or self.dtype != DTYPE:
-            raise SchemaError(f"{DTYPE} in {' or '.join(PAYLOAD_FORMATS)}", received="another", place="payload_format")
-        if len(self.tag_counts) != self.tags or min(self.tag_counts) < 0 or sum(self.tag_counts) != self.tokens:
+        if self.payload_format not in PAYLOAD_FORMATS or self.dtype != dtype_of(self.dim):
+            raise SchemaError(
+                f"{dtype_of(self.dim)} in {' or '.join(PAYLOAD_FORMATS)}", received="another", place="payload_format"
+            )
+        if len(self.tag_counts) != self.tags or min(self.tag_counts) < 0 or self.unknown_tags < 0:
             raise BoundsError(
                 f"{self.tags} counts of tags that add up to {self.tokens}", received="others", place="tag_counts"
             )
+
+    @property
+    def unknown_tags(self) -> int:
+        """Tokens of which nobody says whether they are PHI."""
+        return self.tokens - sum(self.tag_counts)
 
     def to_json(self) -> dict[str, Json]:
         """The JSON object, ready for `canonical_bytes`."""
@@ -177,10 +186,15 @@ class ShareManifest(ShareFields):
         )
 
 
+def dtype_of(dim: int) -> str:
+    """Name of the type of what shows a token, for a payload of this width, or of codes."""
+    return _REPRESENTATIONS if dim else _CODES
+
+
 def _counts(fields: Fields) -> tuple[int, ...]:
     counts = tuple(count for count in fields.items("tag_counts", most=_MAX_TAGS) if type(count) is int)
     if len(counts) != len(fields.items("tag_counts", most=_MAX_TAGS)):
-        raise fields.wrong("tag_counts", "integers")
+        raise fields.refuse_field("tag_counts", "integers")
     return counts
 
 

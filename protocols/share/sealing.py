@@ -26,9 +26,10 @@ from protocols.errors import (
 )
 from protocols.keys.signing import PrivateKey, PublicKey
 from protocols.payload.codebook import Codebook
+from protocols.payload.codes import CodeRules
 from protocols.payload.opening import PayloadLimits, PayloadReader, ValueRules, open_payload
 from protocols.payload.sentence_block import CheckedValues, SentenceBlock
-from protocols.share.manifest import ShareFields, ShareManifest
+from protocols.share.manifest import ShareFields, ShareManifest, dtype_of
 from protocols.share.manifest_envelope import MAX_ENVELOPE_BYTES, parse_manifest, seal_manifest, verify_manifest
 
 _SUFFIX = ".manifest.json"
@@ -103,12 +104,13 @@ def seal_share(
     """
     limits = limits or PayloadLimits()
     with open_payload(payload_path, limits) as reader:
-        checked = checked or _check_values(reader, fields)
+        checked = checked or _check_values(reader, _rules(fields))
         if checked.rules != _rules(fields):
             raise _mismatch("values checked for what the site states", "checked for something else", payload_path.name)
         manifest = ShareManifest(
             **vars(fields),
             dim=reader.dim,
+            dtype=dtype_of(reader.dim),
             sentences=reader.sentences,
             tokens=reader.tokens,
             tag_counts=checked.tag_counts,
@@ -148,6 +150,7 @@ def open_share(
     limits: PayloadLimits | None = None,
     expected: ShareExpectation | None = None,
     codebook: Codebook | None = None,
+    codes: CodeRules | None = None,
     look: Callable[[SentenceBlock], object] | None = None,
 ) -> VerifiedShare:
     """Verifies a share.
@@ -158,6 +161,7 @@ def open_share(
         limits: what to accept at most.
         expected: release, label scheme and width that it must fit.
         codebook: the rows that its release can show; None for any within the bound.
+        codes: where the codes of its release may stand; None for a release of representations.
         look: is shown every block, once its values are checked.
 
     Raises:
@@ -173,7 +177,7 @@ def open_share(
             stated = getattr(manifest, "payload_format" if name == "format" else name)
             if getattr(reader, name) != stated:
                 raise _mismatch(f"{name} {stated}", str(getattr(reader, name)), payload_path.name)
-        checked = _check_values(reader, manifest, codebook, look)
+        checked = _check_values(reader, _rules(manifest, codebook, codes), look)
         if checked.tag_counts != manifest.tag_counts:
             raise _mismatch("the tag counts of the manifest", "others", payload_path.name)
     return VerifiedShare(manifest, payload_path, key, limits, checked.commonest_row)
@@ -217,13 +221,10 @@ def _check_bytes(manifest: ShareManifest, payload_path: Path) -> None:
 
 
 def _check_values(
-    reader: PayloadReader,
-    fields: ShareFields,
-    codebook: Codebook | None = None,
-    look: Callable[[SentenceBlock], object] | None = None,
+    reader: PayloadReader, rules: ValueRules, look: Callable[[SentenceBlock], object] | None = None
 ) -> CheckedValues:
     """Checks every block."""
-    checked = CheckedValues(_rules(fields, codebook), reader.path.name)
+    checked = CheckedValues(rules, reader.path.name)
     for block in reader:
         checked.add(block)
         if look is not None:
@@ -231,8 +232,8 @@ def _check_values(
     return checked
 
 
-def _rules(fields: ShareFields, codebook: Codebook | None = None) -> ValueRules:
-    return ValueRules(tags=fields.tags, value_bound=fields.value_bound, codebook=codebook)
+def _rules(fields: ShareFields, codebook: Codebook | None = None, codes: CodeRules | None = None) -> ValueRules:
+    return ValueRules(tags=fields.tags, value_bound=fields.value_bound, codebook=codebook, codes=codes)
 
 
 def _mismatch(expected: str, received: str, place: str) -> MismatchError:

@@ -16,10 +16,8 @@ from shared.anonymity.surrogates import SurrogateBank
 from shared.augment.pseudonyms import is_punctuation
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences
-from shared.text.casing import CASING_CLASSES
+from shared.text.casing import CASING_CLASSES, CASING_EXAMPLES
 
-# One for each of CASING_CLASSES: a bank draws by class, the word itself says nothing more to it.
-_EXAMPLES = np.array(["1", "11a", "a", "A", "Aa", "aA1", "aA"], dtype=object)
 # A head shall also meet what stands in the provider's own notes, spans and contexts together.
 _SHARE = 0.5
 _OTHER = CASING_CLASSES.index("other")
@@ -54,7 +52,7 @@ class Redrawing:
         places = np.flatnonzero(chosen & (sentences.tags > 0))
         if not len(places):
             return sentences
-        words = _EXAMPLES[sentences.casing]
+        words = CASING_EXAMPLES[sentences.casing]
         for place in places[sentences.casing[places] == _OTHER].tolist():
             words[place] = self._marks.get(sentences.values[place].tobytes(), words[place])
         tags = np.where(chosen, sentences.tags, 0).astype(np.uint8)

@@ -2,11 +2,13 @@
 
 A hospital that shares has labelled its notes, and the labels travel with the share. So every labelled span can be replaced
 by a span of public notes that is drawn by its category and its pattern alone: the casing classes and punctuation of
-its tokens. What follows is computed from the replaced sentence only.
+its tokens. Spans of a category of any form, such as addresses, have so many patterns that these would tell a person. Of such a span
+nothing is taken but whether it has letters, and whether all of them are capitals or none is: even its length is that of
+a public span. What follows is computed from the replaced sentence only.
 
-Guarantee: given labels, sentence lengths, casing and punctuation, a share is independent of the words that are labelled
-PHI. With `hides_casing` spans are drawn by their category and length alone and shown in their own casing, so that the share is
-independent of casing and punctuation of labelled PHI too. The mutual information is zero, so the best attacker is no better than one without the share, whatever it knows and
+Guarantee: given labels and patterns, a share is independent of the words that are labelled PHI. With `hides_casing` every category
+is of any form, and not even capitals are taken over, so that the share is independent of labelled PHI given how many spans of
+each category there are, and where. The mutual information is zero, so the best attacker is no better than one without the share, whatever it knows and
 however many shares it averages. The guarantee does not cover PHI that nobody labelled, which is shown as any other word.
 
 The idea of replacing PHI by automatic pseudonyms before training is that of Friedrich et al. 2019 (section 4), who
@@ -19,7 +21,9 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from foundation.files import write_text
 from foundation.reading import read_text
@@ -27,7 +31,7 @@ from shared.anonymity.public_lists import PublicList
 from shared.anonymity.telling_spans import Telling
 from shared.augment.pseudonyms import is_punctuation
 from shared.errors import ModelError, TrainingError
-from shared.labels import without_hidden
+from shared.labels import UNKNOWN_TAG, LabelScheme, categories_of_any_form, without_hidden
 from shared.models.noise import NoiseSource
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import CASING_CLASSES, casing_classes
@@ -47,8 +51,12 @@ _LOWER, _UPPER, _INITIAL, _OTHER = (
 )
 _LETTERS = frozenset({_LOWER, _UPPER, _INITIAL, _OTHER})
 _ANY_CASING = "any casing"
-# The class of every token where casing and punctuation are not to tell anything.
-_HIDDEN = -1
+# The class of every token of a span whose form is not to tell anything; of one without letters.
+_HIDDEN, _HIDDEN_NUMBER = -1, -2
+# How such a span is written, and a word that is.
+_EXAMPLES = {"digits": "1", "capitals": "A", "no capitals": "a", "both": "Aa"}
+# Of a span of a category that has no public one.
+_NO_LENGTHS = (1,)
 # Stands ahead of what was cut off: no token is empty.
 _CUT = ("",)
 # A float holds so many random digits.
@@ -68,6 +76,7 @@ class SurrogateBank:
             another of as many digits. So a head meets more than the few of the spans.
         hides_casing: whether a surrogate has a casing and punctuation of its own.
         later: what stands behind other words of spans that were cut, see `telling_spans`: as spans.
+        any_form: categories whose spans are of many lengths and forms; see `categories_of_any_form`.
 
     Raises:
         TrainingError: there are no spans.
@@ -80,17 +89,23 @@ class SurrogateBank:
         *,
         hides_casing: bool = False,
         later: Sequence[tuple[int, tuple[str, ...]]] = (),
+        any_form: frozenset[int] = frozenset(),
     ) -> None:
         self.spans = tuple(spans)
         self.later = tuple(later)
         self.lists = tuple(lists)
         self.hides_casing = hides_casing
+        self.any_form = any_form
         if all(is_punctuation(word) for _, words in self.spans for word in words):
             raise TrainingError("expected PHI spans in the public notes to draw surrogates from, got none; label some")
         self._whole: dict[tuple[int, Pattern], list[tuple[str, ...]]] = {}
         self._single: dict[_Key, list[str]] = {}
+        self._lengths: dict[tuple[int, int | str], list[int]] = {}
         for category, words in self.spans:
-            self._whole.setdefault((category, self._pattern(words)), []).append(words)
+            pattern = self._pattern(category, words)
+            self._whole.setdefault((category, pattern), []).append(words)
+            if self._is_of_any_form(category):
+                self._lengths.setdefault((category, pattern[0]), []).append(len(words))
             self._add_singles(category, words, ())
         for category, words in self.later:
             self._add_singles(category, words, _CUT)
@@ -103,8 +118,47 @@ class SurrogateBank:
     def __repr__(self) -> str:
         return f"SurrogateBank({len(self.spans)} spans)"
 
+    def draw_lengths(self, chunk: TokenisedSentences, noise: NoiseSource) -> TokenisedSentences:
+        """The sentences in which each span of any form is as long as some public one; all that remains of its words is their casing.
+
+        Args:
+            chunk: labelled sentences.
+            noise: the source of chance. A draw is used up for each span.
+        """
+        spans = list(chunk.spans())
+        words, tags, doubtful = list(chunk.words), chunk.tags, chunk.are_doubtful
+        pieces: list[tuple[list[str], NDArray[np.uint8], NDArray[np.bool_]]] = []
+        added = np.zeros(chunk.sentences, dtype=np.int64)
+        done = 0
+        for (start, end, category), chance in zip(spans, _uniform(noise, len(spans)), strict=True):
+            if not self._is_of_any_form(category):
+                continue
+            own = words[start:end]
+            public = self._lengths.get((category, self._pattern(category, own)[0])) or _NO_LENGTHS
+            length = public[int(chance * len(public))]
+            inside = np.full(length, 2 * category + 2)
+            inside[0] = tags[start]
+            pieces.append(
+                (
+                    words[done:start] + [_EXAMPLES[self._written(own)]] * length,
+                    np.append(tags[done:start], inside),
+                    np.append(doubtful[done:start], np.full(length, doubtful[start])),
+                )
+            )
+            added[chunk.sentence_of_token[start]] += length - (end - start)
+            done = end
+        pieces.append((words[done:], tags[done:], doubtful[done:]))
+        return TokenisedSentences(
+            [word for piece, _, _ in pieces for word in piece],
+            np.concatenate([piece for _, piece, _ in pieces]).astype(np.uint8),
+            chunk.lengths + added,
+            None if chunk.doubtful is None else np.concatenate([piece for _, _, piece in pieces]),
+        )
+
     def replace_spans(self, chunk: TokenisedSentences, noise: NoiseSource) -> TokenisedSentences:
-        """The sentences with every labelled span replaced; what is HIDDEN is drawn word by word, and its tags become O.
+        """The sentences with every span replaced; what is HIDDEN is drawn word by word, and its tags become O.
+
+        Of a span that nobody has labelled the tags become unknown.
 
         Args:
             chunk: labelled sentences.
@@ -116,19 +170,23 @@ class SurrogateBank:
         others = _uniform(noise, len(words))
         for start, end, category in chunk.spans():
             drawn = self._drawn(category, words[start:end], chances[start:end])
-            words[start:end] = [
+            varied = [
                 self._varied(category, word, chance) for word, chance in zip(drawn, others[start:end], strict=True)
             ]
-        return TokenisedSentences(words, without_hidden(chunk.tags), chunk.lengths)
+            if self._is_of_any_form(category):
+                varied = _written_like(self._written(words[start:end]), varied)
+            words[start:end] = varied
+        tags = np.where(chunk.are_doubtful, np.uint8(UNKNOWN_TAG), without_hidden(chunk.tags))
+        return TokenisedSentences(words, tags, chunk.lengths)
 
     def _add_singles(self, category: int, words: Sequence[str], ahead: Sequence[str]) -> None:
-        for place, (word, kind) in enumerate(zip(words, self._pattern(words), strict=True)):
+        for place, (word, kind) in enumerate(zip(words, self._pattern(category, words), strict=True)):
             if isinstance(kind, int):
                 for key in _keys(category, words[place - 1 : place] if place else ahead, kind):
                     self._single.setdefault(key, []).append(word)
 
     def _drawn(self, category: int, words: list[str], chances: list[float]) -> list[str]:
-        pattern = self._pattern(words)
+        pattern = self._pattern(category, words)
         found = self._whole.get((category, pattern), [])
         if len(found) >= _FEW:
             return list(found[int(chances[0] * len(found))])
@@ -137,12 +195,26 @@ class SurrogateBank:
             drawn.append(kind if isinstance(kind, str) else self._token(category, drawn[-1:], kind, chance))
         return drawn
 
-    def _pattern(self, words: Sequence[str]) -> Pattern:
+    def _pattern(self, category: int, words: Sequence[str]) -> Pattern:
         """What a span is drawn by: casing class of each word, and punctuation as it is, for both travel; or its length."""
-        if self.hides_casing:
-            return (_HIDDEN,) * len(words)
+        if self._is_of_any_form(category):
+            return (_HIDDEN_NUMBER if self._written(words) == "digits" else _HIDDEN,) * len(words)
         casing = casing_classes(words).tolist()
         return tuple(word if is_punctuation(word) else kind for word, kind in zip(words, casing, strict=True))
+
+    def _is_of_any_form(self, category: int) -> bool:
+        return self.hides_casing or category in self.any_form
+
+    def _written(self, words: Sequence[str]) -> str:
+        """How a span of any form is written, of which nothing else is shown."""
+        if self.hides_casing:
+            return "both"
+        letters = "".join(words)
+        if letters.isupper():
+            return "capitals"
+        if letters.islower():
+            return "no capitals"
+        return "both" if any(map(str.isalpha, letters)) else "digits"
 
     def _varies(self, category: int) -> bool:
         """Whether the listed words of a category are many different ones, unlike countries and months."""
@@ -176,6 +248,7 @@ def surrogate_bank(
     *,
     hides_casing: bool = False,
     public_lists: Sequence[PublicList] | None = None,
+    any_form: frozenset[int] = frozenset(),
 ) -> SurrogateBank:
     """The labelled spans of public notes.
 
@@ -185,18 +258,19 @@ def surrogate_bank(
         hides_casing: as in SurrogateBank.
         public_lists: what is telling under these is cut, so that a hospital finds nothing in the bank that stands in its own
             notes; None keeps every span as it is.
+        any_form: as in SurrogateBank.
 
     Raises:
         TrainingError: there are none.
     """
     spans = [(category, tuple(chunk.words[start:end])) for chunk in chunks for start, end, category in chunk.spans()]
     if public_lists is None:
-        return SurrogateBank(spans, lists, hides_casing=hides_casing)
+        return SurrogateBank(spans, lists, hides_casing=hides_casing, any_form=any_form)
     telling = Telling.of((words for _, words in spans), public_lists)
     pieces = [(category, telling.cut(words) if telling.tells(words) else [words]) for category, words in spans]
     firsts = [(category, cut[0]) for category, cut in pieces]
     later = [(category, piece) for category, cut in pieces for piece in cut[1:]]
-    return SurrogateBank(firsts, lists, hides_casing=hides_casing, later=later)
+    return SurrogateBank(firsts, lists, hides_casing=hides_casing, later=later, any_form=any_form)
 
 
 def save_bank(bank: SurrogateBank, folder: Path) -> None:
@@ -211,12 +285,12 @@ def save_bank(bank: SurrogateBank, folder: Path) -> None:
     )
 
 
-def load_bank(folder: Path, categories: int) -> SurrogateBank:
+def load_bank(folder: Path, scheme: LabelScheme) -> SurrogateBank:
     """What `save_bank` wrote.
 
     Args:
         folder: of the release.
-        categories: of its label scheme.
+        scheme: its labels.
 
     Raises:
         ModelError: the file is damaged, or of other labels.
@@ -230,12 +304,20 @@ def load_bank(folder: Path, categories: int) -> SurrogateBank:
             tuple((int(span[0]), tuple(map(str, span[1:]))) for span in listed)
             for listed in (data["spans"], data.get("later", []))
         )
-        if not all(0 <= category < categories and words and all(words) for category, words in spans + later):
+        if not all(
+            0 <= category < len(scheme.categories) and words and all(words) for category, words in spans + later
+        ):
             raise ValueError
         lists = tuple(tuple(map(str, words)) for words in data["lists"])
         if not all(words and all(words) for words in lists):
             raise ValueError
-        return SurrogateBank(spans, lists, hides_casing=data["format"] == _FORMAT_HIDING, later=later)
+        return SurrogateBank(
+            spans,
+            lists,
+            hides_casing=data["format"] == _FORMAT_HIDING,
+            later=later,
+            any_form=categories_of_any_form(scheme),
+        )
     except (ValueError, KeyError, TypeError, IndexError, RecursionError, TrainingError) as error:
         raise ModelError(f"{FILE}: expected public spans of the labels of this release; pull it again") from error
 
@@ -262,6 +344,12 @@ def _in_casing(word: str, kind: int) -> str:
     if kind not in _LETTERS or not word.isalpha():
         return word
     return {_LOWER: word.lower(), _UPPER: word.upper(), _INITIAL: word.capitalize()}.get(kind, word)
+
+
+def _written_like(how: str, words: list[str]) -> list[str]:
+    if how == "capitals":
+        return list(map(str.upper, words))
+    return list(map(str.lower, words)) if how == "no capitals" else words
 
 
 def _cased_like(word: str, model: str) -> str:

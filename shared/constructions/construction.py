@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from shared.anonymity.redrawing import Redrawing
 from shared.anonymity.surrogates import SurrogateBank
 from shared.constructions.accounting import Accounting
-from shared.constructions.promised import Clusters, PublicList, Recomputed, folder_bytes, gaussian_mu
-from shared.constructions.rows import ShareRows
+from shared.constructions.decoding import Decoding
+from shared.constructions.promised import Clusters, Narrowed, PublicList, Recomputed, folder_bytes, gaussian_mu
+from shared.constructions.rows import CodePlaces, ShareRows
 from shared.embeddings.files.artefact import save_vectors
 from shared.embeddings.vectors import WordVectors
 from shared.errors import ModelError
@@ -33,6 +34,7 @@ from shared.models.noise_source import PrivateNoise
 from shared.models.representer import Representer
 from shared.models.storage import save_representer
 from shared.models.token_local import TokenLocal
+from shared.sentences.codes import SharedCodes
 from shared.sentences.encoding import embed_sentences, represent_noise_free
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.sharing import SharedSentences
@@ -123,8 +125,12 @@ class Construction(ABC):
     """Type of the representer."""
     made_by: ClassVar[tuple[str, ...]] = ()
     """Names of the procedures of the registry that make exactly such a construction."""
+    formerly: ClassVar[tuple[str, ...]] = ()
+    """Names that the records of earlier versions have for these procedures."""
     replaces_phi: ClassVar[bool] = False
     """Whether public PHI takes the place of labelled PHI before anything is computed."""
+    shows_codes: ClassVar[bool] = False
+    """Whether a share holds codes, which `decoding` turns into what a head gets."""
     memoises_noise: ClassVar[bool] = False
     """Whether a sentence that is shared again must get the same noise again, for which it takes a secret of the site."""
 
@@ -163,10 +169,17 @@ class Construction(ABC):
 
     # What is shown
 
+    def with_public_lengths(self, chunk: TokenisedSentences, noise: RehearsalNoise) -> TokenisedSentences:
+        """The sentences with labelled spans whose length would tell as long as public ones; every share begins with this step.
+
+        `share_sentences` keeps sentence lengths, so that whoever attacks or measures can follow its tokens; left out, it sees more.
+        """
+        return chunk
+
     @abstractmethod
     def share_sentences(
         self, chunk: TokenisedSentences, noise: SharingNoise, factors: NDArray[np.float64] | None = None
-    ) -> SharedSentences:
+    ) -> SharedSentences | SharedCodes:
         """What a share holds of these sentences, in their order: the only thing that is ever shown to others.
 
         Args:
@@ -179,7 +192,7 @@ class Construction(ABC):
         """
 
     @abstractmethod
-    def share_public_sentences(self, sentences: RaggedSentences, noise: PrivateSource) -> SharedSentences:
+    def share_public_sentences(self, sentences: RaggedSentences, noise: PrivateSource) -> SharedSentences | SharedCodes:
         """What a share holds of sentences whose words are public, so that none of them has to be replaced.
 
         Args:
@@ -233,6 +246,14 @@ class Construction(ABC):
 
         None where they can't be listed: noise makes any row within the bound possible.
         """
+        return None
+
+    def code_places(self) -> CodePlaces | None:
+        """Where each code may stand in a hospital's share; None for a construction without codes."""
+        return None
+
+    def decoding(self) -> Decoding | None:
+        """What turns codes into what a head gets; None for a construction without codes."""
         return None
 
     @property
@@ -342,6 +363,7 @@ class Construction(ABC):
             hides_casing=self.hides_casing,
             mu=None if noise is None else gaussian_mu(noise[0]),
             surrogate_spans=0 if self.surrogate_bank is None else len(self.surrogate_bank.spans),
+            narrowed=self.narrowed,
             bytes=self._memory() if folder is None else folder_bytes(folder),
         )
 
@@ -352,6 +374,11 @@ class Construction(ABC):
             lists: as in `recompute`.
         """
         return Clusters(None, 0)
+
+    @property
+    def narrowed(self) -> Narrowed | None:
+        """What words are shown far from PHI; None where all that are public are, or none is."""
+        return None
 
     @property
     def surrogate_bank(self) -> SurrogateBank | None:

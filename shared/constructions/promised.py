@@ -20,7 +20,7 @@ from shared.anonymity.public_lists import PublicList, on_public_lists
 _FINEST = 2.0**-24
 """Between two numbers of float16, at the least."""
 
-__all__ = ["Clusters", "PublicList", "Recomputed", "RecomputedOnNotes"]
+__all__ = ["Clusters", "Narrowed", "PublicList", "Recomputed", "RecomputedOnNotes"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ class Recomputed:
         mu: Gaussian differential privacy of the output of one token, infinite where the noise is nothing; None for a
             construction without noise.
         surrogate_spans: spans of the bank.
+        narrowed: what words are shown far from PHI; None where all that are public are.
         bytes: of all files of the folder that was given; of what the construction takes in memory where none was.
     """
 
@@ -48,6 +49,20 @@ class Recomputed:
     mu: float | None
     surrogate_spans: int
     bytes: int
+    narrowed: Narrowed | None = None
+
+
+@dataclass(frozen=True)
+class Narrowed:
+    """What words are shown as they are far from labelled PHI.
+
+    Args:
+        common_words: how many are, at the most.
+        window: a word is near if a labelled token of its sentence is at most so many tokens away.
+    """
+
+    common_words: int
+    window: int
 
 
 @dataclass(frozen=True)

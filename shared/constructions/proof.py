@@ -6,9 +6,11 @@ may a provider publish one that its audit did not pass.
 
 from __future__ import annotations
 
-RECOMPUTABLE = ("surrogates", "k-anonymous")
+RECOMPUTABLE = ("surrogates", "k-anonymous", "surrogates-centres", "k-anonymous-centres")
 """Labelled PHI is replaced, or words are shown alike: the files show it."""
-REPLACING = ("surrogates",)
-"""Of these the one under which a share does not hang on labelled PHI at all."""
+REPLACING = ("surrogates", "surrogates-centres")
+"""Of these the ones under which a share does not hang on labelled PHI at all."""
+DEFAULT = ("surrogates",)
+"""Of these the one that shows little of the other words either: what a hospital takes unless its policy says otherwise."""
 WITHOUT_PROOF = ("k-anonymous-invariance", "three-part", "dann", "invariance")
 """Trained, or behind noise that proves little by itself."""

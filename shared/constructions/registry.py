@@ -11,11 +11,12 @@ from foundation.reading import read_text
 from shared.anonymity.surrogates import FILE as BANK_FILE
 from shared.anonymity.surrogates import load_bank
 from shared.constructions.construction import Construction, Parts
+from shared.constructions.procedures.codes import K_ANONYMOUS, SURROGATES
 from shared.constructions.procedures.dann import DANN
 from shared.constructions.procedures.invariance import INVARIANCE
-from shared.constructions.procedures.k_anonymous import K_ANONYMOUS
+from shared.constructions.procedures.k_anonymous import K_ANONYMOUS_CENTRES
 from shared.constructions.procedures.k_anonymous_invariance import K_ANONYMOUS_INVARIANCE
-from shared.constructions.procedures.surrogates import SURROGATES
+from shared.constructions.procedures.surrogates import SURROGATES_CENTRES
 from shared.constructions.procedures.three_part import THREE_PART
 from shared.constructions.training import Procedure
 from shared.embeddings.files.artefact import load_vectors
@@ -25,7 +26,16 @@ from shared.models.storage import load_representer
 
 PROCEDURES: Mapping[str, Procedure] = {
     procedure.name: procedure
-    for procedure in (SURROGATES, K_ANONYMOUS, K_ANONYMOUS_INVARIANCE, THREE_PART, DANN, INVARIANCE)
+    for procedure in (
+        SURROGATES,
+        K_ANONYMOUS,
+        SURROGATES_CENTRES,
+        K_ANONYMOUS_CENTRES,
+        K_ANONYMOUS_INVARIANCE,
+        THREE_PART,
+        DANN,
+        INVARIANCE,
+    )
 }
 
 
@@ -48,7 +58,7 @@ def load_construction(folder: Path) -> Construction:
     """
     scheme = load_scheme_file(folder)
     # A release is signed as a whole, so nobody but the provider can have taken the bank away.
-    bank = load_bank(folder, len(scheme.categories)) if (folder / BANK_FILE).exists() else None
+    bank = load_bank(folder, scheme) if (folder / BANK_FILE).exists() else None
     parts = Parts(load_vectors(folder), load_representer(folder), scheme, bank)
     kinds = {procedure.makes for procedure in PROCEDURES.values() if procedure.makes.is_made_of(parts)}
     if len(kinds) != 1:
@@ -80,8 +90,7 @@ def check_record(construction: Construction, path: Path) -> None:
     construction.check_record(record)
     options = record.get("options")
     name = options.get("procedure") if isinstance(options, dict) else None
-    made_by = [procedure.name for procedure in PROCEDURES.values() if procedure.makes is type(construction)]
-    if name is not None and name not in made_by:
+    if name is not None and name not in (*construction.made_by, *construction.formerly):
         raise ModelError(f"{path.name}: expected the procedure that made these files, got another; tell the provider")
 
 

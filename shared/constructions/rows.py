@@ -18,12 +18,29 @@ MAX_FACTOR = 16.0
 _ROUNDING = 1e-6
 
 
+NOWHERE, NEAR_PHI, ANYWHERE = 0, 1, 2
+"""Where a code may stand in a hospital's share."""
+
+
+@dataclass(frozen=True)
+class CodePlaces:
+    """Where each code may stand.
+
+    Args:
+        places: NOWHERE, NEAR_PHI or ANYWHERE for each, uint8 `[codes]`.
+        window: a token is near PHI if a labelled one of its sentence is at most so many tokens away.
+    """
+
+    places: NDArray[np.uint8]
+    window: int
+
+
 @dataclass(frozen=True)
 class ShareRows:
     """The rows of a share.
 
     Args:
-        dim: numbers of a row.
+        dim: numbers of a row; 0 where a token is shown by a code.
         value_bound: L2 norm that no row exceeds, before it is rounded to float16.
     """
 

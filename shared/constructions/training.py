@@ -10,6 +10,7 @@ from shared.anonymity.public_lists import PublicList
 from shared.anonymity.public_words import PublicRule
 from shared.anonymity.shipped_lists import shipped_lists
 from shared.constructions.construction import Construction
+from shared.embeddings.members import MOST_WINDOW
 from shared.embeddings.vectors import WordVectors
 from shared.errors import ConfigurationError
 from shared.labels import LabelScheme
@@ -32,6 +33,9 @@ class TrainingOptions:
         cluster_size: K, words in a cluster; only for the procedures with a k-anonymous vocabulary.
         max_share: the most that a word may hold of its cluster's frequency in the public notes and texts, in (0, 1]; 1 bounds
             nothing. For the same procedures.
+        common_words: so many of the commonest public words are shown wherever they stand, other public words only near labelled PHI;
+            only for the procedures whose shares hold codes.
+        exact_window: how many tokens away from labelled PHI is near. For the same procedures.
         hide_casing: whether surrogates have a casing and punctuation of their own, so that those of labelled PHI do not travel.
         dim: d, size of the representation; None for the paper's 50 where it is learned, else for that of the word vectors.
         preset: one of PRESETS: how long a procedure is trained, where it is.
@@ -46,6 +50,8 @@ class TrainingOptions:
     neighbours: int = 100
     cluster_size: int = 1000
     max_share: float = 1.0
+    common_words: int = 200
+    exact_window: int = 3
     hide_casing: bool = False
     dim: int | None = None
     preset: str = "standard"
@@ -57,6 +63,11 @@ class TrainingOptions:
             raise ConfigurationError(f"expected a preset among {', '.join(PRESETS)}, got {self.preset!r}")
         if self.neighbours < 2:
             raise ConfigurationError(f"expected at least 2 neighbours, the word itself included, got {self.neighbours}")
+        if self.common_words < 0 or not 0 <= self.exact_window <= MOST_WINDOW:
+            raise ConfigurationError(
+                f"expected at least 0 common words and a window of 0 to {MOST_WINDOW} tokens, got {self.common_words} and "
+                f"{self.exact_window}"
+            )
         if not 0 < self.max_share <= 1:
             raise ConfigurationError(f"expected a largest share in (0, 1], got {self.max_share}")
 

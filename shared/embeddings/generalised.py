@@ -302,6 +302,16 @@ def generalise(
     return GeneralisedVectors(vectors.words, matrix, vectors.flags, classes, vectors.subwords, largest)
 
 
+def group_words(vectors: NDArray[np.float32], k: int) -> list[NDArray[np.int64]]:
+    """Rows of like words in groups of at least k and fewer than 2k, for words that hide nothing.
+
+    Args:
+        vectors: float32 `[words, dim]`.
+        k: at most the number of words; 0 for no words.
+    """
+    return _bisected(vectors, np.zeros(len(vectors), dtype=np.int64), k, 1.0) if len(vectors) else []
+
+
 def _bisected(
     features: NDArray[np.float32], counts: NDArray[np.int64], k: int, max_share: float
 ) -> list[NDArray[np.int64]]:

@@ -29,7 +29,9 @@ Config = TypeVar("Config")
 
 def save_representer(representer: Representer | TokenLocal, folder: Path) -> None:
     """Write representer.safetensors and representer.json into a folder."""
-    save_model(representer, asdict(representer.config) | {"kind": representer.kind}, folder, "representer")
+    # Earlier versions know no such setting, and read what does without it.
+    settings = {name: value for name, value in asdict(representer.config).items() if (name, value) != ("normalised", 0)}
+    save_model(representer, settings | {"kind": representer.kind}, folder, "representer")
 
 
 def load_representer(folder: Path) -> Representer | TokenLocal:
@@ -45,7 +47,8 @@ def load_representer(folder: Path) -> Representer | TokenLocal:
         described = {"fraction_bits": 0} | description
         return load_model(folder, "representer", described, TokenLocalConfig, TokenLocal)
     if kind == Representer.kind:
-        return load_model(folder, "representer", description, RepresenterConfig, Representer)
+        described = {"normalised": 0} | description
+        return load_model(folder, "representer", described, RepresenterConfig, Representer)
     raise ModelError("representer.json: expected a kind of representer that this version knows; update deid-commons")
 
 

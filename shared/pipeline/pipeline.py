@@ -24,10 +24,13 @@ from shared.errors import ModelError
 from shared.labels import LabelScheme, decode_tags
 from shared.sentences.encoding import embed_sentences
 from shared.sentences.ragged import RaggedSentences
-from shared.sentences.tokenised import CHUNK_TOKENS, TokenisedSentences, tokenise_documents, tokenised_chunks
+from shared.sentences.tokenised import CHUNK_TOKENS, TokenisedSentences, tokenise_texts, tokenised_chunks
 from shared.taggers.registry import load_head
 from shared.taggers.tagger import Tagger, predict
 from shared.text.tokens import Tokens
+
+# Sentences of one batch.
+_BATCH = 128
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ class Pipeline:
             )
 
     def tags(self, documents: Iterable[tuple[Document, Tokens]]) -> Iterator[NDArray[np.uint8]]:
-        """Predicted tags chunk by chunk, in the order of the tokens; documents as `tokenise_documents` yields them."""
+        """Predicted tags chunk by chunk, in the order of the tokens; documents as `tokenise_texts` yields them."""
         for chunk in tokenised_chunks(documents, None):
             shown = self.head.inputs(chunk, self.encoder.noise_free)
             lines: list[NDArray[np.uint8]] = [np.zeros(0, dtype=np.uint8)] * shown.sentences
@@ -81,13 +84,30 @@ class Pipeline:
                     lines[row] = line
             yield np.concatenate(lines)
 
+    def probabilities(
+        self, documents: Iterable[tuple[Document, Tokens]]
+    ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.int64]]]:
+        """How probable it is that a token is PHI, float32 `[tokens]`, and the most probable category, chunk by chunk as `tags`."""
+        self.head.eval()
+        for chunk in tokenised_chunks(documents, None):
+            shown = self.head.inputs(chunk, self.encoder.noise_free)
+            certainty, category = np.zeros(chunk.tokens, np.float32), np.zeros(chunk.tokens, np.int64)
+            for batch in shown.batches(_BATCH):
+                tags = self.head.marginals(batch)
+                categories = (tags[:, :, 1::2] + tags[:, :, 2::2]).numpy()
+                for row, (line, length) in enumerate(zip(batch.rows.tolist(), batch.lengths.tolist(), strict=True)):
+                    own = slice(int(chunk.starts[line]), int(chunk.starts[line]) + length)
+                    certainty[own] = categories[row, :length].sum(1)
+                    category[own] = categories[row, :length].argmax(1)
+            yield certainty, category
+
     def annotate(self, documents: Iterable[Document]) -> Iterator[Document]:
         """The documents with predicted annotations in the place of their own, in their order.
 
         Args:
             documents: read as they are needed; about CHUNK_TOKENS tokens are held at a time.
         """
-        for group in _groups(documents):
+        for group in document_groups(documents):
             tags = np.concatenate([np.zeros(0, dtype=np.uint8), *self.tags(group)])
             begin = 0
             for document, tokens in group:
@@ -101,11 +121,11 @@ class Pipeline:
                 )
 
 
-def _groups(documents: Iterable[Document]) -> Iterator[list[tuple[Document, Tokens]]]:
+def document_groups(documents: Iterable[Document]) -> Iterator[list[tuple[Document, Tokens]]]:
     """Documents with their tokens, in groups of about CHUNK_TOKENS tokens."""
     group: list[tuple[Document, Tokens]] = []
     held = 0
-    for document, tokens in tokenise_documents(documents):
+    for document, tokens in tokenise_texts(documents):
         group.append((document, tokens))
         held += len(tokens)
         if held >= CHUNK_TOKENS:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.labels import tag_categories, tag_spans
+from shared.labels import UNKNOWN_TAG, tag_categories, tag_spans
 
 
 class SentenceLayout:
@@ -46,6 +46,12 @@ class SentenceLayout:
     def categories(self) -> NDArray[np.int64]:
         """PHI category of each token, an index into those of the scheme, -1 for none; int64 `[tokens]`."""
         return tag_categories(self.tags)
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which tokens somebody has labelled, be it as no PHI; the others are neither trained on nor scored. bool `[tokens]`."""
+        known: NDArray[np.bool_] = self.tags != UNKNOWN_TAG
+        return known
 
     def tokens_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Indices of the tokens of some sentences, sentence after sentence."""

@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from shared.labels import tag_categories, tag_spans
 from shared.sentences.layout import SentenceLayout
 
 # So many batches are sorted by length together: enough to keep padding low, few enough to keep the order random.
@@ -88,6 +89,23 @@ class RaggedSentences(SentenceLayout):
     def dim(self) -> int:
         """Numbers of a token's vector."""
         return int(self.values.shape[1])
+
+    @property
+    def categories(self) -> NDArray[np.int64]:
+        """See SentenceLayout; -1 where nobody knows."""
+        return tag_categories(self._known_tags)
+
+    def rows_with_phi(self) -> NDArray[np.int64]:
+        """See SentenceLayout; a token of which nobody knows is not looked at."""
+        return np.flatnonzero(self.sentences_with(self._known_tags > 0))
+
+    def spans(self) -> Iterator[tuple[int, int, int]]:
+        """See SentenceLayout; what nobody knows is no span."""
+        return tag_spans(self._known_tags)
+
+    @property
+    def _known_tags(self) -> NDArray[np.uint8]:
+        return np.where(self.known, self.tags, np.uint8(0))
 
     def batches(self, size: int, generator: np.random.Generator | None = None) -> Iterator[Batch]:
         """See SentenceSource."""

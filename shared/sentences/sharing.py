@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import InitVar, dataclass, field
 from typing import Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shared.models.noise import PrivateSource
 from shared.models.noise_source import MemoisedNoise, PrivateNoise, SentenceNoise
 from shared.sentences.ragged import RaggedSentences
@@ -28,10 +31,12 @@ class SharedSentences(RaggedSentences):
     under: InitVar[PrivateSource | MemoisedNoise] = field(kw_only=True)
 
     def __post_init__(self, under: PrivateSource | MemoisedNoise) -> None:
-        if not isinstance(under, PrivateNoise | SentenceNoise | MemoisedNoise):
-            raise TypeError(
-                f"expected a private source of noise, got {type(under).__name__}; only what has one may leave"
-            )
+        require_private(under)
+
+    @property
+    def stored(self) -> NDArray[np.float16]:
+        """What shows the tokens, as a payload stores it: float16 little-endian `[tokens, dim]`."""
+        return self.values.astype("<f2", copy=False)
 
     @classmethod
     def of(cls, sentences: RaggedSentences, under: PrivateSource | MemoisedNoise) -> Self:
@@ -42,3 +47,13 @@ class SharedSentences(RaggedSentences):
             under: the private source of whatever else was drawn for them.
         """
         return cls(sentences.values, sentences.casing, sentences.tags, sentences.lengths, under=under)
+
+
+def require_private(under: PrivateSource | MemoisedNoise) -> None:
+    """Returns if nobody can draw again what this source gives.
+
+    Raises:
+        TypeError: somebody can.
+    """
+    if not isinstance(under, PrivateNoise | SentenceNoise | MemoisedNoise):
+        raise TypeError(f"expected a private source of noise, got {type(under).__name__}; only what has one may leave")

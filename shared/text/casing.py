@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 CASING_CLASSES = ("numeric", "mainly numeric", "all lower", "all upper", "initial upper", "contains digit", "other")
-
+CASING_EXAMPLES = np.array(["1", "11a", "a", "A", "Aa", "aA1", "aA"], dtype=object)
+"""A word for each of CASING_CLASSES: a surrogate bank draws by class, the word itself says nothing more to it."""
 
 _MEMORY_WORDS = 1 << 15
 

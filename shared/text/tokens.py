@@ -1,7 +1,7 @@
 """Tokens and sentences as offsets into the untouched text, for any language that puts spaces between words.
 
-A token is a run of letters, a run of digits, an ellipsis, or one other visible character; combining marks stay with
-the character that they follow. This is the aggressive tokenisation of Friedrich et al. 2019 (section 6: spaCy tokens
+A token is a run of letters, a run of digits, an ellipsis, or one other visible character; combining marks and what has no
+width stay with the character that they follow, and a word is without what has no width. This is the aggressive tokenisation of Friedrich et al. 2019 (section 6: spaCy tokens
 split further at punctuation and where a digit meets a letter), with the split of letter and digit made in both
 directions, so that "d:03/04/2019t:" gives up its date.
 
@@ -28,11 +28,11 @@ _WRAPPED_LINE = 55
 
 
 def _mark_class() -> str:
-    """Character class of every combining mark, joiner and variation selector."""
+    """Character class of every combining mark, joiner, variation selector, and of what has no width."""
     points = [
         point
-        for point in range(0x300, sys.maxunicode + 1)
-        if unicodedata.category(chr(point)) in ("Mn", "Mc", "Me") or point in (0x200C, 0x200D)
+        for point in range(0x80, sys.maxunicode + 1)
+        if unicodedata.category(chr(point)) in ("Mn", "Mc", "Me", "Cf")
     ]
     ranges: list[list[int]] = []
     for point in points:
@@ -50,15 +50,19 @@ def _latin_letters() -> str:
 
 _MARKS = _mark_class()
 _LATIN = _latin_letters()
-# Few texts have a mark, and the class of marks is slow to test: it is asked only of characters beyond Latin-1.
-_BEYOND = r"(?=[^\x00-\xff])"
+# Few texts have a mark, and the class of marks is slow to test: it is asked only of characters beyond Latin-1, and of the
+# soft hyphen.
+_BEYOND = r"(?=[^\x00-\xac\xae-\xff])"
 _TOKEN = (
     rf"[{_LATIN}]+(?:{_BEYOND}[^\W\d_]*(?:[{_MARKS}]+[^\W\d_]*)*)?"
     rf"|{_BEYOND}[^\W\d_]+(?:[{_MARKS}]+[^\W\d_]*)*"
-    rf"|\d+|\.\.\.|\S(?:{_BEYOND}[{_MARKS}]+)?"
+    rf"|\d+(?:{_BEYOND}[{_MARKS}]+\d*)*|\.\.\.|\S(?:{_BEYOND}[{_MARKS}]+)?"
 )
 # A token with the white space ahead of it, so that the pieces of a text are the text and their lengths the offsets.
 _PIECE = re.compile(rf"\s*(?:{_TOKEN})")
+
+# Format characters, without the joiners: those belong to the spelling of a word.
+_NO_WIDTH = re.compile(r"[\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]+")
 
 _TERMINATORS = frozenset({".", "!", "?", "...", "…", "。", "؟", "।"})
 _CLOSERS = frozenset("\"')]}»”’")
@@ -106,36 +110,94 @@ class Tokens:
         return list(pairwise(bounds))
 
 
+@dataclass(frozen=True, slots=True)
+class Placeholders:
+    """Tokens that each stand for something that is not looked at.
+
+    Args:
+        places: int64 `[placeholders]`, indices of tokens, ascending.
+        characters: how many each counts for in a line.
+        tokens: how many each counts for in a sentence.
+    """
+
+    places: NDArray[np.int64]
+    characters: int
+    tokens: int
+
+    def columns(self, spans: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Offsets `[tokens, 2]` in the text with each placeholder as long as it counts."""
+        longer = np.zeros(len(spans) + 1, dtype=np.int32)
+        longer[self.places + 1] = self.characters - 1
+        added = np.cumsum(longer, dtype=np.int32)
+        return spans + np.stack([added[:-1], added[1:]], axis=1)
+
+    def counted(self, tokens: int) -> NDArray[np.int64]:
+        """How many tokens stand ahead of each, and ahead of the end, int64 `[tokens + 1]`."""
+        ahead = np.arange(tokens + 1)
+        more = np.zeros(tokens + 1, dtype=np.int64)
+        more[self.places + 1] = self.tokens - 1
+        return ahead + np.cumsum(more)
+
+
+_NONE = Placeholders(np.zeros(0, dtype=np.int64), 1, 1)
+
+
 def tokenise(text: str) -> Tokens:
     """Cut a text into tokens and sentences.
 
     Args:
         text: any text; white space belongs to no token.
     """
+    words, spans = cut_tokens(text)
+    return Tokens(words, spans, cut_sentences(text, words, spans))
+
+
+def cut_tokens(text: str) -> tuple[list[str], NDArray[np.int32]]:
+    """Words and offsets of a text's tokens, as in Tokens."""
     # Without white space at the end every piece ends with a token, and the pattern never has to step back.
     pieces = _PIECE.findall(text.rstrip())
     words = list(map(str.lstrip, pieces))
     spans = np.empty((len(words), 2), dtype=np.int32)
     ends = np.cumsum(np.fromiter(map(len, pieces), dtype=np.int32, count=len(words)), out=spans[:, 1])
     np.subtract(ends, np.fromiter(map(len, words), dtype=np.int32, count=len(words)), out=spans[:, 0])
-    return Tokens(words, spans, _sentence_starts(text, words, spans))
+    if not text.isascii() and _NO_WIDTH.search(text):
+        words = [_NO_WIDTH.sub("", word) or word for word in words]
+    return words, spans
 
 
-def _sentence_starts(text: str, words: list[str], spans: NDArray[np.int32]) -> NDArray[np.int32]:
+def cut_sentences(
+    text: str, words: list[str], spans: NDArray[np.int32], placeholders: Placeholders = _NONE
+) -> NDArray[np.int32]:
+    """Where the sentences start, as in Tokens.
+
+    Args:
+        text: that was cut into tokens.
+        words: the tokens.
+        spans: their offsets.
+        placeholders: tokens that stand for something else.
+    """
     if not words:
         return np.zeros(0, dtype=np.int32)
     starts = [0]
+    columns = placeholders.columns(spans)
     line_start = 0
     candidates = _candidates(text, words, spans)
-    edges = zip(candidates, spans[candidates - 1, 1].tolist(), spans[candidates, 0].tolist(), strict=True)
-    for index, end, start in edges:
+    edges = zip(
+        candidates,
+        spans[candidates - 1, 1].tolist(),
+        spans[candidates, 0].tolist(),
+        columns[candidates - 1, 1].tolist(),
+        columns[candidates, 0].tolist(),
+        strict=True,
+    )
+    for index, end, start, column, next_column in edges:
         gap = text[end:start]
         broken = "\n" in gap or "\r" in gap
-        if _starts_sentence(words, index, gap, broken, end - line_start):
+        if _starts_sentence(words, index, gap, broken, column - line_start):
             starts.append(index)
         if broken:
-            line_start = start
-    return np.array(_bounded(starts, words), dtype=np.int32)
+            line_start = next_column
+    return np.array(_bounded(starts, words, placeholders.counted(len(words))), dtype=np.int32)
 
 
 def _candidates(text: str, words: list[str], spans: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -187,21 +249,24 @@ def _abbreviates(word: str) -> bool:
     return (len(word) == 1 and word.isalpha()) or word.lower() in _ABBREVIATIONS
 
 
-def _bounded(starts: list[int], words: list[str]) -> list[int]:
+def _bounded(starts: list[int], words: list[str], counted: NDArray[np.int64]) -> list[int]:
     """The starts, with more of them where a sentence is longer than MAX_SENTENCE_TOKENS."""
+    ahead = counted[[*starts, len(words)]]
+    if np.diff(ahead).max() <= MAX_SENTENCE_TOKENS:
+        return starts
     bounded: list[int] = []
     for start, end in pairwise([*starts, len(words)]):
         bounded.append(start)
-        while end - start > MAX_SENTENCE_TOKENS:
-            start = _cut(words, start)
+        while counted[end] - counted[start] > MAX_SENTENCE_TOKENS:
+            start = _cut(words, start, counted)
             bounded.append(start)
     return bounded
 
 
-def _cut(words: list[str], start: int) -> int:
+def _cut(words: list[str], start: int, counted: NDArray[np.int64]) -> int:
     """Where to cut a sentence that is too long: behind the last comma, semicolon or colon that fits, else at the bound."""
-    limit = start + MAX_SENTENCE_TOKENS
-    for index in range(limit, start + MAX_SENTENCE_TOKENS // 2, -1):
+    limit = int(np.searchsorted(counted, counted[start] + MAX_SENTENCE_TOKENS, side="right")) - 1
+    for index in range(limit, (start + limit) // 2, -1):
         if words[index - 1] in {";", ",", ":"}:
             return index
     return limit

@@ -5,7 +5,10 @@ lies a gradient reversal: forward nothing changes, backward the gradient is mult
 down their loss, while the representer goes up it. Lambda rises from 0 to `weight` over the training, by the schedule of
 Ganin et al. 2016 (section 5.2.2): while the adversaries know nothing yet, their gradient is noise.
 
-The reference code of Friedrich et al. holds no DANN training that runs, so the schedule is that of the method's authors.
+What Friedrich et al. leave open, and what is done here: the program that they published holds no DANN training that runs, so the
+schedule of lambda is that of the method's authors; the learning rate stays, as in the three-part training; the training ends by
+the loss that ends part 3 there, L_tag + weight * |L_adversary - log 2| on sentences that are held back, and its best epoch is
+restored.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from shared.sentences.ragged import Batch, RaggedSentences
 from shared.training.adversaries import AdversarialTraining, right_share
 from shared.training.loop import seed_training
 from shared.training.pairs import NeighbourTable
+from shared.training.parts import Part
 from shared.training.representing import Step, TrainingRecord
 
 
@@ -32,7 +36,8 @@ class DannConfig:
     """How a representer is trained.
 
     Args:
-        epochs: passes over the sentences; beside every batch of them goes one of pairs.
+        epochs: passes over the sentences, at most; beside every batch of them goes one of pairs.
+        patience: epochs without a better one that end the training.
         batch: sentences a step for the task; half as many pairs a step for the adversaries.
         learning_rate: of Nadam, for all networks.
         clip: bound on the norm of the gradient, once for representer and tagger, once for the adversaries.
@@ -43,6 +48,7 @@ class DannConfig:
     """
 
     epochs: int = 12
+    patience: int = 10
     batch: int = 32
     learning_rate: float = 2e-3
     clip: float = 1.0
@@ -52,8 +58,8 @@ class DannConfig:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if min(self.epochs, self.batch, self.adversary_hidden) < 1:
-            raise ConfigurationError("DANN training: expected epochs, batch and hidden units of at least 1")
+        if min(self.epochs, self.patience, self.batch, self.adversary_hidden) < 1:
+            raise ConfigurationError("DANN training: expected epochs, patience, batch and hidden units of at least 1")
         if min(self.learning_rate, self.clip, self.weight) <= 0 or self.ramp < 0:
             raise ConfigurationError(
                 "DANN training: expected learning rate, clip and weight above 0 and a ramp of at least 0"
@@ -85,45 +91,36 @@ def reverse_gradient(inputs: Tensor, strength: float) -> Tensor:
     return result
 
 
-class _Trainer(AdversarialTraining):
-    """All networks at once."""
+class DannTraining(AdversarialTraining):
+    """All networks at once; see AdversarialTraining."""
 
-    def __init__(
-        self,
-        source: RaggedSentences,
-        table: NeighbourTable,
-        tags: int,
-        shape: RepresenterConfig,
-        config: DannConfig,
-        progress: Progress,
-    ) -> None:
-        super().__init__(source, table, tags, shape, config, progress)
-        self.config = config
-        self.loop.total = self.steps * config.epochs
+    def learn(self, config: DannConfig) -> None:
+        """The whole training, or what is left of it where it goes on from a checkpoint."""
+        self.loop.total = self.loop.done + self.steps * config.epochs
+        part = Part(config.epochs, lambda: self.learn_at_once(config), config.patience)
+        self.run([part], "training", {"task": self.task, "attack": self.attack})
 
-    def losses(self, batch: Batch, pair: Batch, twin: Tensor) -> tuple[Tensor, Tensor, float]:
+    def learn_at_once(self, config: DannConfig) -> float:
+        """One epoch."""
+        pairs = self.pair_batches()
+
+        def step(batch: Batch) -> Step:
+            strength = config.strength(self.loop.done / self.loop.total)
+            task, attack, right = self.losses(batch, *self.twins(next(pairs)), strength)
+            self.loop.descend(task + attack, self.task, self.attack)
+            return Step(task.item(), right)
+
+        [steps] = self.loop.passes("joint", 1, self.batches, step)
+        held = self.judge_both()
+        self.note("joint", steps, held)
+        return held
+
+    def losses(self, batch: Batch, pair: Batch, twin: Tensor, strength: float) -> tuple[Tensor, Tensor, float]:
         """Loss of the tagger, loss of the adversaries after the reversal, and how many pairs they decide right."""
         task = self.task_loss(batch)
-        strength = self.config.strength(self.loop.done / self.loop.total)
         shown, again = (reverse_gradient(view, strength) for view in self.represent_pairs(pair, twin))
         true, false = self.decide(pair, shown, again)
         return task, self.adversary_loss(true, false).mean(), right_share(true, false)
-
-    def learn(self) -> None:
-        pairs = self.pair_batches()
-        # As in the last part of the three-part training: the networks come to rest against each other.
-        for side in (self.task, self.attack):
-            side.fall_to(0.02, self.loop.total)
-
-        def step(batch: Batch) -> Step:
-            task, attack, right = self.losses(batch, *self.twins(next(pairs)))
-            self.loop.descend(task + attack, self.task, self.attack)
-            for side in (self.task, self.attack):
-                side.lower_rate()
-            return Step(task.item(), right)
-
-        for steps in self.loop.passes("joint", self.config.epochs, self.batches, step):
-            self.note("joint", steps)
 
 
 def train_representer(
@@ -137,7 +134,7 @@ def train_representer(
     """Train a representer on public notes.
 
     Args:
-        source: labelled public sentences as word ids into unit word vectors.
+        source: labelled public sentences as word ids into unit word vectors; the last of them end it.
         table: what each word id may be replaced by.
         tags: number of tags of the label scheme.
         shape: the representer.
@@ -148,9 +145,9 @@ def train_representer(
         the frozen representer and the record of its training.
 
     Raises:
-        TrainingError: no sentence holds PHI, or the loss is not finite any more.
+        TrainingError: fewer than two sentences hold PHI, or the loss is not finite any more.
     """
     with seed_training(config.seed):
-        trainer = _Trainer(source, table, tags, shape, config, progress)
-        trainer.learn()
-    return trainer.finish()
+        training = DannTraining(source, table, tags, shape, config, progress)
+        training.learn(config)
+        return training.finish()

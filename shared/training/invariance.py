@@ -113,7 +113,7 @@ class _Trainer(RepresenterTraining):
         """D of sentences and their false twins under one draw of the input noise, `[batch]`."""
         noisy = self.representer.input_noise(batch.inputs, torch.default_generator)
         both = torch.cat([noisy, noisy + (twin - batch.inputs)])
-        means = self.representer.noise_free(both, torch.cat([batch.lengths, batch.lengths]))
+        means = self.representer.bounded(both, torch.cat([batch.lengths, batch.lengths]))
         mean, other = means.chunk(2)
         return divergence(mean, other, self.representer.output_noise.scale, batch.lengths)
 

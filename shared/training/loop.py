@@ -40,6 +40,18 @@ def seed_training(seed: int) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def frozen(*networks: nn.Module) -> Iterator[None]:
+    """Let no gradient reach some networks for a while: they stay as they are, and nothing is computed for them in vain."""
+    for network in networks:
+        network.requires_grad_(False)
+    try:
+        yield
+    finally:
+        for network in networks:
+            network.requires_grad_(True)
+
+
 @dataclass
 class Descent:
     """How some parameters go down a loss.

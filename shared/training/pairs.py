@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from shared.augment.pseudonyms import Pseudonymiser, is_punctuation
 from shared.embeddings.neighbour_cache import cached_nearest
 from shared.errors import ConfigurationError, TrainingError
-from shared.sentences.ragged import RaggedSentences
+from shared.sentences.ragged import Batch, RaggedSentences
 
 
 @dataclass(frozen=True)
@@ -131,3 +133,23 @@ def false_twins(
         marked = (source.tags[sentence] > 0) & (table.position[source.ids[sentence]] >= 0)
         offsets[index] = generator.choice(np.flatnonzero(marked))
     return offsets, table.draw(source.ids[starts + offsets], generator)
+
+
+def twin_batch(
+    source: RaggedSentences, rows: NDArray[np.int64], table: NeighbourTable, generator: np.random.Generator
+) -> tuple[Batch, Tensor]:
+    """Some sentences, and the word vectors of their false twins, float32 `[batch, steps, inputs]`.
+
+    Args:
+        source: sentences of word ids.
+        rows: sentences, each with PHI, by falling length.
+        table: candidates of every PHI word.
+        generator: chooses the twins.
+    """
+    batch = source.batch(rows, source.starts)
+    offsets, replacements = false_twins(source, rows, table, generator)
+    twin = batch.inputs.clone()
+    twin[torch.arange(len(rows)), torch.from_numpy(offsets)] = torch.from_numpy(
+        source.values[replacements].astype(np.float32)
+    )
+    return batch, twin

@@ -11,7 +11,7 @@ and `procedures` lists them all.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
@@ -23,10 +23,11 @@ from torch import Tensor, nn
 from shared.errors import TrainingError
 from shared.models.representer import Representer, RepresenterConfig
 from shared.progress import Progress
-from shared.sentences.ragged import Batch, RaggedSentences
-from shared.taggers.registry import build_tagger, default_config
+from shared.sentences.ragged import Batch, RaggedSentences, batch_rows
+from shared.taggers.bilstm_crf import BiLSTMCRF, BiLSTMCRFConfig
+from shared.taggers.tagger import Tagger
 from shared.training.loop import TrainingLoop
-from shared.training.pairs import NeighbourTable, false_twins, sentences_with_phi
+from shared.training.pairs import NeighbourTable, sentences_with_phi, twin_batch
 
 
 class Recipe(Protocol):
@@ -55,12 +56,14 @@ class TrainingRecord:
         adversary_accuracy: share of pairs that the adversaries in training decide right; 0.5 is chance. Where there are no
             adversaries, that of the best that can exist (see `invariance`).
         noise: smallest standard deviation of the output noise.
+        held_loss: what ends the part, on sentences that nobody learns from, in nats; NaN where nothing is held back.
     """
 
     part: list[str] = field(default_factory=list)
     task_loss: list[float] = field(default_factory=list)
     adversary_accuracy: list[float] = field(default_factory=list)
     noise: list[float] = field(default_factory=list)
+    held_loss: list[float] = field(default_factory=list)
 
 
 class Step(NamedTuple):
@@ -107,7 +110,8 @@ class RepresenterTraining:
                 "expected sentences with PHI to tell from their false twins, got none; check the labels of the corpus"
             )
         self.representer = Representer(shape)
-        self.tagger = build_tagger(default_config(shape.dim, tags))
+        # The paper's, whatever the default kind is by now: what it trains is a representer.
+        self.tagger: Tagger = BiLSTMCRF(BiLSTMCRFConfig(shape.dim, tags))
         self.record = TrainingRecord()
         # Half as many pairs a step as sentences: a pair is two sentences.
         self.pairs = max(recipe.batch // 2, 1)
@@ -119,39 +123,36 @@ class RepresenterTraining:
         """All of representer and tagger."""
         return [*self.representer.parameters(), *self.tagger.parameters()]
 
-    def task_loss(self, batch: Batch) -> Tensor:
-        """Nats a sentence of the tagger on fresh noisy representations."""
-        representation = self.representer(batch.inputs, batch.lengths, torch.default_generator)
+    def task_loss(self, batch: Batch, noise: torch.Generator | None = None) -> Tensor:
+        """Nats a sentence of the tagger on fresh noisy representations; None for torch's own generator."""
+        representation = self.representer(batch.inputs, batch.lengths, noise or torch.default_generator)
         return self.tagger.loss(replace(batch, inputs=representation)).mean()
 
     def batches(self) -> Iterator[Batch]:
         """Those of one pass over all sentences."""
         return self.source.batches(self.recipe.batch, self.generator)
 
+    def pair_pass(self) -> Iterator[NDArray[np.int64]]:
+        """Rows of sentences with PHI, each once, in batches of like length."""
+        for rows in batch_rows(self.source.lengths[self.with_phi], self.pairs, self.generator):
+            yield self.with_phi[rows]
+
     def pair_batches(self) -> Iterator[NDArray[np.int64]]:
-        """Rows of sentences with PHI, endlessly, in batches of falling length."""
+        """The same, pass after pass, endlessly."""
         while True:
-            rows = self.generator.permutation(self.with_phi)
-            for begin in range(0, len(rows), self.pairs):
-                chosen = rows[begin : begin + self.pairs]
-                yield chosen[np.argsort(-self.source.lengths[chosen], kind="stable")]
+            yield from self.pair_pass()
 
     def twins(self, rows: NDArray[np.int64]) -> tuple[Batch, Tensor]:
-        """Some sentences, and the word vectors of their false twins, float32 `[batch, steps, inputs]`."""
-        batch = self.source.batch(rows, self.source.starts)
-        offsets, replacements = false_twins(self.source, rows, self.table, self.generator)
-        twin = batch.inputs.clone()
-        twin[torch.arange(len(rows)), torch.from_numpy(offsets)] = torch.from_numpy(
-            self.source.values[replacements].astype(np.float32)
-        )
-        return batch, twin
+        """Some sentences, and the word vectors of their false twins; see `twin_batch`."""
+        return twin_batch(self.source, rows, self.table, self.generator)
 
-    def note(self, part: str, steps: list[Step]) -> None:
+    def note(self, part: str, steps: Sequence[Step], held_loss: float = math.nan) -> None:
         """An epoch is done."""
         self.record.part.append(part)
         self.record.task_loss.append(float(np.mean([step.task_loss for step in steps])))
         self.record.adversary_accuracy.append(float(np.mean([step.accuracy for step in steps])))
         self.record.noise.append(min(self.representer.noise_scales()["output"]))
+        self.record.held_loss.append(held_loss)
 
     def finish(self) -> tuple[Representer, TrainingRecord]:
         """The representer, frozen, and the record."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,11 @@ from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from shared.errors import ConfigurationError
 from site_client.commands.acceptance import accept_option, answering_option, read_acceptance
+from site_client.commands.check import check
 from site_client.commands.keys import enrol, keys, warn_of_expiry
 from site_client.commands.ledger import ledger
 from site_client.commands.log import log, release_code
-from site_client.commands.options import existing_path, folder_option
+from site_client.commands.options import existing_path, folder_option, sentences_option
 from site_client.commands.policy import policy
 from site_client.commands.pull import pull_release
 from site_client.commands.submit import receipts, submit
@@ -74,6 +76,7 @@ def init(folder: Path, site: str, approval: bool, protect: bool, as_json: bool) 
         "site-client encode notes/ --out share.parquet",
         "site-client encode notes.jsonl --labels our-labels.toml --out share.h5",
         "site-client encode notes/ --max-advantage 0.2 --out share.parquet",
+        "site-client encode notes-of-all-years/ --again --out share.parquet",
     ),
 )
 @click.argument("notes", type=existing_path)
@@ -95,6 +98,17 @@ def init(folder: Path, site: str, approval: bool, protect: bool, as_json: bool) 
     is_flag=True,
     help="keys/noise.key is lost for good: make another. Sentences shared before get a second draw, which averages out.",
 )
+@click.option(
+    "--again",
+    is_flag=True,
+    help="Whole earlier shares, as they were labelled then: once more under another representer, or where one was refused or taken back.",
+)
+@click.option(
+    "--hide-above",
+    type=click.FloatRange(0, 1),
+    help="Hide what nobody labelled if it is so probably PHI, as `check` finds it (default: 0.5; 1 hides what is certain).",
+)
+@click.option("--no-check", is_flag=True, help="Do not look for PHI that nobody labelled.")
 @accept_option
 @answering_option
 @folder_option
@@ -106,16 +120,20 @@ def encode_notes(
     max_advantage: float | None,
     advantage_quantile: float | None,
     new_noise: bool,
+    again: bool,
+    hide_above: float | None,
+    no_check: bool,
     accepted: bool,
     approver: str | None,
     root: Path,
     as_json: bool,
     **reading: Any,
 ) -> None:
-    """Encode labelled notes into a signed share, which stays here until `submit`."""
+    """Encode labelled notes that have not left before into a signed share, which stays here until `submit`."""
     from command_line.notes import Notes
     from shared.labels import load_scheme_file
     from site_client import workspace
+    from site_client.checking.checker import HIDE_ABOVE
     from site_client.sharing.encode import encode
     from site_client.sharing.protection import guarded_json, guarded_lines
 
@@ -123,8 +141,11 @@ def encode_notes(
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
     read = Notes(notes, NotesOptions.of(reading), load_scheme_file(opened.release().folder), to_share=True)
+    above = None if no_check else HIDE_ABOVE if hide_above is None else hide_above
     with progress_bar(quiet=as_json) as bar:
-        encoded = encode(opened, read, out, bar, bound, new_noise=new_noise, acceptance=acceptance)
+        encoded = encode(
+            opened, read, out, bar, bound, new_noise=new_noise, again=again, hide_above=above, acceptance=acceptance
+        )
     manifest = encoded.manifest
     lines = [
         *read.lines(),
@@ -132,19 +153,30 @@ def encode_notes(
         *encoded.judgement.lines(),
         *guarded_lines(encoded.guarded, manifest.protection),
         *_unlabelled_lines(encoded.without_labels, read.corpus.report.read),
-        *encoded.known.lines(),
+        *_doubtful_lines(encoded.doubtful),
+        *encoded.sifted.lines(),
         f"the share is still in this house; next: site-client inspect {out}",
     ]
     result = {
         "share": str(out),
         "quarantined": read.quarantined,
         "notes_without_labels": encoded.without_labels,
-        **encoded.known.as_json(),
+        "probable_phi_hidden": encoded.doubtful,
+        **encoded.sifted.as_json(),
         **manifest.to_json(),
         **guarded_json(encoded.guarded),
         "judgement": encoded.judgement.as_json(),
     }
     report(result, lines, as_json=as_json)
+
+
+def _doubtful_lines(doubtful: int) -> list[str]:
+    if not doubtful:
+        return []
+    return [
+        f"{doubtful} stretches of text are probably PHI that nobody labelled: they are hidden like PHI, and nobody learns from their tags; "
+        "see them with `site-client check`, and correct the labels"
+    ]
 
 
 def _unlabelled_lines(without_labels: int, notes: int) -> list[str]:
@@ -159,26 +191,44 @@ def _unlabelled_lines(without_labels: int, notes: int) -> list[str]:
     "inspect", cls=Computation, epilog=examples("site-client inspect share.parquet --notes notes/ --page share.html")
 )
 @click.argument("share", type=existing_path)
-@click.option("--notes", type=existing_path, help="The notes it was made from: the share is searched for their text.")
 @click.option(
-    "--page", type=click.Path(path_type=Path, dir_okay=False), help="Also write it as a page, for who decides."
+    "--notes",
+    type=existing_path,
+    help="The notes it was made from: its sentences stand beside theirs, and it is searched for their text.",
 )
+@click.option(
+    "--page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write it as a page, for who decides; with --notes it holds PHI.",
+)
+@sentences_option
 @folder_option
 @json_option
 @notes_options
 def inspect_share(
-    share: Path, notes: Path | None, page: Path | None, root: Path, as_json: bool, **reading: Any
+    share: Path,
+    notes: Path | None,
+    page: Path | None,
+    sentences: int | None,
+    root: Path,
+    as_json: bool,
+    **reading: Any,
 ) -> None:
-    """Say what would leave, and how it is protected."""
+    """Show a share as anybody reads it who has the release, and how it is protected."""
     from command_line.notes import Notes
     from shared.labels import load_scheme_file
     from site_client import workspace
-    from site_client.sharing.inspect import inspect, inspection_lines
+    from site_client.sharing.inspect import ON_PAGE, SAMPLE, inspect, inspection_lines
 
     opened = workspace.open_workspace(root)
     scheme = load_scheme_file(opened.release().folder)
-    found = inspect(opened, share, scheme, None if notes is None else Notes(notes, NotesOptions.of(reading)))
-    lines = inspection_lines(found)
+    given = None if notes is None else Notes(notes, NotesOptions.of(reading), scheme, to_share=True)
+    found = inspect(opened, share, scheme, given, sentences or (SAMPLE if page is None else ON_PAGE))
+    # What is not a screen may be a log.
+    screen = sys.stdout.isatty()
+    lines = inspection_lines(found, sentences or SAMPLE, originals=screen)
+    if given is not None and not screen:
+        lines.append("your own sentences are shown on a screen or with --page only")
     if page is not None:
         from site_client.sharing.inspect_page import write_page
 
@@ -275,6 +325,7 @@ def _bound(advantage: float | None, quantile: float | None) -> AdvantageBound | 
     return AdvantageBound(advantage, 1.0 if quantile is None else quantile)
 
 
+main.add_command(check)
 main.add_command(enrol)
 main.add_command(keys)
 main.add_command(ledger)

@@ -5,6 +5,7 @@ The words stand here, and not only with what they name, because help has to say 
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -14,7 +15,16 @@ OVERLAP_DAYS, MAX_OVERLAP_DAYS = 30, 90
 MAX_SIZE_MIB = 20 << 10
 """That of `protocols.release.repository`."""
 
-PROCEDURES = ("surrogates", "k-anonymous", "k-anonymous-invariance", "three-part", "dann", "invariance")
+PROCEDURES = (
+    "surrogates",
+    "k-anonymous",
+    "surrogates-centres",
+    "k-anonymous-centres",
+    "k-anonymous-invariance",
+    "three-part",
+    "dann",
+    "invariance",
+)
 """Those of `site_client.policy.site_policy`."""
 AUDITS = ("full", "quick")
 
@@ -36,3 +46,20 @@ proxy_option = click.option(
 )
 existing_path = click.Path(exists=True, path_type=Path)
 existing_file = click.Path(exists=True, path_type=Path, dir_okay=False)
+
+
+def _sentences(context: click.Context, option: click.Parameter, given: str | None) -> int | None:
+    """How many; "all" is more than there can be."""
+    if given is None or given == "all":
+        return None if given is None else sys.maxsize
+    if not given.isdecimal() or not 0 < int(given) < sys.maxsize:
+        raise click.BadParameter(f"expected a number from 1 on, or 'all', got {given!r}.")
+    return int(given)
+
+
+sentences_option = click.option(
+    "--sentences",
+    metavar="N|all",
+    callback=_sentences,
+    help="How many of its sentences to show, drawn at random (default: 10, and 1000 on the page).",
+)

@@ -64,11 +64,20 @@ def policy_show(root: Path, as_json: bool) -> None:
     help="Whether the audit of what --enable names may have failed; only for constructions that nothing but attacks vouches for.",
 )
 @click.option("--least-cluster", type=click.IntRange(1), help="Words that must be shown alike; 1 asks for none.")
+@click.option(
+    "--common-words", "most_common_words", type=_Limit(), help="Words that may be read far from labelled PHI."
+)
+@click.option(
+    "--exact-window", type=click.IntRange(0), help="Tokens from labelled PHI within which other words may be read."
+)
 @click.option("--hide-casing/--any-casing", "hide_casing", default=None, help="Whether casing of PHI must be hidden.")
 @click.option("--max-mu", type=_Limit(), help="Most that noise may leave of a token: mu of Gaussian DP.")
 @click.option("--max-advantage", type=_Limit(), help="Most that the best attacker may gain on your PHI words, 0 to 1.")
 @click.option(
     "--bank-spans", "most_bank_spans", type=click.IntRange(0), help="Surrogates that may stand in your notes."
+)
+@click.option(
+    "--least-new-notes", type=click.IntRange(0), help="Notes that a share must hold which never left; 0: any."
 )
 @click.option("--audit", type=click.Choice(AUDITS), help="The audit that a release must have passed.")
 @click.option("--max-age-days", type=click.IntRange(1), help="Of a release and of its audit.")
@@ -97,9 +106,21 @@ def _changed(opened: Workspace, before: SitePolicy, options: dict[str, Any]) -> 
     from site_client.policy.site_policy import DemandedAudit
     from site_client.policy.stored import keep_words
 
-    plain = ("least_cluster", "hide_casing", "most_bank_spans", "max_age_days", "max_bytes", "demonstration")
+    plain = (
+        "least_cluster",
+        "exact_window",
+        "hide_casing",
+        "most_bank_spans",
+        "least_new_notes",
+        "max_age_days",
+        "max_bytes",
+        "demonstration",
+    )
     given = {name: options[name] for name in plain if options[name] is not None}
     given |= {name: _number(options[name]) for name in ("max_mu", "max_advantage") if options[name] is not None}
+    if options["most_common_words"] is not None:
+        most = _number(options["most_common_words"])
+        given["most_common_words"] = None if most is None else int(most)
     if options["audit"] is not None:
         given["audit"] = DemandedAudit(options["audit"])
     given |= _constructions(before, options["enable"], options["disable"], options["failed"])

@@ -1,6 +1,7 @@
 """`site-client submit`: an approved share leaves, sealed to the provider, over HTTPS or on a stick; the file is the same.
 
-In this order: the release that it was made with keeps the hospital's policy, of today; the share is verified once more, as the
+In this order: the release that it was made with keeps the hospital's policy, of today; nothing of it has left with another share since
+it was encoded; the share is verified once more, as the
 provider will verify it; somebody has approved it; it is sealed;
 the ledger says that it leaves, and where to; it leaves; its receipt is verified and recorded. After a cut anywhere the
 same command goes on.
@@ -25,6 +26,7 @@ from site_client.exchange.upload import upload
 from site_client.policy.enforcing import Acceptance, Step, judge_release, require_kept
 from site_client.sharing import approval
 from site_client.sharing.approval import SignedManifest
+from site_client.sharing.new_notes import require_not_left
 from site_client.workspace import Workspace
 
 
@@ -105,7 +107,7 @@ def submit_to_server(
 
 
 def require_policy(workspace: Workspace, share: Path, acceptance: Acceptance | None = None) -> SignedManifest:
-    """Returns if the release that a share was made with keeps the hospital's policy, or a person answers for this share.
+    """Returns if nothing of a share has left before, and its release keeps the hospital's policy or a person answers for it.
 
     Args:
         workspace: of the site.
@@ -113,11 +115,12 @@ def require_policy(workspace: Workspace, share: Path, acceptance: Acceptance | N
         acceptance: who takes the responsibility; recorded, and bound to exactly this share.
 
     Raises:
-        PolicyError: it does not, and nobody does.
+        PolicyError: something has, or the release does not and nobody does.
         ProtocolError: the share is damaged, or not this site's.
     """
     signed = approval.signed_manifest(workspace, share)
     judgement = judge_release(workspace, signed.manifest.release)
+    require_not_left(workspace, signed.manifest.sequence, judgement.policy.least_new_notes)
     require_kept(workspace, judgement, Step.SUBMIT, acceptance, signed.sha256)
     return signed
 

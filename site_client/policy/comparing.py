@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from shared.constructions.promised import Narrowed
 from shared.constructions.proof import RECOMPUTABLE
 from site_client.policy.facts import AuditFacts, ReleaseFacts, audit_line
 
@@ -60,6 +61,12 @@ def _compared(before: ReleaseFacts, after: ReleaseFacts) -> list[tuple[str, str,
             _less(old.cluster_size, new.cluster_size),
         ),
         (
+            "words that can be read far from PHI",
+            _narrowed(old.narrowed),
+            _narrowed(new.narrowed),
+            _shows_more(old.narrowed, new.narrowed),
+        ),
+        (
             "casing of PHI",
             _casing(old.hides_casing),
             _casing(new.hides_casing),
@@ -76,6 +83,16 @@ def _proved(procedures: tuple[str, ...]) -> bool:
 
 def _less(old: int | None, new: int | None) -> bool:
     return old is not None and (new is None or new < old)
+
+
+def _shows_more(old: Narrowed | None, new: Narrowed | None) -> bool:
+    if old is None or new is None:
+        return old is not None
+    return new.common_words > old.common_words or new.window > old.window
+
+
+def _narrowed(found: Narrowed | None) -> str:
+    return "all public ones" if found is None else f"{found.common_words} (others within {found.window} tokens of PHI)"
 
 
 def _at_most(new: float | None, old: float) -> bool:

@@ -101,7 +101,7 @@ def judge_release(workspace: Workspace, digest: str) -> Judgement:
         # What loads networks, only where nothing is known yet.
         from site_client.policy.examining import examine, public_lists
 
-        facts = examine(_release(workspace, digest), public_lists(workspace, policy))
+        facts = examine(find_release(workspace, digest), public_lists(workspace, policy))
         record_facts(workspace, facts, policy)
     return judge_facts(policy, facts)
 
@@ -223,8 +223,13 @@ def _bound(judgement: Judgement, step: Step, manifest_sha256: str | None) -> dic
     }
 
 
-def _release(workspace: Workspace, digest: str) -> VerifiedRelease:
-    """A release of the workspace, the one in use or one from before, verified anew."""
+def find_release(workspace: Workspace, digest: str) -> VerifiedRelease:
+    """A release of the workspace, the one in use or one from before, verified anew.
+
+    Raises:
+        OtherReleaseError: it is not here.
+        ProtocolError: it has changed.
+    """
     if workspace.current is not None and workspace.current.digest == digest:
         return workspace.release()
     for path in sorted(workspace.releases.glob(f"*/{MANIFEST_NAME}")):

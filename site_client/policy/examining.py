@@ -55,6 +55,12 @@ def examine(
     return ReleaseFacts(release.digest, release.manifest.sequence, release.manifest.created, figures, audit)
 
 
+def digest_of_representer(release: VerifiedRelease) -> str:
+    """SHA-256 over the files of a release that decide what a word is shown as; a pipeline has that of its representer."""
+    files = release.manifest.files
+    return digest_of(files[name].sha256 for name in (*FILES, *FURTHER_FILES) if name in files)
+
+
 def _audit(release: VerifiedRelease, *, own_set: bool) -> AuditFacts | None:
     """The audit of a release under the limits that ship with this program, whatever limits and verdict the record states."""
     files = release.manifest.files
@@ -64,7 +70,7 @@ def _audit(release: VerifiedRelease, *, own_set: bool) -> AuditFacts | None:
         record = parse_audit(release.read(RECORD))
     except (ModelError, ProtocolError, StorageError):
         return None
-    here = digest_of(files[name].sha256 for name in (*FILES, *FURTHER_FILES) if name in files)
+    here = digest_of_representer(release)
     verdicts = record.judged(load_policy(), own_set=own_set)
     failed = tuple(_failed(one) for one in verdicts if not one.passed)
     preset = record.preset if record.preset in ("full", "quick") else "unknown"

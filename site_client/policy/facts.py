@@ -17,9 +17,9 @@ from importlib import resources
 from protocols.canonical import Json
 from protocols.errors import ProtocolError
 from protocols.fields import read_date
-from shared.constructions.promised import Recomputed
+from shared.constructions.promised import Narrowed, Recomputed
 
-_CODE = 2
+_CODE = 3
 """How this program looks at a release: raised with every change of what is computed, so that it is computed anew."""
 _DATA = (("shared.privacy", "policy.toml"), ("shared.anonymity", "clinical_words.toml"))
 _UNBOUNDED = "unbounded"
@@ -105,6 +105,7 @@ class ReleaseFacts:
             "procedures": [*self.figures.procedures],
             # As it is written in Python: a provider's noise may be of any size, and decimals have an end.
             "mu": None if mu is None else repr(mu) if math.isfinite(mu) else _UNBOUNDED,
+            "narrowed": None if self.figures.narrowed is None else {**vars(self.figures.narrowed)},
         }
         return {
             "looked": digest_method(),
@@ -135,6 +136,9 @@ def protection_line(facts: ReleaseFacts) -> str:
     parts = [
         "labelled PHI is replaced by public PHI" if figures.replaces_phi else "labelled PHI is NOT replaced",
         "" if figures.cluster_size is None else f"hidden words look like at least {figures.cluster_size} others",
+        ""
+        if figures.narrowed is None
+        else f"farther than {figures.narrowed.window} tokens from PHI only {figures.narrowed.common_words} common words can be read",
         "" if figures.mu is None else f"noise of mu {figures.mu:.4g} a token",
         "casing of PHI is hidden" if figures.hides_casing else "casing travels",
     ]
@@ -159,7 +163,7 @@ def audit_line(audit: AuditFacts | None) -> str:
 
 
 def _figures(stated: Mapping[str, Json]) -> Recomputed:
-    cluster, mu = stated["cluster_size"], stated["mu"]
+    cluster, mu, narrowed = stated["cluster_size"], stated["mu"], stated["narrowed"]
     return Recomputed(
         procedures=_texts(stated["procedures"]),
         replaces_phi=stated["replaces_phi"] is True,
@@ -169,7 +173,12 @@ def _figures(stated: Mapping[str, Json]) -> Recomputed:
         mu=None if mu is None else math.inf if mu == _UNBOUNDED else _number(mu),
         surrogate_spans=_integer(stated["surrogate_spans"]),
         bytes=_integer(stated["bytes"]),
+        narrowed=None if narrowed is None else _narrowed(_object(narrowed)),
     )
+
+
+def _narrowed(stated: Mapping[str, Json]) -> Narrowed:
+    return Narrowed(*(_integer(stated[name]) for name in ("common_words", "window")))
 
 
 def _object(value: Json) -> dict[str, Json]:

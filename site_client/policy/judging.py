@@ -21,6 +21,7 @@ class Demand(StrEnum):
 
     CONSTRUCTION = "construction"
     CLUSTER = "cluster size"
+    NARROWING = "narrowing"
     CASING = "casing"
     NOISE = "noise"
     SIZE = "size"
@@ -105,12 +106,31 @@ def _of_files(policy: SitePolicy, figures: Recomputed) -> Iterator[Breach]:
             Demand.CLUSTER,
             f"at least {policy.least_cluster} words that are shown alike, some are only {figures.cluster_size}{why}",
         )
+    yield from _of_narrowing(policy, figures)
     if policy.hide_casing and not figures.hides_casing:
         yield Breach(Demand.CASING, "that casing of PHI is hidden, it travels")
     if figures.mu is not None and not _keeps(figures.mu, policy.max_mu):
         most = "a finite mu" if policy.max_mu is None else f"noise of mu {policy.max_mu:g} at most"
         yield Breach(Demand.NOISE, f"{most} for one token, it is {figures.mu:.4g}")
     yield from breach_of_size(policy, figures.bytes)
+
+
+def _of_narrowing(policy: SitePolicy, figures: Recomputed) -> Iterator[Breach]:
+    # Noise hides all words alike, or none.
+    if policy.most_common_words is None or figures.mu is not None:
+        return
+    found = figures.narrowed
+    if found is None:
+        yield Breach(
+            Demand.NARROWING,
+            f"at most {policy.most_common_words} words that can be read far from labelled PHI, all public words can",
+        )
+    elif found.common_words > policy.most_common_words or found.window > policy.exact_window:
+        yield Breach(
+            Demand.NARROWING,
+            f"at most {policy.most_common_words} words that can be read farther than {policy.exact_window} tokens from labelled PHI, it "
+            f"shows {found.common_words} farther than {found.window}",
+        )
 
 
 def _keeps(value: float, most: float | None) -> bool:

@@ -19,7 +19,8 @@ from enum import StrEnum
 from protocols.canonical import Json, canonical_bytes, decimal_text
 from protocols.errors import SchemaError
 from protocols.fields import LINE, SHA256, Fields
-from shared.constructions.proof import RECOMPUTABLE, REPLACING, WITHOUT_PROOF
+from shared.constructions.proof import DEFAULT as DEFAULT_CONSTRUCTIONS
+from shared.constructions.proof import RECOMPUTABLE, WITHOUT_PROOF
 from shared.errors import ConfigurationError
 
 FORMAT = 1
@@ -62,10 +63,14 @@ class SitePolicy:
         constructions: procedures whose releases are taken.
         accept_failed_audit: those among them whose audit may have failed; only what nothing proves can be here.
         least_cluster: words that must at least be shown alike; 1 asks for none.
+        most_common_words: words that may at most be shown as they are far from labelled PHI; None for any number of them.
+        exact_window: tokens from labelled PHI within which other public words may be shown, where these are limited.
         hide_casing: whether casing and punctuation of labelled PHI must be hidden.
         max_mu: most that the noise may leave of one token, as mu of Gaussian differential privacy; None for any finite one.
         max_advantage: most that the best attacker may gain on the hospital's own PHI words, 95th percentile; None for no limit.
         most_bank_spans: spans of the surrogate bank that may stand in the hospital's own notes.
+        least_new_notes: notes that have not left before which a share must hold; among fewer, a sentence can be told to be of
+            a certain note. 0 asks for none.
         audit: that a release must have passed.
         max_age_days: of a release and of its audit.
         max_bytes: of all files of a release.
@@ -76,13 +81,16 @@ class SitePolicy:
         ConfigurationError: a value out of range, or an unknown construction.
     """
 
-    constructions: tuple[str, ...] = REPLACING
+    constructions: tuple[str, ...] = DEFAULT_CONSTRUCTIONS
     accept_failed_audit: tuple[str, ...] = ()
     least_cluster: int = 100
+    most_common_words: int | None = 200
+    exact_window: int = 3
     hide_casing: bool = False
     max_mu: float | None = None
     max_advantage: float | None = None
     most_bank_spans: int = 0
+    least_new_notes: int = 20
     audit: DemandedAudit = DemandedAudit.FULL
     max_age_days: int = 400
     max_bytes: int = 8 << 30
@@ -100,9 +108,12 @@ class SitePolicy:
                 "the audit of the others must pass"
             )
         _check_range("least cluster", self.least_cluster, 1)
+        _check_range("number of common words", self.most_common_words, 0)
+        _check_range("window", self.exact_window, 0)
         _check_range("largest age in days", self.max_age_days, 1)
         _check_range("largest size in bytes", self.max_bytes, 1)
         _check_range("spans of the bank", self.most_bank_spans, 0)
+        _check_range("least number of new notes", self.least_new_notes, 0)
         _check_range("largest mu", self.max_mu, 0)
         if self.max_advantage is not None and not 0 < self.max_advantage < 1:
             raise ConfigurationError(
@@ -121,10 +132,13 @@ class SitePolicy:
             "constructions": [*self.constructions],
             "accept_failed_audit": [*self.accept_failed_audit],
             "least_cluster": self.least_cluster,
+            "most_common_words": self.most_common_words,
+            "exact_window": self.exact_window,
             "hide_casing": self.hide_casing,
             "max_mu": None if self.max_mu is None else decimal_text(self.max_mu),
             "max_advantage": None if self.max_advantage is None else decimal_text(self.max_advantage),
             "most_bank_spans": self.most_bank_spans,
+            "least_new_notes": self.least_new_notes,
             "audit": self.audit.value,
             "max_age_days": self.max_age_days,
             "max_bytes": self.max_bytes,
@@ -148,10 +162,13 @@ class SitePolicy:
             constructions=_names(read, "constructions"),
             accept_failed_audit=_names(read, "accept_failed_audit"),
             least_cluster=read.integer("least_cluster"),
+            most_common_words=_count(read, stated, "most_common_words", DEFAULT.most_common_words),
+            exact_window=read.integer("exact_window"),
             hide_casing=_flag(read, stated, "hide_casing"),
             max_mu=_limit(read, stated, "max_mu"),
             max_advantage=_limit(read, stated, "max_advantage"),
             most_bank_spans=read.integer("most_bank_spans"),
+            least_new_notes=read.integer("least_new_notes"),
             audit=DemandedAudit(read.text("audit", _PRESET)),
             max_age_days=read.integer("max_age_days"),
             max_bytes=read.integer("max_bytes"),
@@ -215,12 +232,16 @@ def _names(read: Fields, key: str) -> tuple[str, ...]:
 def _flag(read: Fields, stated: Mapping[str, Json], key: str) -> bool:
     value = stated.get(key, False)
     if not isinstance(value, bool):
-        raise read.wrong(key, "true or false")
+        raise read.refuse_field(key, "true or false")
     return value
 
 
 def _limit(read: Fields, stated: Mapping[str, Json], key: str) -> float | None:
     return None if stated.get(key) is None else read.decimal(key)
+
+
+def _count(read: Fields, stated: Mapping[str, Json], key: str, default: int | None) -> int | None:
+    return None if stated.get(key, default) is None else read.integer(key)
 
 
 def _own_words(read: Fields) -> OwnWords:

@@ -1,6 +1,6 @@
-"""`site-client encode`: the hospital's labelled notes as a signed share of noisy tensors and labels. Nothing leaves yet.
+"""`site-client encode`: the hospital's labelled notes as a signed share of codes (or noisy tensors) and labels. Nothing leaves yet.
 
-What a share holds: the representation, the tag and the casing class of each token, sentence by sentence, in random order
+What a share holds: the code or the representation, the tag and the casing class of each token, sentence by sentence, in random order
 over the whole share. What it does not hold: text, offsets, token lengths, ids or order of documents, file names, times.
 """
 
@@ -15,6 +15,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from protocols.payload.codebook import Codebook
+from protocols.payload.codes import CodeRules
 from protocols.payload.sentence_block import SentenceBlock, ValueRules
 from protocols.payload.shuffled_writer import ShuffledWriter
 from protocols.share.manifest import ShareFields, ShareManifest
@@ -23,19 +24,22 @@ from shared.constructions.construction import Construction
 from shared.constructions.registry import load_construction
 from shared.document import Document
 from shared.errors import ConfigurationError, CorpusError
+from shared.labels import UNKNOWN_TAG
 from shared.models.noise import SharingNoise
 from shared.privacy.enforcement import AdvantageBound
 from shared.progress import Progress, silent
+from shared.sentences.codes import SharedCodes
 from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
+from site_client.checking.checker import HIDE_ABOVE, make_checker
 from site_client.ledger import Event, record
 from site_client.noise_secret import make_noise_secret
 from site_client.policy.enforcing import Acceptance, Judgement, Step, judge_release, require_kept
-from site_client.policy.examining import public_lists
+from site_client.policy.examining import digest_of_representer, public_lists
 from site_client.policy.own_notes import BankWatch, judge_on_notes
 from site_client.sharing.encode_report import report_path, write_report
 from site_client.sharing.guard import Guard, Guarded, neighbours_of
-from site_client.sharing.known_notes import KnownNotes, NoteDigests
+from site_client.sharing.new_notes import Sieve, Sifted
 from site_client.sharing.protection import protection
 from site_client.workspace import Workspace
 
@@ -51,14 +55,16 @@ class Encoded:
         manifest: as it was signed.
         guarded: what the best attacker tells of these notes.
         without_labels: notes in which nothing is labelled PHI.
-        known: how many of the notes were shared before.
+        sifted: what was left out because it has left before.
+        doubtful: stretches that nobody had labelled, and that were hidden like PHI; those of notes that were left out count, too.
         judgement: of the release, by the hospital's policy.
     """
 
     manifest: ShareManifest
     guarded: Guarded
     without_labels: int
-    known: KnownNotes
+    sifted: Sifted
+    doubtful: int
     judgement: Judgement
 
 
@@ -69,6 +75,7 @@ def encoded_blocks(
     noise: SharingNoise,
     progress: Progress = silent,
     watch: Callable[[Sequence[str]], object] = lambda words: None,
+    sieve: Sieve | None = None,
 ) -> Iterator[SentenceBlock]:
     """The documents' sentences as they leave, in the order of the notes; the writer shuffles them.
 
@@ -79,33 +86,35 @@ def encoded_blocks(
         noise: of the share.
         progress: called after every chunk with the tokens done.
         watch: takes the words of every chunk, as they stand in the notes.
+        sieve: keeps back what has left before; None lets everything through, as measurements need it.
 
     Raises:
         LabelError: a label is not in the scheme of the release.
     """
     done = 0
-    for chunk in tokenised_chunks(tokenise_documents(documents), construction.scheme):
+    notes = tokenise_documents(documents)
+    for chunk in tokenised_chunks(notes if sieve is None else sieve.notes(notes), construction.scheme):
         watch(chunk.words)
-        passed, factors = guard.admit_sentences(chunk)
+        new = chunk if sieve is None else sieve.sentences(chunk)
+        passed, factors = guard.admit_sentences(new)
         if len(passed.lengths):
-            yield block_of(construction.share_sentences(passed, noise, factors))
+            sent = construction.with_public_lengths(passed, noise)
+            yield block_of(construction.share_sentences(sent, noise, factors))
         done += len(chunk.words)
         progress("tokens", done, 0)
 
 
-def block_of(sentences: SharedSentences) -> SentenceBlock:
+def block_of(sentences: SharedSentences | SharedCodes) -> SentenceBlock:
     """What may leave, in the layout of a payload.
 
     Raises:
         TypeError: these sentences may not leave.
     """
-    if not isinstance(sentences, SharedSentences):
+    if not isinstance(sentences, SharedSentences | SharedCodes):
         raise TypeError(
             f"expected what a share holds, got {type(sentences).__name__}; see `Construction.share_sentences`"
         )
-    return SentenceBlock(
-        sentences.values.astype("<f2", copy=False), sentences.tags, sentences.casing, sentences.lengths.astype("<i4")
-    )
+    return SentenceBlock(sentences.stored, sentences.tags, sentences.casing, sentences.lengths.astype("<i4"))
 
 
 def encode(
@@ -116,6 +125,8 @@ def encode(
     bound: AdvantageBound | None = None,
     *,
     new_noise: bool = False,
+    again: bool = False,
+    hide_above: float | None = HIDE_ABOVE,
     acceptance: Acceptance | None = None,
 ) -> Encoded:
     """Write a payload and, beside it, its signed manifest and the report that stays in the house.
@@ -127,10 +138,14 @@ def encode(
         progress: called after every chunk with the tokens done.
         bound: what the best attacker may tell of each sentence; None only measures it.
         new_noise: whether a lost secret of the noise may be made anew; the ledger tells of it.
+        again: earlier shares leave again, and nothing else; see `site_client.sharing.new_notes`.
+        hide_above: how probable it must be that something which nobody labelled is PHI, for it to be hidden like labelled PHI, where
+            labelled PHI is replaced; its tag is then unknown. None looks for nothing.
         acceptance: who takes the responsibility for a release that does not keep the hospital's policy; recorded.
 
     Raises:
-        PolicyError: the release, or what it shows of the first notes, does not keep the policy; nothing was written.
+        PolicyError: the release, or what it shows of the first notes, does not keep the policy, or there are too few notes that
+            have not left before; nothing was written.
         ConfigurationError: no sentence with PHI keeps the bound.
         CorpusError: there is no token to share, or not one label: a head would learn from it that nothing is PHI.
         WorkspaceError, ProtocolError, StorageError: see there; no payload and no manifest stays.
@@ -142,27 +157,36 @@ def encode(
     construction = load_construction(release.folder)
     # A key that can't be read shows now, not after hours.
     workspace.key()
-    digests = NoteDigests(workspace)
+    sieve = Sieve(workspace, digest_of_representer(release), again=again)
     first, documents = _head(documents)
     judgement = judge_on_notes(workspace, judgement, construction, first, bound)
     require_kept(workspace, judgement, Step.ENCODE, acceptance)
     bank = BankWatch(construction, public_lists(workspace, judgement.policy))
-    labelled, without_labels = False, 0
+    labelled, without_labels, hidden = False, 0, 0
 
     def counted() -> Iterator[Document]:
         nonlocal without_labels
         for document in documents:
             without_labels += not document.annotations
-            digests.add(document.text)
+            yield document
+
+    def checked() -> Iterator[Document]:
+        nonlocal hidden
+        if hide_above is None or not construction.replaces_phi:
+            yield from counted()
+            return
+        for found in make_checker(workspace, construction.scheme).check(counted()):
+            document = found.with_doubts(hide_above)
+            hidden += len(document.annotations) - len(found.document.annotations)
             yield document
 
     noise, checking = _noises(workspace, construction, release.folder, new_noise)
     guard = Guard(construction, neighbours_of(release.folder), bound, checking)
     rules = _rules(construction, guard)
-    with ShuffledWriter(out, dim=construction.dim, rules=rules) as writer:
-        for block in encoded_blocks(construction, counted(), guard, noise, progress, bank.add):
+    with ShuffledWriter(out, dim=construction.rows().dim, rules=rules) as writer:
+        for block in encoded_blocks(construction, checked(), guard, noise, progress, bank.add, sieve):
             writer.append(block)
-            labelled = labelled or bool(block.tags.any())
+            labelled = labelled or bool((block.tags[block.tags != UNKNOWN_TAG] > 0).any())
         guarded = guard.result()
         if (seen := bank.judged(judgement)) != judgement:
             judgement = seen
@@ -177,10 +201,11 @@ def encode(
                 "expected labelled notes, got not one label that the release has a category for; check the folder, "
                 "--format and --labels"
             )
-        if not writer.sentences:
+        if not (writer.sentences or sieve.left_out):
             raise CorpusError(
                 "expected notes with at least one token, got none; check the folder, and what --quarantine set aside"
             )
+        sifted = sieve.finish(judgement.policy.least_new_notes)
     try:
         workspace, sequence = workspace.next_sequence()
         fields = ShareFields(
@@ -198,8 +223,8 @@ def encode(
         # The key in use now: it may have been replaced meanwhile, and the ledger knows no other.
         manifest = seal_share(out, fields, workspace.key(), checked=writer.checked)
         write_report(out, manifest, guarded)
-        digests.save(sequence)
-        return Encoded(manifest, guarded, without_labels, digests.known(), judgement)
+        sieve.save(sequence)
+        return Encoded(manifest, guarded, without_labels, sifted, hidden, judgement)
     except BaseException:
         # A payload without its manifest is of no use to anybody, nor are the manifest and report of one that it replaced.
         for left in (out, manifest_path(out), report_path(out)):
@@ -212,7 +237,9 @@ def _rules(construction: Construction, guard: Guard) -> ValueRules:
     """What every block is held to on its way to the disk: the provider will hold it to the same."""
     rows = construction.codebook()
     codebook = None if rows is None else Codebook(rows.astype("<f2", copy=False), exact=construction.exact)
-    return ValueRules(len(construction.scheme.tags), guard.value_bound, codebook)
+    found = construction.code_places()
+    codes = None if found is None else CodeRules(found.places, found.window)
+    return ValueRules(len(construction.scheme.tags), guard.value_bound, codebook, codes)
 
 
 def _head(documents: Iterable[Document]) -> tuple[list[Document], Iterable[Document]]:

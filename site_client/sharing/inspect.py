@@ -1,7 +1,8 @@
-"""`site-client inspect`: what a share would tell whoever gets it, in words, column by column.
+"""`site-client inspect`: what a share would tell whoever gets it: its sentences as anybody reads them, then column by column.
 
-The share is verified exactly as the provider will verify it. Then the payload is searched for the text of the notes, where
-the notes are given: none may occur in it. The manifest holds nothing but what is checked field by field and shown.
+The share is verified exactly as the provider will verify it. Where the notes are given, its sentences stand beside the hospital's own, for
+its own eyes, and the payload is searched for their text: none may occur in it. The manifest holds nothing but what is checked
+field by field and shown.
 """
 
 from __future__ import annotations
@@ -12,18 +13,25 @@ from pathlib import Path
 
 from foundation.errors import StorageError
 from protocols.errors import ProtocolError
+from protocols.payload.sentence_block import CODES, row_bytes
 from protocols.share.manifest import ShareManifest
 from protocols.share.sealing import open_share
+from shared.constructions.procedures.coded import Coded
+from shared.constructions.registry import load_construction
 from shared.document import Document
 from shared.errors import EmbeddingError, ModelError
 from shared.labels import LabelScheme
 from site_client.errors import PolicyError
-from site_client.policy.enforcing import judge_release
+from site_client.policy.enforcing import find_release, judge_release
 from site_client.sharing.encode_report import EncodeReport, read_report
 from site_client.sharing.protection import protection_lines
+from site_client.sharing.readable.reading import Reader, Reading, count_lines, sentence_lines
 from site_client.sharing.search import STRETCH_BYTES, Search, search
 from site_client.sharing.side_channels import Channels, channels
 from site_client.workspace import Workspace
+
+SAMPLE, ON_PAGE = 10, 1000
+"""So many sentences are shown on a terminal and on a page, unless it is asked for others."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,8 @@ class Inspection:
         report: what encode found about the protection of each category; None where its report is not beside the share.
         searched: for text of the notes; None where no notes were given.
         judged: what protects it and what the hospital's policy says to its release, in words.
+        reading: its sentences as anybody reads them; None where they can't be listed.
+        unread: why not, in words.
     """
 
     manifest: ShareManifest
@@ -60,6 +70,8 @@ class Inspection:
     report: EncodeReport | None
     searched: Search | None
     judged: tuple[str, ...] = ()
+    reading: Reading | None = None
+    unread: str = ""
 
     @property
     def format_bytes(self) -> int:
@@ -67,13 +79,14 @@ class Inspection:
         return self.manifest.payload_bytes - sum(column.bytes for column in self.columns)
 
     def as_json(self) -> dict[str, object]:
-        """For other programs."""
+        """For other programs: counts, and no sentence."""
         return {
             "manifest": self.manifest.to_json(),
             "manifest_sha256": self.manifest.sha256,
             "phi_tokens": {one.name: one.tokens for one in self.channels.categories},
             "columns": {column.name: column.bytes for column in self.columns},
             "sentences_alone": self.channels.alone,
+            "read": None if self.reading is None else self.reading.counts.as_json(),
             "white_box": None
             if self.report is None
             else {name: vars(one) for name, one in self.report.categories.items()},
@@ -82,14 +95,22 @@ class Inspection:
         }
 
 
-def inspect(workspace: Workspace, path: Path, scheme: LabelScheme, documents: Iterable[Document] | None) -> Inspection:
+def inspect(
+    workspace: Workspace,
+    path: Path,
+    scheme: LabelScheme,
+    documents: Iterable[Document] | None,
+    sentences: int = SAMPLE,
+) -> Inspection:
     """Verify a share of this site and say what is in it.
 
     Args:
         workspace: of the site.
         path: the payload, its manifest beside it.
         scheme: of the release.
-        documents: the notes that it was made from, to search the share for their text.
+        documents: the notes that it was made from, labelled in the words of the scheme: the share is searched for their text, and its
+            sentences are found again in them.
+        sentences: how many of its sentences are read.
 
     Raises:
         ProtocolError: the share is damaged or not this site's.
@@ -99,9 +120,36 @@ def inspect(workspace: Workspace, path: Path, scheme: LabelScheme, documents: It
     manifest = share.manifest
     with share.open() as reader:
         counted = channels(reader, scheme)
-    searched = None if documents is None else search(path, documents)
-    judged = _judged(workspace, manifest.release)
-    return Inspection(manifest, _columns(manifest), counted, read_report(path, manifest), searched, judged)
+    construction, unread = _construction(workspace, manifest)
+    read = None if construction is None else Reader(share, construction, sentences)
+    passing = documents if documents is None or read is None else read.watch(documents)
+    searched = None if passing is None else search(path, passing)
+    return Inspection(
+        manifest,
+        _columns(manifest),
+        counted,
+        read_report(path, manifest),
+        searched,
+        _judged(workspace, manifest.release),
+        None if read is None else read.result(),
+        unread,
+    )
+
+
+def _construction(workspace: Workspace, manifest: ShareManifest) -> tuple[Coded | None, str]:
+    """What reads the codes of a share; None where nothing does, and why."""
+    if manifest.dim != CODES:
+        return None, (
+            "its sentences are not listed here: it holds vectors, not codes. How many of its words can be read, the audit of its release "
+            "says: `readability` for words that are no PHI, `token inversion` and `match` for PHI"
+        )
+    try:
+        construction = load_construction(find_release(workspace, manifest.release).folder)
+    except (ProtocolError, StorageError, ModelError, EmbeddingError) as error:
+        return None, f"its sentences can NOT be listed here without its release: {error}"
+    if not isinstance(construction, Coded):
+        return None, "its sentences can NOT be listed here: it holds codes, and its release has none"
+    return construction, ""
 
 
 def _judged(workspace: Workspace, release: str) -> tuple[str, ...]:
@@ -117,14 +165,10 @@ def _columns(manifest: ShareManifest) -> tuple[Column, ...]:
     parquet = manifest.payload_format == "parquet"
     each = 4 * manifest.sentences if parquet else 0
     return (
-        Column(
-            "representation",
-            f"{manifest.dim} numbers a token, of 16 bits each: what the released representer makes of the word and its sentence",
-            2 * manifest.dim * manifest.tokens + each,
-        ),
+        _shown(manifest, each),
         Column(
             "tags",
-            "a label for each token: no PHI, or begin or inside of a PHI category; in clear",
+            "a label for each token: no PHI, begin or inside of a PHI category, or unknown; in clear",
             manifest.tokens + each,
         ),
         Column(
@@ -140,12 +184,32 @@ def _columns(manifest: ShareManifest) -> tuple[Column, ...]:
     )
 
 
-def inspection_lines(inspection: Inspection) -> list[str]:
-    """The inspection in words."""
+def _shown(manifest: ShareManifest, each: int) -> Column:
+    """What shows the words."""
+    size = row_bytes(manifest.dim) * manifest.tokens + each
+    if manifest.dim == CODES:
+        return Column("codes", "a number for each token: a public word, or a group of words that look alike", size)
+    return Column(
+        "representation",
+        f"{manifest.dim} numbers a token, of 16 bits each: what the released representer makes of the word and its sentence",
+        size,
+    )
+
+
+def inspection_lines(inspection: Inspection, most: int = SAMPLE, *, originals: bool = False) -> list[str]:
+    """The inspection in words.
+
+    Args:
+        inspection: of a share.
+        most: so many of the sentences that were read.
+        originals: whether the hospital's own sentences stand beside them. They hold PHI: for its own screen only.
+    """
     manifest, counted = inspection.manifest, inspection.channels
     lines = [
         f"share {manifest.sequence} of {manifest.site}, made {manifest.created} with release {manifest.release[:12]}",
         f"{manifest.sentences} sentences, {manifest.tokens} tokens, {manifest.payload_bytes} bytes of {manifest.payload_format}",
+        "",
+        *_reading_lines(inspection, most, originals=originals),
         "",
         "what leaves:",
         *(f"  {column.name:15} {column.meaning}; {column.bytes} bytes" for column in inspection.columns),
@@ -154,8 +218,6 @@ def inspection_lines(inspection: Inspection) -> list[str]:
         "",
         "PHI tokens by category, and how most of them are written:",
         *(f"  {one.name:35} {one.tokens:8}  {next(iter(one.casing))}" for one in counted.categories),
-        f"  {counted.alone} of {manifest.sentences} sentences have a pattern of labels and casing that no other one has: who",
-        "  already holds such a sentence can tell that it is in the share",
         "",
         "protection, as this hospital found it:",
         *(f"  {line}" for line in inspection.judged),
@@ -164,6 +226,32 @@ def inspection_lines(inspection: Inspection) -> list[str]:
         *attacker_lines(inspection.report),
     ]
     return lines if inspection.searched is None else [*lines, "", *search_lines(inspection.searched)]
+
+
+def _reading_lines(inspection: Inspection, most: int, *, originals: bool) -> list[str]:
+    """What anybody reads who has the release."""
+    reading, alone = inspection.reading, inspection.channels.alone
+    if reading is None:
+        return [inspection.unread, alone_line(alone, inspection.manifest.sentences)]
+    found = reading.counts.with_original
+    beside = f"{found} of {reading.counts.sentences} sentences were found again in these notes"
+    return [
+        f"what it is: {reading.is_a}",
+        "what anybody reads of it who has the release:",
+        *(f"  {line}" for line in count_lines(reading)),
+        f"  {alone_line(alone, reading.counts.sentences)}",
+        "",
+        *sentence_lines(reading, most, originals=originals),
+        *([] if inspection.searched is None else [beside]),
+    ]
+
+
+def alone_line(alone: int, sentences: int) -> str:
+    """How many sentences who already holds them finds again."""
+    return (
+        f"{alone} of {sentences} sentences have a pattern of length, labels and casing that no other has: who already holds such a sentence "
+        "can tell that it is in the share"
+    )
 
 
 def attacker_lines(report: EncodeReport | None) -> list[str]:
@@ -185,8 +273,8 @@ def search_lines(searched: Search) -> list[str]:
     """What was searched for, how, and that nothing was found."""
     lines = [
         f"searched all {searched.file_bytes} bytes for the text of {searched.notes} notes: {searched.stretches} different stretches of "
-        f"{STRETCH_BYTES} bytes that begin with a word, as written and in lower case: none stands in it as text; what the vectors "
-        "tell of the words is said under protection"
+        f"{STRETCH_BYTES} bytes that begin with a word, as written and in lower case: none stands in it as text, which says nothing of what "
+        "is read from its numbers"
     ]
     if searched.control:
         lines.append("as a test one of them was planted into a copy of the file's beginning: the search found it")

@@ -1,4 +1,8 @@
-"""The page of an inspection, for a privacy officer who decides whether a share may leave."""
+"""The page of an inspection, for a privacy officer who decides whether a share may leave.
+
+Where notes were given it holds sentences of theirs, which are PHI; so it says, and it is its owner's alone. It needs nothing from
+elsewhere, and its policy keeps a browser from fetching anything.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +18,13 @@ from shared.text.casing import CASING_CLASSES
 from site_client.sharing.encode_report import EncodeReport
 from site_client.sharing.inspect import Inspection, search_lines
 from site_client.sharing.protection import protection_lines
+from site_client.sharing.readable.reading import CONTENT
+from site_client.sharing.readable.sentences import UNKNOWN
 
 # Fewer words than this written in one way may be pointed at.
 _RARE = 5
+# So many sentences are shown at once, the others when they are asked for.
+_FIRST = 20
 # Bars of the histogram of lengths.
 _BARS = 40
 _COLOURS = ("#0072b2", "#56b4e9", "#009e73", "#e69f00", "#d55e00", "#cc79a7", "#8a8f98")
@@ -31,11 +39,17 @@ def write_page(inspection: Inspection, path: Path) -> Path:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters["number"] = lambda value: f"{value:,}".replace(",", "\u202f")
     environment.filters["percent"] = lambda value: f"{100 * value:.1f}%"
+    environment.filters["of"] = lambda part, whole: f"{part / whole:.1%}" if whole else "none"
     template = environment.from_string(
         (resources.files("site_client.sharing") / "inspect_page.html").read_text(encoding="utf-8")
     )
     text = template.render(
         found=inspection,
+        reading=inspection.reading,
+        originals=_holds_originals(inspection),
+        content=CONTENT,
+        unknown=UNKNOWN,
+        first=_FIRST,
         manifest=inspection.manifest,
         stated=inspection.manifest.to_json(),
         protection=protection_lines(inspection.manifest.protection),
@@ -45,8 +59,13 @@ def write_page(inspection: Inspection, path: Path) -> Path:
         rare=_RARE,
         attacker=Markup(_attacker(inspection.report)),
     )
-    write_text(path, text, private=False)
+    write_text(path, text)
     return path
+
+
+def _holds_originals(inspection: Inspection) -> bool:
+    """Whether a sentence of the hospital's own notes stands on the page."""
+    return inspection.reading is not None and any(one.original for one in inspection.reading.sentences)
 
 
 def _lengths(lengths: dict[int, int]) -> list[tuple[str, int, float]]:

@@ -1,119 +1,223 @@
-"""Which notes have left before, as the hospital itself knows it: keyed digests of their text, a file for each share that was encoded.
+"""Which notes and sentences have left before, as the hospital itself knows it: keyed digests, two files for each share that was encoded.
+
+    known-notes/0007.digests     16 bytes for each note: its text
+    known-notes/0007.sentences   a line of JSON, then 8 bytes for each sentence, its words, and 8 for each, its words and labels
 
 They never leave. The key lies in `keys/notes.key`; without it, and with it too but for texts that somebody can guess, the digests tell
-nothing of a note. Whether a share has left, and was not taken back or refused since, is what the ledger says.
+nothing of a note. What has left is what the ledger says was submitted, whatever became of it: a share that was refused or taken back
+was in other hands. A share that was encoded and never submitted stands in nobody's way.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from foundation.files import write_bytes
 from foundation.os_errors import map_os_errors
 from foundation.secret_files import read_secret
 from protocols.share.receipt import ReceiptState
+from shared.sentences.tokenised import TokenisedSentences
+from shared.text.tokens import Tokens
 from site_client import ledger
+from site_client.errors import WorkspaceError
 from site_client.ledger import Event
 from site_client.workspace import Workspace
 
-_BYTES = 16
+Digests = NDArray[np.uint64]
+
+FORMAT = 1
+_NOTE_BYTES = 16
+_SENTENCE_BYTES = 8
 _GONE = (ReceiptState.REJECTED, ReceiptState.WITHDRAWN)
+_NONE: Digests = np.zeros(0, dtype=np.uint64)
 
 
 @dataclass(frozen=True)
-class KnownNotes:
-    """How many notes were shared before.
+class ShareDigests:
+    """What is known of the notes of one share.
 
     Args:
-        known: notes that stand in a share that counts.
-        notes: that were looked at.
-        shares: numbers of these shares, ascending.
+        notes: digests of their texts.
+        sentences: of the words of their sentences, ascending; each once for every way in which it is labelled.
+        labelled: of words and labels of the same sentences.
+        representer: digest of what the notes were encoded with; "" for a share of an earlier version.
+        again: shares that had left before and whose notes these are.
+        new_notes: how many of the notes counted as new.
     """
 
-    known: int
-    notes: int
-    shares: tuple[int, ...]
+    notes: frozenset[bytes]
+    sentences: Digests = field(default_factory=_NONE.copy)
+    labelled: Digests = field(default_factory=_NONE.copy)
+    representer: str = ""
+    again: tuple[int, ...] = ()
+    new_notes: int = 0
 
-    def lines(self) -> list[str]:
-        """For people; none where there is nothing to say."""
-        if not self.known:
-            return []
-        which = f"share{'s' if len(self.shares) > 1 else ''} {', '.join(map(str, self.shares))}"
-        return [
-            f"{self.known} of {self.notes} notes were shared before ({which}): the provider counts a sentence once and sets a "
-            "share aside of which more than half came before"
-        ]
-
-    def as_json(self) -> dict[str, object]:
-        """For programs."""
-        return {"notes_shared_before": self.known, "shared_before_in": list(self.shares)}
+    @property
+    def of_earlier_version(self) -> bool:
+        """Whether sentences were not looked at when it was encoded."""
+        return not self.representer
 
 
-class NoteDigests:
-    """The digests of the notes of one encoding.
+class DigestKey:
+    """Makes the digests of a site.
 
     Args:
         workspace: of the site.
 
     Raises:
-        LedgerError: the ledger was changed, so that nobody knows what has left.
-        StorageError: the key or an earlier file can't be read.
+        WorkspaceError: the key is lost though shares have left that only it can know again.
+        StorageError: it can't be read, or others may read it.
     """
 
     def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-        self._key = read_secret(workspace.notes_key)
-        self._earlier = {share: _read(_path(workspace, share)) for share in _sharing(workspace)}
-        self._notes: list[bytes] = []
+        path = workspace.notes_key
+        if not path.exists() and any(_folder(workspace).glob("*.digests")):
+            raise WorkspaceError(
+                f"{path.name}: expected the key of the digests of earlier notes, found no file; restore it from the backup of the "
+                "workspace: without it nobody knows which notes have left"
+            )
+        self._key = read_secret(path)
 
-    def add(self, text: str) -> None:
-        """Takes the text of a note in. Line ends and other white space do not make another note of it."""
-        plain = " ".join(text.split()).encode("utf-8")
-        self._notes.append(hashlib.blake2b(plain, digest_size=_BYTES, key=self._key).digest())
+    def note(self, text: str) -> bytes:
+        """Of the text of a note. Line ends and other white space do not make another note of it."""
+        return self._digest(" ".join(text.split()).encode("utf-8"), _NOTE_BYTES)
 
-    def known(self) -> KnownNotes:
-        """How many of the notes so far were shared before."""
-        shares = tuple(share for share, digests in sorted(self._earlier.items()) if digests.intersection(self._notes))
-        known = sum(any(note in self._earlier[share] for share in shares) for note in self._notes)
-        return KnownNotes(known, len(self._notes), shares)
+    def sentences(self, tokens: Tokens) -> Digests:
+        """Of the words of each sentence, whatever their casing and labels; uint64 `[sentences]`."""
+        words, starts, ends = tokens.words, tokens.sentence_starts.tolist(), tokens.sentence_ends().tolist()
+        texts = (" ".join(words[start:end]).casefold() for start, end in zip(starts, ends, strict=True))
+        return _as_array([self._digest(text.encode("utf-8"), _SENTENCE_BYTES) for text in texts])
 
-    def save(self, sequence: int) -> None:
-        """Keeps them as those of a share, for its owner alone and in no order that tells of the notes.
+    def labelled(self, sentences: Digests, chunk: TokenisedSentences) -> Digests:
+        """Of the words and labels of each sentence, uint64 `[sentences]`.
 
-        Raises:
-            StorageError: no room, no permission.
+        Args:
+            sentences: digests of their words.
+            chunk: these sentences.
         """
-        path = _path(self._workspace, sequence)
-        with map_os_errors(path):
-            path.parent.mkdir(mode=0o700, exist_ok=True)
-        write_bytes(path, b"".join(sorted(self._notes)))
+        words, tags = sentences.astype("<u8").tobytes(), chunk.tags.tobytes()
+        return _as_array(
+            [
+                self._digest(words[8 * row : 8 * row + 8] + tags[start : start + length], _SENTENCE_BYTES)
+                for row, (start, length) in enumerate(zip(chunk.starts.tolist(), chunk.lengths.tolist(), strict=True))
+            ]
+        )
+
+    def _digest(self, data: bytes, size: int) -> bytes:
+        return hashlib.blake2b(data, digest_size=size, key=self._key).digest()
 
 
-def _sharing(workspace: Workspace) -> Iterator[int]:
-    """Numbers of the shares that have left and still count, as far as is known here."""
-    left: set[int] = set()
+def shares_that_left(workspace: Workspace) -> dict[int, bool]:
+    """Numbers of the shares that have left, ascending, and whether each counts still, as far as is known here.
+
+    Raises:
+        LedgerError: the ledger was changed, so that nobody knows what has left.
+    """
+    found: dict[int, bool] = {}
     for entry in ledger.entries(workspace):
         sequence = entry.details.get("sequence")
         if not isinstance(sequence, int):
             continue
         if entry.event == Event.SUBMITTED:
-            left.add(sequence)
-        elif entry.event == Event.RECEIPT and entry.details.get("state") in _GONE:
-            left.discard(sequence)
-    yield from sorted(left)
+            found.setdefault(sequence, True)
+        elif entry.event == Event.RECEIPT and sequence in found:
+            found[sequence] = entry.details.get("state") not in _GONE
+    return dict(sorted(found.items()))
 
 
-def _path(workspace: Workspace, sequence: int) -> Path:
-    return workspace.root / "known-notes" / f"{sequence:04}.digests"
+def save_digests(workspace: Workspace, sequence: int, digests: ShareDigests) -> None:
+    """Keeps what is known of a share, for its owner alone and in no order that tells of the notes.
+
+    Raises:
+        StorageError: no room, no permission.
+    """
+    stated = {
+        "format": FORMAT,
+        "representer": digests.representer,
+        "again": digests.again,
+        "new_notes": digests.new_notes,
+        "sentences": len(digests.sentences),
+    }
+    parts = (part.astype("<u8").tobytes() for part in (digests.sentences, digests.labelled))
+    folder = _folder(workspace)
+    with map_os_errors(folder):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    write_bytes(folder / f"{sequence:04}.sentences", b"".join((json.dumps(stated).encode("ascii"), b"\n", *parts)))
+    write_bytes(folder / f"{sequence:04}.digests", b"".join(sorted(digests.notes)))
 
 
-def _read(path: Path) -> frozenset[bytes]:
-    """The digests of a share; none of one that an earlier version encoded."""
+def read_digests(workspace: Workspace, sequence: int) -> ShareDigests:
+    """What is known of a share; nothing of one of before digests were kept.
+
+    Raises:
+        WorkspaceError: a file is damaged.
+        StorageError: one can't be read.
+    """
+    notes = _read(_folder(workspace) / f"{sequence:04}.digests")
+    path = _folder(workspace) / f"{sequence:04}.sentences"
+    head, _, body = _read(path).partition(b"\n")
+    known = frozenset(notes[place : place + _NOTE_BYTES] for place in range(0, len(notes), _NOTE_BYTES))
+    if not head:
+        return ShareDigests(known)
+    try:
+        stated = json.loads(head)
+        values = np.frombuffer(body, dtype="<u8").astype(np.uint64)
+        count = int(stated["sentences"])
+        if stated["format"] != FORMAT or 2 * count != len(values):
+            raise ValueError
+        again = tuple(map(int, stated["again"]))
+        return ShareDigests(
+            known, values[:count], values[count:], str(stated["representer"]), again, int(stated["new_notes"])
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise WorkspaceError(
+            f"{path.name}: expected digests of the sentences of a share, found something else; restore the file from a backup"
+        ) from error
+
+
+def are_among(digests: Digests, known: Digests) -> NDArray[np.bool_]:
+    """Which digests are among others, bool of the same shape.
+
+    Args:
+        digests: any.
+        known: ascending.
+    """
+    if not len(known):
+        return np.zeros(len(digests), dtype=np.bool_)
+    places = np.minimum(np.searchsorted(known, digests), len(known) - 1)
+    found: NDArray[np.bool_] = known[places] == digests
+    return found
+
+
+def join_digests(parts: Sequence[Digests]) -> Digests:
+    """All of them once, ascending."""
+    return np.unique(np.concatenate([_NONE, *parts]))
+
+
+def read_all(workspace: Workspace) -> Iterator[tuple[int, bool, ShareDigests]]:
+    """Of every share that has left: its number, whether it counts still, and what is known of it."""
+    for sequence, counts in shares_that_left(workspace).items():
+        yield sequence, counts, read_digests(workspace, sequence)
+
+
+def _as_array(digests: Sequence[bytes]) -> Digests:
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+
+
+def _folder(workspace: Workspace) -> Path:
+    return workspace.root / "known-notes"
+
+
+def _read(path: Path) -> bytes:
+    """The bytes of a file; none where an earlier version wrote no such file."""
     if not path.exists():
-        return frozenset()
+        return b""
     with map_os_errors(path):
-        data = path.read_bytes()
-    return frozenset(data[place : place + _BYTES] for place in range(0, len(data), _BYTES))
+        return path.read_bytes()

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protocols.payload.sentence_block import CASING_CLASSES, SentenceBlock
-from shared.labels import LabelScheme
+from shared.labels import UNKNOWN_TAG, LabelScheme
 from shared.text.casing import CASING_CLASSES as CASING_NAMES
 
 
@@ -56,20 +56,22 @@ def channels(blocks: Iterable[SentenceBlock], scheme: LabelScheme) -> Channels:
         blocks: all of them, their values checked.
         scheme: of the release.
     """
-    table = np.zeros((len(scheme.tags), CASING_CLASSES), dtype=np.int64)
+    # One line more, for what nobody knows.
+    unknown = len(scheme.tags)
+    table = np.zeros((unknown + 1, CASING_CLASSES), dtype=np.int64)
     lengths = np.zeros(0, dtype=np.int64)
     patterns = array("q")
     for block in blocks:
-        table += np.bincount(block.tags.astype(np.int64) * CASING_CLASSES + block.casing, minlength=table.size).reshape(
-            table.shape
-        )
+        tags = np.where(block.tags == UNKNOWN_TAG, unknown, block.tags.astype(np.int64))
+        table += np.bincount(tags * CASING_CLASSES + block.casing, minlength=table.size).reshape(table.shape)
         found = np.bincount(block.lengths)
         lengths = np.pad(lengths, (0, max(0, len(found) - len(lengths))))
         lengths[: len(found)] += found
         patterns.extend(_patterns(block))
     _, times = np.unique(np.frombuffer(patterns, dtype=np.int64), return_counts=True)
     named = [
-        _category(name, table[2 * index + 1], table[2 * index + 2]) for index, name in enumerate(scheme.categories)
+        *(_category(name, table[2 * index + 1], table[2 * index + 2]) for index, name in enumerate(scheme.categories)),
+        _category("unknown, hidden like PHI", np.zeros(CASING_CLASSES, dtype=np.int64), table[unknown]),
     ]
     return Channels(
         tuple(sorted((one for one in named if one.tokens), key=lambda one: -one.tokens)),

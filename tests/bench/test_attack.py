@@ -68,7 +68,7 @@ def test_releases_that_lie_are_refused(lie: str, step: str, refused_by: str, cod
 @pytest.mark.parametrize(
     ("lie", "refused_by", "code"),
     [
-        ("all rows are zero", "codebook", "rejected"),
+        ("words by their own codes, hidden or not", "codebook", "rejected"),
         ("the same bundle twice", "counted once", "accepted"),
         ("another share under a number that is taken", "ConflictError", "16"),
         ("Parquet: a column of text", "schema", "rejected"),

@@ -26,9 +26,12 @@ from protocols.payload.shuffled_writer import ShuffledWriter, join_blocks, permu
 from protocols.share.bundle import seal_bundle
 from protocols.share.manifest import ShareFields
 from protocols.share.sealing import read_manifest, seal_share
+from shared.constructions.procedures.coded import Coded
+from shared.constructions.registry import load_construction
 from shared.document import Document
+from shared.embeddings.members import MemberVectors
 from site_client.workspace import open_workspace as open_site
-from tests.loop import Loop, done, hospital, values
+from tests.loop import Loop, done, hospital, refused, values
 from tests.tiny_notes import long_notes, write_notes
 
 RUN = confined.run
@@ -56,6 +59,12 @@ class Liar:
         """All sentences of the honest share."""
         with open_payload(self.honest) as reader:
             return join_blocks(list(reader))
+
+    def vectors(self) -> MemberVectors:
+        """The vocabulary of the release, which is public."""
+        construction = load_construction(open_site(self.loop.site("north")).release().folder)
+        assert isinstance(construction, Coded)
+        return construction.vectors
 
     def send(self, payload: Path, site: str = "north", sequence: int | None = None) -> Decision:
         """What becomes of a payload that is signed, under another number if one is given, sealed and taken in."""
@@ -102,35 +111,27 @@ def some(array: np.ndarray[Any, Any], tokens: slice, rows: object) -> np.ndarray
     return changed
 
 
-def one_bit(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    bits = values.view("<u2").copy()
-    bits[5, 2] ^= 1
-    return bits.view("<f2")
-
-
-def unit(shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    drawn = np.random.default_rng(0).standard_normal(shape)
-    return (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype("<f2")
-
-
-VALUES: dict[str, Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]]] = {
-    "all zero": np.zeros_like,
-    "one zero": lambda values: some(values, slice(7, 8), 0),
-    "random unit vectors": lambda values: unit(values.shape),
-    "one vector again and again that no word has": lambda values: np.repeat(
-        unit(values.shape)[:1], len(values), axis=0
-    ),
-    "one bit of one number": one_bit,
-    "the middle of two words": lambda values: some(values, slice(0, 1), (values[:1] / 2 + values[1:2] / 2)),
-    "the negative of every word": lambda values: -values,
-    "numbers in another order": lambda values: np.ascontiguousarray(values[:, ::-1]),
+CODES: dict[str, Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]]] = {
+    "the largest code that there is": lambda codes: some(codes, slice(7, 8), 2**32 - 1),
+    "random codes": lambda codes: np.random.default_rng(0).integers(0, 2**32, len(codes), dtype="<u4"),
+    "one bit of one code": lambda codes: some(codes, slice(5, 6), codes[5] ^ np.uint32(1 << 20)),
+    "codes in another byte order": lambda codes: codes.byteswap(),
 }
 
 
-@pytest.mark.parametrize("lie", VALUES)
-def test_attack_rows_that_no_word_has(lie: str, liar: Liar) -> None:
+def test_attack_a_hidden_word_by_its_own_code(liar: Liar) -> None:
+    """As a client would send it that hides nothing."""
+    block, vectors = liar.block(), liar.vectors()
+    for row in np.flatnonzero(~vectors.public)[:3].tolist():
+        forged = some(block.values, slice(7, 8), row)
+        decision = liar.forged(SentenceBlock(forged, block.tags, block.casing, block.lengths), 54 + row)
+        assert (decision.state, decision.reason_code) == ("rejected", "codebook")
+
+
+@pytest.mark.parametrize("lie", CODES)
+def test_attack_codes_that_no_word_has(lie: str, liar: Liar) -> None:
     block = liar.block()
-    forged = SentenceBlock(VALUES[lie](block.values), block.tags, block.casing, block.lengths)
+    forged = SentenceBlock(CODES[lie](block.values), block.tags, block.casing, block.lengths)
     decision = liar.forged(forged)
     assert (decision.state, decision.reason_code) == ("rejected", "codebook")
 
@@ -143,10 +144,10 @@ def test_attack_tags_that_go_on_with_what_was_not_begun(liar: Liar) -> None:
 
 
 def test_attack_one_word_again_and_again(liar: Liar) -> None:
-    """Every row is one that there is, no sentence is one's own, and the labels come as often as they did."""
+    """Every code is one that there is, no sentence is one's own, and the labels come as often as they did."""
     block = liar.block()
     outside = int(np.flatnonzero(block.tags == 0)[0])
-    alike = np.repeat(block.values[outside : outside + 1], block.tokens, axis=0)
+    alike = np.full_like(block.values, block.values[outside])
     decision = liar.forged(SentenceBlock(alike, block.tags, block.casing, block.lengths), 51)
     assert (decision.state, decision.reason_code) == ("quarantined", "row-frequency")
 
@@ -170,7 +171,7 @@ def test_attack_the_same_notes_count_twice(liar: Liar) -> None:
 
 def test_a_lie_is_found_by_the_child_process_too(liar: Liar) -> None:
     block = liar.block()
-    forged = SentenceBlock(np.zeros_like(block.values), block.tags, block.casing, block.lengths)
+    forged = SentenceBlock(np.full_like(block.values, 2**32 - 1), block.tags, block.casing, block.lengths)
     with mock.patch.object(confined, "run", RUN):
         decision = liar.forged(forged, 53)
         honest = liar.send(liar.encode(long_notes(12, 5), "checked"))
@@ -178,8 +179,8 @@ def test_a_lie_is_found_by_the_child_process_too(liar: Liar) -> None:
     assert (honest.state, honest.reason) == ("accepted", "")
 
 
-def test_encode_says_what_was_shared_before(liar: Liar) -> None:
-    """The line is for the hospital alone: nothing of it leaves, and nothing of it tells of a note."""
+def test_what_was_shared_before_does_not_leave_again(liar: Liar) -> None:
+    """The lines are for the hospital alone: nothing of them leaves, and nothing of them tells of a note."""
     notes, loop = long_notes(6, 6), liar.loop
     at = ("--workspace", loop.site("south"))
     share = liar.encode(notes[:5], "told", "south")
@@ -192,8 +193,18 @@ def test_encode_says_what_was_shared_before(liar: Liar) -> None:
         return values(hospital("encode", folder, "--out", loop.root / "told-again.parquet", *at, "--json"))
 
     # Encoded is not shared.
-    assert (again()["notes_shared_before"], again()["shared_before_in"]) == (0, [])
+    later = liar.encode(notes, "later", "south")
+    assert (again()["notes_left_out"], again()["shared_before_in"]) == (0, [])
     done(hospital("submit", share, "--approver", "Dr Ünal", "--to-folder", loop.root / "sent", *at))
-    assert (again()["notes_shared_before"], again()["shared_before_in"]) == (5, [sequence])
+    said = again()
+    assert (said["new_notes"], said["notes_left_out"], said["shared_before_in"]) == (1, 5, [sequence])
     told = done(hospital("encode", loop.root / "notes" / "told-again", "--out", loop.root / "t.parquet", *at)).stdout
-    assert f"5 of 6 notes were shared before (share {sequence})" in told
+    assert f"5 of 6 notes were left out: they have left before (share {sequence})" in told
+    refused(
+        hospital("submit", later, "--approver", "Dr Ünal", "--to-folder", loop.root / "sent", *at),
+        35,
+        f"share {sequence}",
+    )
+    done(hospital("policy", "set", "--least-new-notes", 2, *at))
+    few = hospital("encode", loop.root / "notes" / "told-again", "--out", loop.root / "t.parquet", *at)
+    refused(few, 35, f"at least 2 notes that have not left before, got 1 (5 others left with share {sequence})", "wait")

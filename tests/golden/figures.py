@@ -49,7 +49,8 @@ def construction_figures(construction: Construction, secret: bytes) -> dict[str,
         "inputs": _numbers(construction.noise_free(_sentence())),
     }
     if not construction.replaces_phi:
-        figures["shared"] = _numbers(construction.share_sentences(_sentence(), MemoisedNoise(secret, NOISE_CONTEXT)))
+        shared: Any = construction.share_sentences(_sentence(), MemoisedNoise(secret, NOISE_CONTEXT))
+        figures["shared"] = _numbers(shared)
     return figures
 
 

@@ -90,7 +90,7 @@ def make(target: Path, root: Path) -> None:
     done(provider("release", *at))
     done(hospital(*pull))
     exported = values(provider("audit-log", "export", target / "audit-log.jsonl", *at, "--json"))
-    _forget_the_folder(site / "trust.json")
+    forget_the_folder(site / "trust.json")
     # By a copy: the hospital of the golden workspace has not asked for anything yet.
     asking = shutil.copytree(site, root / "asking")
     done(hospital("withdraw", 1, "--reason", "asked", "--to-folder", target / "stick", "--workspace", asking))
@@ -114,7 +114,7 @@ def make(target: Path, root: Path) -> None:
         "shares": [_share_figures(path) for path in encoded],
         "listed": values(provider("shares", "list", *at, "--json"))["shares"],
         "audit_log": {name: exported[name] for name in ("events", "head")},
-        "ledger": _ledger_figures(site / "ledger.jsonl"),
+        "ledger": ledger_figures(site / "ledger.jsonl"),
         "representers": {
             kind: construction_figures(load_construction(folder), secret) for kind, folder in folders.items()
         },
@@ -130,7 +130,7 @@ def _other_representer(kind: str, root: Path, public: Path, vectors: Path) -> No
     done(provider("train-repr", *way, "--workspace", root))
 
 
-def _forget_the_folder(path: Path) -> None:
+def forget_the_folder(path: Path) -> None:
     """Puts another place than that of this run into a hospital's trust, as its next pull would."""
     known = Trust.load(path)
     assert known is not None
@@ -142,7 +142,8 @@ def _share_figures(path: Path) -> dict[str, Any]:
         return payload_figures(reader)
 
 
-def _ledger_figures(path: Path) -> dict[str, Any]:
+def ledger_figures(path: Path) -> dict[str, Any]:
+    """What a ledger tells of, and the digest of its last line."""
     lines = path.read_bytes().splitlines()
     events = [json.loads(line)["entry"]["event"] for line in lines]
     return {"events": events, "last": hashlib.sha256(lines[-1]).hexdigest()}

@@ -49,6 +49,7 @@ from site_client.workspace import create as create_hospital
 from site_client.workspace import open_workspace as open_hospital
 from tests.golden.archives import unpack
 from tests.golden.figures import construction_figures, found_spans, numbers, payload_figures
+from tests.golden.opening import flip, stop_clock
 from tests.site_client.sites import single_precision
 
 GOLDEN = Path(__file__).parent / "v0_1"
@@ -63,17 +64,9 @@ A_PERSON = Acceptance("A. Weiss")
 CLOSE: dict[str, Any] = {"rtol": 0, "atol": 1e-3}
 
 
-class AtMaking(datetime.datetime):
-    """A clock that stands still."""
-
-    @classmethod
-    def now(cls, tz: datetime.tzinfo | None = None) -> datetime.datetime:  # type: ignore[override]
-        return MADE.astimezone(tz)
-
-
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(datetime, "datetime", AtMaking)
+    stop_clock(monkeypatch, MADE)
     single_precision(monkeypatch)
 
 
@@ -96,12 +89,6 @@ def repository(tmp_path: Path) -> Path:
 def encoded(tmp_path: Path) -> Path:
     """The folder of the encoded shares, which the test may change."""
     return Path(shutil.copytree(GOLDEN / "encoded", tmp_path / "encoded"))
-
-
-def flip(path: Path, place: int) -> None:
-    data = bytearray(path.read_bytes())
-    data[place] ^= 0x01
-    path.write_bytes(data)
 
 
 def figures(payload: Path) -> dict[str, Any]:

@@ -31,7 +31,9 @@ from tests.audited import write_audit
 from tests.shared.embeddings.made import table
 from tests.tiny_notes import tiny_notes
 
-LENIENT = SitePolicy(constructions=CONSTRUCTIONS, least_cluster=1, most_bank_spans=1000)
+LENIENT = SitePolicy(
+    constructions=CONSTRUCTIONS, least_cluster=1, most_common_words=None, most_bank_spans=1000, least_new_notes=0
+)
 SCHEME = load_scheme("i2b2_2014")
 
 

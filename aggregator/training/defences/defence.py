@@ -7,16 +7,16 @@ may teach the head what all others contradict. `docs/adr/0021` says which one is
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Protocol
 
 import numpy as np
 
-from aggregator.training.pool import Change, Pool, Taken, read_blocks
+from aggregator.training.pool import Change, Decoder, Pool, Taken, read_blocks, read_codes
 from shared.progress import Progress, silent
-from shared.sentences.ragged import SentenceSource
+from shared.sentences.ragged import RaggedSentences, SentenceSource
 from shared.taggers.bilstm_crf import BiLSTMCRFConfig
 from shared.taggers.tagger import Tagger, TaggerConfig
 from shared.training.tagging import TaggingConfig
@@ -55,6 +55,7 @@ class PoolMaterial:
         shape: of the head; None for the paper's.
         progress: called after every step.
         rate: chance that a sentence takes part in a pass, in (0, 1].
+        decoder: as in `Pool`.
     """
 
     payloads: Mapping[str, tuple[Path, ...]]
@@ -67,14 +68,20 @@ class PoolMaterial:
     shape: TaggerConfig | None = None
     progress: Progress = silent
     rate: float = 1.0
+    decoder: Decoder | None = None
 
     @property
     def files(self) -> list[Path]:
         """The payloads of all sites."""
         return [path for paths in self.payloads.values() for path in paths]
 
-    def pool(self, taken: Mapping[Path, Taken] | None = None) -> Pool:
-        """The sentences that train, or those of them that a defence takes; a context manager."""
+    def pool(self, taken: Mapping[Path, Taken] | None = None, paths: Sequence[Path] | None = None) -> Pool:
+        """The sentences that train, or those of them that a defence takes; a context manager.
+
+        Args:
+            taken: as in `Pool`.
+            paths: some of the payloads; None for all.
+        """
         chosen = dict(taken or {})
         if self.rate < 1:
             whole = Taken()
@@ -82,7 +89,21 @@ class PoolMaterial:
                 path: replace(chosen.get(path, whole), rate=self.rate * chosen.get(path, whole).rate)
                 for path in self.files
             }
-        return Pool(self.files, held_out=self.held_out, change=self.change, taken=chosen)
+        files = self.files if paths is None else paths
+        return Pool(files, held_out=self.held_out, change=self.change, decoder=self.decoder, taken=chosen)
+
+    @property
+    def redraws(self) -> bool:
+        """Whether surrogates are drawn anew in every pass."""
+        return self.change is not None or self.decoder is not None
+
+    def held_out_pool(self, paths: Sequence[Path]) -> Pool:
+        """The sentences of some payloads that nothing is trained on; a context manager."""
+        return Pool(paths, held_out=True, decoder=self.decoder)
+
+    def read(self, block: RaggedSentences) -> RaggedSentences:
+        """What a head gets of a block as a share holds it."""
+        return block if self.decoder is None else read_codes(self.decoder, block)
 
     def without(self, site: str) -> PoolMaterial:
         """The same without a site."""

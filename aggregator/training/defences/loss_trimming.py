@@ -31,7 +31,7 @@ class LossTrimming(Selection):
         """See Selection."""
         head = _train_hastily(material)
         paths = [path for site, paths in material.payloads.items() if site != PUBLIC for path in paths]
-        losses = {path: [_losses(head, block) for block in read_blocks(path)] for path in paths}
+        losses = {path: [_losses(head, material.read(block)) for block in read_blocks(path)] for path in paths}
         together = [block for blocks in losses.values() for block in blocks]
         if not together:
             return {}

@@ -24,7 +24,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from aggregator.training.codebook_rows import LEAST_TOKENS, Place, RowCounts, RowKeys, count_rows
+from aggregator.training.codebook_rows import LEAST_TOKENS, Place, RowCounts, RowKeys, columns_of, count_rows
 from aggregator.training.defences.defence import PoolMaterial, Selection
 from aggregator.training.pool import PUBLIC, Taken, read_blocks
 from shared.sentences.ragged import RaggedSentences
@@ -56,8 +56,8 @@ class RowVotes:
     @classmethod
     def count(cls, material: PoolMaterial) -> RowVotes:
         """Of all that is in the pool."""
-        with material.pool() as pool:
-            hashers = tuple(RowKeys(pool.dim, place) for place in _SPREADING)
+        columns = columns_of(next(read_blocks(material.files[0])))
+        hashers = tuple(RowKeys(columns, place) for place in _SPREADING)
         return cls({place: count_rows(material.payloads, place) for place in _VOTED}, hashers)
 
     def verdicts(self, site: str, sentences: RaggedSentences) -> NDArray[np.int8]:

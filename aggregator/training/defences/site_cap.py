@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from aggregator.training.defences.defence import PoolMaterial, Selection
-from aggregator.training.pool import Pool, Taken
+from aggregator.training.pool import Taken
 
 FACTOR = 2.0
 """A site counts at most so many times as much as the median site."""
@@ -35,7 +35,7 @@ def site_rates(material: PoolMaterial) -> dict[str, float]:
     """The chance of a sentence of each site to take part in a pass, in (0, 1]."""
     tokens: dict[str, int] = {}
     for site, paths in material.payloads.items():
-        with Pool(paths, held_out=material.held_out) as pool:
+        with material.pool(paths=paths) as pool:
             tokens[site] = pool.tokens
     # The lower median: of two sites, the larger must not set the measure for itself.
     bound = FACTOR * sorted(tokens.values())[(len(tokens) - 1) // 2]

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from bench.attack.provider.bank import changed_bank
+from bench.attack.provider.vocabulary import remember
 from bench.attack.release import Draft, Lie, drafted, forged
 from bench.attack.world import NEXT, World, require
 from shared.embeddings.generalised import PUBLIC, GeneralisedVectors, generalise
@@ -29,7 +30,7 @@ def pad_clusters(draft: Draft) -> None:
     classes = np.concatenate([vectors.classes, more])
     classes[own] = len(vectors.centres)
     made = GeneralisedVectors(words, matrix, vectors.flags, classes, vectors.subwords)
-    replace(draft.construction, vectors=made).save(draft.folder)
+    replace(draft.construction, vectors=remember(made, vectors)).save(draft.folder)
 
 
 def draw_clusters_anew(world: World) -> None:
@@ -50,7 +51,7 @@ def _other_clusters(draft: Draft) -> None:
     spread.matrix.flags.writeable = True
     spread.matrix[:] = matrix
     made = generalise(spread, public, vectors.k)
-    replace(draft.construction, vectors=made).save(draft.folder)
+    replace(draft.construction, vectors=remember(made, vectors)).save(draft.folder)
 
 
 def mark_nothing(world: World) -> None:

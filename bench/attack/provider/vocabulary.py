@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 from bench.attack.release import Draft, Forgery, Lie, forged
 from bench.attack.world import NEXT
 from shared.anonymity.surrogates import FILE as BANK
-from shared.constructions.procedures.k_anonymous import KAnonymous
+from shared.constructions.procedures.coded import Coded
+from shared.constructions.procedures.surrogates import Surrogates
 from shared.embeddings.generalised import PUBLIC, GeneralisedVectors
+from shared.embeddings.members import MemberVectors, Narrowing
 from shared.embeddings.vectors import unit_rows
 from shared.models.storage import save_representer
 from shared.models.token_local import TokenLocal, TokenLocalConfig
@@ -22,25 +24,47 @@ Tensors = dict[str, NDArray[Any]]
 _SMALL = 99
 
 
+def remember(made: GeneralisedVectors, old: MemberVectors) -> MemberVectors:
+    """The vocabulary with the words' own vectors beside it, and narrowed as before as far as its words are still public."""
+    more = len(made) - len(old)
+    public = made.classes == PUBLIC
+    groups = np.where(public, np.maximum(np.append(old.narrowing.generals, np.full(more, -1)), 0), -1)
+    groups[public] = np.unique(groups[public], return_inverse=True)[1]
+    common = np.append(old.narrowing.common, np.zeros(more, dtype=np.bool_)) & public
+    narrowing = Narrowing(groups.astype(np.int32), common, old.narrowing.window)
+    return MemberVectors(made, made.matrix[~public].copy(), narrowing)
+
+
+def _narrowed(change: Callable[[Narrowing, NDArray[np.bool_]], Narrowing]) -> Forgery:
+    """The vocabulary, narrowed otherwise."""
+
+    def apply(draft: Draft) -> None:
+        vectors = draft.construction.vectors
+        made = MemberVectors(vectors, vectors.hidden.copy(), change(vectors.narrowing, vectors.public))
+        replace(draft.construction, vectors=made).save(draft.folder)
+
+    return apply
+
+
 def _own_vectors(count: int, dim: int) -> NDArray[np.float32]:
     return unit_rows(np.random.default_rng(0).standard_normal((count, dim)).astype(np.float32))
 
 
-def _reclassed(draft: Draft, classes: NDArray[np.int32], rows: NDArray[np.int64]) -> GeneralisedVectors:
+def _reclassed(draft: Draft, classes: NDArray[np.int32], rows: NDArray[np.int64]) -> MemberVectors:
     """The vocabulary with other clusters, the words of `rows` each with a vector of its own."""
     vectors = draft.construction.vectors
     matrix = vectors.matrix.copy()
     matrix[rows] = _own_vectors(len(rows), vectors.dim)
-    return GeneralisedVectors(vectors.words, matrix, vectors.flags, classes, vectors.subwords)
+    return remember(GeneralisedVectors(vectors.words, matrix, vectors.flags, classes, vectors.subwords), vectors)
 
 
-def _all_public_but_two(draft: Draft) -> GeneralisedVectors:
+def _all_public_but_two(draft: Draft) -> MemberVectors:
     classes = np.full(len(draft.construction.vectors), PUBLIC, dtype=np.int32)
     classes[:2] = 0
     vectors = draft.construction.vectors
     matrix = _own_vectors(len(vectors), vectors.dim)
     matrix[1] = matrix[0]
-    return GeneralisedVectors(vectors.words, matrix, vectors.flags, classes, vectors.subwords)
+    return remember(GeneralisedVectors(vectors.words, matrix, vectors.flags, classes, vectors.subwords), vectors)
 
 
 def show_every_word(draft: Draft) -> None:
@@ -48,7 +72,7 @@ def show_every_word(draft: Draft) -> None:
     vectors, scheme = _all_public_but_two(draft), draft.construction.scheme
     same = TokenLocal(TokenLocalConfig(vectors.dim, vectors.dim)).eval()
     (draft.folder / BANK).unlink()
-    KAnonymous(vectors, same, scheme).save(draft.folder)
+    Coded(vectors, same, scheme).save(draft.folder)
     draft.record = None
 
 
@@ -93,7 +117,7 @@ def make_one_cluster_a_word_too_small(draft: Draft) -> None:
     classes, matrix = vectors.classes.copy(), vectors.matrix.copy()
     classes[rows], matrix[rows] = len(vectors.centres), _own_vectors(1, vectors.dim)
     made = GeneralisedVectors(vectors.words, matrix, vectors.flags, _renumbered(classes), vectors.subwords)
-    replace(draft.construction, vectors=made).save(draft.folder)
+    replace(draft.construction, vectors=remember(made, vectors)).save(draft.folder)
 
 
 def _renumbered(classes: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -181,12 +205,26 @@ def _forget_the_clusters(vocabulary: dict[str, Any]) -> None:
     vocabulary.pop("generalised")
 
 
+def _call_hidden_words_common(tensors: Tensors, _: int) -> None:
+    tensors["common"] = np.ones_like(tensors["common"])
+
+
+def show_what_version_0_1_shows(draft: Draft) -> None:
+    """A release whose shares hold vectors, and of every public word its own wherever it stands."""
+    old = draft.construction
+    shown = GeneralisedVectors(
+        old.vectors.words, old.vectors.matrix.copy(), old.vectors.flags, old.vectors.classes, old.vectors.subwords
+    )
+    Surrogates(shown, old.representer, old.scheme, old.bank).save(draft.folder)
+
+
 def show_unknown_words_apart(draft: Draft) -> None:
     """Word vectors without clusters: each unknown word is shown by its n-grams."""
 
     def change(tensors: Tensors, vocabulary: dict[str, Any]) -> None:
-        tensors.pop("classes")
-        for name in ("generalised", "largest_share", "flags"):
+        for name in ("classes", "hidden", "generals", "common"):
+            tensors.pop(name)
+        for name in ("generalised", "largest_share", "flags", "members", "window", "hidden_words"):
             vocabulary.pop(name, None)
 
     draft.change_vectors(change)
@@ -235,6 +273,12 @@ LIES: Mapping[str, Lie] = {
     "one word twice in the vocabulary": forged(_in_vocabulary(_name_a_word_twice)),
     "words in another casing, beside those in lower case": forged(_in_vocabulary(_write_words_in_capitals)),
     "a vocabulary that does not say that it has clusters": forged(_in_vocabulary(_forget_the_clusters)),
+    "every public word is common": forged(
+        _narrowed(lambda narrowing, public: replace(narrowing, common=public.copy()))
+    ),
+    "everything is near PHI": forged(_narrowed(lambda narrowing, _: replace(narrowing, window=255))),
+    "every word is common, hidden or not": forged(_in_matrix(_call_hidden_words_common)),
+    "vectors as version 0.1 had them, and nothing narrowed": forged(show_what_version_0_1_shows),
     "word vectors without clusters: unknown words are shown apart": forged(show_unknown_words_apart),
     "a network with noise behind surrogates": forged(put_a_network_behind_the_clusters),
     "the record says that casing is hidden": forged(pretend_that_casing_is_hidden),

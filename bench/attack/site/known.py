@@ -9,7 +9,7 @@ import numpy as np
 
 from aggregator.ingestion.ingest import Decision
 from bench.attack.share import Liar, Lie
-from bench.attack.site.rows import changed, each_again
+from bench.attack.site.rows import changed, each_again, narrowed
 from bench.attack.world import NEXT
 from protocols.payload.sentence_block import SentenceBlock
 
@@ -40,6 +40,6 @@ def mix_three_of_ten(liar: Liar) -> Decision:
 KNOWN: Mapping[str, Lie] = {
     "every sentence twice": changed(lambda block: each_again(block, 2)),
     "notes of which three of ten came before": mix_three_of_ten,
-    "words of a text that nobody wrote": changed(_shuffled_words),
-    "every tenth name without its label": changed(_unlabelled),
+    "words of a text that nobody wrote": narrowed(_shuffled_words),
+    "every tenth name without its label": narrowed(_unlabelled),
 }

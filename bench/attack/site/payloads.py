@@ -85,8 +85,8 @@ def _replaced(name: str, **options: Any) -> Callable[[h5py.File], None]:
 
 
 def _bomb(file: h5py.File) -> None:
-    del file["values"]
-    file.create_dataset("values", (1 << 34, 22), "<f2", chunks=(4096, 22), compression="gzip", fillvalue=0)
+    del file["codes"]
+    file.create_dataset("codes", (1 << 38,), "<u4", chunks=(4096,), compression="gzip", fillvalue=0)
 
 
 def _bytes(change: Callable[[bytes], bytes]) -> Lie:
@@ -118,12 +118,12 @@ LIES: Mapping[str, Lie] = {
     "neither Parquet nor HDF5": _bytes(lambda data: b"PK\x03\x04" + data),
     "HDF5: a link to a file of the provider": _hdf5(_link_outside),
     "HDF5: values that lie in a file of the provider": _hdf5(_store_outside),
-    "HDF5: an attribute with text": _hdf5(lambda file: file["values"].attrs.create("text", _TEXT)),
+    "HDF5: an attribute with text": _hdf5(lambda file: file["codes"].attrs.create("text", _TEXT)),
     "HDF5: a dataset with text": _hdf5(
         lambda file: file.create_dataset("text", data=np.frombuffer(_TEXT.encode(), "u1"))
     ),
     "HDF5: compressed": _hdf5(_replaced("tags", compression="gzip", chunks=(4096,), maxshape=(None,))),
-    "HDF5: numbers of another byte order": _hdf5(_replaced("values", dtype=">f2")),
-    "HDF5: numbers of double width": _hdf5(_replaced("values", dtype="<f4")),
+    "HDF5: numbers of another byte order": _hdf5(_replaced("codes", dtype=">u4")),
+    "HDF5: numbers of double width": _hdf5(_replaced("codes", dtype="<u8")),
     "HDF5: a terabyte in a kilobyte": _hdf5(_bomb),
 }

@@ -100,7 +100,7 @@ def send_again_what_was_taken_back(liar: Liar) -> Decision:
 def send_again_what_was_set_aside(liar: Liar) -> Decision:
     """What waits for a person, once more under another number."""
     honest = liar.block()
-    block = replace(honest, tags=np.zeros_like(honest.tags))
+    block = liar.narrow(replace(honest, tags=np.zeros_like(honest.tags)))
     liar.send_block(block)
     turned = permute_sentences(block, np.arange(block.sentences)[::-1])
     return liar.send_block(turned, sequence=SEQUENCE + 1)

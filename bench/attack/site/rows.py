@@ -1,4 +1,4 @@
-"""Rows, tags and casing that no encoder makes, laid down in a sound file."""
+"""Codes, tags and casing that no encoder makes, laid down in a sound file."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from aggregator.ingestion.ingest import Decision
 from bench.attack.share import Liar, Lie
+from protocols.payload.codes import is_near
 from protocols.payload.sentence_block import CASING_CLASSES, SentenceBlock
 
 Array = NDArray[Any]
@@ -22,59 +23,70 @@ def changed(change: Callable[[SentenceBlock], SentenceBlock]) -> Lie:
     return lambda liar: liar.send_block(change(liar.block()))
 
 
+def narrowed(change: Callable[[SentenceBlock], SentenceBlock]) -> Lie:
+    """The same, with codes that may stand where they do."""
+    return lambda liar: liar.send_block(liar.narrow(change(liar.block())))
+
+
 def _values(change: Callable[[Array], Array]) -> Lie:
     """Its rows, changed."""
     return changed(lambda block: replace(block, values=change(block.values)))
 
 
-def _unit(shape: tuple[int, ...]) -> Array:
-    drawn = np.random.default_rng(0).standard_normal(shape)
-    rows: Array = (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype("<f2")
-    return rows
+def _one(code: Callable[[SentenceBlock], int]) -> Lie:
+    """Its first token outside PHI shows another code."""
+
+    def change(block: SentenceBlock) -> SentenceBlock:
+        codes = block.values.copy()
+        codes[int(np.flatnonzero(block.tags == 0)[0])] = code(block)
+        return replace(block, values=codes)
+
+    return changed(change)
 
 
-def _first_number(value: float) -> Callable[[Array], Array]:
-    def change(values: Array) -> Array:
-        found = values.copy()
-        found[0, 0] = value
-        return found
+def send_words_by_themselves(liar: Liar) -> Decision:
+    """Every token of the notes by the code of its own word, hidden or not, as a client that narrows and hides nothing would."""
+    block, words = liar.block(), len(liar.vocabulary())
+    drawn = np.random.default_rng(0).integers(0, words, block.tokens, dtype="<u4")
+    return liar.send_block(replace(block, values=np.where(block.values < words, block.values, drawn)))
+
+
+def send_a_hidden_word(liar: Liar) -> Decision:
+    """One hidden word by its own code."""
+    return _one(lambda block: int(np.flatnonzero(~liar.vocabulary().public)[0]))(liar)
+
+
+def send_a_word_far_from_phi(liar: Liar) -> Decision:
+    """One word that is public and not common, by its own code and far from PHI."""
+    vectors, block = liar.vocabulary(), liar.block()
+    rare = int(np.flatnonzero(vectors.public & ~vectors.narrowing.common)[0])
+    far = np.flatnonzero(~is_near(block.tags > 0, block.offsets, vectors.narrowing.window))
+    codes = block.values.copy()
+    codes[far[0]] = rare
+    return liar.send_block(replace(block, values=codes))
+
+
+def send_a_code_beyond(liar: Liar) -> Decision:
+    """One code behind the last one of the list."""
+    vectors = liar.vocabulary()
+    return _one(lambda block: len(vectors) + len(vectors.cluster_centres))(liar)
+
+
+def _carry_text(codes: Array) -> Array:
+    # What a hospital, or who took it over, wants to bring out: text in the place of codes.
+    text = (b"seen on the ward and sent home; " * 8)[:64]
+    found = codes.copy()
+    found[:16] = np.frombuffer(text, "<u4")
+    return found
+
+
+def _vectors(dim: int) -> Callable[[SentenceBlock], SentenceBlock]:
+    """Numbers in the place of codes, as version 0.1 had them."""
+
+    def change(block: SentenceBlock) -> SentenceBlock:
+        return replace(block, values=np.full((block.tokens, dim), 0.1, dtype="<f2"))
 
     return change
-
-
-def _between_words(values: Array) -> Array:
-    # Tokens of one word have one row: another must be looked for.
-    other = int(np.flatnonzero((values != values[0]).any(1))[0])
-    middle = (values[:1].astype(np.float64) + values[other : other + 1]) / 2
-    return np.append(middle.astype("<f2"), values[1:], axis=0)
-
-
-def _one_bit(values: Array) -> Array:
-    bits = values.view("<u2").copy()
-    bits[5, 2] ^= 1
-    return bits.view("<f2")
-
-
-def _one_sign(values: Array) -> Array:
-    bits = values.view("<u2").copy()
-    bits[0, 0] ^= 0x8000
-    return bits.view("<f2")
-
-
-def _carry_text(values: Array) -> Array:
-    # What a hospital, or who took it over, wants to bring out: text in the place of numbers.
-    text = (b"seen on the ward and sent home; " * 64)[: 2 * values.shape[1]]
-    found = values.copy()
-    found[0] = np.frombuffer(text, "<f2")
-    return np.nan_to_num(found, nan=0.0, posinf=0.0, neginf=0.0)
-
-
-def _narrow(block: SentenceBlock) -> SentenceBlock:
-    return replace(block, values=np.ascontiguousarray(block.values[:, :-1]))
-
-
-def _wide(block: SentenceBlock) -> SentenceBlock:
-    return replace(block, values=np.concatenate([block.values, block.values[:, :1]], axis=1))
 
 
 def _tags(change: Callable[[Array], Array]) -> Lie:
@@ -116,7 +128,7 @@ def _label_as_the_first(tags: Array) -> Array:
 
 def _one_word(block: SentenceBlock) -> SentenceBlock:
     outside = int(np.flatnonzero(block.tags == 0)[0])
-    return replace(block, values=np.repeat(block.values[outside : outside + 1], block.tokens, axis=0))
+    return replace(block, values=np.full_like(block.values, block.values[outside]))
 
 
 def first_sentences(block: SentenceBlock, count: int) -> SentenceBlock:
@@ -136,7 +148,7 @@ def _longest(block: SentenceBlock) -> SentenceBlock:
 def each_again(block: SentenceBlock, times: int) -> SentenceBlock:
     """Every sentence, so many times."""
     return SentenceBlock(
-        np.tile(block.values, (times, 1)),
+        np.tile(block.values, times),
         np.tile(block.tags, times),
         np.tile(block.casing, times),
         np.tile(block.lengths, times),
@@ -157,32 +169,28 @@ def _all_in_one(block: SentenceBlock) -> SentenceBlock:
 
 
 LIES: Mapping[str, Lie] = {
-    "all rows are zero": _values(np.zeros_like),
-    "random unit vectors": _values(lambda values: _unit(values.shape)),
-    "one vector again and again that no word has": _values(
-        lambda values: np.repeat(_unit(values.shape)[:1], len(values), 0)
-    ),
-    "one bit of one number": _values(_one_bit),
-    "the other sign of one number": _values(_one_sign),
-    "the middle of two words": _values(_between_words),
-    "the negative of every word": _values(lambda values: -values),
-    "numbers in another order": _values(lambda values: np.ascontiguousarray(values[:, ::-1])),
-    "a number that is none": _values(_first_number(np.nan)),
-    "an infinite number": _values(_first_number(np.inf)),
-    "the smallest number that there is": _values(_first_number(6e-8)),
-    "text in the place of a row": _values(_carry_text),
-    "rows that are too short": changed(_narrow),
-    "rows that are too long": changed(_wide),
+    "words by their own codes, hidden or not": send_words_by_themselves,
+    "one hidden word by its own code": send_a_hidden_word,
+    "one word far from PHI by its own code": send_a_word_far_from_phi,
+    "one code beyond the list": send_a_code_beyond,
+    "the largest code that there is": _one(lambda block: 2**32 - 1),
+    "random codes": _values(lambda codes: np.random.default_rng(0).integers(0, 2**32, len(codes), dtype="<u4")),
+    "all codes are zero": _values(np.zeros_like),
+    "codes in another byte order": _values(lambda codes: codes.byteswap()),
+    "one bit of one code": _values(lambda codes: np.append(codes[:1] ^ np.uint32(1 << 20), codes[1:]).astype("<u4")),
+    "text in the place of codes": _values(_carry_text),
+    "vectors in the place of codes": changed(_vectors(8)),
+    "vectors of one number in the place of codes": changed(_vectors(1)),
     "tags that go on with what was not begun": _tags(_continue_unbegun),
     "a tag of no category": send_a_tag_beyond_the_scheme,
     "a casing class that there is not": changed(_casing_beyond),
-    "nothing is labelled": changed(_without_labels),
+    "nothing is labelled": narrowed(_without_labels),
     "everything is labelled": _tags(_label_everything),
     "all labels are of one category": _tags(_label_as_the_first),
     "one word again and again": changed(_one_word),
     "one sentence 500 times": changed(lambda block: each_again(_longest(block), 500)),
     "fifty sentences 50 times": changed(lambda block: each_again(first_sentences(block, 50), 50)),
     "every sentence four times": changed(lambda block: each_again(block, 4)),
-    "sentences of one token": changed(_one_token_each),
+    "sentences of one token": narrowed(_one_token_each),
     "a sentence of 600 tokens": changed(_all_in_one),
 }

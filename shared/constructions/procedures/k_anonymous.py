@@ -1,4 +1,4 @@
-"""`k-anonymous`: words outside a public list show the cluster of at least K words that they belong to, and no noise follows.
+"""`k-anonymous-centres`: words outside a public list show the cluster of at least K words that they belong to, and no noise follows.
 
 A network is not needed: the vectors are projected onto their main directions, token by token. Words of one cluster are shown
 alike, bit for bit; words of two are told apart for sure. See `shared.embeddings.generalised`.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -25,7 +26,7 @@ from shared.embeddings.vectors import WordVectors
 from shared.models.noise import PrivateSource, RehearsalNoise, SharingNoise
 from shared.models.token_local import TokenLocal, fit_token_local
 from shared.progress import Progress
-from shared.sentences.encoding import represent_noise_free
+from shared.sentences.encoding import embed_sentences, represent_noise_free
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import TokenisedSentences
@@ -37,7 +38,7 @@ class Clustered(Construction):
 
     vectors: GeneralisedVectors
 
-    vocabulary = GeneralisedVectors
+    vocabulary: ClassVar[type[GeneralisedVectors]] = GeneralisedVectors
 
     def are_public(self, words: Sequence[str]) -> NDArray[np.bool_]:
         """See Construction."""
@@ -98,14 +99,15 @@ class KAnonymous(Clustered):
     representer: TokenLocal
 
     protection = Protection.LIKENESS
-    made_by = ("k-anonymous",)
+    made_by: ClassVar[tuple[str, ...]] = ("k-anonymous-centres",)
+    formerly: ClassVar[tuple[str, ...]] = ("k-anonymous",)
     network = TokenLocal
 
     def share_sentences(
         self, chunk: TokenisedSentences, noise: SharingNoise, factors: NDArray[np.float64] | None = None
     ) -> SharedSentences:
         """See Construction; there is no output noise that factors could raise."""
-        return SharedSentences.of(self.noise_free(chunk), noise)
+        return SharedSentences.of(self.shown(self.replaced(chunk, noise)), noise)
 
     def share_public_sentences(self, sentences: RaggedSentences, noise: PrivateSource) -> SharedSentences:
         """See Construction."""
@@ -115,9 +117,17 @@ class KAnonymous(Clustered):
         self, chunk: TokenisedSentences, noise: RehearsalNoise, factors: NDArray[np.float64] | None = None
     ) -> RaggedSentences:
         """See Construction."""
-        return self.noise_free(chunk)
+        return self.shown(self.replaced(chunk, noise))
 
-    def codebook(self) -> NDArray[np.float16]:
+    def replaced(self, chunk: TokenisedSentences, noise: RehearsalNoise) -> TokenisedSentences:
+        """The sentences whose words are shown: here, as they are."""
+        return chunk
+
+    def shown(self, chunk: TokenisedSentences) -> RaggedSentences:
+        """What is shown of words, wherever they stand, float16 `[tokens, dim]`."""
+        return represent_noise_free(embed_sentences(chunk, self.vectors), self.representer)
+
+    def codebook(self) -> NDArray[np.float16] | None:
         """A row for each public word and each cluster: what the vocabulary lacks shows the cluster that it is nearest to."""
         # Laid out as words of a text are, so that the rows are those that a text gets.
         shown = RaggedSentences(
@@ -150,7 +160,7 @@ class KAnonymous(Clustered):
         """A number for each word, the same for words that are shown in the same way."""
         distinct = {word: place for place, word in enumerate(dict.fromkeys(words))}
         seen: dict[bytes, int] = {}
-        rows = self.noise_free(TokenisedSentences.single_words(list(distinct))).values
+        rows = self.shown(TokenisedSentences.single_words(list(distinct))).values
         shown = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in rows])
         return shown[[distinct[word] for word in words]]
 
@@ -158,7 +168,14 @@ class KAnonymous(Clustered):
 def cluster_words(
     vectors: FoldedVectors, material: TrainingMaterial, options: TrainingOptions, rule: PublicRule
 ) -> GeneralisedVectors:
-    """Word vectors in which a word outside the public list shows its cluster only.
+    """Word vectors in which a word outside the public list shows its cluster only; see `cluster_counted`."""
+    return cluster_counted(vectors, material, options, rule)[0]
+
+
+def cluster_counted(
+    vectors: FoldedVectors, material: TrainingMaterial, options: TrainingOptions, rule: PublicRule
+) -> tuple[GeneralisedVectors, NDArray[np.int64]]:
+    """The same, and how often public text uses each word, int64 `[words]`.
 
     Args:
         vectors: of all words, as they are.
@@ -175,7 +192,8 @@ def cluster_words(
         use.add_labelled(chunk)
     use.add_texts(material.texts)
     public = use.find_public(options.public or rule, names) & on_public_lists(vectors.words, material.public_lists)
-    return generalise(vectors, public, options.cluster_size, use.frequencies, options.max_share)
+    shown = generalise(vectors, public, options.cluster_size, use.frequencies, options.max_share)
+    return shown, use.frequencies
 
 
 def project(vectors: WordVectors, options: TrainingOptions) -> TokenLocal:
@@ -184,9 +202,9 @@ def project(vectors: WordVectors, options: TrainingOptions) -> TokenLocal:
 
 
 def _train(material: TrainingMaterial, options: TrainingOptions, progress: Progress) -> Trained:
-    vectors = cluster_words(fold_casing(material.vectors, material.names), material, options, K_ANONYMOUS.rule)
+    vectors = cluster_words(fold_casing(material.vectors, material.names), material, options, K_ANONYMOUS_CENTRES.rule)
     made = KAnonymous(vectors, project(vectors, options), material.scheme)
     return Trained(made)
 
 
-K_ANONYMOUS = Procedure("k-anonymous", KAnonymous, _train, clusters=True)
+K_ANONYMOUS_CENTRES = Procedure("k-anonymous-centres", KAnonymous, _train, clusters=True)

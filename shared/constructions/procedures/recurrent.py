@@ -162,9 +162,9 @@ class Recipes(Generic[Config]):
     """One way to train a representer.
 
     Args:
-        presets: recipes by the names of PRESETS. For the 500 notes of MEDDOCAN "quick" takes up to five minutes and
-            "standard" about a quarter of an hour, on one core; "paper" has the length of the paper's section 5.4 and its
-            adversaries of 300 units.
+        presets: recipes by the names of PRESETS. For the 500 notes of MEDDOCAN "quick" takes up to ten minutes and
+            "standard" up to half an hour, on one core; "paper" has the length of the paper's section 5.4 and its adversaries of
+            300 units, which is a matter of hours.
         train: the training.
     """
 

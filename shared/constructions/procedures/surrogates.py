@@ -1,7 +1,7 @@
-"""`surrogates`, the default: labelled PHI is replaced by public PHI before anything is computed, over a k-anonymous vocabulary.
+"""`surrogates-centres`: labelled PHI is replaced by public PHI before anything is computed, over a k-anonymous vocabulary.
 
-Given labels, sentence lengths, casing and punctuation, a share is independent of labelled PHI; see `shared.anonymity.surrogates`
-and docs/adr/0007. All other words are shown as in `k_anonymous`.
+Given labels and patterns, a share is independent of labelled PHI; see `shared.anonymity.surrogates`
+and docs/adr/0007. All other words are shown as in `k_anonymous`. Shares of version 0.1 are of these, and hold vectors.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 import torch
@@ -24,11 +24,10 @@ from shared.constructions.construction import OwnSet, Parts, Protection, Trials,
 from shared.constructions.procedures.k_anonymous import KAnonymous, cluster_words, project
 from shared.constructions.training import Procedure, Trained, TrainingMaterial, TrainingOptions
 from shared.embeddings.generalised import PUBLIC, GeneralisedVectors, fold_casing
-from shared.models.noise import RehearsalNoise, SharingNoise
+from shared.labels import categories_of_any_form
+from shared.models.noise import RehearsalNoise
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.progress import Progress
-from shared.sentences.ragged import RaggedSentences
-from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import cased_like, casing_class
 
@@ -47,7 +46,8 @@ class Surrogates(KAnonymous):
     bank: SurrogateBank
 
     protection = Protection.SURROGATES
-    made_by = ("surrogates",)
+    made_by: ClassVar[tuple[str, ...]] = ("surrogates-centres",)
+    formerly: ClassVar[tuple[str, ...]] = ("surrogates",)
     replaces_phi = True
 
     @classmethod
@@ -63,19 +63,12 @@ class Surrogates(KAnonymous):
         """See Construction."""
         return self.bank.hides_casing
 
-    def share_sentences(
-        self, chunk: TokenisedSentences, noise: SharingNoise, factors: NDArray[np.float64] | None = None
-    ) -> SharedSentences:
-        """See Construction; there is no output noise that factors could raise."""
-        return SharedSentences.of(self.noise_free(self._replaced(chunk, noise)), noise)
-
-    def rehearse_share(
-        self, chunk: TokenisedSentences, noise: RehearsalNoise, factors: NDArray[np.float64] | None = None
-    ) -> RaggedSentences:
+    def with_public_lengths(self, chunk: TokenisedSentences, noise: RehearsalNoise) -> TokenisedSentences:
         """See Construction."""
-        return self.noise_free(self._replaced(chunk, noise))
+        return self.bank.draw_lengths(chunk, PrivateNoise() if isinstance(noise, MemoisedNoise) else noise)
 
-    def _replaced(self, chunk: TokenisedSentences, noise: RehearsalNoise) -> TokenisedSentences:
+    def replaced(self, chunk: TokenisedSentences, noise: RehearsalNoise) -> TokenisedSentences:
+        """The sentences with public PHI in the place of what is labelled."""
         # Draws that were the same for equal sentences would tell which of them are equal.
         return self.bank.replace_spans(chunk, PrivateNoise() if isinstance(noise, MemoisedNoise) else noise)
 
@@ -116,7 +109,7 @@ class Surrogates(KAnonymous):
 
     def redrawing(self) -> Redrawing | None:
         """See Construction: category, casing and punctuation stand in the share, and the spans are public."""
-        return Redrawing(self.bank, self.vectors.words, self.noise_free)
+        return Redrawing(self.bank, self.vectors.words, self.shown)
 
     def promises(self) -> dict[str, float]:
         """That PHI is replaced, and what words look like that are none."""
@@ -133,7 +126,9 @@ class Surrogates(KAnonymous):
                 "was computed: the share does not depend on it; unlabelled PHI is shown as any other word"
             )
         if stated.get("casing_hidden"):
-            lines.append("casing and punctuation of these words are those of the replacements, and tell nothing either")
+            lines.append(
+                "number, casing and punctuation of these words are those of the replacements, and tell nothing either"
+            )
         return lines + KAnonymous.explain(stated)
 
     def facts(self) -> dict[str, object]:
@@ -184,12 +179,18 @@ def hidden_names(lists: tuple[tuple[str, ...], ...], vectors: GeneralisedVectors
 
 
 def _train(material: TrainingMaterial, options: TrainingOptions, progress: Progress) -> Trained:
-    vectors = cluster_words(fold_casing(material.vectors, material.names), material, options, SURROGATES.rule)
+    vectors = cluster_words(fold_casing(material.vectors, material.names), material, options, SURROGATES_CENTRES.rule)
     names = hidden_names(material.names, vectors)
-    bank = surrogate_bank(material.chunks, names, hides_casing=options.hide_casing, public_lists=material.public_lists)
+    bank = surrogate_bank(
+        material.chunks,
+        names,
+        hides_casing=options.hide_casing,
+        public_lists=material.public_lists,
+        any_form=categories_of_any_form(material.scheme),
+    )
     made = Surrogates(vectors, project(vectors, options), material.scheme, bank)
     return Trained(made)
 
 
 # Surrogates take the place of labelled PHI ahead of the vocabulary, so a word is not asked how often it is PHI.
-SURROGATES = Procedure("surrogates", Surrogates, _train, clusters=True, rule=PublicRule())
+SURROGATES_CENTRES = Procedure("surrogates-centres", Surrogates, _train, clusters=True, rule=PublicRule())

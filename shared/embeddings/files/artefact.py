@@ -22,6 +22,7 @@ from foundation.files import stage_file, write_text
 from foundation.os_errors import map_os_errors
 from shared.embeddings.files.unpacking import open_unpacked
 from shared.embeddings.generalised import FoldedVectors, GeneralisedVectors
+from shared.embeddings.members import MemberVectors, Narrowing
 from shared.embeddings.subwords import Subwords
 from shared.embeddings.vectors import WordVectors, all_finite, unit_rows
 from shared.errors import EmbeddingError
@@ -32,6 +33,8 @@ FORMAT = "deid-commons word vectors 1"
 
 _MAX_VOCABULARY_BYTES = 1 << 30
 _MAX_HEADER_BYTES = 1 << 20
+_FLOATS = ("F16", "F32")
+_KINDS = {"classes": ("I32",), "generals": ("I32",), "common": ("U8",)}
 
 
 def save_vectors(vectors: WordVectors, folder: Path, *, dtype: Literal["float16", "float32"] = "float32") -> None:
@@ -57,7 +60,9 @@ def save_vectors(vectors: WordVectors, folder: Path, *, dtype: Literal["float16"
             "buckets": len(vectors.subwords.buckets),
         }
     more_tensors, more_fields = vectors.stored_besides()
-    tensors |= more_tensors
+    tensors |= {
+        name: _stored(tensor, dtype) if tensor.dtype == np.float32 else tensor for name, tensor in more_tensors.items()
+    }
     vocabulary |= more_fields
     tensors_path = folder / TENSORS_NAME
     with stage_file(tensors_path, private=False) as draft, map_os_errors(tensors_path):
@@ -90,10 +95,18 @@ def load_vectors(folder: Path) -> WordVectors:
         subwords = Subwords(vocabulary["minn"], vocabulary["maxn"], tensors["buckets"].astype(np.float32))
     if "classes" in tensors:
         share = vocabulary.get("largest_share")
-        return GeneralisedVectors(vocabulary["words"], matrix, vocabulary["flags"], tensors["classes"], subwords, share)
+        shown = GeneralisedVectors(
+            vocabulary["words"], matrix, vocabulary["flags"], tensors["classes"], subwords, share
+        )
+        return _with_members(shown, tensors, vocabulary["window"]) if "members" in vocabulary else shown
     if "flags" in vocabulary:
         return FoldedVectors(vocabulary["words"], matrix, vocabulary["flags"], subwords)
     return WordVectors(vocabulary["words"], matrix, subwords)
+
+
+def _with_members(shown: GeneralisedVectors, tensors: dict[str, NDArray[Any]], window: int) -> MemberVectors:
+    narrowing = Narrowing(tensors["generals"], tensors["common"] > 0, window)
+    return MemberVectors(shown, _loaded(tensors["hidden"]), narrowing)
 
 
 def _stored(matrix: NDArray[np.float32], dtype: str) -> NDArray[Any]:
@@ -134,8 +147,11 @@ def _vocabulary(path: Path) -> dict[str, Any]:
     numbers = ("dim", "minn", "maxn", "buckets") if vocabulary.get("kind") == "subwords" else ("dim",)
     if vocabulary.get("generalised") is True:
         numbers = (*numbers, "flags")
+    if vocabulary.get("members") is True:
+        numbers = (*numbers, "window", "hidden_words")
     if (
         type(vocabulary.get("flags", 0)) is not int
+        or vocabulary.get("members", vocabulary.get("generalised")) is not vocabulary.get("generalised")
         or type(vocabulary.get("largest_share", 1.0)) is not float
         or vocabulary.get("kind") not in ("words", "subwords")
         or any(type(vocabulary.get(name)) is not int for name in numbers)
@@ -152,6 +168,9 @@ def _tensors(path: Path, vocabulary: dict[str, Any]) -> dict[str, NDArray[Any]]:
         expected["buckets"] = (vocabulary["buckets"], vocabulary["dim"])
     if vocabulary.get("generalised") is True:
         expected["classes"] = (len(vocabulary["words"]),)
+    if vocabulary.get("members") is True:
+        expected |= {"generals": expected["classes"], "common": expected["classes"]}
+        expected["hidden"] = (vocabulary["hidden_words"], vocabulary["dim"])
     # Its size and header first: what a stranger published must not fill the memory before it is seen not to fit.
     largest = 4 * sum(math.prod(shape) for shape in expected.values()) + _MAX_HEADER_BYTES
     with map_os_errors(path):
@@ -166,8 +185,9 @@ def _tensors(path: Path, vocabulary: dict[str, Any]) -> dict[str, NDArray[Any]]:
         with safe_open(path, framework="np") as file:
             slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 - it is no mapping
             came = {name: tuple(found.get_shape()) for name, found in slices.items()}
-            kinds = {name: ("I32",) if name == "classes" else ("F16", "F32") for name in slices}
-            if came != expected or any(found.get_dtype() not in kinds[name] for name, found in slices.items()):
+            if came != expected or any(
+                found.get_dtype() not in _KINDS.get(name, _FLOATS) for name, found in slices.items()
+            ):
                 raise EmbeddingError(
                     f"{path.name}: expected tensors {expected} of their types, got {came}; fetch the release again"
                 )

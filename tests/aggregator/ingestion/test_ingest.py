@@ -248,6 +248,7 @@ class TestRefused:
         with pytest.raises(UnknownSignerError, match="revoked"):
             ingest.receive(workspace, bundle)
         assert rows(workspace) == []
+        nothing_left(workspace)
 
     def test_attack_a_bundle_without_end_is_not_even_read(self, small: World, monkeypatch: pytest.MonkeyPatch) -> None:
         workspace, bundle = small.workspace(), small.bundle()

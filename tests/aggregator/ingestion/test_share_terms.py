@@ -35,32 +35,36 @@ def test_a_share_must_fit_what_was_published_and_be_meant_for_this_provider(tmp_
     )
 
 
+@pytest.mark.parametrize("codes", [True, False])
 def test_what_a_construction_can_show_is_worked_out_once_and_anew_where_it_is_not_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, codes: bool
 ) -> None:
     scheme = load_scheme("meddocan")
     workspace = create(tmp_path / "provider", "north", scheme.name)
     workspace.representer.mkdir()
-    construction = constructions.k_anonymous(constructions.clusters(table(["chest", "pain"], 8), 2), scheme)
+    make = constructions.k_anonymous if codes else constructions.k_anonymous_centres
+    construction = make(constructions.clusters(table(["chest", "pain"], 8), 2), scheme)
     construction.save(workspace.representer)
     write_text(workspace.representer / "training.json", "{}", private=False)
     release = publish_representer(workspace, Publishing(audited=False))
     first = find_known_rows(workspace, release)
-    assert first.codebook is not None
-    content = first.codebook.read_bytes()
+    listed = first.codebook if first.codes is None else first.codes.places
+    assert (first.codes is not None) == codes
+    assert listed is not None
+    content = listed.read_bytes()
     assert first.rows == construction.rows(MAX_FACTOR)
     with monkeypatch.context() as patch:
         patch.setattr(registry, "load_construction", lambda folder: pytest.fail("it is known"))
         assert find_known_rows(workspace, release) == first
-    kept = first.codebook.with_suffix(".json")
+    kept = listed.with_suffix(".json")
     whole = json.loads(kept.read_text())
     for text in ("", "[]", "{}", json.dumps(whole | {"format": 0}), json.dumps(whole | {"factor": 2.0})):
         kept.write_text(text)
         assert find_known_rows(workspace, release) == first
         assert json.loads(kept.read_text()) == whole
-    first.codebook.unlink()
+    listed.unlink()
     assert find_known_rows(workspace, release) == first
-    assert first.codebook.read_bytes() == content
+    assert listed.read_bytes() == content
 
 
 def test_where_noise_makes_any_row_possible_there_is_no_list(tmp_path: Path) -> None:

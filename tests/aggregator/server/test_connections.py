@@ -146,6 +146,16 @@ def test_of_sites_that_hold_all_places_the_largest_gives_way() -> None:
     assert held.cut == [first]
 
 
+def test_of_strangers_who_hold_all_places_the_one_that_holds_most_gives_way() -> None:
+    held = door()
+    held.let_in(OTHER)
+    for _ in range(2):
+        held.let_in("203.0.113.1")
+    most = [held.let_in(HOST)[0] for _ in range(3)]
+    held.let_in("203.0.113.2")
+    assert held.cut == most[:1]
+
+
 def test_a_site_keeps_only_its_share_before_others() -> None:
     held = door()
     for _ in range(2):
@@ -162,6 +172,18 @@ def test_attack_a_site_makes_no_more_than_a_few_addresses_known() -> None:
     first = held.let_in("192.0.2.0")[1]
     last = held.let_in("192.0.2.19")[1]
     assert first.owner.rank < last.owner.rank
+
+
+def test_a_connection_that_was_cut_takes_no_place_again_whatever_it_proves() -> None:
+    held = door(dataclasses.replace(LIMITS, connections=3))
+    number, place = held.let_in(HOST)
+    others = [held.let_in(f"203.0.113.{one}")[1] for one in range(3)]
+    assert held.cut == [number]
+    # Its request was on the way when it lost its place.
+    place.prove("north")
+    others[0].leave()
+    held.let_in(OTHER)
+    assert held.cut == [number]
 
 
 def test_connections_of_a_proxy_are_neither_limited_by_address_nor_cut() -> None:

@@ -9,13 +9,18 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import httpx
 import pytest
+import uvicorn
+from uvicorn.server import ServerState
 
 from aggregator.server.connections.addresses import Proxies
+from aggregator.server.connections.listener import Listener
 from aggregator.server.connections.places import Places
+from aggregator.server.connections.protocol import Connection
 from aggregator.server.limits import Limits
 from aggregator.server.metrics import Metrics
 from bench.exchange.certificates import Certificates, make_certificates
@@ -157,6 +162,36 @@ def test_a_connection_that_ends_gives_its_place_back(tmp_path: Path, certificate
                 return
             server.turned_away.clear()
         pytest.fail("expected places that were given back")
+
+
+def test_a_connection_whose_body_nobody_reads_is_cut_all_the_same() -> None:
+    """Who waits for the end of a socket that it does not read waits for ever."""
+
+    async def work() -> None:
+        theirs, ours = socket.socketpair()
+        place = Places(Limits(), Proxies()).take(HOST, lambda: ours.shutdown(socket.SHUT_RDWR))
+        listener, ended = cast(Listener, SimpleNamespace(place=lambda descriptor: place)), asyncio.Event()
+
+        class Watched(Connection):
+            def connection_lost(self, exc: Exception | None) -> None:
+                super().connection_lost(exc)
+                ended.set()
+
+        def made() -> Watched:
+            return Watched(listener, config=uvicorn.Config(served_nothing), server_state=ServerState(), app_state={})
+
+        transport, _ = await asyncio.get_running_loop().connect_accepted_socket(made, ours)
+        transport.pause_reading()
+        assert place is not None
+        place.cut()
+        await asyncio.wait_for(ended.wait(), 5)
+        theirs.close()
+
+    run(work)
+
+
+async def served_nothing(scope: Any, receive: Any, send: Any) -> None:
+    """An application that nobody asks."""
 
 
 def test_who_begins_connections_too_quickly_is_turned_away_before_tls(

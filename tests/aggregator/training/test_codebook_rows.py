@@ -10,7 +10,7 @@ import pytest
 
 from aggregator.training.codebook_rows import Place, RowCounts, RowKeys, count_rows
 from aggregator.training.pool import PUBLIC, read_blocks
-from aggregator.training.row_findings import describe_contradictions, find_contradictions
+from aggregator.training.row_findings import RowFindings, describe_contradictions, find_contradictions
 from shared.sentences.ragged import RaggedSentences
 from tests.aggregator.training.pools import DIM, LIAR, ROWS, SITES, write_pool
 
@@ -122,6 +122,24 @@ def test_a_site_that_labels_what_is_no_phi_shows_too() -> None:
     assert (found["site-4"].over_rows, found["site-4"].hidden_rows) == (1, 0)
     assert found["site-4"].over_tokens == pytest.approx(150, abs=1)
     assert set(describe_contradictions(tuple(found.values()))) == {"site-4"}
+
+
+def rows_of(*sites: tuple[int, int]) -> dict[str, RowFindings]:
+    """What sites say of one row, from how many tokens they have on it and how many of these they label."""
+    names = tuple(f"site-{number}" for number in range(len(sites)))
+    tokens, phi = np.array(sites, dtype=np.int64).T[:, :, None]
+    counts = RowCounts(names, RowKeys(1), np.arange(1, dtype=np.uint64), tokens, phi)
+    return {one.site: one for one in find_contradictions(counts)}
+
+
+def test_who_sends_most_is_no_witness_of_its_own() -> None:
+    assert rows_of((10_000, 0), (100, 100), (100, 100))["site-0"].hidden_rows == 1
+    assert rows_of((10_000, 10_000), (1000, 0), (1000, 0))["site-0"].over_rows == 1
+
+
+def test_of_two_who_contradict_each_other_none_is_the_liar() -> None:
+    found = rows_of((200, 0), (200, 200), (0, 0))
+    assert all(one.hidden_rows == one.over_rows == 0 for one in found.values())
 
 
 def test_nobody_stands_out_where_nobody_lies(tmp_path: Path) -> None:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any, cast
 
 import numpy as np
 import pytest
 import torch
 
+from aggregator import workspace as workspaces
+from aggregator.enrolled.alarms import list_alarms
+from aggregator.registry.states import AlarmKind
 from aggregator.training.defences.registry import find_defence
-from aggregator.training.influence import InfluenceMode, SiteInfluence, measure_influence
+from aggregator.training.influence import Influence, InfluenceMode, SiteInfluence, measure_influence, raise_alarms
 from aggregator.training.pool import Pool
 from aggregator.training.recall import ALL, LEAST_TOKENS, RecallChange, compare_recall
 from shared.sentences.ragged import Batch, SentenceSource
@@ -49,7 +54,7 @@ def test_recall_is_counted_by_category_and_its_interval_is_that_of_a_bootstrap_o
 ) -> None:
     files = [path for paths in payloads.values() for path in paths]
     ours, theirs = head(0.6), head(0.8)
-    found = {one.category: one for one in compare_recall(ours, theirs, files, SCHEME)}
+    found = {one.category: one for one in compare_recall(ours, theirs, Pool(files, held_out=True), SCHEME)}
     assert set(found) == {ALL, "NAME", "PLACE"}
     rows: list[tuple[int, int, int]] = []
     with Pool(files, held_out=True) as pool:
@@ -73,14 +78,41 @@ def test_recall_is_counted_by_category_and_its_interval_is_that_of_a_bootstrap_o
 
 
 def test_a_head_against_itself_has_not_changed(payloads: dict[str, tuple[Path, ...]]) -> None:
-    for one in compare_recall(head(0.7), head(0.7), payloads[LIAR], SCHEME):
+    for one in compare_recall(head(0.7), head(0.7), Pool(payloads[LIAR], held_out=True), SCHEME):
         assert one.recall == one.before
         assert one.low == pytest.approx(-1 / one.tokens)
         assert one.tokens >= LEAST_TOKENS
 
 
 def test_nothing_to_compare_on_is_nothing() -> None:
-    assert compare_recall(head(0.5), head(0.6), [], SCHEME) == ()
+    assert compare_recall(head(0.5), head(0.6), None, SCHEME) == ()
+
+
+def test_of_a_few_tokens_a_recall_says_nothing(tmp_path: Path) -> None:
+    few = write_pool(tmp_path, count=40)[SITES[0]]
+    assert 0 < phi_held_out(few) < LEAST_TOKENS
+    assert compare_recall(head(0.5), head(0.6), Pool(few, held_out=True), SCHEME) == ()
+
+
+def test_the_more_is_compared_the_wider_are_the_intervals(payloads: dict[str, tuple[Path, ...]]) -> None:
+    ours, theirs, files = head(0.6), head(0.8), payloads[LIAR]
+    found = [compare_recall(ours, theirs, Pool(files, held_out=True), SCHEME, comparisons) for comparisons in (1, 100)]
+    one, many = ((changes[0].high - changes[0].low) / 2 - 1 / changes[0].tokens for changes in found)
+    z, categories = NormalDist().inv_cdf, len(found[0])
+    assert many / one == pytest.approx(z(1 - 0.025 / (100 * categories)) / z(1 - 0.025 / categories))
+
+
+def phi_held_out(files: Sequence[Path]) -> int:
+    with Pool(files, held_out=True) as pool:
+        return sum(int((batch.tags > 0).sum()) for batch in pool.batches(256))
+
+
+def test_nobody_is_judged_by_sentences_of_its_own(payloads: dict[str, tuple[Path, ...]]) -> None:
+    asked = replace(material(payloads), learn=lambda *_, **__: head(0.5))
+    influence = measure_influence(asked, find_defence("none"), SCHEME, InfluenceMode.FULL, head(0.6))
+    for one in influence.sites:
+        others = [path for site, paths in payloads.items() if site != one.site for path in paths]
+        assert one.changes[0].tokens == phi_held_out(others)
 
 
 def test_a_liar_s_influence_shows_at_the_others(payloads: dict[str, tuple[Path, ...]]) -> None:
@@ -117,7 +149,8 @@ def test_in_full_each_head_is_trained_as_the_head_was_and_fast_in_haste(
         assert all((config == asked.config) == (mode is InfluenceMode.FULL) for _, config, _ in trained)
         assert all((shape == asked.shape) == (mode is InfluenceMode.FULL) for _, _, shape in trained)
         # The last one left out is the liar, who has sent most.
-        assert min(sentences for sentences, _, _ in trained) == trained[-1][0]
+        *before, last = (sentences for sentences, _, _ in trained)
+        assert last < min(before)
 
 
 def test_what_the_defence_takes_away_does_no_harm(payloads: dict[str, tuple[Path, ...]]) -> None:
@@ -141,6 +174,16 @@ def test_a_site_alone_has_no_others(payloads: dict[str, tuple[Path, ...]]) -> No
     alone = material({LIAR: payloads[LIAR]}, epochs=1)
     influence = measure_influence(alone, find_defence("none"), SCHEME, InfluenceMode.FAST)
     assert (influence.sites, influence.rows, influence.standing_out) == ((), (), {})
+
+
+def test_who_stands_out_is_shown_to_a_person(tmp_path: Path) -> None:
+    central = workspaces.create(tmp_path / "provider", "provider", "i2b2_2014")
+    harm, none = RecallChange("NAME", 100, 0.5, 0.6, -0.3, -0.02), RecallChange("NAME", 100, 0.6, 0.6, -0.1, 0.1)
+    influence = Influence(InfluenceMode.FAST, (SiteInfluence("north", (harm,)), SiteInfluence("south", (none,))), ())
+    raise_alarms(central, influence)
+    [alarm] = list_alarms(central)
+    assert (alarm.site, alarm.kind) == ("north", AlarmKind.INFLUENCE)
+    assert alarm.detail == "recall of NAME at the others is 0.500 with it and 0.600 without it"
 
 
 def test_training_records_what_each_site_does_and_raises_alarms(built_loop: Loop) -> None:

@@ -210,7 +210,7 @@ def test_a_named_type_is_refused(tmp_path: Path) -> None:
 
 
 def test_another_version_is_its_own_error(tmp_path: Path) -> None:
-    refused(write(tmp_path / "share", spoil=lambda file: file.attrs.modify("format_version", 2)), VersionError)
+    refused(write(tmp_path / "share", spoil=lambda file: file.attrs.modify("format_version", 3)), VersionError)
 
 
 @pytest.mark.parametrize(

@@ -208,7 +208,7 @@ def test_lengths_out_of_bounds_are_refused(tmp_path: Path, lengths: list[int]) -
     [
         ({}, SchemaError),
         ({**METADATA, "pandas": "{}"}, SchemaError),
-        ({"deid-commons": '{"dim":6,"format_version":2}'}, VersionError),
+        ({"deid-commons": '{"dim":6,"format_version":3}'}, VersionError),
         ({"deid-commons": '{"dim":0,"format_version":1}'}, BoundsError),
         ({"deid-commons": '{"dim":true,"format_version":1}'}, SchemaError),
         ({"deid-commons": '{"dim":5000,"format_version":1}'}, BoundsError),

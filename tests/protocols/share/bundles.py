@@ -38,6 +38,7 @@ def bulk(folder: Path, size: int) -> Path:
     manifest = ShareManifest(
         **vars(FIELDS),
         dim=6,
+        dtype="float16",
         sentences=3,
         tokens=9,
         tag_counts=(5, 1, 1, 2, 0),

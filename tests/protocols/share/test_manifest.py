@@ -16,6 +16,7 @@ from tests.protocols.share.shares import FIELDS, fields
 MANIFEST = ShareManifest(
     **vars(FIELDS),
     dim=6,
+    dtype="float16",
     sentences=3,
     tokens=9,
     tag_counts=(5, 1, 1, 2, 0),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from shared.anonymity.redrawing import _EXAMPLES, Redrawing
+from shared.anonymity.redrawing import Redrawing
 from shared.anonymity.surrogates import SurrogateBank
 from shared.embeddings.vectors import WordVectors, unit_rows
 from shared.models.token_local import TokenLocal, TokenLocalConfig
 from shared.sentences.encoding import embed_sentences, represent_noise_free
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences
-from shared.text.casing import CASING_CLASSES, casing_classes
+from shared.text.casing import CASING_CLASSES, CASING_EXAMPLES, casing_classes
 
 DIM = 12
 NAMES = ("Ada", "Eve", "Ida")
@@ -47,7 +47,7 @@ def redrawn(sentences: RaggedSentences, seed: int = 0) -> RaggedSentences:
 
 
 def test_the_examples_are_of_their_classes() -> None:
-    assert casing_classes(_EXAMPLES.tolist()).tolist() == list(range(len(CASING_CLASSES)))
+    assert casing_classes(CASING_EXAMPLES.tolist()).tolist() == list(range(len(CASING_CLASSES)))
 
 
 def test_labelled_words_change_and_all_else_stays() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shared.anonymity.surrogates import FILE, SurrogateBank, load_bank, save_bank, surrogate_bank
 from shared.errors import ModelError, TrainingError
-from shared.labels import HIDDEN_TAG
+from shared.labels import HIDDEN_TAG, LabelScheme
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import casing_classes
 
@@ -194,7 +194,7 @@ def test_a_bank_comes_back_as_it_was(tmp_path: Path) -> None:
     for hides in (False, True):
         bank = SurrogateBank(BANK.spans, (("ada", "eve"),), hides_casing=hides)
         save_bank(bank, tmp_path)
-        found = load_bank(tmp_path, 2)
+        found = load_bank(tmp_path, LabelScheme("two", ("PATIENT", "DOCTOR")))
         assert (found.spans, found.lists, found.hides_casing) == (bank.spans, bank.lists, hides)
         # A version that knows nothing of hidden casing would show it: it must refuse.
         assert ("surrogates 1" in (tmp_path / FILE).read_text()) != hides
@@ -219,9 +219,55 @@ def test_a_bank_comes_back_as_it_was(tmp_path: Path) -> None:
 def test_a_damaged_bank_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / FILE).write_text(text, encoding="utf-8")
     with pytest.raises(ModelError, match="expected public spans"):
-        load_bank(tmp_path, 2)
+        load_bank(tmp_path, LabelScheme("two", ("PATIENT", "DOCTOR")))
 
 
 def test_public_notes_without_phi_make_no_bank() -> None:
     with pytest.raises(TrainingError, match="surrogates"):
         surrogate_bank([chunk(["a", "b"], [0, 0])])
+
+
+class TestSpansOfAnyForm:
+    """Category 0 is of any form; category 1 is not."""
+
+    BANK = SurrogateBank(
+        (
+            *((0, ("Main", "Street", str(number))) for number in range(5)),
+            *((0, ("Elm", "Way")) for _ in range(5)),
+            (1, ("Ada",)),
+        ),
+        any_form=frozenset({0}),
+    )
+
+    def shared(self, words: list[str], tags: list[int], seed: int) -> TokenisedSentences:
+        noise = torch.Generator().manual_seed(seed)
+        return self.BANK.replace_spans(self.BANK.draw_lengths(chunk(words, tags), noise), noise)
+
+    def test_only_capitals_and_whether_there_are_letters_show(self) -> None:
+        short, long = ["at", "Elsewhere", "by", "Eva"], ["at", *("Rua", ",", "12", "ESQ", "/", "de"), "by", "Eva"]
+        for seed in range(20):
+            one, other = self.shared(short, [0, 1, 0, 3], seed), self.shared(long, [0, 1, *[2] * 5, 0, 3], seed)
+            assert (one.words, one.tags.tolist(), one.lengths.tolist()) == (
+                other.words,
+                other.tags.tolist(),
+                other.lengths.tolist(),
+            )
+
+    def test_lengths_are_those_of_public_spans(self) -> None:
+        found = [self.shared(["at", *"ab", "."], [0, 1, 2, 0], seed) for seed in range(60)]
+        assert {one.tokens for one in found} == {4, 5}
+        assert all(one.tags.tolist() == [0, 1, *[2] * (one.tokens - 3), 0] for one in found)
+        assert all(one.lengths.tolist() == [one.tokens] for one in found)
+
+    def test_capitals_stay_capitals_and_small_letters_small(self) -> None:
+        assert all("".join(self.shared(["ELM", "ST"], [1, 2], seed).words).isupper() for seed in range(9))
+        assert all("".join(self.shared(["elm"], [1], seed).words).islower() for seed in range(9))
+
+    def test_other_categories_keep_their_lengths(self) -> None:
+        words = ["Eva", "Maria", "came"]
+        own = chunk(words, [3, 4, 0])
+        assert self.BANK.draw_lengths(own, torch.Generator().manual_seed(1)).words == words
+
+    def test_a_category_without_public_spans_has_one_token(self) -> None:
+        bank = SurrogateBank(((1, ("Ada",)),), any_form=frozenset({0}))
+        assert bank.draw_lengths(chunk(["a", "b", "c"], [1, 2, 0]), torch.Generator().manual_seed(1)).tokens == 2

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from shared.anonymity.public_lists import PublicList
 from shared.anonymity.surrogates import FILE, load_bank, save_bank, surrogate_bank
 from shared.anonymity.telling_spans import SpanSearch, Telling
+from shared.labels import LabelScheme
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.tokens import tokenise
 
@@ -113,7 +114,7 @@ class TestBank:
 
     def test_it_comes_back_as_it_was(self, tmp_path: Path) -> None:
         save_bank(self.BANK, tmp_path)
-        again = load_bank(tmp_path, 3)
+        again = load_bank(tmp_path, LabelScheme("three", ("PATIENT", "DOCTOR", "DATE")))
         assert (again.spans, again.later) == (self.BANK.spans, self.BANK.later)
         assert again.later
 
@@ -125,7 +126,7 @@ class TestBank:
         stated = json.loads((tmp_path / FILE).read_text(encoding="utf-8"))
         (tmp_path / FILE).write_text(json.dumps(stated | {"later": later}), encoding="utf-8")
         with pytest.raises(ModelError, match="expected public spans"):
-            load_bank(tmp_path, 3)
+            load_bank(tmp_path, LabelScheme("three", ("PATIENT", "DOCTOR", "DATE")))
 
     def test_a_number_of_any_length_is_drawn(self) -> None:
         bank = surrogate_bank([TokenisedSentences(["1" * 30], np.array([1], dtype=np.uint8), np.array([1]))])

@@ -27,12 +27,14 @@ from shared.embeddings.files.artefact import save_vectors
 from shared.embeddings.generalised import fold_casing
 from shared.errors import ConfigurationError, ModelError
 from shared.labels import load_scheme, save_scheme
+from shared.models.noise import SharingNoise
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.storage import save_representer
 from shared.models.token_local import TokenLocal
 from shared.privacy.own_notes import NotesSample, recompute_on_notes
 from shared.progress import silent
+from shared.sentences.codes import SharedCodes
 from shared.sentences.encoding import embed_sentences
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.sharing import SharedSentences
@@ -115,6 +117,11 @@ def made(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return Made(procedure.name, found.construction, folder, load_construction(folder), told)
 
 
+def share_of(construction: Construction, noise: SharingNoise | None = None, chunk: TokenisedSentences = CHUNK) -> Any:
+    """A share of the notes: rows or codes."""
+    return construction.share_sentences(chunk, PrivateNoise() if noise is None else noise)
+
+
 def seeded(seed: int = 3) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
@@ -159,7 +166,8 @@ class TestMaking:
         lies: list[Any] = [{**made.record, name: "another"} for name in made.loaded.facts()]
         lies += [{**made.record, "options": {"hide_casing": not made.loaded.hides_casing}}]
         kind = PROCEDURES[made.name].makes
-        lies += [{"options": {"procedure": other.name}} for other in PROCEDURES.values() if other.makes is not kind]
+        told = (*kind.made_by, *kind.formerly)
+        lies += [{"options": {"procedure": other.name}} for other in PROCEDURES.values() if other.name not in told]
         lies += [{"options": {"procedure": "none of them"}}, {"options": {"procedure": ["a", "list"]}}, ["a list"]]
         for lie in lies:
             path.write_text(json.dumps(lie))
@@ -184,10 +192,12 @@ class TestWhatIsShown:
         assert first.dim == made.loaded.dim
 
     def test_a_share_differs_from_that_where_it_claims_chance_and_nowhere_else(self, made: Made) -> None:
-        clean, shown = made.loaded.noise_free(CHUNK), made.loaded.share_sentences(CHUNK, PrivateNoise())
-        assert isinstance(shown, SharedSentences)
+        clean, shown = made.loaded.noise_free(CHUNK), share_of(made.loaded)
+        assert isinstance(shown, SharedCodes if made.loaded.shows_codes else SharedSentences)
         np.testing.assert_array_equal(shown.lengths, CHUNK.lengths)
         np.testing.assert_array_equal(shown.tags, CHUNK.tags)
+        if isinstance(shown, SharedCodes):
+            return
         differs, labelled = (shown.values != clean.values).any(1), CHUNK.tags > 0
         if made.loaded.gaussian_noise is not None:
             assert differs.all()
@@ -202,7 +212,7 @@ class TestWhatIsShown:
         if not one.memoises_noise:
             return
         first, again, secret, use = (
-            one.share_sentences(CHUNK, one.sharing_noise(*given))
+            share_of(one, one.sharing_noise(*given))
             for given in (
                 (SECRET, made.folder),
                 (SECRET, made.folder),
@@ -221,8 +231,7 @@ class TestWhatIsShown:
         folder = Path(shutil.copytree(made.folder, tmp_path / "copy"))
         (folder / changed).write_bytes((folder / changed).read_bytes() + b" ")
         first, other = (
-            made.loaded.share_sentences(CHUNK, made.loaded.sharing_noise(SECRET, place))
-            for place in (made.folder, folder)
+            share_of(made.loaded, made.loaded.sharing_noise(SECRET, place)) for place in (made.folder, folder)
         )
         assert (first.values != other.values).mean() > 0.9
 
@@ -234,8 +243,10 @@ class TestWhatIsShown:
         assert not isinstance(first, SharedSentences)
 
     def test_public_notes_are_shared_as_they_are(self, made: Made) -> None:
+        if made.loaded.shows_codes:
+            return
         clean = made.loaded.noise_free(CHUNK)
-        shown = made.loaded.share_public_sentences(embed_sentences(CHUNK, made.loaded.vectors), PrivateNoise())
+        shown: Any = made.loaded.share_public_sentences(embed_sentences(CHUNK, made.loaded.vectors), PrivateNoise())
         assert isinstance(shown, SharedSentences)
         assert same(shown, clean) == (made.loaded.gaussian_noise is None)
 
@@ -244,7 +255,7 @@ class TestWhatIsShown:
         public = made.loaded.are_public(words)
         assert public.dtype == np.bool_
         assert public.shape == (len(words),)
-        if made.loaded.gaussian_noise is not None:
+        if made.loaded.gaussian_noise is not None or made.loaded.shows_codes:
             return
         shown = made.loaded.noise_free(TokenisedSentences.single_words(words)).values
         alike = np.array([sum(row.tobytes() == other.tobytes() for other in shown) for row in shown])
@@ -313,10 +324,10 @@ class TestWhatIsHidden:
 
     def test_what_is_drawn_anew_at_the_provider_are_labelled_words_alone(self, made: Made) -> None:
         change = made.loaded.redrawing()
-        assert (change is not None) == made.loaded.replaces_phi
+        assert (change is not None) == (made.loaded.replaces_phi and not made.loaded.shows_codes)
         if change is None:
             return
-        share = made.loaded.share_sentences(CHUNK, PrivateNoise())
+        share = share_of(made.loaded)
         again = change(share, np.random.default_rng(0))
         outside = CHUNK.tags == 0
         np.testing.assert_array_equal(again.values[outside], share.values[outside])
@@ -326,29 +337,32 @@ class TestWhatIsHidden:
 class TestRows:
     @pytest.mark.parametrize("factor", [1.0, 4.0])
     def test_every_row_keeps_the_bound_under_the_noise_that_it_is_for(self, factor: float, made: Made) -> None:
+        if made.loaded.shows_codes:
+            return
         factors = np.full(len(CHUNK.lengths), factor)
         rows = made.loaded.rows(factor)
         assert rows.dim == made.loaded.dim
         for _ in range(3):
-            rows.check(made.loaded.share_sentences(CHUNK, PrivateNoise(), factors).values)
+            shown: Any = made.loaded.share_sentences(CHUNK, PrivateNoise(), factors)
+            rows.check(shown.values)
 
     def test_what_a_token_can_show_is_listed_where_nothing_is_drawn(self, made: Made) -> None:
         """Words of the notes, their surrogates, and words that no vocabulary holds."""
         rows = made.loaded.codebook()
-        assert (rows is None) == (made.loaded.gaussian_noise is not None)
+        assert (rows is None) == (made.loaded.gaussian_noise is not None or made.loaded.shows_codes)
         if rows is None:
             return
         assert rows.dtype == np.float16
         listed = {row.tobytes() for row in rows}
         assert len(listed) == len(rows) < len(made.loaded.vectors)
-        shown = [made.loaded.share_sentences(CHUNK, PrivateNoise()).values for _ in range(3)]
-        shown.append(made.loaded.share_sentences(TokenisedSentences.single_words(STRANGE), PrivateNoise()).values)
+        shown = [share_of(made.loaded).values for _ in range(3)]
+        shown.append(share_of(made.loaded, chunk=TokenisedSentences.single_words(STRANGE)).values)
         assert {row.tobytes() for values in shown for row in values} <= listed
 
     @pytest.mark.parametrize("seed", range(3))
     def test_listed_rows_are_the_same_in_whatever_order_a_processor_adds_up(self, seed: int, made: Made) -> None:
         rows = made.loaded.codebook()
-        assert made.loaded.exact == (rows is not None)
+        assert made.loaded.exact == (rows is not None or made.loaded.shows_codes)
         if rows is None:
             return
         order = np.random.default_rng(seed).permutation(made.loaded.vectors.dim)
@@ -362,8 +376,10 @@ class TestRows:
             assert {row.tobytes() for row in found.half().numpy()} <= {row.tobytes() for row in rows}
 
     def test_rows_beyond_it_are_refused(self, made: Made) -> None:
+        if made.loaded.shows_codes:
+            return
         rows: ShareRows = made.loaded.rows()
-        good = made.loaded.share_sentences(CHUNK, PrivateNoise()).values
+        good = share_of(made.loaded).values
         edge = np.zeros((1, rows.dim), dtype=np.float16)
         edge[0, 0] = np.float16(rows.value_bound * 1.002)
         broken = good.copy()

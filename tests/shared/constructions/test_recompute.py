@@ -16,7 +16,7 @@ from shared.anonymity.shipped_lists import shipped_lists
 from shared.anonymity.surrogates import FILE, SurrogateBank
 from shared.constructions.construction import Construction
 from shared.constructions.procedures.k_anonymous_invariance import KAnonymousRecurrent
-from shared.constructions.promised import Recomputed
+from shared.constructions.promised import Narrowed, Recomputed
 from shared.constructions.registry import PROCEDURES, load_construction
 from shared.embeddings.generalised import NUMBERS, PUBLIC, GeneralisedVectors
 from shared.embeddings.vectors import unit_rows
@@ -66,6 +66,7 @@ def test_of_an_honest_release_it_is_what_the_release_says() -> None:
         mu=None,
         surrogate_spans=2,
         bytes=found.bytes,
+        narrowed=Narrowed(3, 3),
     )
 
 

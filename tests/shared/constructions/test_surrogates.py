@@ -12,6 +12,7 @@ from shared.embeddings.generalised import GeneralisedVectors, fold_casing, gener
 from shared.labels import LabelScheme, load_scheme
 from shared.models.noise import SharingNoise
 from shared.models.noise_source import MemoisedNoise, PrivateNoise
+from shared.sentences.codes import SharedCodes
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks
 from shared.text.casing import casing_class
@@ -41,17 +42,28 @@ class TestDraws:
         bank = SurrogateBank(tuple((0, (name.capitalize(),)) for name in NAMES))
         return constructions.surrogates(self.vectors(), LabelScheme("one", ("PATIENT",)), bank)
 
-    def shown(self, sentences: RaggedSentences) -> tuple[np.ndarray, np.ndarray]:
+    def shown(self, sentences: RaggedSentences | SharedCodes) -> tuple[np.ndarray, np.ndarray]:
         """Which name each sentence shows, and everything else."""
+        if isinstance(sentences, SharedCodes):
+            codes = sentences.codes.reshape(200, 4)
+            names = np.argsort(self.vectors().ids(NAMES))[
+                np.searchsorted(np.sort(self.vectors().ids(NAMES)), codes[:, 1])
+            ]
+            return names, codes[:, [0, 2, 3]]
         values = sentences.values.reshape(200, 4, -1)
         names = self.vectors().rows(NAMES).astype(np.float16).astype(np.float32)
         away = np.abs(values[:, 1, None].astype(np.float32) - names).max(2)
         assert away.min(1).max() < 1e-3
         return away.argmin(1), values[:, [0, 2, 3]]
 
+    def share(self, noise: SharingNoise) -> SharedCodes:
+        found = self.made().share_sentences(self.CHUNK, noise)
+        assert isinstance(found, SharedCodes)
+        return found
+
     @pytest.mark.parametrize("noise", [MemoisedNoise(bytes(32), b"release"), PrivateNoise()])
     def test_they_are_drawn_anew_for_every_sentence_and_every_share(self, noise: SharingNoise) -> None:
-        (first, rest), (second, again) = (self.shown(self.made().share_sentences(self.CHUNK, noise)) for _ in range(2))
+        (first, rest), (second, again) = (self.shown(self.share(noise)) for _ in range(2))
         np.testing.assert_array_equal(rest, again)
         # Ten names, each as likely: 20 of 200 sentences on average for each, and the same as before in one of ten.
         for drawn in (first, second):

@@ -195,6 +195,37 @@ class TestRepresenter:
         assert representer.value_bound == pytest.approx(1 + 0.5 * (math.sqrt(4) + 8), rel=1e-5)
 
     @torch.no_grad()
+    def test_normalising_comes_after_the_noise_and_changes_nothing_that_the_noise_proves(self) -> None:
+        plain, normalised = (
+            Representer(RepresenterConfig(5, dim=4, hidden=6, output_noise=0.5, normalised=switch)).eval()
+            for switch in (0, 1)
+        )
+        normalised.load_state_dict(plain.state_dict())
+        plain.output.weight.mul_(100)
+        normalised.output.weight.mul_(100)
+        inputs = padded(5, 0.0)
+
+        def source() -> torch.Generator:
+            return torch.Generator().manual_seed(3)
+
+        # Ahead of the noise both lie in the unit ball, behind it the one is a function of the other: post-processing.
+        torch.testing.assert_close(normalised.mean(inputs, LENGTHS, source()), plain.mean(inputs, LENGTHS, source()))
+        assert normalised.mean(inputs, LENGTHS, source()).norm(dim=-1).max() <= 1 + 1e-6
+        assert normalised.noise_scales() == plain.noise_scales()
+        shown, before = normalised(inputs, LENGTHS, source()), plain(inputs, LENGTHS, source())
+        torch.testing.assert_close(shown, before / before.norm(dim=-1, keepdim=True))
+        inside = torch.arange(6)[None, :] < LENGTHS[:, None]
+        for factor in (1.0, 3.0):
+            factors = torch.full((int(LENGTHS.sum()),), factor)
+            laid = normalised.end_to_end_rehearsed(inputs[inside], LENGTHS, source(), factors)
+            other = plain.end_to_end_rehearsed(inputs[inside], LENGTHS, source(), factors)
+            torch.testing.assert_close(laid, other / other.norm(dim=-1, keepdim=True))
+            assert laid.half().float().norm(dim=-1).max() <= normalised.raised_value_bound(factor)
+        clean = normalised.noise_free(inputs, LENGTHS)[inside]
+        torch.testing.assert_close(clean.norm(dim=-1), torch.ones(len(clean)))
+        torch.testing.assert_close(normalised.end_to_end_noise_free(inputs[inside], LENGTHS), clean, atol=2e-2, rtol=0)
+
+    @torch.no_grad()
     def test_noise_is_fresh_with_every_call_and_decided_by_its_source_alone(self) -> None:
         representer, inputs = Representer(self.CONFIG).eval(), padded(5, 0.0)
         source = torch.Generator().manual_seed(3)
@@ -242,6 +273,7 @@ class TestRepresenter:
             {"output_noise": 0.001},
             {"noise_floor": math.nan},
             {"input_noise": math.nan},
+            {"normalised": 2},
         ],
     )
     def test_a_shape_that_cannot_work_is_refused(self, setting: dict[str, float]) -> None:

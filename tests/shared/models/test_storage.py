@@ -191,3 +191,14 @@ def test_a_description_without_end_is_refused(folder: Path) -> None:
         file.truncate(1 << 36)
     with pytest.raises(ModelError, match="JSON"):
         load_representer(folder)
+
+
+def test_a_representer_that_normalises_says_so_and_one_that_does_not_is_read_by_earlier_versions(
+    tmp_path: Path,
+) -> None:
+    for normalised in (0, 1):
+        save_representer(Representer(RepresenterConfig(5, dim=4, hidden=6, normalised=normalised)), tmp_path)
+        assert ("normalised" in json.loads((tmp_path / DESCRIPTION).read_text())) is bool(normalised)
+        loaded = load_representer(tmp_path)
+        assert isinstance(loaded, Representer)
+        assert loaded.config.normalised == normalised

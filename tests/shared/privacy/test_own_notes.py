@@ -60,7 +60,7 @@ class Forgetful(Surrogates):
         self, chunk: TokenisedSentences, noise: RehearsalNoise, factors: object = None
     ) -> RaggedSentences:
         start, end, _ = list(chunk.spans())[-1]
-        words = self._replaced(chunk, noise).words
+        words = self.replaced(chunk, noise).words
         return self.noise_free(chunk.with_words(words[:start] + chunk.words[start:end] + words[end:]))
 
 
@@ -94,7 +94,7 @@ def tampered(row_of: str, step: float) -> KAnonymous:
     made = GeneralisedVectors(CLUSTERS.words, matrix, CLUSTERS.flags, CLUSTERS.classes)
     matrix.flags.writeable = True
     matrix[CLUSTERS.index[row_of]] += np.float32(step)
-    return constructions.k_anonymous(made, SCHEME)
+    return constructions.k_anonymous_centres(made, SCHEME)
 
 
 class TestNoninterference:

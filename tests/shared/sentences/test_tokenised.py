@@ -11,9 +11,15 @@ from hypothesis import strategies as st
 
 from shared.document import Annotation, Document
 from shared.errors import LabelError
-from shared.labels import LabelScheme
+from shared.labels import HIDDEN, HIDDEN_TAG, LabelScheme
 from shared.sentences.ragged import RaggedSentences
-from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks, tokenised_corpus
+from shared.sentences.tokenised import (
+    TokenisedSentences,
+    tokenise_documents,
+    tokenise_texts,
+    tokenised_chunks,
+    tokenised_corpus,
+)
 from shared.text.tokens import tokenise
 from tests.tiny_notes import tiny_notes
 
@@ -177,22 +183,38 @@ class TestChunks:
         chunks = list(tokenised_chunks(tokenise_documents([*empty, NOTES[0], *empty]), SCHEME))
         assert [len(chunk.words) for chunk in chunks] == [len(tokenise(NOTES[0].text))]
 
-    def test_no_sentence_starts_inside(self) -> None:
+    def test_a_span_lies_within_one_sentence(self) -> None:
+        """Were it cut at its line break, its sentence would tell of the break."""
         text = "Seen by Anna.\nMaria today."
-        spans = (Annotation(8, 20, "DOCTOR"),)
+        spans = (Annotation(8, 19, "DOCTOR"),)
         chunk = next(tokenised_chunks(tokenise_documents([Document("a", text, spans)]), SCHEME))
-        assert len(chunk.lengths) == 2
-        begins = np.cumsum(chunk.lengths) - chunk.lengths
-        assert [SCHEME.tags[tag] for tag in chunk.tags] == [
-            "O",
-            "O",
-            "B-DOCTOR",
-            "I-DOCTOR",
-            "B-DOCTOR",
-            "O",
-            "O",
+        assert chunk.words == ["Seen", "by", "Anna", ".", "Maria", "today", "."]
+        names = [SCHEME.tags[tag] for tag in chunk.tags]
+        assert names == ["O", "O", "B-DOCTOR", "I-DOCTOR", "I-DOCTOR", "O", "O"]
+        assert chunk.lengths.tolist() == [7]
+
+    def test_what_stands_right_beside_a_span_is_labelled_too(self) -> None:
+        note = Document("a", "Seen by Annabel.", (Annotation(8, 12, "DOCTOR"),))
+        chunk = next(tokenised_chunks(tokenise_documents([note]), SCHEME))
+        assert [(word, SCHEME.tags[tag]) for word, tag in zip(chunk.words, chunk.tags, strict=True)] == [
+            ("Seen", "O"),
+            ("by", "O"),
+            ("Annabel", "B-DOCTOR"),
+            (".", "O"),
         ]
-        assert np.all(chunk.tags[begins] % 2 == chunk.tags[begins].astype(bool))
+
+    def test_phi_of_no_category_has_one_token(self) -> None:
+        note = Document("a", "Seen by Ana Maria, 3 Main St.", (Annotation(8, 17, HIDDEN), Annotation(19, 28, HIDDEN)))
+        chunk = next(tokenised_chunks(tokenise_documents([note]), SCHEME))
+        assert chunk.words == ["Seen", "by", "AnaMaria", ",", "MainSt", "."]
+        assert chunk.tags.tolist() == [0, 0, HIDDEN_TAG, 0, HIDDEN_TAG, 0]
+
+    def test_texts_are_cut_whatever_is_labelled(self) -> None:
+        """A pipeline that saw the labels of the notes that it is judged on would be judged too well."""
+        for (_, seen), (_, alone) in zip(
+            tokenise_texts(NOTES), tokenise_texts([Document(one.identifier, one.text) for one in NOTES]), strict=True
+        ):
+            assert (seen.words, seen.sentences()) == (alone.words, alone.sentences())
 
     def test_a_label_that_the_scheme_does_not_know_is_an_error(self) -> None:
         note = Document("n-1", "Hello Brunhilda", (Annotation(6, 15, "SPACESHIP"),))

@@ -11,7 +11,7 @@ from shared.errors import ConfigurationError, TrainingError
 from shared.models import lstm
 from shared.models.representer import Representer
 from shared.sentences.ragged import RaggedSentences
-from shared.training.dann import DannConfig, _Trainer, reverse_gradient, train_representer
+from shared.training.dann import DannConfig, DannTraining, reverse_gradient, train_representer
 from shared.training.representing import TrainingRecord
 from tests.shared.training.trained import BROKEN, NO_PHI, SHAPE, SOURCE, TABLE, weights
 
@@ -53,7 +53,7 @@ def test_the_adversaries_go_down_their_loss_and_the_representer_up(
 ) -> None:
     monkeypatch.setattr(lstm, "_fast_bfloat16", lambda: False)
     config = DannConfig(adversary_hidden=6, weight=3.0, ramp=0.0)
-    trainer = _Trainer(SOURCE, TABLE, 3, SHAPE, config, lambda *step: None)
+    trainer = DannTraining(SOURCE, TABLE, 3, SHAPE, config, lambda *step: None)
     batch = next(SOURCE.batches(16))
     pair, twin = trainer.twins(next(trainer.pair_batches()))
     adversaries: Any = trainer.adversaries
@@ -69,7 +69,7 @@ def test_the_adversaries_go_down_their_loss_and_the_representer_up(
     }[side]
 
     def attack() -> torch.Tensor:
-        return trainer.losses(batch, pair, twin)[1]
+        return trainer.losses(batch, pair, twin, config.strength(0.5))[1]
 
     torch.manual_seed(5)
     torch.autograd.backward(attack())
@@ -94,7 +94,7 @@ def test_a_training_gives_a_frozen_representer_and_its_record() -> None:
     representer, record = train_representer(SOURCE, TABLE, 3, SHAPE, RECIPE, lambda *step: steps.append(step))
     assert not representer.training
     assert not any(parameter.requires_grad for parameter in representer.parameters())
-    assert record.part == ["joint"] * 2
+    assert record.part == ["joint"] * 2 + ["restored"]
     assert record.task_loss[1] < record.task_loss[0]
     assert all(0 <= accuracy <= 1 for accuracy in record.adversary_accuracy)
     assert min(record.noise) >= SHAPE.noise_floor
@@ -117,7 +117,9 @@ def test_a_loss_that_is_not_finite_is_an_error() -> None:
         trained(0, BROKEN)
 
 
-@pytest.mark.parametrize("setting", [{"epochs": 0}, {"batch": 0}, {"weight": 0.0}, {"clip": 0.0}, {"ramp": -1.0}])
+@pytest.mark.parametrize(
+    "setting", [{"epochs": 0}, {"batch": 0}, {"weight": 0.0}, {"clip": 0.0}, {"ramp": -1.0}, {"patience": 0}]
+)
 def test_a_setting_that_cannot_work_is_refused(setting: dict[str, float]) -> None:
     with pytest.raises(ConfigurationError):
         DannConfig(**setting)  # type: ignore[arg-type]

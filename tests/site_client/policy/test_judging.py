@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.constructions.promised import Recomputed, RecomputedOnNotes
+from shared.constructions.promised import Narrowed, Recomputed, RecomputedOnNotes
 from site_client.policy.comparing import compare_protection
 from site_client.policy.enforcing import Judgement
 from site_client.policy.facts import AuditFacts, ReleaseFacts
@@ -49,6 +49,9 @@ def test_a_good_release_keeps_the_usual_policy() -> None:
         (DEFAULT, {"procedures": ()}, Demand.CONSTRUCTION),
         (DEFAULT, {"cluster_size": 99}, Demand.CLUSTER),
         (DEFAULT, {"cluster_size": 1, "unlisted_public_words": 3}, Demand.CLUSTER),
+        (DEFAULT, {"narrowed": None}, Demand.NARROWING),
+        (DEFAULT, {"narrowed": Narrowed(201, 3)}, Demand.NARROWING),
+        (DEFAULT, {"narrowed": Narrowed(200, 4)}, Demand.NARROWING),
         (replace(DEFAULT, hide_casing=True), {}, Demand.CASING),
         (PAPER, {**NOISY, "mu": math.inf}, Demand.NOISE),
         (PAPER, {**NOISY, "mu": math.nan}, Demand.NOISE),

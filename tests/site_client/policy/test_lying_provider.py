@@ -38,8 +38,8 @@ from tests.tiny_notes import tiny_notes, write_notes
 
 KEY = "-".join(["0000"] * 8)
 BANK = SurrogateBank(tuple((category, ("Waldtraut",)) for category in range(len(sites.SCHEME.categories))))
-# Few words are in tiny notes.
-FEW = ("--least-cluster", "4")
+# Few words are in tiny notes, and few notes.
+FEW = ("--least-cluster", "4", "--least-new-notes", "0")
 LIKENESS = ("--enable", "k-anonymous")
 
 

@@ -212,10 +212,9 @@ def test_surrogates_are_drawn_anew_in_every_share_and_all_else_is_the_same(tmp_p
 
 
 def text_has_phi(sentence: bytes) -> bool:
-    """A token is as many numbers as the vocabulary has dimensions, a tag and a casing class."""
-    numbers = 2 * sites.vocabulary().dim
-    tokens = len(sentence) // (numbers + 2)
-    return any(sentence[numbers * tokens : (numbers + 1) * tokens])
+    """A token is a code of four bytes, a tag and a casing class."""
+    tokens = len(sentence) // 6
+    return any(sentence[4 * tokens : 5 * tokens])
 
 
 def test_notes_of_many_chunks_are_encoded_as_one(construction: Construction, monkeypatch: pytest.MonkeyPatch) -> None:

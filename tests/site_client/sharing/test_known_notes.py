@@ -1,17 +1,30 @@
-"""Notes are known again by digests that never leave and tell nothing; what the ledger says decides which shares count."""
+"""Notes and sentences are known again by digests that never leave and tell nothing; the ledger says which shares have left."""
 
 from __future__ import annotations
 
 import stat
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from protocols.canonical import Json
+from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
+from shared.text.tokens import tokenise
 from site_client import ledger
+from site_client.errors import WorkspaceError
 from site_client.ledger import Event
-from site_client.sharing.known_notes import KnownNotes, NoteDigests
+from site_client.sharing.known_notes import (
+    DigestKey,
+    ShareDigests,
+    are_among,
+    read_digests,
+    save_digests,
+    shares_that_left,
+)
 from site_client.workspace import Workspace, create
+from tests.site_client.sites import SCHEME
+from tests.tiny_notes import note
 
 TEXTS = ["Brunhilda was seen.\n", "Quintus was not.\n", "Nobody came."]
 
@@ -19,13 +32,6 @@ TEXTS = ["Brunhilda was seen.\n", "Quintus was not.\n", "Nobody came."]
 @pytest.fixture
 def site(tmp_path: Path) -> Workspace:
     return create(tmp_path / "site", "north")
-
-
-def digest(site: Workspace, texts: list[str]) -> NoteDigests:
-    made = NoteDigests(site)
-    for text in texts:
-        made.add(text)
-    return made
 
 
 def leave(site: Workspace, sequence: int) -> None:
@@ -42,50 +48,97 @@ def receipt(site: Workspace, sequence: int, state: str) -> None:
     ledger.record(site, Event.RECEIPT, {"sequence": sequence, "state": state})
 
 
-def test_notes_of_shares_that_left_are_known_again(site: Workspace) -> None:
-    for sequence, texts in ((1, TEXTS[:2]), (2, TEXTS[1:]), (3, TEXTS)):
-        digest(site, texts).save(sequence)
-    assert digest(site, TEXTS).known() == KnownNotes(0, 3, ())
-    leave(site, 1)
-    assert digest(site, [*TEXTS, "Another."]).known() == KnownNotes(2, 4, (1,))
-    leave(site, 2)
-    assert digest(site, TEXTS[::-1]).known() == KnownNotes(3, 3, (1, 2))
+def digests(site: Workspace, texts: list[str] = TEXTS) -> ShareDigests:
+    key = DigestKey(site)
+    chunk = tokenised_corpus([note(str(number), text) for number, text in enumerate(texts)], SCHEME)
+    words = np.concatenate([key.sentences(tokenise(text)) for text in texts])
+    pairs = np.unique(np.stack([words, key.labelled(words, chunk)], 1), axis=0)
+    return ShareDigests(frozenset(map(key.note, texts)), pairs[:, 0], pairs[:, 1], "ab" * 32, (1,), 3)
 
 
-@pytest.mark.parametrize(("state", "known"), [("accepted", 3), ("quarantined", 3), ("rejected", 0), ("withdrawn", 0)])
-def test_shares_that_were_refused_or_taken_back_do_not_count(state: str, known: int, site: Workspace) -> None:
-    digest(site, TEXTS).save(1)
-    leave(site, 1)
-    receipt(site, 1, state)
-    assert digest(site, TEXTS).known().known == known
+def test_what_was_submitted_has_left_whatever_became_of_it(site: Workspace) -> None:
+    assert shares_that_left(site) == {}
+    for sequence, state in ((5, "accepted"), (2, "rejected"), (3, "withdrawn"), (4, "quarantined")):
+        leave(site, sequence)
+        receipt(site, sequence, state)
+    leave(site, 6)
+    assert shares_that_left(site) == {2: False, 3: False, 4: True, 5: True, 6: True}
+    receipt(site, 6, "withdrawn")
+    assert not shares_that_left(site)[6]
+
+
+def test_what_was_kept_of_a_share_is_read_again(site: Workspace) -> None:
+    kept = digests(site)
+    save_digests(site, 7, kept)
+    read = read_digests(site, 7)
+    assert (read.notes, read.representer, read.again, read.new_notes) == (kept.notes, "ab" * 32, (1,), 3)
+    assert read.sentences.tolist() == kept.sentences.tolist() == sorted(kept.sentences.tolist())
+    assert read.labelled.tolist() == kept.labelled.tolist()
+    assert len(read.sentences) == 3
+
+
+def test_of_a_share_of_an_earlier_version_its_notes_are_known_or_nothing(site: Workspace) -> None:
+    assert not read_digests(site, 1).notes
+    (site.root / "known-notes").mkdir()
+    (site.root / "known-notes" / "0001.digests").write_bytes(b"a" * 16 + b"b" * 16)
+    read = read_digests(site, 1)
+    assert read.notes == {b"a" * 16, b"b" * 16}
+    assert read.of_earlier_version
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[:-3], lambda data: data[:-8], lambda data: b"{}\n", lambda data: b"x"]
+)
+def test_damaged_digests_are_refused(damage: object, site: Workspace) -> None:
+    save_digests(site, 1, digests(site))
+    path = site.root / "known-notes" / "0001.sentences"
+    path.write_bytes(damage(path.read_bytes()))  # type: ignore[operator]
+    with pytest.raises(WorkspaceError, match=r"0001\.sentences"):
+        read_digests(site, 1)
+
+
+def test_without_its_key_nobody_goes_on_as_if_nothing_had_left(site: Workspace) -> None:
+    save_digests(site, 1, digests(site))
+    site.notes_key.unlink()
+    with pytest.raises(WorkspaceError, match=r"notes\.key"):
+        DigestKey(site)
+    assert not site.notes_key.exists()
 
 
 def test_white_space_makes_no_other_note_and_a_word_does(site: Workspace) -> None:
-    digest(site, TEXTS[:1]).save(1)
-    leave(site, 1)
-    assert digest(site, ["\r\n Brunhilda  was seen. "]).known().known == 1
-    assert digest(site, ["Brunhilda was seen"]).known().known == 0
+    key = DigestKey(site)
+    assert key.note("\r\n Brunhilda  was seen. ") == key.note(TEXTS[0])
+    assert key.note("Brunhilda was seen") != key.note(TEXTS[0])
 
 
-def test_a_share_of_an_earlier_version_is_not_known(site: Workspace) -> None:
-    leave(site, 1)
-    assert digest(site, TEXTS).known().known == 0
+def test_a_sentence_is_its_words_and_its_labels_are_known_apart(site: Workspace) -> None:
+    key = DigestKey(site)
+    one, other = (key.sentences(tokenise(text)) for text in ("Anna came.\nBob left.", "BOB left.\n\nAnna  came."))
+    assert one.tolist() == other.tolist()[::-1]
+    words = ["Anna", "came", "."]
+    chunks = [TokenisedSentences(words, np.array(tags, np.uint8), np.array([3])) for tags in ([0, 0, 0], [1, 0, 0])]
+    plain, tagged = (key.labelled(one[:1], chunk).tolist() for chunk in chunks)
+    assert plain != tagged
 
 
 def test_what_is_kept_is_its_owners_alone_and_tells_no_order_and_no_text(site: Workspace) -> None:
-    digest(site, TEXTS).save(1)
-    digest(site, TEXTS[::-1]).save(2)
-    first, second = sorted((site.root / "known-notes").iterdir())
-    assert first.read_bytes() == second.read_bytes()
-    assert len(first.read_bytes()) == 16 * len(TEXTS)
-    for path, rights in ((first, 0o600), (first.parent, 0o700), (site.notes_key, 0o600)):
-        assert stat.S_IMODE(path.stat().st_mode) == rights
+    save_digests(site, 1, digests(site))
+    save_digests(site, 2, digests(site, TEXTS[::-1]))
+    folder = site.root / "known-notes"
+    for suffix in ("digests", "sentences"):
+        first, second = (folder / f"000{number}.{suffix}" for number in (1, 2))
+        assert first.read_bytes() == second.read_bytes()
+        assert stat.S_IMODE(first.stat().st_mode) == 0o600
+        assert not any(word.encode() in first.read_bytes() for word in "Brunhilda seen Quintus Nobody".split())
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE(site.notes_key.stat().st_mode) == 0o600
     other = create(site.root.parent / "other", "north")
-    digest(other, TEXTS).save(1)
-    assert (other.root / "known-notes" / first.name).read_bytes() != first.read_bytes()
+    assert not digests(other).notes & digests(site).notes
+    assert not are_among(digests(other).sentences, digests(site).sentences).any()
 
 
-def test_the_line_names_notes_and_shares() -> None:
-    assert KnownNotes(37, 40, (3,)).lines()[0].startswith("37 of 40 notes were shared before (share 3)")
-    assert "(shares 3, 5)" in KnownNotes(37, 40, (3, 5)).lines()[0]
-    assert KnownNotes(0, 40, ()).lines() == []
+def test_digests_are_found_among_others() -> None:
+    known = np.array([2, 5, 5, 9], dtype=np.uint64)
+    wanted = np.array([9, 1, 5, 10, 2, 0], dtype=np.uint64)
+    assert are_among(wanted, known).tolist() == [value in (2, 5, 9) for value in wanted.tolist()]
+    assert not are_among(wanted, known[:0]).any()

@@ -1,0 +1,209 @@
+"""What shares of codes are worth beside what anybody reads in them: MEDDOCAN, a provider of 50 notes and hospitals of 450.
+
+All three sides get the same inputs, both views of a word, and equally many steps. The share goes the whole way: representer, release,
+`encode`, ingest, pool, head, release. What is read is counted over the words of the development notes that are no PHI.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from aggregator.training.representer import PublicMaterial, RepresenterOptions
+from bench import corpora
+from bench.outcomes import Comparison, Outcome, load_or_measure, score_pipeline
+from bench.privacy.material import PROVIDER_NOTES, background, spanish, spanish_names
+from bench.results import Entry
+from bench.results_loop import private_pipeline
+from shared.constructions.procedures.codes import CodedSurrogates
+from shared.constructions.registry import find_procedure
+from shared.constructions.training import TrainingMaterial
+from shared.document import Document
+from shared.labels import load_scheme
+from shared.pipeline.pipeline import Pipeline
+from shared.progress import silent
+from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks, tokenised_corpus
+from shared.text.tokens import tokenise
+from shared.training.tagging import TaggingConfig, train_tagger
+
+COMMAND = "python -m bench.results_privacy worth"
+DATA = "meddocan/dev"
+SEEDS, STEPS = (1, 2, 3), 2500
+_BATCH = 32
+# A content word has so many letters, and is not among so many commonest words of the notes.
+_LETTERS, _COMMONEST = 4, 200
+_FEW_DOCUMENTS = 20
+_NOTE = (
+    "50 provider and 450 hospital notes, fastText of public text, 2,500 steps for every side, all with both views; the number of common "
+    "words, 200, was chosen over 500 on these notes with one seed"
+)
+
+
+def measure() -> list[Entry]:
+    """Worth and what is read, as entries."""
+    sides = [[_outcome(side, seed) for seed in SEEDS] for side in _SIDES]
+    compared = Comparison(*sides)
+    entries = []
+    for kind, name, target in (("entities", "strict", 0.75), ("tokens", "token-binary", 0.65)):
+        value, interval = compared.gain(kind)
+        means = [
+            float(np.mean([getattr(one, f"{kind[:-1] if kind == 'tokens' else 'entity'}_f1") for one in side]))
+            for side in sides
+        ]
+        note = f"F1 alone {means[0]:.4f}, raw {means[1]:.4f}, shares {means[2]:.4f}; {_NOTE}"
+        entries.append(
+            _entry(
+                f"worth of a share of codes, {name}",
+                value,
+                target,
+                ">=",
+                interval,
+                len(SEEDS),
+                note,
+                "of what raw notes add",
+            )
+        )
+    return entries + _read_entries(Reading.of_dev())
+
+
+def _outcome(side: str, seed: int) -> Outcome:
+    found = load_or_measure(
+        f"worth-{side}-{seed}", lambda: asdict(score_pipeline(_SIDES[side](seed), corpora.meddocan("dev")))
+    )
+    return Outcome.of(found)
+
+
+def _material() -> PublicMaterial:
+    return PublicMaterial(corpora.meddocan("train")[:PROVIDER_NOTES], spanish(), background(), spanish_names())
+
+
+def construction() -> CodedSurrogates:
+    """The default construction of the provider."""
+    scheme = load_scheme("meddocan")
+    notes = corpora.meddocan("train")[:PROVIDER_NOTES]
+    chunks = list(tokenised_chunks(tokenise_documents(notes), scheme))
+    options = RepresenterOptions()
+    material = TrainingMaterial(chunks, spanish(), scheme, background(), spanish_names())
+    made = find_procedure(options.procedure).train(material, options, silent).construction
+    assert isinstance(made, CodedSurrogates)
+    return made
+
+
+def _recipe(sentences: int, seed: int) -> TaggingConfig:
+    """As many epochs as make the steps."""
+    return TaggingConfig(epochs=max(1, round(STEPS * _BATCH / sentences)), batch=_BATCH, seed=seed)
+
+
+def _raw(notes: list[Document], seed: int) -> Pipeline:
+    made = construction()
+    source = made.noise_free(tokenised_corpus(notes, made.scheme))
+    return Pipeline(made, train_tagger(source, len(made.scheme.tags), _recipe(source.sentences, seed)))
+
+
+def _shared(seed: int) -> Pipeline:
+    notes = corpora.meddocan("train")
+    sentences = tokenised_corpus(notes, load_scheme("meddocan")).sentences
+    return private_pipeline(
+        _material(), {"hospital": notes[PROVIDER_NOTES:]}, "meddocan", RepresenterOptions(), _recipe(sentences, seed)
+    )
+
+
+_SIDES: dict[str, Callable[[int], Pipeline]] = {
+    "alone": lambda seed: _raw(corpora.meddocan("train")[:PROVIDER_NOTES], seed),
+    "raw": lambda seed: _raw(corpora.meddocan("train"), seed),
+    "share": _shared,
+}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Words outside PHI that anybody reads exactly in a share, and how many there are.
+
+    Args:
+        words: all of them.
+        content: content words.
+        rare: content words that few public documents hold.
+    """
+
+    words: tuple[int, int]
+    content: tuple[int, int]
+    rare: tuple[int, int]
+
+    @classmethod
+    def of_dev(cls) -> Reading:
+        """Of the development notes, kept from run to run."""
+        found: dict[str, Any] = load_or_measure("worth-read", lambda: asdict(_read(construction())))
+        return cls(*(tuple(found[name]) for name in ("words", "content", "rare")))
+
+
+def _read(made: CodedSurrogates) -> Reading:
+    sentences = tokenised_corpus(corpora.meddocan("dev"), made.scheme)
+    codes = made.codes(made.replaced(sentences, torch.Generator().manual_seed(0)))
+    outside, exact = sentences.tags == 0, codes < len(made.vectors)
+    content = outside & _is_content(sentences)
+    rare = content & _is_rare(sentences)
+
+    def counts(chosen: NDArray[np.bool_]) -> tuple[int, int]:
+        return int((exact & chosen).sum()), int(chosen.sum())
+
+    return Reading(counts(outside), counts(content), counts(rare))
+
+
+def _is_content(sentences: TokenisedSentences) -> NDArray[np.bool_]:
+    lowered = [word.lower() for word in sentences.words]
+    commonest = {word for word, _ in Counter(filter(str.isalpha, lowered)).most_common(_COMMONEST)}
+    return np.array([len(word) >= _LETTERS and word.isalpha() and word not in commonest for word in lowered])
+
+
+def _is_rare(sentences: TokenisedSentences) -> NDArray[np.bool_]:
+    documents: Counter[str] = Counter()
+    for text in background():
+        documents.update({word.lower() for word in tokenise(text).words})
+    return np.array([documents[word.lower()] < _FEW_DOCUMENTS for word in sentences.words])
+
+
+def _read_entries(read: Reading) -> list[Entry]:
+    entries = []
+    for name, (hits, total), target in (
+        ("words that are no PHI", read.words, None),
+        ("content words", read.content, 0.10),
+        (f"content words in fewer than {_FEW_DOCUMENTS} public documents", read.rare, 0.02),
+    ):
+        note = f"{hits} of {total}; the code of a public word is the word; content words have {_LETTERS} letters and are not among the {_COMMONEST} commonest of the notes"
+        entries.append(
+            _entry(
+                f"read exactly in a share of codes: {name}", hits / total, target, "<=", None, 1, note, "of these words"
+            )
+        )
+    return entries
+
+
+def _entry(
+    measure: str,
+    value: float,
+    target: float | None,
+    direction: str,
+    interval: tuple[float, float] | None,
+    seeds: int,
+    note: str,
+    unit: str,
+) -> Entry:
+    rounded = None if interval is None else (round(interval[0], 4), round(interval[1], 4))
+    return Entry(
+        measure,
+        round(value, 4),
+        target,
+        direction if target is not None else "",
+        unit,
+        rounded,
+        seeds,
+        DATA,
+        COMMAND,
+        note,
+    )

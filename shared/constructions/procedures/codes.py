@@ -1,0 +1,65 @@
+"""`surrogates`, the default, and `k-anonymous`: shares of codes.
+
+What is shown of a word is as in `surrogates_centres` and `k_anonymous_centres`, of which these are the successors, and less: what is
+far from PHI is narrowed. What a head gets of it is more: see `shared.constructions.procedures.coded`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from shared.anonymity.public_words import PublicRule
+from shared.anonymity.surrogates import surrogate_bank
+from shared.constructions.procedures.coded import Coded, explain_narrowing
+from shared.constructions.procedures.k_anonymous import cluster_counted, project
+from shared.constructions.procedures.surrogates import Surrogates, hidden_names
+from shared.constructions.training import Procedure, Trained, TrainingMaterial, TrainingOptions
+from shared.embeddings.generalised import fold_casing
+from shared.embeddings.members import MemberVectors, keep_members
+from shared.labels import categories_of_any_form
+from shared.progress import Progress
+
+
+@dataclass(frozen=True)
+class CodedSurrogates(Coded, Surrogates):
+    """Public PHI in the place of a hospital's own, and codes for all that is shown."""
+
+    vectors: MemberVectors
+
+    made_by = ("surrogates",)
+    formerly = ()
+
+    @staticmethod
+    def explain(stated: Mapping[str, float]) -> list[str]:
+        """What both say."""
+        return Surrogates.explain(stated) + explain_narrowing(stated)
+
+
+def _keep_members(material: TrainingMaterial, options: TrainingOptions, rule: PublicRule) -> MemberVectors:
+    clear = fold_casing(material.vectors, material.names)
+    shown, frequencies = cluster_counted(clear, material, options, rule)
+    return keep_members(clear, shown, frequencies, options.common_words, options.exact_window, options.cluster_size)
+
+
+def _train_k_anonymous(material: TrainingMaterial, options: TrainingOptions, progress: Progress) -> Trained:
+    vectors = _keep_members(material, options, K_ANONYMOUS.rule)
+    return Trained(Coded(vectors, project(vectors, options), material.scheme))
+
+
+def _train_surrogates(material: TrainingMaterial, options: TrainingOptions, progress: Progress) -> Trained:
+    vectors = _keep_members(material, options, SURROGATES.rule)
+    names = hidden_names(material.names, vectors)
+    bank = surrogate_bank(
+        material.chunks,
+        names,
+        hides_casing=options.hide_casing,
+        public_lists=material.public_lists,
+        any_form=categories_of_any_form(material.scheme),
+    )
+    return Trained(CodedSurrogates(vectors, project(vectors, options), material.scheme, bank))
+
+
+K_ANONYMOUS = Procedure("k-anonymous", Coded, _train_k_anonymous, clusters=True)
+# Surrogates take the place of labelled PHI ahead of the vocabulary, so a word is not asked how often it is PHI.
+SURROGATES = Procedure("surrogates", CodedSurrogates, _train_surrogates, clusters=True, rule=PublicRule())

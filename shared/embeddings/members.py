@@ -1,0 +1,175 @@
+"""A k-anonymous vocabulary whose words keep their own vectors, beside what is shown of them.
+
+What may leave the house of a word is a code: its own if it is public, else that of its cluster; far from PHI the words that are
+public but not common show a cluster of public words too ("narrowing"). So what is shown is as in `generalised`, and less.
+
+The vectors themselves are public, all of them. Whoever reads a share can turn the code of a cluster into any member, and the hospital
+looks at its own words as they are: a head sees a word, or a member drawn in its place, beside the centre of its cluster. That is
+post-processing, and changes nothing of what a code tells.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.embeddings.cache import RowCache
+from shared.embeddings.generalised import PUBLIC, FoldedVectors, GeneralisedVectors, group_words
+from shared.embeddings.vectors import CACHED_ROWS, unit_rows, unknown_row
+from shared.errors import EmbeddingError
+
+MOST_WINDOW = 255
+
+
+@dataclass(frozen=True)
+class Narrowing:
+    """What is shown of public words that are far from PHI.
+
+    Args:
+        generals: cluster of each public word among the clusters of public words, int32 `[words]`, -1 for hidden words.
+        common: public words that are shown as they are wherever they stand, bool `[words]`.
+        window: a word is near PHI if a labelled token of its sentence is at most so many tokens away.
+    """
+
+    generals: NDArray[np.int32]
+    common: NDArray[np.bool_]
+    window: int
+
+
+class MemberVectors(GeneralisedVectors):
+    """Generalised vectors, and beside them the words' own.
+
+    Args:
+        shown: the vectors of what is shown where nothing is narrowed.
+        hidden: the hidden words' own vectors, in the order of the vocabulary, float32 `[hidden words, dim]`.
+        narrowing: of the public words.
+
+    Raises:
+        EmbeddingError: they do not fit each other.
+    """
+
+    def __init__(self, shown: GeneralisedVectors, hidden: NDArray[np.float32], narrowing: Narrowing) -> None:
+        super().__init__(shown.words, shown.matrix, shown.flags, shown.classes, shown.subwords, shown.largest_share)
+        self.hidden = hidden
+        self.narrowing = narrowing
+        self._check_members()
+        self.hidden.flags.writeable = False
+        self._own_row = np.cumsum(self.classes >= 0) - 1
+        self._own_rows = RowCache(CACHED_ROWS if self.subwords else 1, self.dim, np.float32, self._unknown_exact)
+
+    def __repr__(self) -> str:
+        return f"MemberVectors({len(self.words)} words, {len(self.centres)} clusters of at least {self.k})"
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of all that decides a vector, in hex."""
+        total = hashlib.sha256(super().digest.encode("ascii"))
+        total.update(np.ascontiguousarray(self.hidden, dtype="<f4").data)
+        total.update(np.ascontiguousarray(self.narrowing.generals, dtype="<i4").data)
+        total.update(self.narrowing.common.tobytes() + bytes([self.narrowing.window]))
+        return total.hexdigest()
+
+    def stored_besides(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """See WordVectors."""
+        tensors, fields = super().stored_besides()
+        tensors |= {
+            "hidden": self.hidden,
+            "generals": self.narrowing.generals,
+            "common": self.narrowing.common.astype(np.uint8),
+        }
+        return tensors, fields | {"members": True, "window": self.narrowing.window, "hidden_words": len(self.hidden)}
+
+    @property
+    def public(self) -> NDArray[np.bool_]:
+        """Which words may be shown as they are, bool `[words]`."""
+        marked: NDArray[np.bool_] = self.classes == PUBLIC
+        return marked
+
+    @cached_property
+    def cluster_centres(self) -> NDArray[np.float32]:
+        """Of the clusters of hidden words, then of those of public words, float32 `[clusters, dim]`."""
+        groups = self.narrowing.generals
+        rows = [self.matrix[groups == group].mean(axis=0) for group in range(int(groups.max(initial=-1)) + 1)]
+        return np.concatenate([self.centres, unit_rows(np.stack(rows))]) if rows else self.centres
+
+    @cached_property
+    def clusters(self) -> NDArray[np.int64]:
+        """The row of `cluster_centres` of each word, int64 `[words]`."""
+        return np.where(self.public, len(self.centres) + self.narrowing.generals, self.classes).astype(np.int64)
+
+    @cached_property
+    def members(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The words cluster by cluster, int64 `[words]`, and where each cluster starts, int64 `[clusters + 1]`."""
+        order = np.argsort(self.clusters, kind="stable")
+        starts = np.searchsorted(self.clusters[order], np.arange(len(self.cluster_centres) + 1))
+        return order, starts
+
+    def own_rows(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        """The vectors of some words of the vocabulary as they are, float32 `[ids, dim]`."""
+        rows = np.take(self.matrix, ids, axis=0)
+        away = np.flatnonzero(self.classes[ids] >= 0)
+        rows[away] = self.hidden[self._own_row[ids[away]]]
+        return rows
+
+    def both_views(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """Each word as it is, and beside it the centre of its cluster; in-house only. float32 `[words, 2 dim]`."""
+        ids = self.ids(words)
+        known = np.maximum(ids, 0)
+        views = np.concatenate([self.own_rows(known), self.cluster_centres[self.clusters[known]]], axis=1)
+        missing = np.flatnonzero(ids < 0)
+        if len(missing):
+            unknown = [words[place] for place in missing.tolist()]
+            views[missing, : self.dim] = self._own_rows.rows(unknown)
+            views[missing, self.dim :] = self.rows(unknown)
+        return views
+
+    def _unknown_exact(self, words: list[str]) -> NDArray[np.float32]:
+        if self.subwords is None:
+            return np.tile(unknown_row(self.dim), (len(words), 1))
+        # Not as a generalised word is shown, which is as its nearest cluster.
+        return FoldedVectors._subword_rows(self, words)
+
+    def _check_members(self) -> None:
+        hidden, narrowing = self.classes >= 0, self.narrowing
+        groups = narrowing.generals
+        if self.hidden.dtype != np.float32 or self.hidden.shape != (int(hidden.sum()), self.dim):
+            raise EmbeddingError("expected a vector for each hidden word, got others; fetch the release again")
+        if not np.isfinite(self.hidden).all() or float(np.linalg.norm(self.hidden, axis=1).max()) > 1.01:
+            raise EmbeddingError("expected finite vectors of length 1, got others; fetch the release again")
+        if groups.dtype != np.int32 or groups.shape != hidden.shape or not np.array_equal(groups < 0, hidden):
+            raise EmbeddingError("expected a cluster for each public word, got others; fetch the release again")
+        if set(np.unique(groups[~hidden]).tolist()) != set(range(int(groups.max(initial=-1)) + 1)):
+            raise EmbeddingError("expected clusters numbered from 0 on, each with a word; fetch the release again")
+        if narrowing.common.dtype != np.bool_ or narrowing.common.shape != hidden.shape:
+            raise EmbeddingError("expected to know of each word whether it is common; fetch the release again")
+        if (narrowing.common & hidden).any() or not 0 <= narrowing.window <= MOST_WINDOW:
+            raise EmbeddingError("expected common words that are public, and a window; fetch the release again")
+
+
+def keep_members(
+    vectors: FoldedVectors, shown: GeneralisedVectors, frequencies: NDArray[np.int64], common: int, window: int, k: int
+) -> MemberVectors:
+    """The shown vocabulary with the words' own vectors beside it.
+
+    Args:
+        vectors: all words as they are.
+        shown: the same words, clustered.
+        frequencies: occurrences in public text, int64 `[words]`.
+        common: so many of the commonest public words are shown wherever they stand.
+        window: see Narrowing.
+        k: least number of public words in a cluster of them, where there are as many.
+    """
+    public = np.flatnonzero(shown.classes == PUBLIC)
+    generals = np.full(len(shown), -1, dtype=np.int32)
+    for group, rows in enumerate(group_words(vectors.matrix[public], min(k, len(public)))):
+        generals[public[rows]] = group
+    commonest = np.zeros(len(shown), dtype=np.bool_)
+    commonest[public[np.argsort(-frequencies[public], kind="stable")[:common]]] = True
+    hidden = np.ascontiguousarray(vectors.matrix[shown.classes >= 0])
+    return MemberVectors(shown, hidden, Narrowing(generals, commonest, window))

@@ -1,0 +1,1 @@
+"""PHI that rules find, and names that lists know."""

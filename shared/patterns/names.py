@@ -1,0 +1,68 @@
+"""Names that public lists know, in a text: words with a capital one after another, of which one at least stands on a list.
+
+A name on a list may be a word as well ("Rosa", "Cruz"), so a single one is a doubtful finding, and two beside each other are a sure one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+
+from shared.anonymity.names import default_names
+from shared.embeddings.generalised import strip_accents
+from shared.labels import HIDDEN, LabelScheme
+from shared.patterns.engine import CAPITALS, Suspicion, category_of
+
+_PEOPLE = ("PATIENT", "NOMBRE_SUJETO_ASISTENCIA", "NAME", "PERSON")
+_PLACES = ("STATE", "TERRITORIO", "LOCATION", "GEOGRAPHIC")
+# It begins with its capital, so that the search can skip what is none.
+_WORD = re.compile(rf"[{CAPITALS}](?<!\w.)[^\W\d_]{{2,}}")
+# What may stand between two words of one name.
+_BETWEEN = re.compile(r"(?: |-|,? ?)(?:(?:de|del|la|las|los|y) ){0,2}")
+_FIRST = re.compile(r"(?:^|[\n.:;?!])[\s\"'(-]*$")
+_TWO, _ONE, _AHEAD, _PLACE = 0.9, 0.55, 0.35, 0.55
+
+
+class NameLists:
+    """Finds what stands on public lists of names.
+
+    Args:
+        scheme: of the categories.
+        people: lists of given names and surnames; None for those that come with the program.
+        places: a list of places, likewise.
+    """
+
+    def __init__(
+        self, scheme: LabelScheme, people: Sequence[Sequence[str]] | None = None, places: Sequence[str] | None = None
+    ) -> None:
+        given, surnames, regions = default_names(scheme.name)
+        self._people = _as_written(chain(*((given, surnames) if people is None else people)))
+        self._places = _as_written(regions if places is None else places)
+        self._person, self._place = (category_of(names, scheme) or HIDDEN for names in (_PEOPLE, _PLACES))
+
+    def find(self, text: str) -> Iterator[Suspicion]:
+        """Every run of words with a capital from the first that stands on a list."""
+        run: list[re.Match[str]] = []
+        for word in _WORD.finditer(text):
+            if run and not _BETWEEN.fullmatch(text, run[-1].end(), word.start()):
+                yield from self._suspicion(text, run)
+                run = []
+            folded = word[0].lower()
+            if run or folded in self._people:
+                run.append(word)
+            elif folded in self._places:
+                yield Suspicion(word.start(), word.end(), self._place, _PLACE, "list of places")
+        yield from self._suspicion(text, run)
+
+    def _suspicion(self, text: str, run: Sequence[re.Match[str]]) -> Iterator[Suspicion]:
+        if run:
+            start = run[0].start()
+            # The first word of a sentence has a capital whatever it is.
+            alone = _AHEAD if _FIRST.search(text, max(0, start - 8), start) else _ONE
+            yield Suspicion(start, run[-1].end(), self._person, alone if len(run) == 1 else _TWO, "list of names")
+
+
+def _as_written(names: Iterable[str]) -> frozenset[str]:
+    """Names in lower case, with their accents and without: to strip those of every word of a text takes long."""
+    return frozenset(form for name in names for form in (name.lower(), strip_accents(name)))

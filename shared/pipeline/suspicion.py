@@ -1,0 +1,61 @@
+"""What a pipeline takes for PHI, and how sure it is: also where it is not sure enough to say so by its best tags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.document import Document
+from shared.labels import LabelScheme
+from shared.patterns.engine import Suspicion
+from shared.pipeline.pipeline import Pipeline, document_groups
+from shared.text.tokens import Tokens
+
+SOURCE = "pipeline"
+# What is less probable nobody wants to look at.
+LEAST = 0.2
+
+
+def suspect(
+    pipeline: Pipeline, documents: Iterable[Document], least: float = LEAST
+) -> Iterator[tuple[Document, list[Suspicion]]]:
+    """Each document, and its stretches of tokens that are PHI with some probability.
+
+    Args:
+        pipeline: of a release.
+        documents: read as they are needed; what is labelled in them is not looked at.
+        least: probability of every token of a stretch; its certainty is their mean.
+    """
+    for group in document_groups(documents):
+        found = list(pipeline.probabilities(group))
+        certainty = np.concatenate([np.zeros(0, np.float32), *(one for one, _ in found)])
+        category = np.concatenate([np.zeros(0, np.int64), *(one for _, one in found)])
+        begin = 0
+        for document, tokens in group:
+            own = slice(begin, begin + len(tokens))
+            yield document, list(_stretches(tokens, certainty[own], category[own], pipeline.encoder.scheme, least))
+            begin += len(tokens)
+
+
+def _stretches(
+    tokens: Tokens, certainty: NDArray[np.float32], category: NDArray[np.int64], scheme: LabelScheme, least: float
+) -> Iterator[Suspicion]:
+    """Consecutive tokens of one sentence and one category."""
+    marked = certainty >= least
+    starts = np.zeros(len(tokens), dtype=np.bool_)
+    starts[tokens.sentence_starts] = True
+    ahead = np.concatenate([np.zeros(1, np.bool_), marked[:-1]])[: len(tokens)]
+    begins = marked & (~ahead | starts | (np.diff(category, prepend=-1) != 0))
+    for first in np.flatnonzero(begins).tolist():
+        end = first + 1
+        while end < len(tokens) and marked[end] and not begins[end]:
+            end += 1
+        yield Suspicion(
+            int(tokens.spans[first, 0]),
+            int(tokens.spans[end - 1, 1]),
+            scheme.categories[int(category[first])],
+            float(certainty[first:end].mean()),
+            SOURCE,
+        )

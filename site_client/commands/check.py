@@ -1,0 +1,77 @@
+"""`site-client check`: probable PHI in the hospital's own labelled notes that nobody has labelled."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from command_line.commands import Computation, examples, json_option, report
+from command_line.notes_options import NotesOptions, notes_options
+from site_client.commands.options import existing_path, folder_option
+
+_file = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command(
+    cls=Computation,
+    epilog=examples(
+        "site-client check labelled-notes/",
+        "site-client check labelled-notes/ --least 0.5 --out to-look-at.json",
+        "site-client check labelled-notes/ --corrected with-suspicions.jsonl",
+    ),
+)
+@click.argument("notes", type=existing_path)
+@click.option("--least", type=click.FloatRange(0, 1), default=0.2, show_default=True, help="List what is as probable.")
+@click.option("--out", type=_file, help="Also write the list, with its words, into a JSON file for you alone.")
+@click.option(
+    "--corrected", type=_file, help="Also write the notes, what is listed among their labels, as JSONL to correct."
+)
+@folder_option
+@json_option
+@notes_options
+def check(
+    notes: Path, least: float, out: Path | None, corrected: Path | None, root: Path, as_json: bool, **reading: Any
+) -> None:
+    """List what may be PHI in labelled notes and has no label, the surest first: found by the pipeline, patterns and lists of names."""
+    from command_line.notes import Notes
+    from shared.labels import load_scheme_file
+    from site_client import workspace
+    from site_client.checking.checker import HIDE_ABOVE, make_checker
+    from site_client.checking.listing import count_by_category, list_suspicions, write_corrected, write_suspicions
+
+    opened = workspace.open_workspace(root)
+    scheme = load_scheme_file(opened.release().folder)
+    read = Notes(notes, NotesOptions.of(reading), scheme, to_share=True)
+    checked = list(make_checker(opened, scheme).check(read))
+    listed = list_suspicions(checked, least)
+    above = sum(one.suspicion.certainty >= HIDE_ABOVE for one in listed)
+    words = sys.stdout.isatty()
+    lines = [*read.lines(), *(one.line(words=words) for one in listed)]
+    if listed and not words:
+        lines.append("the words are shown on a terminal only; --out FILE writes them into a file for you alone")
+    counts = ", ".join(f"{name} {count}" for name, count in count_by_category(listed).items()) or "none"
+    lines.append(f"{len(listed)} stretches of text in {len(checked)} notes may be PHI that nobody labelled: {counts}")
+    if opened.pipeline is None:
+        lines.append("looked for by patterns and lists of names alone: no pipeline was pulled yet")
+    if out is not None:
+        write_suspicions(listed, out)
+        lines.append(f"the list with its words: {out}; it stays in this house")
+    if corrected is not None:
+        added = write_corrected(checked, corrected, least)
+        lines.append(
+            f"the notes with {added} labels more: {corrected}; remove those that are wrong before you encode them"
+        )
+    lines.append(
+        f"`encode` hides the {above} of them that are at least {HIDE_ABOVE:g} sure, and teaches nobody that they are none"
+    )
+    result = {
+        "notes": len(checked),
+        "suspicions": [one.as_json(words=False) for one in listed],
+        "hidden_by_encode": above,
+        "quarantined": read.quarantined,
+        "pipeline": opened.pipeline is not None,
+    }
+    report(result, lines, as_json=as_json)

@@ -1,0 +1,282 @@
+"""Lets through to a share what has not left before, and nothing else.
+
+Whoever holds two shares of a hospital subtracts one from the other. So
+
+- a note that has left is left out whole, whatever its labels are by now, and whatever became of its share: else what is missing, or
+  what is labelled otherwise, would point to what was corrected;
+- a note of which more than half of the tokens stand in sentences that have left counts as that note, edited;
+- of a new note, the sentences that another note has brought out before are left out, so that no sentence comes twice;
+- fewer new notes than the policy asks for are no share: among few, a sentence can be told to be of a certain note.
+
+Under another representer the provider needs the notes of before once more (`--again`), and so it does where a share was refused.
+Then whole shares leave again, with the labels that they left with, and no new note among them: else the two would tell the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.document import Document
+from shared.sentences.tokenised import TokenisedSentences
+from shared.text.tokens import Tokens
+from site_client.errors import PolicyError
+from site_client.sharing.known_notes import (
+    DigestKey,
+    Digests,
+    ShareDigests,
+    are_among,
+    join_digests,
+    read_all,
+    read_digests,
+    save_digests,
+    shares_that_left,
+)
+from site_client.workspace import Workspace
+
+# A note with less to share hides no other.
+LEAST_TOKENS = 10
+# A note of which a larger part has left is that one, edited.
+_EDITED = 0.5
+
+
+@dataclass(frozen=True)
+class Sifted:
+    """What was let through, and what was not.
+
+    Args:
+        notes: that were looked at.
+        counted: notes that count towards the least number: different ones, each with something to share.
+        left_out: notes that were left out: they have left before, or with `again` they have not.
+        sentences: of the other notes that were left out, for they have left with another note.
+        shares: numbers of the earlier shares of what has left before, ascending.
+        again: whether earlier shares were asked for.
+    """
+
+    notes: int
+    counted: int
+    left_out: int
+    sentences: int
+    shares: tuple[int, ...]
+    again: bool = False
+
+    def lines(self) -> list[str]:
+        """For people; none where there is nothing to say."""
+        which = name_shares(self.shares)
+        if self.again:
+            new = [f"{self.left_out} new notes wait: encode them without --again"] if self.left_out else []
+            return [f"{self.notes - self.left_out} notes leave again, as they left before ({which})", *new]
+        lines = []
+        if self.left_out:
+            lines.append(
+                f"{self.left_out} of {self.notes} notes were left out: they have left before ({which}), and a label that was changed "
+                "since must not point to its sentence"
+            )
+        if self.sentences:
+            lines.append(
+                f"{self.sentences} sentences of the other notes were left out: the same words have left before"
+            )
+        return lines
+
+    def as_json(self) -> dict[str, object]:
+        """For programs."""
+        return {
+            "new_notes": 0 if self.again else self.counted,
+            "notes_left_out": self.left_out,
+            "sentences_left_out": self.sentences,
+            "shared_before_in": list(self.shares),
+        }
+
+
+class Sieve:
+    """What every note of one encoding passes on its way to the share.
+
+    Args:
+        workspace: of the site.
+        representer: digest of what the notes are encoded with.
+        again: let earlier shares through, and nothing else: those that left under another representer, or do not count.
+
+    Raises:
+        LedgerError: the ledger was changed, so that nobody knows what has left.
+        WorkspaceError, StorageError: the key or earlier digests are lost or damaged.
+    """
+
+    def __init__(self, workspace: Workspace, representer: str, *, again: bool = False) -> None:
+        self._key = DigestKey(workspace)
+        self._workspace, self._representer, self._again = workspace, representer, again
+        # What counts with this representer would count twice; of what an earlier version shared, the labels are not known.
+        left = {
+            sequence: (
+                digests,
+                again and not digests.of_earlier_version and not (counts and digests.representer == representer),
+            )
+            for sequence, counts, digests in read_all(workspace)
+        }
+        self._left = {sequence: digests for sequence, (digests, _) in left.items()}
+        self._open = {sequence: digests for sequence, (digests, repeatable) in left.items() if repeatable}
+        closed = [digests for digests, repeatable in left.values() if not repeatable]
+        self._closed_notes = frozenset[bytes]().union(*(one.notes for one in closed))
+        self._closed_sentences = join_digests([one.sentences for one in closed])
+        self._open_notes = frozenset[bytes]().union(*(one.notes for one in self._open.values()))
+        self._open_sentences = join_digests([one.sentences for one in self._open.values()])
+        self._passed_notes: set[bytes] = set()
+        self._known_notes: set[bytes] = set()
+        self._known_sentences: list[Digests] = []
+        self._waiting: list[Digests] = []
+        self._sentences: list[Digests] = []
+        self._labelled: list[Digests] = []
+        self._looked_at = self._counted = self._sentences_out = 0
+        self.left_out = 0
+        """Notes that stay here whole."""
+
+    def notes(self, notes: Iterable[tuple[Document, Tokens]]) -> Iterator[tuple[Document, Tokens]]:
+        """The notes that may leave, in their order; `sentences` is asked for theirs in the same order."""
+        for document, tokens in notes:
+            note, sentences = self._key.note(document.text), self._key.sentences(tokens)
+            away, lengths = self._away(sentences), np.diff(tokens.sentence_ends(), prepend=0)
+            self._looked_at += 1
+            self._known_notes.add(note)
+            self._known_sentences.append(sentences[self._have_left(sentences)])
+            if self._stays(note, int(lengths[away].sum()), len(tokens)):
+                self.left_out += 1
+                continue
+            self._counted += note not in self._passed_notes and int(lengths[~away].sum()) >= LEAST_TOKENS
+            self._sentences_out += int(away.sum())
+            self._passed_notes.add(note)
+            self._waiting.append(sentences)
+            yield document, tokens
+
+    def sentences(self, chunk: TokenisedSentences) -> TokenisedSentences:
+        """The sentences of the next chunk of these notes that may leave."""
+        waiting = _all(self._waiting)
+        here, self._waiting = waiting[: chunk.sentences], [waiting[chunk.sentences :]]
+        away = self._away(here)
+        kept, passed = here[~away], chunk.leave_out(away)
+        self._sentences.append(kept)
+        # What a program takes for PHI may be another thing next time; the labels are those that people gave.
+        given = passed.with_tags(np.where(passed.are_doubtful, np.uint8(0), passed.tags))
+        self._labelled.append(self._key.labelled(kept, given))
+        return passed
+
+    def finish(self, least: int) -> Sifted:
+        """What became of all notes, if it may be a share.
+
+        Args:
+            least: different notes that a share must hold.
+
+        Raises:
+            PolicyError: there are fewer; or earlier shares would leave again in part, or with other labels.
+        """
+        known = join_digests(self._known_sentences)
+        shares = tuple(
+            sequence
+            for sequence, one in self._left.items()
+            if one.notes & self._known_notes or are_among(known, one.sentences).any()
+        )
+        sifted = Sifted(self._looked_at, self._counted, self.left_out, self._sentences_out, shares, self._again)
+        if self._counted < least or (self.left_out and not self._passed_notes):
+            raise PolicyError(_too_few(sifted, least))
+        if self._again:
+            self._require_whole()
+        return sifted
+
+    def save(self, sequence: int) -> None:
+        """Keeps what is known of the share that was made of these notes.
+
+        Raises:
+            StorageError: no room, no permission.
+        """
+        pairs = np.unique(np.stack([_all(self._sentences), _all(self._labelled)], 1), axis=0)
+        again = tuple(self._open) if self._again else ()
+        notes = frozenset(self._passed_notes)
+        digests = ShareDigests(notes, pairs[:, 0], pairs[:, 1], self._representer, again, self._counted)
+        save_digests(self._workspace, sequence, digests)
+
+    def _have_left(self, sentences: Digests) -> NDArray[np.bool_]:
+        return are_among(sentences, self._closed_sentences) | are_among(sentences, self._open_sentences)
+
+    def _away(self, sentences: Digests) -> NDArray[np.bool_]:
+        """Which sentences stay here."""
+        closed = are_among(sentences, self._closed_sentences)
+        return closed | ~are_among(sentences, self._open_sentences) if self._again else closed
+
+    def _stays(self, note: bytes, away: int, tokens: int) -> bool:
+        """Whether a note stays here whole."""
+        if note in self._closed_notes:
+            return True
+        return note not in self._open_notes and away > _EDITED * tokens
+
+    def _require_whole(self) -> None:
+        """Raises where a share would leave again in part, or with other labels."""
+        passed, labelled = join_digests(self._sentences), join_digests(self._labelled)
+        met = {number: one for number, one in self._open.items() if are_among(passed, one.sentences).any()}
+        missing = sum(
+            int((~are_among(one.labelled, labelled) & ~are_among(one.sentences, self._closed_sentences)).sum())
+            for one in met.values()
+        )
+        changed = int((~are_among(labelled, join_digests([one.labelled for one in met.values()]))).sum())
+        if missing or changed:
+            raise PolicyError(
+                f"--again: expected every sentence of {name_shares(tuple(met))} with the labels that it left with, got {missing} that are "
+                "missing or have others: the two shares together would point to them; give all notes of these shares as they were "
+                "then, or leave them out"
+            )
+
+
+def require_not_left(workspace: Workspace, sequence: int, least: int) -> None:
+    """Returns if nothing of a share that was encoded earlier has left since with another one.
+
+    Args:
+        workspace: of the site.
+        sequence: number of the share; one that has left itself may leave again, as it is.
+        least: different notes that a share must hold, by the policy of today.
+
+    Raises:
+        PolicyError: something has, or there are fewer notes.
+        LedgerError, WorkspaceError, StorageError: as `Sieve`.
+    """
+    left = shares_that_left(workspace)
+    own = read_digests(workspace, sequence)
+    if sequence in left:
+        return
+    others = {number: read_digests(workspace, number) for number in left if number not in own.again}
+    met = {
+        number: known
+        for number, other in others.items()
+        if (known := len(own.notes & other.notes) + int(are_among(own.sentences, other.sentences).sum()))
+    }
+    if met:
+        raise PolicyError(
+            f"share {sequence}: expected what has not left before, but some of it has left with {name_shares(tuple(met))} since it was "
+            "encoded; encode the notes again"
+        )
+    if not own.of_earlier_version and own.new_notes < least:
+        raise PolicyError(
+            f"share {sequence}: expected at least {least} notes, got {own.new_notes}: the policy was changed since it was encoded; encode "
+            "it again with more notes"
+        )
+
+
+def name_shares(shares: Sequence[int]) -> str:
+    """Their numbers in words."""
+    return f"share{'s' if len(shares) > 1 else ''} {', '.join(map(str, shares))}"
+
+
+def _too_few(sifted: Sifted, least: int) -> str:
+    if sifted.again:
+        return (
+            f"--again: expected at least {max(least, 1)} notes of shares that left under another representer, were refused or were taken "
+            f"back, got {sifted.counted}; encode new notes without --again"
+        )
+    left = f" ({sifted.left_out} others left with {name_shares(sifted.shares)})" if sifted.shares else ""
+    return (
+        f"expected at least {max(least, 1)} notes that have not left before, got {sifted.counted}{left}: among fewer, a sentence could be "
+        "told to be of a certain note; nothing was written: wait until more notes are labelled, and encode them together"
+    )
+
+
+def _all(parts: Sequence[Digests]) -> Digests:
+    return np.concatenate([np.zeros(0, dtype=np.uint64), *parts])

@@ -1,0 +1,93 @@
+"""How much of the words of one share is read, by whoever has the release and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protocols.payload.sentence_block import UNKNOWN_TAG, SentenceBlock
+from site_client.sharing.readable.lexicon import Lexicon
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What is read of a share.
+
+    Args:
+        phi: tokens labelled PHI.
+        unknown: tokens whose label the share leaves open.
+        words: words and numbers that are no PHI.
+        words_exact: of these, read exactly.
+        content: content words among them; see `lexicon`.
+        content_exact: of these, read exactly.
+        sentences: of the share.
+        with_original: of these, found again in the notes that were given. Of these the content words are counted in the notes, of
+            all others estimated: a group counts by the part of its words that are content words.
+    """
+
+    phi: int
+    unknown: int
+    words: int
+    words_exact: int
+    content: int
+    content_exact: int
+    sentences: int
+    with_original: int = 0
+
+    def as_json(self) -> dict[str, int]:
+        """For other programs."""
+        return asdict(self)
+
+
+class Tally:
+    """Counts block after block.
+
+    Args:
+        lexicon: of the release.
+        sentences: of the share.
+    """
+
+    def __init__(self, lexicon: Lexicon, sentences: int) -> None:
+        self._lexicon = lexicon
+        self._content = np.zeros(sentences)
+        self._told = np.zeros(sentences, dtype=np.bool_)
+        self._done = self._phi = self._unknown = self._words = self._words_exact = self._content_exact = 0
+
+    def add(self, block: SentenceBlock) -> None:
+        """Count the next block."""
+        lexicon = self._lexicon
+        unknown = int((block.tags == UNKNOWN_TAG).sum())
+        self._unknown += unknown
+        self._phi += int((block.tags > 0).sum()) - unknown
+        words = (block.tags == 0) & lexicon.spelled[block.values]
+        exact = words & (block.values < lexicon.words)
+        content = np.where(words, lexicon.content_of(block.values, block.casing), 0.0)
+        self._words += int(words.sum())
+        self._words_exact += int(exact.sum())
+        self._content_exact += int((content[exact] > 0).sum())
+        self._content[self._done : self._done + block.sentences] = np.add.reduceat(content, block.offsets[:-1])
+        self._done += block.sentences
+
+    def tell(self, sentences: NDArray[np.int64], content: NDArray[np.int64]) -> None:
+        """Put the true number of content words in the place of the estimate.
+
+        Args:
+            sentences: their places in the share.
+            content: words of each that are no PHI.
+        """
+        self._content[sentences], self._told[sentences] = content, True
+
+    def counts(self) -> Counts:
+        """Of all blocks."""
+        return Counts(
+            phi=self._phi,
+            unknown=self._unknown,
+            words=self._words,
+            words_exact=self._words_exact,
+            content=max(round(float(self._content.sum())), self._content_exact),
+            content_exact=self._content_exact,
+            sentences=self._done,
+            with_original=int(self._told.sum()),
+        )

@@ -1,0 +1,157 @@
+"""What rules and lists find in a text, and that a search takes time that grows with the text alone."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from re import _parser as sre_parse  # type: ignore[attr-defined]
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.labels import HIDDEN, LabelScheme, load_scheme, scheme_names
+from shared.patterns import engine
+from shared.patterns.engine import Patterns, Suspicion
+from shared.patterns.names import NameLists
+
+ENGLISH, SPANISH = load_scheme("i2b2_2014"), load_scheme("meddocan")
+STATED = tomllib.loads((Path(engine.__file__).parent / "patterns.toml").read_text(encoding="utf-8"))
+
+
+def found(text: str, scheme: LabelScheme, least: float = 0.5) -> set[tuple[str, str]]:
+    return {(text[one.start : one.end], one.category) for one in Patterns(scheme).find(text) if one.certainty >= least}
+
+
+@pytest.mark.parametrize(
+    ("text", "phi", "category"),
+    [
+        ("seen on 03/04/2019.", "03/04/2019", "DATE"),
+        ("seen on 2019-04-03.", "2019-04-03", "DATE"),
+        ("seen on the 3rd of April 2019.", "3rd of April 2019", "DATE"),
+        ("seen on April 3, 2019.", "April 3, 2019", "DATE"),
+        ("Write to a.b-c@ward.example.org.", "a.b-c@ward.example.org", "EMAIL"),
+        ("See https://ward.example.org/x?y=1, please.", "https://ward.example.org/x?y=1", "URL"),
+        ("See www.example.org.", "www.example.org.", "URL"),
+        ("Call (555) 123-4567 now", "555) 123-4567", "PHONE"),
+        ("Call 555-123-4567 now", "555-123-4567", "PHONE"),
+        ("Pager: 12345", "12345", "PHONE"),
+        ("Fax: 555 1234567", "555 1234567", "FAX"),
+        ("MRN: 12-345", "12-345", "MEDICALRECORD"),
+        ("account 7654321", "7654321", "MEDICALRECORD"),
+        ("sample AB-12345 was", "AB-12345", "MEDICALRECORD"),
+        ("Dr. J. Quillfeather saw her", "J. Quillfeather", "DOCTOR"),
+        ("Mrs Oxenthorpe came", "Oxenthorpe", "PATIENT"),
+        ("at Saint Osyth Hospital today", "Saint Osyth Hospital", "HOSPITAL"),
+        ("lives at 12 Larkspur Lane.", "12 Larkspur Lane", "STREET"),
+        ("a 54-year-old", "54", "AGE"),
+    ],
+)
+def test_what_looks_like_phi_is_found(text: str, phi: str, category: str) -> None:
+    assert (phi, category) in found(text, ENGLISH)
+
+
+@pytest.mark.parametrize(
+    ("text", "phi", "category"),
+    [
+        ("visto el 3 de abril de 2019.", "3 de abril de 2019", "FECHAS"),
+        ("desde marzo de 2019.", "marzo de 2019", "FECHAS"),
+        ("Tel.: 912 345 678", "912 345 678", "NUMERO_TELEFONO"),
+        ("DNI: 12345678Z", "12345678Z", "ID_SUJETO_ASISTENCIA"),
+        ("NASS: 28 12345678 12", "28 12345678 12", "ID_SUJETO_ASISTENCIA"),
+        ("CP: 28046", "28046", "TERRITORIO"),
+        ("Domicilio: Calle de la Luna 3, 2B", "Calle de la Luna 3", "CALLE"),
+        ("Hospital Universitario de la Luna", "Hospital Universitario de la Luna", "HOSPITAL"),
+        ("la Dra. Ana Luna de la Cruz pasó", "Ana Luna de la Cruz", "NOMBRE_PERSONAL_SANITARIO"),
+        ("Varón de 54 años de edad", "54 años", "EDAD_SUJETO_ASISTENCIA"),
+        ("Varón de 54 años", "Varón", "SEXO_SUJETO_ASISTENCIA"),
+        ("su hermana", "hermana", "FAMILIARES_SUJETO_ASISTENCIA"),
+    ],
+)
+def test_what_looks_like_phi_is_found_in_spanish(text: str, phi: str, category: str) -> None:
+    assert (phi, category) in found(text, SPANISH)
+
+
+@pytest.mark.parametrize(
+    "text", ["BP 120/80, HR 72.", "5 mg twice a day for 10 days", "grade 2/6 murmur", "T4 N2", "tel aviv"]
+)
+def test_clinical_numbers_are_none(text: str) -> None:
+    assert not found(text, ENGLISH)
+
+
+def test_a_scheme_without_a_category_hides_it_or_does_not_count_it() -> None:
+    scheme = LabelScheme("own", ("CODE", "PERSON"))
+    text = "Varón, 54 años de edad, Dr Luna, a@b.org"
+    assert found(text, scheme) == {("Luna", "PERSON"), ("a@b.org", HIDDEN)}
+
+
+@pytest.mark.parametrize("name", scheme_names())
+def test_every_category_that_is_named_is_one_of_some_scheme(name: str) -> None:
+    every = {category for scheme in map(load_scheme, scheme_names()) for category in scheme.categories}
+    own = {"PERSON", "LOCATION", "ID", "NAME"}
+    assert {category for kind in STATED.values() for category in kind["categories"]} <= every | own
+    assert all(0 < kind["certainty"] < 1 for kind in STATED.values())
+    assert Patterns(load_scheme(name))
+
+
+@given(st.text("aA1 .,-/@(:\nÁñİßé") | st.text())
+def test_whatever_the_text_what_is_found_lies_in_it(text: str) -> None:
+    for one in [*Patterns(SPANISH).find(text), *NameLists(SPANISH).find(text)]:
+        assert 0 <= one.start < one.end <= len(text)
+        assert one.category in SPANISH.category_index
+
+
+def repetitions(parsed: object) -> Iterator[tuple[int, int]]:
+    """Least and most times of every repetition in a parsed expression."""
+    for name, argument in parsed:  # type: ignore[attr-defined]
+        if str(name) in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
+            yield argument[0], argument[1]
+            yield from repetitions(argument[2])
+        elif str(name) == "SUBPATTERN":
+            yield from repetitions(argument[-1])
+        elif str(name) == "BRANCH":
+            for branch in argument[1]:
+                yield from repetitions(branch)
+        elif str(name).startswith("ASSERT"):
+            yield from repetitions(argument[1])
+
+
+def test_attack_a_note_that_is_made_to_take_for_ever() -> None:
+    """Nothing is repeated without end, and what is repeated within a repetition is repeated a few times only."""
+    rules = Patterns(SPANISH)
+    every = {rule.expression.pattern for rule in (*rules._digit, *rules._code, *(rule for _, rule in rules._holds))}
+    every |= {rule.expression.pattern for found in rules._after.values() for rule in found}
+    assert len(every) > 30
+    for pattern in every:
+        found = list(repetitions(sre_parse.parse(pattern, re.VERBOSE)))
+        assert all(most <= 500 for _, most in found), pattern
+        assert math.prod(most for _, most in found if 1 < most < 10) <= 1000, pattern
+
+
+NAMES = NameLists(SPANISH, [["Brunilda", "García"], ["Múgica"]], ["Oza"])
+
+
+@pytest.mark.parametrize(
+    ("text", "phi", "certainty"),
+    [
+        ("viene Brunilda hoy", "Brunilda", 0.55),
+        ("viene BRUNILDA hoy", "BRUNILDA", 0.55),
+        ("viene Mugica hoy", "Mugica", 0.55),
+        ("Brunilda viene hoy", "Brunilda", 0.35),
+        ("viene. Brunilda sigue", "Brunilda", 0.35),
+        ("viene Brunilda Zwiebelfisch hoy", "Brunilda Zwiebelfisch", 0.9),
+        ("viene García de la Torre-Múgica hoy", "García de la Torre-Múgica", 0.9),
+        ("viene García y Múgica, Brunilda hoy", "García y Múgica, Brunilda", 0.9),
+    ],
+)
+def test_names_on_lists_are_found(text: str, phi: str, certainty: float) -> None:
+    [one] = NAMES.find(text)
+    assert (text[one.start : one.end], one.category, one.certainty) == (phi, "NOMBRE_SUJETO_ASISTENCIA", certainty)
+
+
+def test_places_on_lists_are_found_and_words_are_not() -> None:
+    assert list(NAMES.find("va a Oza")) == [Suspicion(5, 8, "TERRITORIO", 0.55, "list of places")]
+    assert not list(NAMES.find("la brunilda va a oza, Zwiebelfisch"))

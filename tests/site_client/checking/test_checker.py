@@ -1,0 +1,199 @@
+"""PHI that nobody labelled: what is found beside the labels, how it is shown, and what becomes of it in a share."""
+
+from __future__ import annotations
+
+import json
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from click.testing import Result
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protocols.payload.opening import open_payload
+from shared.anonymity.surrogates import SurrogateBank
+from shared.corpus import read_corpus
+from shared.document import Annotation, Document
+from shared.labels import UNKNOWN_TAG
+from shared.patterns.engine import Suspicion
+from shared.pipeline.pipeline import Pipeline, load_pipeline
+from shared.pipeline.suspicion import suspect
+from shared.sentences.tokenised import tokenise_documents, tokenised_corpus
+from site_client.checking.checker import Checker, settle
+from site_client.checking.listing import list_suspicions
+from site_client.workspace import open_workspace
+from tests.loop import Loop, done, hospital, values
+from tests.site_client import sites
+from tests.site_client.sites import SCHEME
+from tests.tiny_notes import note, tiny_notes, write_notes
+
+BANK = SurrogateBank(tuple((category, ("Waldtraut",)) for category in range(len(SCHEME.categories))))
+FORGOTTEN = note(
+    "forgotten",
+    "Patient ",
+    ("Brunhilda Quillfeather", "PATIENT"),
+    " was seen on 03/04/2019.\nDr Oxenthorpe advised rest.\n",
+)
+
+
+def found(document: Document) -> dict[str, str]:
+    [checked] = Checker(SCHEME).check([document])
+    return {document.text[one.start : one.end]: one.category for one in checked.suspicions if one.certainty >= 0.5}
+
+
+def test_what_is_labelled_is_no_suspicion_and_the_rest_is() -> None:
+    assert found(FORGOTTEN) == {"03/04/2019": "DATE", "Oxenthorpe": "DOCTOR"}
+    assert not any(found(document) for document in tiny_notes(20))
+
+
+def test_what_a_label_leaves_of_a_finding_is_found_and_less_sure() -> None:
+    partly = note("partly", "Seen by Dr Anna ", ("Oxenthorpe", "DOCTOR"), " on ", ("03/04", "DATE"), "/2019.")
+    [checked] = Checker(SCHEME).check([partly])
+    left = {partly.text[one.start : one.end]: one.certainty for one in checked.suspicions}
+    assert left["2019"] == pytest.approx(0.475)
+    assert left["Anna"] == pytest.approx(0.45)
+
+
+spans = st.lists(st.tuples(st.integers(0, 30), st.integers(1, 8), st.sampled_from([0.3, 0.6, 0.9])), max_size=6)
+
+
+@given(st.text("ab ,.", min_size=40, max_size=40), spans, spans)
+def test_suspicions_touch_no_label_and_no_other_and_nothing_sure_is_lost(
+    text: str, labels: list[tuple[int, int, float]], others: list[tuple[int, int, float]]
+) -> None:
+    annotations: list[Annotation] = []
+    for start, length, _ in sorted(labels):
+        if not annotations or start >= annotations[-1].end:
+            annotations.append(Annotation(start, start + length, "DATE"))
+    suspicions = [Suspicion(start, start + length, "PATIENT", certainty, "x") for start, length, certainty in others]
+    settled = settle(Document("a", text, tuple(annotations)), suspicions)
+    Document("a", text, (*annotations, *(Annotation(one.start, one.end, one.category) for one in settled)))
+    wanted = {place for one in suspicions for place in range(one.start, one.end) if text[place].isalnum()}
+    wanted -= {place for span in annotations for place in range(span.start, span.end)}
+    assert {place for one in settled for place in range(one.start, one.end) if text[place].isalnum()} == wanted
+
+
+def test_doubtful_tokens_are_known_through_chunks_and_selections() -> None:
+    [checked] = Checker(SCHEME).check([FORGOTTEN])
+    chunk = tokenised_corpus([next(tiny_notes(1)), checked.with_doubts(0.5)], SCHEME)
+    doubted = [word for word, doubtful in zip(chunk.words, chunk.are_doubtful.tolist(), strict=True) if doubtful]
+    assert doubted == ["03", "/", "04", "/", "2019", "Oxenthorpe"]
+    assert (chunk.tags[chunk.are_doubtful] > 0).all()
+    last = chunk.select(np.array([chunk.sentences - 1]))
+    assert last.are_doubtful.tolist() == [word == "Oxenthorpe" for word in last.words]
+    assert tokenised_corpus([FORGOTTEN], SCHEME).doubtful is None
+
+
+@pytest.fixture(scope="module")
+def pipeline(built_loop: Loop) -> Pipeline:
+    return load_pipeline(open_workspace(built_loop.site("fourth")).pipeline_release().folder)
+
+
+def test_the_pipeline_finds_what_no_pattern_knows(pipeline: Pipeline) -> None:
+    documents = [Document(one.identifier, one.text) for one in tiny_notes(30, 5)]
+    annotated = list(pipeline.annotate(documents))
+    for (document, found), tagged in zip(suspect(pipeline, documents, 0.5), annotated, strict=True):
+        covered = {place for one in found for place in range(one.start, one.end)}
+        sure = [one for one in found if one.certainty > 0.9]
+        assert document.identifier == tagged.identifier
+        assert sure
+        assert covered >= {
+            place
+            for one in tagged.annotations
+            for place in range(one.start + 1, one.end - 1)
+            if document.text[place].isalnum()
+        }
+
+
+def test_probabilities_are_those_of_the_marginals(pipeline: Pipeline) -> None:
+    [pair] = tokenise_documents([next(tiny_notes(1, 9))])
+    [(certainty, category)] = pipeline.probabilities([pair])
+    chunk = tokenised_corpus([pair[0]], pipeline.encoder.scheme)
+    for row, (start, length) in enumerate(zip(chunk.starts.tolist(), chunk.lengths.tolist(), strict=True)):
+        alone = pipeline.encoder.noise_free(chunk.select(np.array([row])))
+        [batch] = alone.batches(1)
+        with torch.no_grad():
+            marginals = pipeline.head.marginals(batch)[0].numpy()
+        assert np.allclose(certainty[start : start + length], 1 - marginals[:, 0], atol=0.02)
+        sums = marginals[:, 1::2] + marginals[:, 2::2]
+        sure = marginals[:, 0] < 0.5
+        assert (category[start : start + length] == sums.argmax(1))[sure].all()
+
+
+def check(loop: Loop, notes: Path, *more: object) -> Result:
+    return hospital("check", notes, "--workspace", loop.site("fourth"), *more)
+
+
+def test_the_command_lists_the_surest_first_and_prints_no_word_into_a_pipe(built_loop: Loop, tmp_path: Path) -> None:
+    notes = write_notes(tmp_path / "notes", [*tiny_notes(3, 7), FORGOTTEN])
+    out, corrected = tmp_path / "list.json", tmp_path / "corrected.jsonl"
+    said = done(check(built_loop, notes, "--out", out, "--corrected", corrected)).stdout
+    found = values(check(built_loop, notes, "--json"))
+    certainties = [one["certainty"] for one in found["suspicions"]]
+    assert certainties == sorted(certainties, reverse=True)
+    assert found["hidden_by_encode"] >= 2
+    assert found["pipeline"]
+    for output in (said, json.dumps(found)):
+        assert "Oxenthorpe" not in output
+        assert "03/04/2019" not in output
+    listed = json.loads(out.read_text())["suspicions"]
+    texts = {one["text"] for one in listed}
+    assert "03/04/2019" in texts
+    assert any("Oxenthorpe" in text for text in texts)
+    assert stat.S_IMODE(out.stat().st_mode) == stat.S_IMODE(corrected.stat().st_mode) == 0o600
+    [again] = [one for one in read_corpus(corrected) if one.identifier == "forgotten"]
+    labelled = {again.covered_text(span) for span in again.annotations}
+    assert {"03/04/2019", "Brunhilda Quillfeather"} <= labelled
+    assert any("Oxenthorpe" in text for text in labelled)
+
+
+def test_a_terminal_shows_the_words_and_nothing_that_moves_its_cursor() -> None:
+    document = note("a", "\x1b[2J seen by Dr Oxenthorpe\x1b]0;x\x07 on 03/04/2019")
+    listed = list_suspicions(list(Checker(SCHEME).check([document])), 0.5)
+    lines = [one.line(words=True) for one in listed]
+    assert any("[Oxenthorpe]" in line for line in lines)
+    assert all(line.isprintable() for line in lines)
+    assert "Oxenthorpe" not in "".join(map(repr, listed))
+
+
+def blocks(path: Path) -> tuple[np.ndarray, np.ndarray]:
+    with open_payload(path) as reader:
+        read = list(reader)
+    return np.concatenate([block.values for block in read]), np.concatenate([block.tags for block in read])
+
+
+def test_what_nobody_labelled_is_hidden_and_its_tags_are_unknown(loop: Loop, tmp_path: Path) -> None:
+    """Of the forgotten words nothing is in the share: other ones in their place give a share of the same rows and tags elsewhere."""
+    notes = [*tiny_notes(5, 7), FORGOTTEN]
+    folder = write_notes(tmp_path / "notes", notes)
+    at = ("--workspace", loop.site("north"))
+    said = values(hospital("encode", folder, "--out", tmp_path / "a.parquet", *at, "--json"))
+    assert said["probable_phi_hidden"] == 2
+    assert int((blocks(tmp_path / "a.parquet")[1] == UNKNOWN_TAG).sum()) == 6
+    shown = values(hospital("inspect", tmp_path / "a.parquet", *at, "--json"))
+    assert shown["phi_tokens"]["unknown, hidden like PHI"] == 6
+    for more in (("--no-check",), ("--hide-above", 1)):
+        said = values(hospital("encode", folder, "--out", tmp_path / "b.parquet", *at, "--json", *more))
+        assert said["probable_phi_hidden"] == 0
+        assert UNKNOWN_TAG not in blocks(tmp_path / "b.parquet")[1]
+
+
+def test_doubtful_spans_are_replaced_like_labelled_ones_whatever_their_words() -> None:
+    other = replace(
+        FORGOTTEN, text=FORGOTTEN.text.replace("Oxenthorpe", "Nettlecomb").replace("03/04/2019", "11/12/2008")
+    )
+    construction = sites.surrogates(BANK)
+    shown = []
+    for document in (FORGOTTEN, other):
+        [checked] = Checker(SCHEME).check([document])
+        chunk = tokenised_corpus([checked.with_doubts(0.5)], SCHEME)
+        shown.append(construction.rehearse_share(chunk, torch.Generator().manual_seed(1)))
+    assert (shown[0].values == shown[1].values).all()
+    assert (shown[0].tags == shown[1].tags).all()
+    assert int((shown[0].tags == UNKNOWN_TAG).sum()) == 6
+    # The sure label keeps its own tags.
+    assert {1, 2} <= set(shown[0].tags.tolist())

@@ -1,0 +1,222 @@
+"""Attacks by who holds two shares of a hospital, and what a share must hold so that nothing in it can be told to be of a certain note."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from protocols.canonical import Json
+from shared.document import Annotation, Document
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
+from site_client import ledger
+from site_client.errors import PolicyError
+from site_client.ledger import Event
+from site_client.sharing.new_notes import Sieve, Sifted, require_not_left
+from site_client.workspace import Workspace, create
+from tests.site_client.sites import SCHEME
+from tests.tiny_notes import long_notes, note
+
+A, B = "aa" * 32, "bb" * 32
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Workspace:
+    return create(tmp_path / "site", "north")
+
+
+def encode(
+    site: Workspace,
+    documents: Sequence[Document],
+    sequence: int = 0,
+    representer: str = A,
+    least: int = 1,
+    **options: bool,
+) -> tuple[list[tuple[str, ...]], Sifted]:
+    """The words of the sentences that an encoding lets through, as whoever decodes the share may read them at the best."""
+    sieve = Sieve(site, representer, **options)
+    chunks = tokenised_chunks(sieve.notes(tokenise_documents(documents)), SCHEME, chunk_tokens=64)
+    shown = [words for chunk in chunks for words, _ in sieve.sentences(chunk).split()]
+    sifted = sieve.finish(least)
+    if sequence:
+        sieve.save(sequence)
+    return shown, sifted
+
+
+def leave(site: Workspace, sequence: int, state: str = "") -> None:
+    digests = {"manifest_sha256": "ab" * 32, "bundle_sha256": "cd" * 32}
+    ledger.record(site, Event.SUBMITTED, {"sequence": sequence, "to": "folder", **digests})
+    if state:
+        receipt: dict[str, Json] = {"sequence": sequence, "state": state}
+        ledger.record(site, Event.RECEIPT, receipt)
+
+
+def share(site: Workspace, documents: Sequence[Document], sequence: int, representer: str = A) -> list[tuple[str, ...]]:
+    shown, _ = encode(site, documents, sequence, representer)
+    leave(site, sequence)
+    return shown
+
+
+def relabelled(document: Document) -> Document:
+    """The same text, one span labelled otherwise."""
+    first, *others = document.annotations
+    return replace(document, annotations=(replace(first, category="DOCTOR"), *others))
+
+
+def unlabelled(document: Document) -> Document:
+    return replace(document, annotations=())
+
+
+NOTES = long_notes(30, 1)
+LATER = long_notes(25, 2)
+
+
+def test_attack_the_difference_of_two_shares_shows_no_note_alone(site: Workspace) -> None:
+    """One note was added and all were encoded: nothing leaves, and with it nothing to subtract the earlier share from."""
+    earlier = Counter(share(site, NOTES, 1))
+    with pytest.raises(PolicyError, match="expected at least 20 notes that have not left before, got 1 "):
+        encode(site, [*NOTES, LATER[0]], least=20)
+    later, sifted = encode(site, [*NOTES, *LATER], least=20)
+    assert not earlier & Counter(later)
+    assert (sifted.notes, sifted.counted, sifted.left_out, sifted.shares) == (55, 25, 30, (1,))
+
+
+CHANGES = {"another label": relabelled, "a label forgotten": unlabelled}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("state", ["accepted", "rejected", "withdrawn", "quarantined", ""])
+def test_attack_a_corrected_label_points_to_its_sentence(change: str, state: str, site: Workspace) -> None:
+    """Whatever became of the first share: corrected notes bring out nothing, not even that they are corrected."""
+    encode(site, NOTES, 1)
+    leave(site, 1, state)
+    corrected = [CHANGES[change](document) for document in NOTES[:22]]
+    with pytest.raises(PolicyError, match=r"got 0 \(22 others left with share 1\)"):
+        encode(site, corrected)
+    assert encode(site, [*corrected, *LATER]) == encode(site, [*NOTES[:22], *LATER])
+    with pytest.raises(PolicyError):
+        encode(site, corrected, again=True)
+
+
+def test_attack_a_note_that_was_edited_shows_where(site: Workspace) -> None:
+    share(site, NOTES, 1)
+    text = NOTES[0].text
+    edited = note("edited", text + "There was fever today.\n")
+    shown, sifted = encode(site, [edited, *LATER])
+    assert ("There", "was", "fever", "today", ".") not in shown
+    assert sifted.left_out == 1
+    # The same sentence at the end of another note is new.
+    shown, _ = encode(site, [note("new", LATER[0].text + "There was fever today.\n"), *LATER[1:]])
+    assert ("There", "was", "fever", "today", ".") in shown
+
+
+def test_no_sentence_leaves_twice_whoever_wrote_it_again(site: Workspace) -> None:
+    words = "rest and advised rest and call if it gets worse today .".split()
+    boilerplate = " ".join(words[:-1]).capitalize() + ".\n"
+    first, second = ([note(one.identifier, f"{one.text}\n{boilerplate}") for one in some] for some in (NOTES, LATER))
+    assert tuple(words) in {tuple(word.lower() for word in one) for one in share(site, first, 1)}
+    shown, sifted = encode(site, second)
+    assert tuple(words) not in {tuple(word.lower() for word in one) for one in shown}
+    assert (sifted.left_out, sifted.sentences, sifted.counted) == (0, 25, 25)
+
+
+def test_what_was_never_submitted_stands_in_nobodys_way(site: Workspace) -> None:
+    shown, _ = encode(site, NOTES, 1)
+    assert encode(site, NOTES, 2)[0] == shown
+
+
+def test_of_two_shares_of_the_same_notes_only_the_first_leaves(site: Workspace) -> None:
+    for sequence, documents in ((1, NOTES), (2, [*NOTES, *LATER]), (3, LATER)):
+        encode(site, documents, sequence)
+    require_not_left(site, 2, 1)
+    leave(site, 1)
+    with pytest.raises(PolicyError, match="some of it has left with share 1 since"):
+        require_not_left(site, 2, 1)
+    require_not_left(site, 3, 1)
+    # After a cut the same share goes on.
+    require_not_left(site, 1, 1)
+
+
+def test_a_share_is_held_to_the_number_of_notes_that_is_asked_for_when_it_leaves(site: Workspace) -> None:
+    encode(site, NOTES, 1)
+    require_not_left(site, 1, 30)
+    with pytest.raises(PolicyError, match="at least 31 notes, got 30"):
+        require_not_left(site, 1, 31)
+
+
+def test_notes_without_text_and_copies_hide_no_other(site: Workspace) -> None:
+    padding = [*(note(str(number), f"Patient {number}.") for number in range(30)), *[NOTES[0]] * 30]
+    with pytest.raises(PolicyError, match="at least 20 notes that have not left before, got 1:"):
+        encode(site, padding, least=20)
+    assert encode(site, padding, least=0)[1].counted == 1
+
+
+def test_another_representer_lets_whole_shares_leave_again_and_nothing_new(site: Workspace) -> None:
+    first = share(site, NOTES, 1)
+    second = share(site, LATER, 2)
+    # Unasked, they do not; and under the same representer they would count twice.
+    for representer, again in ((B, False), (A, True)):
+        with pytest.raises(PolicyError):
+            encode(site, NOTES, representer=representer, again=again)
+    new = long_notes(25, 3)
+    shown, sifted = encode(site, [*new, *LATER, *NOTES], 3, B, again=True)
+    assert Counter(shown) == Counter(first + second)
+    assert (sifted.counted, sifted.left_out, sifted.shares) == (55, 25, (1, 2))
+    require_not_left(site, 3, 1)
+    leave(site, 3)
+    with pytest.raises(PolicyError):
+        encode(site, [*LATER, *NOTES], representer=B, again=True)
+    assert encode(site, [*new, *NOTES], representer=B)[1].counted == 25
+
+
+@pytest.mark.parametrize("change", ["a note is missing", *CHANGES])
+def test_attack_part_of_a_share_under_another_representer(change: str, site: Workspace) -> None:
+    """What is missing, or labelled otherwise, in the second of two shares of the same notes was corrected."""
+    share(site, NOTES, 1)
+    changed = [] if change == "a note is missing" else [CHANGES[change](NOTES[0])]
+    with pytest.raises(PolicyError, match="with the labels that it left with"):
+        encode(site, [*changed, *NOTES[1:]], representer=B, again=True)
+
+
+def test_what_a_program_takes_for_phi_is_no_label_that_was_changed(site: Workspace) -> None:
+    doubted = [replace(one, annotations=(*one.annotations, Annotation(0, 3, "DATE", doubtful=True))) for one in NOTES]
+    first = share(site, NOTES, 1)
+    assert Counter(encode(site, doubted, representer=B, again=True)[0]) == Counter(first)
+
+
+@pytest.mark.parametrize("state", ["rejected", "withdrawn"])
+def test_a_share_that_does_not_count_may_leave_again_as_it_was(state: str, site: Workspace) -> None:
+    first = share(site, NOTES, 1)
+    ledger.record(site, Event.RECEIPT, {"sequence": 1, "state": state})
+    shown, _ = encode(site, NOTES[::-1], 2, again=True)
+    assert Counter(shown) == Counter(first)
+    require_not_left(site, 2, 1)
+
+
+def test_the_sentences_of_notes_in_many_chunks_are_not_confused(site: Workspace) -> None:
+    """Against the definition: a sentence leaves if its words have not."""
+    mixed = [document for pair in zip(NOTES, LATER, strict=False) for document in pair]
+    gone = set(share(site, NOTES[::2], 1))
+
+    def sentences() -> Iterator[tuple[str, ...]]:
+        for document in mixed:
+            if document not in NOTES[::2]:
+                for chunk in tokenised_chunks(tokenise_documents([document]), SCHEME):
+                    yield from (words for words, _ in chunk.split() if words not in gone)
+
+    assert encode(site, mixed)[0] == list(sentences())
+
+
+def test_the_lines_name_notes_and_shares_and_no_more() -> None:
+    lines = Sifted(60, 25, 30, 4, (3,)).lines()
+    assert lines[0].startswith("30 of 60 notes were left out: they have left before (share 3)")
+    assert lines[1].startswith("4 sentences of the other notes")
+    assert "(shares 3, 5)" in Sifted(60, 25, 30, 0, (3, 5)).lines()[0]
+    assert Sifted(25, 25, 0, 0, ()).lines() == []
+    again = Sifted(60, 30, 30, 0, (3,), again=True).lines()
+    assert again[0].startswith("30 notes leave again")
+    assert again[1].startswith("30 new notes wait")
+    assert Sifted(60, 30, 30, 0, (3,), again=True).as_json()["new_notes"] == 0
