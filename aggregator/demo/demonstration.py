@@ -27,6 +27,7 @@ import torch
 from aggregator.demo.page import DemoResult, Score, Shown, write_page
 from aggregator.errors import AggregatorError
 from foundation.files import write_text
+from shared.constructions.procedures.coded import Coded
 from shared.constructions.registry import load_construction
 from shared.corpus import read_corpus, write_corpus
 from shared.document import Document
@@ -139,8 +140,9 @@ class _Loop:
         trained = self.aggregator("train-repr", "--corpus", notes, "--cluster-size", str(_CLUSTER), "--seed", seed)
         self.say(f"  {trained['sentences']} sentences, {trained['phi_tokens']} PHI tokens")
         self.say(
-            f"  {trained['public_words']} words are shown as they are, others as one of {trained['clusters']} clusters of at "
-            f"least {trained['smallest_cluster']} words; labelled PHI is replaced by one of {trained['surrogate_spans']} public spans"
+            f"  {trained['public_words']} words are public: {trained['common_words']} are shown as they are, the others only near PHI; all other words as "
+            f"one of {trained['clusters']} clusters of at least {trained['smallest_cluster']} words; labelled PHI is replaced by one of "
+            f"{trained['surrogate_spans']} public spans"
         )
         self.audit = self.aggregator("audit", "--corpus", notes, "--seed", seed)
         self.say(f"  {len(self.audit['findings'])} figures of an attacker who holds all that is published")
@@ -217,12 +219,13 @@ class _Loop:
 def _shown(folder: Path, site: str) -> Shown:
     """What a share shows of a hospital's tokens."""
     construction = load_construction(folder / "provider" / "representer")
+    assert isinstance(construction, Coded)
     counts = [0, 0, 0]
     for chunk in tokenised_chunks(tokenise_documents(read_corpus(_notes(folder, site))), construction.scheme):
-        labelled, public = chunk.tags > 0, construction.are_public(chunk.words)
+        labelled, exact = chunk.tags > 0, construction.codes(chunk) < len(construction.vectors)
         counts = [
             total + int(part.sum())
-            for total, part in zip(counts, (labelled, ~labelled & ~public, ~labelled & public), strict=True)
+            for total, part in zip(counts, (labelled, ~labelled & ~exact, ~labelled & exact), strict=True)
         ]
     return Shown(site, *(count / sum(counts) for count in counts))
 
