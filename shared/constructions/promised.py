@@ -59,10 +59,13 @@ class Narrowed:
     Args:
         common_words: how many are, at the most.
         window: a word is near if a labelled token of its sentence is at most so many tokens away.
+        smallest_group: of the public words that are shown by the code of a group of them, those that one code can mean, at the least;
+            None where there are no such words.
     """
 
     common_words: int
     window: int
+    smallest_group: int | None
 
 
 @dataclass(frozen=True)

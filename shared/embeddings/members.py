@@ -105,10 +105,23 @@ class MemberVectors(GeneralisedVectors):
 
     @cached_property
     def members(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The words cluster by cluster, int64 `[words]`, and where each cluster starts, int64 `[clusters + 1]`."""
-        order = np.argsort(self.clusters, kind="stable")
+        """What the code of each cluster can mean, cluster by cluster, int64 `[words]`, and where each starts, int64 `[clusters + 1]`.
+
+        A common word is never shown by the code of its cluster. A cluster of such words alone has no code that an honest hospital
+        sends; who sends it all the same gets one of them.
+        """
+        meant = ~self.narrowing.common
+        meant |= np.bincount(self.clusters[meant], minlength=len(self.cluster_centres))[self.clusters] == 0
+        rows = np.flatnonzero(meant)
+        order = rows[np.argsort(self.clusters[rows], kind="stable")]
         starts = np.searchsorted(self.clusters[order], np.arange(len(self.cluster_centres) + 1))
         return order, starts
+
+    @property
+    def smallest_group(self) -> int | None:
+        """Public words that the code of a group of them can mean, at the least; None where no word is shown by such a code."""
+        groups = self.narrowing.generals[self.public & ~self.narrowing.common]
+        return int(np.bincount(groups)[np.unique(groups)].min()) if len(groups) else None
 
     def own_rows(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
         """The vectors of some words of the vocabulary as they are, float32 `[ids, dim]`."""
@@ -161,15 +174,23 @@ def keep_members(
         vectors: all words as they are.
         shown: the same words, clustered.
         frequencies: occurrences in public text, int64 `[words]`.
-        common: so many of the commonest public words are shown wherever they stand.
+        common: so many of the commonest public words are shown wherever they stand; fewer where else no k were left for a group.
         window: see Narrowing.
-        k: least number of public words in a cluster of them, where there are as many.
+        k: least number of public words in a cluster of them, where there are as many at all. Common ones do not count: no code of
+            a cluster means them. They lie in the cluster that is nearest to them.
     """
     public = np.flatnonzero(shown.classes == PUBLIC)
-    generals = np.full(len(shown), -1, dtype=np.int32)
-    for group, rows in enumerate(group_words(vectors.matrix[public], min(k, len(public)))):
-        generals[public[rows]] = group
     commonest = np.zeros(len(shown), dtype=np.bool_)
-    commonest[public[np.argsort(-frequencies[public], kind="stable")[:common]]] = True
+    most = min(common, max(0, len(public) - k))
+    commonest[public[np.argsort(-frequencies[public], kind="stable")[:most]]] = True
+    grouped = public[~commonest[public]]
+    generals = np.full(len(shown), -1, dtype=np.int32)
+    groups = group_words(vectors.matrix[grouped], min(k, len(grouped)))
+    for group, rows in enumerate(groups):
+        generals[grouped[rows]] = group
+    others = np.setdiff1d(public, grouped)
+    if len(others):
+        centres = unit_rows(np.stack([vectors.matrix[grouped[rows]].mean(axis=0) for rows in groups]))
+        generals[others] = (vectors.matrix[others] @ centres.T).argmax(axis=1)
     hidden = np.ascontiguousarray(vectors.matrix[shown.classes >= 0])
     return MemberVectors(shown, hidden, Narrowing(generals, commonest, window))

@@ -88,11 +88,17 @@ def _less(old: int | None, new: int | None) -> bool:
 def _shows_more(old: Narrowed | None, new: Narrowed | None) -> bool:
     if old is None or new is None:
         return old is not None
-    return new.common_words > old.common_words or new.window > old.window
+    smaller = new.smallest_group is not None and _less(old.smallest_group, new.smallest_group)
+    return new.common_words > old.common_words or new.window > old.window or smaller
 
 
 def _narrowed(found: Narrowed | None) -> str:
-    return "all public ones" if found is None else f"{found.common_words} (others within {found.window} tokens of PHI)"
+    return "all public ones" if found is None else _words(found)
+
+
+def _words(found: Narrowed) -> str:
+    groups = "" if found.smallest_group is None else f", else in groups of at least {found.smallest_group}"
+    return f"{found.common_words} (others within {found.window} tokens of PHI{groups})"
 
 
 def _at_most(new: float | None, old: float) -> bool:

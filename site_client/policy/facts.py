@@ -19,7 +19,7 @@ from protocols.errors import ProtocolError
 from protocols.fields import read_date
 from shared.constructions.promised import Narrowed, Recomputed
 
-_CODE = 3
+_CODE = 4
 """How this program looks at a release: raised with every change of what is computed, so that it is computed anew."""
 _DATA = (("shared.privacy", "policy.toml"), ("shared.anonymity", "clinical_words.toml"))
 _UNBOUNDED = "unbounded"
@@ -178,7 +178,9 @@ def _figures(stated: Mapping[str, Json]) -> Recomputed:
 
 
 def _narrowed(stated: Mapping[str, Json]) -> Narrowed:
-    return Narrowed(*(_integer(stated[name]) for name in ("common_words", "window")))
+    group = stated["smallest_group"]
+    words, window = (_integer(stated[name]) for name in ("common_words", "window"))
+    return Narrowed(words, window, None if group is None else _integer(group))
 
 
 def _object(value: Json) -> dict[str, Json]:

@@ -131,6 +131,11 @@ def _of_narrowing(policy: SitePolicy, figures: Recomputed) -> Iterator[Breach]:
             f"at most {policy.most_common_words} words that can be read farther than {policy.exact_window} tokens from labelled PHI, it "
             f"shows {found.common_words} farther than {found.window}",
         )
+    elif found.smallest_group is not None and found.smallest_group < policy.least_cluster:
+        yield Breach(
+            Demand.NARROWING,
+            f"groups of at least {policy.least_cluster} public words far from labelled PHI, some are of {found.smallest_group}",
+        )
 
 
 def _keeps(value: float, most: float | None) -> bool:

@@ -46,6 +46,11 @@ def _narrowed(change: Callable[[Narrowing, NDArray[np.bool_]], Narrowing]) -> Fo
     return apply
 
 
+def _each_its_own_group(narrowing: Narrowing, public: NDArray[np.bool_]) -> Narrowing:
+    groups = np.where(public, np.cumsum(public) - 1, -1).astype(np.int32)
+    return replace(narrowing, generals=groups)
+
+
 def _own_vectors(count: int, dim: int) -> NDArray[np.float32]:
     return unit_rows(np.random.default_rng(0).standard_normal((count, dim)).astype(np.float32))
 
@@ -276,6 +281,7 @@ LIES: Mapping[str, Lie] = {
     "every public word is common": forged(
         _narrowed(lambda narrowing, public: replace(narrowing, common=public.copy()))
     ),
+    "groups of one public word": forged(_narrowed(_each_its_own_group)),
     "everything is near PHI": forged(_narrowed(lambda narrowing, _: replace(narrowing, window=255))),
     "every word is common, hidden or not": forged(_in_matrix(_call_hidden_words_common)),
     "vectors as version 0.1 had them, and nothing narrowed": forged(show_what_version_0_1_shows),

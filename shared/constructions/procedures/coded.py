@@ -135,7 +135,8 @@ class Coded(KAnonymous):
     @property
     def narrowed(self) -> Narrowed:
         """See Construction."""
-        return Narrowed(int(self.vectors.narrowing.common.sum()), self.vectors.narrowing.window)
+        vectors = self.vectors
+        return Narrowed(int(vectors.narrowing.common.sum()), vectors.narrowing.window, vectors.smallest_group)
 
     def promises(self) -> dict[str, float]:
         """What its clusters promise, and how far it is narrowed."""

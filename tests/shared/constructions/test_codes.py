@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -78,6 +79,21 @@ class TestWhatIsTold:
         groups = [meaning(made, len(WORDS) + one) for one in range(len(made.vectors.cluster_centres))]
         assert all(set(group) <= {*NAMES} or not {*group} & {*NAMES} for group in groups)
         assert sum(map(len, groups)) == len(WORDS)
+        assert made.vectors.smallest_group == 4
+
+    @pytest.mark.parametrize(
+        ("k", "common", "expected"), [(4, 3, (3, 4)), (9, 3, (2, 9)), (11, 3, (0, 11)), (40, 3, (0, 11))]
+    )
+    def test_a_group_has_k_words_that_its_code_can_mean(self, k: int, common: int, expected: tuple[int, int]) -> None:
+        folded = fold_casing(with_subwords(WORDS, dim=8))
+        shown = generalise(folded, np.array([word not in NAMES for word in folded.words]), 4)
+        made = keep_members(folded, shown, np.arange(len(WORDS), 0, -1), common, 3, k)
+        assert int(made.narrowing.common.sum()) == expected[0]
+        order, starts = made.members
+        told = [set(order[first:last].tolist()) for first, last in pairwise(starts.tolist())]
+        groups = told[len(made.centres) :]
+        assert made.smallest_group == min(map(len, groups)) == expected[1]
+        assert not set().union(*groups) & set(np.flatnonzero(made.narrowing.common).tolist())
 
     @pytest.mark.parametrize("window", [0, 1, 2, 7])
     def test_the_window_is_that_of_the_release(self, window: int) -> None:
@@ -149,7 +165,7 @@ class TestWhatAHeadGets:
                 drawn[place][own[read.values[row].tobytes()]] += 1
         for code, seen in zip(codes.tolist(), drawn, strict=True):
             told = meaning(made, code)
-            assert set(seen) == ({told} if isinstance(told, str) else set(told))
+            assert set(seen) == ({told} if isinstance(told, str) else set(told) - set(COMMON))
             if not isinstance(told, str):
                 assert min(seen.values()) > 200 / len(told) / 3
 
