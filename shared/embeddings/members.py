@@ -174,16 +174,16 @@ def keep_members(
         vectors: all words as they are.
         shown: the same words, clustered.
         frequencies: occurrences in public text, int64 `[words]`.
-        common: so many of the commonest public words are shown wherever they stand; fewer where else no k were left for a group.
+        common: so many of the commonest public words are shown wherever they stand.
         window: see Narrowing.
-        k: least number of public words in a cluster of them, where there are as many at all. Common ones do not count: no code of
-            a cluster means them. They lie in the cluster that is nearest to them.
+        k: least number of public words in a cluster of them, where there are as many; the hospital's policy says how few it takes.
+            Common ones do not count, for no code of a cluster means them: they lie in the cluster that is nearest to them.
     """
     public = np.flatnonzero(shown.classes == PUBLIC)
     commonest = np.zeros(len(shown), dtype=np.bool_)
-    most = min(common, max(0, len(public) - k))
-    commonest[public[np.argsort(-frequencies[public], kind="stable")[:most]]] = True
-    grouped = public[~commonest[public]]
+    commonest[public[np.argsort(-frequencies[public], kind="stable")[:common]]] = True
+    # Where all are common no code means a group, and the only one is for the centre that a head sees.
+    grouped = public[~commonest[public]] if len(public) > common else public
     generals = np.full(len(shown), -1, dtype=np.int32)
     groups = group_words(vectors.matrix[grouped], min(k, len(grouped)))
     for group, rows in enumerate(groups):

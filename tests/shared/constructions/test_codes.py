@@ -82,7 +82,7 @@ class TestWhatIsTold:
         assert made.vectors.smallest_group == 4
 
     @pytest.mark.parametrize(
-        ("k", "common", "expected"), [(4, 3, (3, 4)), (9, 3, (2, 9)), (11, 3, (0, 11)), (40, 3, (0, 11))]
+        ("k", "common", "expected"), [(4, 3, (3, 4)), (8, 3, (3, 8)), (40, 3, (3, 8)), (4, 10, (10, 1))]
     )
     def test_a_group_has_k_words_that_its_code_can_mean(self, k: int, common: int, expected: tuple[int, int]) -> None:
         folded = fold_casing(with_subwords(WORDS, dim=8))

@@ -66,7 +66,7 @@ def test_of_an_honest_release_it_is_what_the_release_says() -> None:
         mu=None,
         surrogate_spans=2,
         bytes=found.bytes,
-        narrowed=Narrowed(1, 3, 2),
+        narrowed=Narrowed(3, 3, None),
     )
 
 
