@@ -27,6 +27,7 @@ from bench.outcomes import (
     score_pipeline,
     with_interval,
 )
+from bench.privacy import worth_sites as worth_sites_module
 from bench.privacy.attacks import adversaries, adversaries_invariance, memberships, strong, vocabularies
 from bench.privacy.forgotten import forgotten
 from bench.privacy.material import (
@@ -39,6 +40,7 @@ from bench.privacy.material import (
     spanish_names,
 )
 from bench.privacy.noninterference import noninterference_entry
+from bench.privacy.reading import measure as reading_entries
 from bench.privacy.times import times
 from bench.privacy.worth import measure as worth_entries
 from bench.results import Entry, record
@@ -342,8 +344,26 @@ def worth() -> None:
     record("privacy", worth_entries())
 
 
+def worth_sites() -> None:
+    """The same at English hospitals, one of which nobody has seen."""
+    record("privacy", worth_sites_module.measure())
+
+
+def worth_sites_table() -> None:
+    """Record the rotations that are there."""
+    record("privacy", worth_sites_module.entries())
+
+
+def reading() -> None:
+    """What is read in shares of codes with a language model's help."""
+    record("privacy", reading_entries())
+
+
 PARTS = {
     "worth": worth,
+    "worth-sites": worth_sites,
+    "worth-sites-table": worth_sites_table,
+    "reading": reading,
     "meddocan": meddocan,
     "utility": utility,
     "utility-sites": utility_sites,

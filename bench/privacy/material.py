@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
@@ -14,6 +15,7 @@ from shared.anonymity.names import read_names
 from shared.corpus import read_corpus
 from shared.embeddings.training import FastTextSettings
 from shared.embeddings.vectors import WordVectors
+from shared.text.tokens import tokenise
 
 COMMAND = "make results-privacy"
 SETTINGS = FastTextSettings(dim=100, epochs=8)
@@ -47,6 +49,15 @@ def background() -> Iterator[str]:
     """Public Spanish text without labels."""
     for document in read_corpus(corpora.path("meddocan/background/background.jsonl.gz")):
         yield document.text
+
+
+@cache
+def public_documents() -> Counter[str]:
+    """How many public Spanish texts hold each word, in lower case."""
+    documents: Counter[str] = Counter()
+    for text in background():
+        documents.update({word.lower() for word in tokenise(text).words})
+    return documents
 
 
 @cache

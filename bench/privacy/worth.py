@@ -7,35 +7,25 @@ All three sides get the same inputs, both views of a word, and equally many step
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from aggregator.training.representer import PublicMaterial, RepresenterOptions
 from bench import corpora
 from bench.outcomes import Comparison, Outcome, load_or_measure, score_pipeline
-from bench.privacy.material import PROVIDER_NOTES, background, spanish, spanish_names
+from bench.privacy.material import PROVIDER_NOTES, background, public_documents, spanish, spanish_names
+from bench.privacy.sides import SIDES, Sides
 from bench.results import Entry
-from bench.results_loop import private_pipeline
 from shared.constructions.procedures.codes import CodedSurrogates
-from shared.constructions.registry import find_procedure
-from shared.constructions.training import TrainingMaterial
-from shared.document import Document
-from shared.labels import load_scheme
-from shared.pipeline.pipeline import Pipeline
-from shared.progress import silent
-from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks, tokenised_corpus
-from shared.text.tokens import tokenise
-from shared.training.tagging import TaggingConfig, train_tagger
+from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
 
 COMMAND = "python -m bench.results_privacy worth"
 DATA = "meddocan/dev"
-SEEDS, STEPS = (1, 2, 3), 2500
-_BATCH = 32
+SEEDS = (1, 2, 3)
 # A content word has so many letters, and is not among so many commonest words of the notes.
 _LETTERS, _COMMONEST = 4, 200
 _FEW_DOCUMENTS = 20
@@ -47,14 +37,14 @@ _NOTE = (
 
 def measure() -> list[Entry]:
     """Worth and what is read, as entries."""
-    sides = [[_outcome(side, seed) for seed in SEEDS] for side in _SIDES]
-    compared = Comparison(*sides)
+    found = [[_outcome(side, seed) for seed in SEEDS] for side in SIDES]
+    compared = Comparison(*found)
     entries = []
     for kind, name, target in (("entities", "strict", 0.75), ("tokens", "token-binary", 0.65)):
         value, interval = compared.gain(kind)
         means = [
             float(np.mean([getattr(one, f"{kind[:-1] if kind == 'tokens' else 'entity'}_f1") for one in side]))
-            for side in sides
+            for side in found
         ]
         note = f"F1 alone {means[0]:.4f}, raw {means[1]:.4f}, shares {means[2]:.4f}; {_NOTE}"
         entries.append(
@@ -74,51 +64,22 @@ def measure() -> list[Entry]:
 
 def _outcome(side: str, seed: int) -> Outcome:
     found = load_or_measure(
-        f"worth-{side}-{seed}", lambda: asdict(score_pipeline(_SIDES[side](seed), corpora.meddocan("dev")))
+        f"worth-{side}-{seed}", lambda: asdict(score_pipeline(sides().train(side, seed), corpora.meddocan("dev")))
     )
     return Outcome.of(found)
 
 
-def _material() -> PublicMaterial:
-    return PublicMaterial(corpora.meddocan("train")[:PROVIDER_NOTES], spanish(), background(), spanish_names())
+@cache
+def sides() -> Sides:
+    """MEDDOCAN's training notes, 50 of them the provider's."""
+    notes = corpora.meddocan("train")
+    provider, hospital = notes[:PROVIDER_NOTES], notes[PROVIDER_NOTES:]
+    return Sides(provider, {"hospital": hospital}, spanish(), list(background()), spanish_names(), "meddocan")
 
 
 def construction() -> CodedSurrogates:
     """The default construction of the provider."""
-    scheme = load_scheme("meddocan")
-    notes = corpora.meddocan("train")[:PROVIDER_NOTES]
-    chunks = list(tokenised_chunks(tokenise_documents(notes), scheme))
-    options = RepresenterOptions()
-    material = TrainingMaterial(chunks, spanish(), scheme, background(), spanish_names())
-    made = find_procedure(options.procedure).train(material, options, silent).construction
-    assert isinstance(made, CodedSurrogates)
-    return made
-
-
-def _recipe(sentences: int, seed: int) -> TaggingConfig:
-    """As many epochs as make the steps."""
-    return TaggingConfig(epochs=max(1, round(STEPS * _BATCH / sentences)), batch=_BATCH, seed=seed)
-
-
-def _raw(notes: list[Document], seed: int) -> Pipeline:
-    made = construction()
-    source = made.noise_free(tokenised_corpus(notes, made.scheme))
-    return Pipeline(made, train_tagger(source, len(made.scheme.tags), _recipe(source.sentences, seed)))
-
-
-def _shared(seed: int) -> Pipeline:
-    notes = corpora.meddocan("train")
-    sentences = tokenised_corpus(notes, load_scheme("meddocan")).sentences
-    return private_pipeline(
-        _material(), {"hospital": notes[PROVIDER_NOTES:]}, "meddocan", RepresenterOptions(), _recipe(sentences, seed)
-    )
-
-
-_SIDES: dict[str, Callable[[int], Pipeline]] = {
-    "alone": lambda seed: _raw(corpora.meddocan("train")[:PROVIDER_NOTES], seed),
-    "raw": lambda seed: _raw(corpora.meddocan("train"), seed),
-    "share": _shared,
-}
+    return sides().construction
 
 
 @dataclass(frozen=True)
@@ -162,9 +123,7 @@ def _is_content(sentences: TokenisedSentences) -> NDArray[np.bool_]:
 
 
 def _is_rare(sentences: TokenisedSentences) -> NDArray[np.bool_]:
-    documents: Counter[str] = Counter()
-    for text in background():
-        documents.update({word.lower() for word in tokenise(text).words})
+    documents = public_documents()
     return np.array([documents[word.lower()] < _FEW_DOCUMENTS for word in sentences.words])
 
 

@@ -1,17 +1,21 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
 
 from shared.errors import ConfigurationError
-from shared.privacy.attacks.readability import ReadabilitySettings, _commonest, readability
+from shared.models.noise import NoiseSource
+from shared.privacy.attacks.readability import ReadabilitySettings, _are_content, _commonest, readability
 from shared.privacy.inversion.model import Candidates, GuesserSettings, Sight, WordGuesser, target_cells
 from shared.privacy.inversion.ranking import _ranks, likelihoods, ranks
 from shared.privacy.material.sharing import SharingEncoder
 from shared.privacy.statistics.finding import Finding
+from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
-from tests.shared.privacy.attacked import PLAIN, SCHEME, VECTORS, Blind, Mapped, Noisy, clear, notes
+from tests.shared.privacy.attacked import PLAIN, SCHEME, VECTORS, Blind, Mapped, Noisy, clear, notes, shown_as
 from tests.shared.training.toy import random_sentences
 
 QUICK = ReadabilitySettings(GuesserSettings(epochs=2, hidden=16, batch=16, negatives=64), bands=(0, 1, 30))
@@ -149,3 +153,48 @@ def test_a_setting_that_cannot_work_is_refused() -> None:
     for setting in ({"rare": 0}, {"bands": (1, 5)}, {"bands": (0, 5, 5)}):
         with pytest.raises(ConfigurationError):
             ReadabilitySettings(**setting)
+
+
+class NearPhi(Mapped):
+    """Shows a word as it is beside one that is labelled, and all others as one."""
+
+    def rehearse_share(self, chunk: TokenisedSentences, noise: NoiseSource) -> RaggedSentences:
+        beside = [True] * len(chunk.words)
+        for place in range(len(beside)):
+            own = chunk.sentence_of_token == chunk.sentence_of_token[place]
+            beside[place] = bool((own & (chunk.tags > 0))[max(0, place - 1) : place + 2].any())
+        return shown_as(self.vectors, [w if b else "the" for w, b in zip(chunk.words, beside, strict=True)], chunk)
+
+
+def test_words_that_are_shown_near_phi_alone_are_read_there() -> None:
+    """All that stand beside PHI, and elsewhere the one word that every other is shown as."""
+    shared = NearPhi({}).rehearse_share(TARGET, torch.Generator())
+    expected = [
+        np.array_equal(row, VECTORS.rows([word])[0].astype(np.float16)) or word == PLAIN[0]
+        for row, word, tag in zip(shared.values, TARGET.words, TARGET.tags.tolist(), strict=True)
+        if not tag and word != "."
+    ]
+    public = dict.fromkeys(PLAIN, 10) | {PLAIN[0]: 50}
+    found = {finding.measure: finding for finding in read(NearPhi({}), public)}
+    look_up = next(one for name, one in found.items() if name.startswith("top-1 by look-up, all"))
+    assert 0.2 < np.mean(expected) < 0.95
+    assert look_up.value == pytest.approx(np.mean(expected))
+
+
+def test_content_words_are_long_and_not_among_the_commonest() -> None:
+    public = dict.fromkeys(PLAIN, 1) | {"The": 5, "patient": 5, "cough": 2}
+    settings = replace(QUICK, commonest=2)
+    words = ["the", "patient", "Cough", "fever", "rash", "ill", "a1234"]
+    assert _are_content(words, public, settings).tolist() == [False, False, True, True, True, False, False]
+    content = [word for word in READ if len(word) > 3]
+    found = {finding.measure: finding.trials for finding in read(clear(), dict.fromkeys(PLAIN, 30))}
+    assert found["top-1 by look-up, content words"] == 0
+    assert found["top-1 by look-up, rare content words, public frequency below 5"] == 0
+    few = {
+        finding.measure: finding
+        for finding in readability(clear(), VECTORS, KNOWN, TARGET, replace(QUICK, commonest=0))
+    }
+    assert (few["top-1 by look-up, content words"].trials, few["top-1 by look-up, content words"].value) == (
+        len(content),
+        1,
+    )

@@ -1,0 +1,83 @@
+"""Three sides of what a share is worth, all with the same inputs, both views of a word, and equally many steps.
+
+The provider alone and raw notes pooled learn on the words themselves. The share goes the whole way: representer, release, `encode`,
+ingest, pool, head, release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from aggregator.training.representer import PublicMaterial, RepresenterOptions
+from bench.results_loop import private_pipeline
+from shared.constructions.procedures.codes import CodedSurrogates
+from shared.constructions.registry import find_procedure
+from shared.constructions.training import TrainingMaterial
+from shared.document import Document
+from shared.embeddings.vectors import WordVectors
+from shared.labels import load_scheme
+from shared.pipeline.pipeline import Pipeline
+from shared.progress import silent
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks, tokenised_corpus
+from shared.training.tagging import TaggingConfig, train_tagger
+
+SIDES = ("alone", "raw", "share")
+STEPS = 2500
+_BATCH = 32
+
+
+@dataclass(frozen=True, repr=False)
+class Sides:
+    """A provider and hospitals that share.
+
+    Args:
+        provider: labelled public notes of the provider.
+        hospitals: notes of each.
+        vectors: public.
+        texts: public, without labels; read more than once.
+        names: lists of names.
+        scheme: name of the label scheme.
+    """
+
+    provider: Sequence[Document]
+    hospitals: Mapping[str, Sequence[Document]]
+    vectors: WordVectors
+    texts: Sequence[str]
+    names: tuple[tuple[str, ...], ...]
+    scheme: str
+
+    @cached_property
+    def construction(self) -> CodedSurrogates:
+        """The default one of this provider."""
+        scheme, options = load_scheme(self.scheme), RepresenterOptions()
+        chunks = list(tokenised_chunks(tokenise_documents(self.provider), scheme))
+        material = TrainingMaterial(chunks, self.vectors, scheme, iter(self.texts), self.names)
+        made = find_procedure(options.procedure).train(material, options, silent).construction
+        assert isinstance(made, CodedSurrogates)
+        return made
+
+    def train(self, side: str, seed: int) -> Pipeline:
+        """A pipeline of one of SIDES."""
+        pooled = [note for notes in self.hospitals.values() for note in notes]
+        if side == "alone":
+            return self._raw(self.provider, seed)
+        if side == "raw":
+            return self._raw([*self.provider, *pooled], seed)
+        sentences = tokenised_corpus([*self.provider, *pooled], load_scheme(self.scheme)).sentences
+        shared = {name: list(notes) for name, notes in self.hospitals.items()}
+        return private_pipeline(self._material(), shared, self.scheme, RepresenterOptions(), recipe(sentences, seed))
+
+    def _raw(self, notes: Iterable[Document], seed: int) -> Pipeline:
+        made = self.construction
+        source = made.noise_free(tokenised_corpus(notes, made.scheme))
+        return Pipeline(made, train_tagger(source, len(made.scheme.tags), recipe(source.sentences, seed)))
+
+    def _material(self) -> PublicMaterial:
+        return PublicMaterial(list(self.provider), self.vectors, iter(self.texts), self.names)
+
+
+def recipe(sentences: int, seed: int) -> TaggingConfig:
+    """As many epochs as make the steps."""
+    return TaggingConfig(epochs=max(1, round(STEPS * _BATCH / sentences)), batch=_BATCH, seed=seed)

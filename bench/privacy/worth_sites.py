@@ -1,0 +1,121 @@
+"""What shares of codes are worth to English hospitals: each of the five in turn is the provider, the next three share, the last is unseen.
+
+Sides as in `bench.privacy.sides`. A run is one side of one rotation with one seed, scored at all five; runs are kept, rotation after
+rotation, so that a measurement that is cut leaves whole ones, and `python -m bench.results_privacy worth-sites-table` records what is there.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from dataclasses import asdict
+
+from bench import corpora
+from bench.outcomes import RUNS, Comparison, Outcome, load_or_measure, score_pipeline
+from bench.privacy.material import american_names, english
+from bench.privacy.sides import SIDES, STEPS, Sides
+from bench.results import Entry
+from shared.document import Document
+
+COMMAND = "python -m bench.results_privacy worth-sites"
+SEEDS = (1, 2, 3)
+_SHARING = 3
+_TARGETS = {
+    ("unseen", "tokens"): 0.85,
+    ("sharing", "tokens"): 0.93,
+    ("unseen", "entities"): 0.70,
+    ("sharing", "entities"): 0.90,
+}
+_NAMES = {"tokens": "token-binary", "entities": "strict"}
+
+
+def measure() -> list[Entry]:
+    """Run what is not there yet, seed after seed; the entries of all."""
+    test = {site: corpora.en_site(site, "test") for site in corpora.SITES}
+    for seed in SEEDS:
+        for provider in corpora.SITES:
+            sides = _sides(provider)
+            for side in SIDES:
+                load_or_measure(
+                    _run(provider, side, seed),
+                    lambda side=side, sides=sides, seed=seed: _scored(sides, side, seed, test),  # type: ignore[misc]
+                )
+    return entries()
+
+
+def _scored(sides: Sides, side: str, seed: int, test: dict[str, list[Document]]) -> dict[str, object]:
+    pipeline = sides.train(side, seed)
+    found = {site: score_pipeline(pipeline, notes) for site, notes in test.items()}
+    print(side, {site: (round(one.token_f1, 4), round(one.entity_f1, 4)) for site, one in found.items()}, flush=True)
+    return {site: asdict(one) for site, one in found.items()}
+
+
+def _sides(provider: str) -> Sides:
+    train = {site: corpora.en_site(site, "train") for site in _order(provider)[: _SHARING + 1]}
+    own = train.pop(provider)
+    hospitals = {f"site-{site}": notes for site, notes in train.items()}
+    return Sides(own, hospitals, english(), list(corpora.public_english_texts()), american_names(), "i2b2_2014")
+
+
+def _order(provider: str) -> tuple[str, ...]:
+    """The provider, those that share, the one that nobody has seen."""
+    turn = corpora.SITES.index(provider)
+    return tuple(corpora.SITES[turn:] + corpora.SITES[:turn])
+
+
+def _run(provider: str, side: str, seed: int) -> str:
+    return f"worth-sites-{provider}-{side}-{seed}"
+
+
+def entries() -> list[Entry]:
+    """Of the rotations of which all sides are there."""
+    found: list[Entry] = []
+    for where in ("unseen", "sharing"):
+        compared, rotations, seeds = _compared(where)
+        if not rotations:
+            continue
+        for kind, name in _NAMES.items():
+            value, (low, high) = compared.gain(kind)
+            score = "token_f1" if kind == "tokens" else "entity_f1"
+            means = [statistics.fmean(getattr(one, score) for one in side) for side in _all_sides(compared)]
+            note = (
+                f"{rotations} rotations with each of seeds 1 to {seeds} at most; F1 alone {means[0]:.4f}, raw {means[1]:.4f}, shares {means[2]:.4f}; "
+                f"{STEPS} steps for every side, all with both views; interval over documents"
+            )
+            found.append(
+                Entry(
+                    f"en_sites, {where} hospitals, worth of a share of codes, {name}",
+                    round(value, 4),
+                    _TARGETS[where, kind],
+                    ">=",
+                    "of what raw notes add",
+                    (round(low, 4), round(high, 4)),
+                    seeds,
+                    "en_sites/test",
+                    COMMAND,
+                    note,
+                    ", ".join(sorted({one.commit for one in compared.private})),
+                )
+            )
+    return found
+
+
+def _all_sides(compared: Comparison) -> list[list[Outcome]]:
+    return [compared.alone, compared.ideal, compared.private]
+
+
+def _compared(where: str) -> tuple[Comparison, int, int]:
+    """All whole rotations, of all seeds that are there; their number, and the number of seeds."""
+    compared, providers, seeds = Comparison([], [], []), set(), set()
+    for seed in SEEDS:
+        for provider in corpora.SITES:
+            paths = [RUNS / f"{_run(provider, side, seed)}.json" for side in SIDES]
+            if not all(path.exists() for path in paths):
+                continue
+            providers.add(provider)
+            seeds.add(seed)
+            asked = _order(provider)[_SHARING + 1 :] if where == "unseen" else _order(provider)[1 : _SHARING + 1]
+            for side, path in zip(_all_sides(compared), paths, strict=True):
+                run = json.loads(path.read_text(encoding="utf-8"))
+                side += [Outcome.of(run[site], run["commit"]) for site in asked]
+    return compared, len(providers), len(seeds)
