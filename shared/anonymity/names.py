@@ -71,5 +71,7 @@ def full_names(scheme: str, count: int, seed: int) -> list[tuple[str, ...]]:
 
 
 def _words(names: Iterable[str]) -> tuple[str, ...]:
-    words = (word for name in names for word in tokenise(unicodedata.normalize("NFC", name)).words)
+    normal = (unicodedata.normalize("NFC", name) for name in names)
+    # Letters alone are one word.
+    words = (word for name in normal for word in ([name] if name.isalpha() else tokenise(name).words))
     return tuple(dict.fromkeys(word for word in words if len(word) >= _SHORTEST and word.isalpha()))

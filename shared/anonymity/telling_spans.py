@@ -69,13 +69,14 @@ class SpanSearch:
         telling = Telling.of(spans, lists)
         self._by_first: dict[str, set[Span]] = {}
         for span in filter(telling.tells, spans):
-            folded = tuple(map(fold_token, span))
+            folded = tuple(map(strip_accents, span))
             self._by_first.setdefault(folded[0], set()).add(folded)
         self._found: set[Span] = set()
 
     def add(self, words: Sequence[str]) -> None:
         """Looks at the tokens of a note."""
-        folded = [fold_token(word) for word in words]
+        known = {word: strip_accents(word) for word in set(words)}
+        folded = [known[word] for word in words]
         for place, word in enumerate(folded):
             for span in self._by_first.get(word, ()):
                 if tuple(folded[place : place + len(span)]) == span:
@@ -85,8 +86,3 @@ class SpanSearch:
     def found(self) -> int:
         """How many of the spans stand in the notes so far."""
         return len(self._found)
-
-
-def fold_token(word: str) -> str:
-    """A token without casing and accents."""
-    return word.lower() if word.isascii() else strip_accents(word)

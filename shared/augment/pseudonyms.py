@@ -105,4 +105,4 @@ class Pseudonymiser:
 
 def is_punctuation(word: str) -> bool:
     """Whether a token is made of punctuation and symbols alone."""
-    return all(unicodedata.category(character)[0] in "PS" for character in word)
+    return not word.isalnum() and all(unicodedata.category(character)[0] in "PS" for character in word)

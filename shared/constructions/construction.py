@@ -10,7 +10,7 @@ A new construction is a class here and a `Procedure` that makes it, in one file,
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -40,7 +40,7 @@ from shared.sentences.ragged import RaggedSentences
 from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import TokenisedSentences
 
-OwnSet = Callable[[str], Iterable[str]]
+OwnSet = Callable[[str], Sequence[str]]
 """The words that a construction claims can't be told from a word, always in the same order, the word itself among them or not."""
 
 

@@ -247,6 +247,8 @@ def number_flags(words: Sequence[str]) -> NDArray[np.float32]:
 
 def strip_accents(word: str) -> str:
     """The word in lower case and without accents, as lists of names are compared."""
+    if word.isascii():
+        return word.lower()
     decomposed = unicodedata.normalize("NFD", word.lower())
     return "".join(character for character in decomposed if not unicodedata.combining(character))
 

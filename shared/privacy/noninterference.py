@@ -7,8 +7,6 @@ all the same.
 
 from __future__ import annotations
 
-from itertools import islice
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -18,6 +16,8 @@ from shared.constructions.construction import Construction, OwnSet
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import cased_like, casing_class
 
+# Words that are drawn at most until one can take the place of another.
+_TRIES = 40
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -78,14 +78,15 @@ def change_phi(
 
 
 def _drawn(own: OwnSet, word: str, generator: np.random.Generator) -> str:
-    """Another word of a set in the casing of this one; the word itself if there is none."""
+    """Another word of a set in the casing of this one; the word itself if none was drawn."""
     kind = casing_class(word)
-    candidates = list(own(word))
-    # Looked at in this order until there are enough, and not all: a set may be the whole vocabulary.
-    ordered = (candidates[place] for place in generator.permutation(len(candidates)).tolist())
-    for candidate in islice((one for one in ordered if not is_punctuation(one)), 20):
-        other = cased_like(candidate, word)
-        if casing_class(other) == kind and other != word:
+    candidates = own(word)
+    if not candidates:
+        return word
+    # So many and not all: a set may be the whole vocabulary.
+    for place in generator.integers(len(candidates), size=_TRIES).tolist():
+        other = cased_like(candidates[place], word)
+        if not is_punctuation(other) and casing_class(other) == kind and other != word:
             return other
     return word
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import ClassVar, Self
 
@@ -152,7 +153,7 @@ class SameCasing:
         self._words = [word for word in words if not is_punctuation(word)]
         self._known: dict[tuple[object, ...], list[str]] = {}
 
-    def __call__(self, word: str) -> list[str]:
+    def __call__(self, word: str) -> Sequence[str]:
         """The words of the same casing class as a word; for a number, numbers of as many digits."""
         if word.isdecimal():
             return _numbers(len(word))
@@ -163,10 +164,11 @@ class SameCasing:
         return self._known[kind]
 
 
-def _numbers(digits: int) -> list[str]:
+@cache
+def _numbers(digits: int) -> tuple[str, ...]:
     """Numbers of so many digits, all of them or some that lie evenly."""
     step = max(1, 10**digits // _NUMBERS)
-    return [f"{number:0{digits}}" for number in range(0, 10**digits, step)]
+    return tuple(f"{number:0{digits}}" for number in range(0, 10**digits, step))
 
 
 def hidden_names(lists: tuple[tuple[str, ...], ...], vectors: GeneralisedVectors) -> tuple[tuple[str, ...], ...]:

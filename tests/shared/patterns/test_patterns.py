@@ -19,7 +19,7 @@ from shared.patterns.engine import Patterns, Suspicion
 from shared.patterns.names import NameLists
 
 ENGLISH, SPANISH = load_scheme("i2b2_2014"), load_scheme("meddocan")
-FINDERS = [Patterns(SPANISH), NameLists(SPANISH)]
+FINDERS: tuple[Patterns | NameLists, ...] = (Patterns(SPANISH), NameLists(SPANISH))
 STATED = tomllib.loads((Path(engine.__file__).parent / "patterns.toml").read_text(encoding="utf-8"))
 
 
