@@ -28,6 +28,7 @@ from bench.outcomes import (
     with_interval,
 )
 from bench.privacy.attacks import adversaries, adversaries_invariance, memberships, strong, vocabularies
+from bench.privacy.difference import measure as difference_entries
 from bench.privacy.forgotten import forgotten
 from bench.privacy.material import (
     COMMAND,
@@ -39,6 +40,7 @@ from bench.privacy.material import (
     spanish_names,
 )
 from bench.privacy.noninterference import noninterference_entry
+from bench.privacy.reassembly import measure as reassembly_entries
 from bench.privacy.times import times
 from bench.privacy.worth import measure as worth_entries
 from bench.results import Entry, record
@@ -342,8 +344,20 @@ def worth() -> None:
     record("privacy", worth_entries())
 
 
+def reassembly() -> None:
+    """Which clinical sentences are of one note."""
+    record("privacy", reassembly_entries())
+
+
+def difference() -> None:
+    """What successive shares of a hospital tell together."""
+    record("privacy", difference_entries())
+
+
 PARTS = {
     "worth": worth,
+    "reassembly": reassembly,
+    "difference": difference,
     "meddocan": meddocan,
     "utility": utility,
     "utility-sites": utility_sites,

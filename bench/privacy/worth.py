@@ -79,7 +79,8 @@ def _outcome(side: str, seed: int) -> Outcome:
     return Outcome.of(found)
 
 
-def _material() -> PublicMaterial:
+def public_material() -> PublicMaterial:
+    """What the provider has."""
     return PublicMaterial(corpora.meddocan("train")[:PROVIDER_NOTES], spanish(), background(), spanish_names())
 
 
@@ -110,7 +111,11 @@ def _shared(seed: int) -> Pipeline:
     notes = corpora.meddocan("train")
     sentences = tokenised_corpus(notes, load_scheme("meddocan")).sentences
     return private_pipeline(
-        _material(), {"hospital": notes[PROVIDER_NOTES:]}, "meddocan", RepresenterOptions(), _recipe(sentences, seed)
+        public_material(),
+        {"hospital": notes[PROVIDER_NOTES:]},
+        "meddocan",
+        RepresenterOptions(),
+        _recipe(sentences, seed),
     )
 
 

@@ -68,7 +68,7 @@ def difference(
     Raises:
         ConfigurationError: there are too few notes.
     """
-    joined = join_sentences(encoder, public, attacked, _all_rows, settings)
+    joined = join_sentences(encoder, public, attacked, all_rows, settings)
     rng = np.random.default_rng((settings.seed, 3))
     order = rng.permutation(len(attacked)).tolist()
     half = len(order) // 2
@@ -131,7 +131,8 @@ def _lowered(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(word.lower() for word in words)
 
 
-def _all_rows(shown: RaggedSentences) -> NDArray[np.int64]:
+def all_rows(shown: RaggedSentences) -> NDArray[np.int64]:
+    """Every sentence."""
     return np.arange(shown.sentences)
 
 
