@@ -94,7 +94,7 @@ class Joined:
         interval: tuple[float, float],
         joiner: Joiner,
     ) -> Finding:
-        notes = sum(int(one.notes.max()) + 1 for one in self.shares)
+        notes = sum(len(np.unique(one.notes)) for one in self.shares)
         knowledge = f"{self.knowledge}; likeness by {joiner.name}"
         return Finding(attack, measure, value, baseline, interval, notes, knowledge, self.settings.seed)
 
