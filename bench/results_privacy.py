@@ -29,6 +29,7 @@ from bench.outcomes import (
 )
 from bench.privacy import worth_sites as worth_sites_module
 from bench.privacy.attacks import adversaries, adversaries_invariance, memberships, strong, vocabularies
+from bench.privacy.difference import measure as difference_entries
 from bench.privacy.forgotten import forgotten
 from bench.privacy.material import (
     COMMAND,
@@ -41,6 +42,7 @@ from bench.privacy.material import (
 )
 from bench.privacy.noninterference import noninterference_entry
 from bench.privacy.reading import measure as reading_entries
+from bench.privacy.reassembly import measure as reassembly_entries
 from bench.privacy.times import times
 from bench.privacy.worth import measure as worth_entries
 from bench.results import Entry, record
@@ -359,11 +361,23 @@ def reading() -> None:
     record("privacy", reading_entries())
 
 
+def reassembly() -> None:
+    """Which clinical sentences are of one note."""
+    record("privacy", reassembly_entries())
+
+
+def difference() -> None:
+    """What successive shares of a hospital tell together."""
+    record("privacy", difference_entries())
+
+
 PARTS = {
     "worth": worth,
     "worth-sites": worth_sites,
     "worth-sites-table": worth_sites_table,
     "reading": reading,
+    "reassembly": reassembly,
+    "difference": difference,
     "meddocan": meddocan,
     "utility": utility,
     "utility-sites": utility_sites,

@@ -14,10 +14,13 @@ import pytest
 
 from shared.privacy.attacks.adversary import FRESH_ADVERSARIES, AdversarySettings, FreshAdversarySettings
 from shared.privacy.attacks.inversion import TOKEN_INVERSION, InversionSettings
+from shared.privacy.attacks.joining.clinical import CLINICAL_REASSEMBLY
+from shared.privacy.attacks.joining.difference import DIFFERENCE
+from shared.privacy.attacks.joining.joined import JoiningSettings
+from shared.privacy.attacks.joining.reassembly import REASSEMBLY, ReassemblySettings
 from shared.privacy.attacks.linkage import LINKAGE, LinkageSettings
 from shared.privacy.attacks.matching import MATCH, MatchingSettings
 from shared.privacy.attacks.readability import READABILITY, ReadabilitySettings
-from shared.privacy.attacks.reassembly import REASSEMBLY, ReassemblySettings
 from shared.privacy.attacks.white_box import WHITE_BOX
 from shared.privacy.audit import PRESETS, AuditSettings
 from shared.privacy.audit_record import FORMAT
@@ -28,12 +31,16 @@ from shared.privacy.word_pairs import WhiteBoxSettings
 
 _GUESSER = GuesserSettings(epochs=1, hidden=8, vocabulary=100)
 _ADVERSARY = AdversarySettings(epochs=1, pairs=20, judged=40, hidden=8)
+# Tiny notes have short sentences.
+_JOINING = JoiningSettings(notes=6, public_shares=1, shortest=3, most_phi=1, resamples=20)
 TINY = (
     AuditSettings(neighbours=20)
     .with_rounds(WHITE_BOX, WhiteBoxSettings(draws=1))
     .with_rounds(MATCH, MatchingSettings(targets=12, draws=2, shares=(1, 20)))
     .with_rounds(LINKAGE, LinkageSettings(targets=4, names=100, shortlist=10, draws=2))
     .with_rounds(REASSEMBLY, ReassemblySettings(notes=4, resamples=20))
+    .with_rounds(CLINICAL_REASSEMBLY, _JOINING)
+    .with_rounds(DIFFERENCE, _JOINING)
     .with_rounds(READABILITY, ReadabilitySettings(_GUESSER, judged=40))
     .with_rounds(TOKEN_INVERSION, InversionSettings(_GUESSER, judged=60, resamples=100))
     .with_rounds(FRESH_ADVERSARIES, FreshAdversarySettings(_ADVERSARY, sentences=1, control_epochs=1))

@@ -67,14 +67,15 @@ class Sides:
             return self._raw([*self.provider, *pooled], seed)
         sentences = tokenised_corpus([*self.provider, *pooled], load_scheme(self.scheme)).sentences
         shared = {name: list(notes) for name, notes in self.hospitals.items()}
-        return private_pipeline(self._material(), shared, self.scheme, RepresenterOptions(), recipe(sentences, seed))
+        return private_pipeline(self.material(), shared, self.scheme, RepresenterOptions(), recipe(sentences, seed))
 
     def _raw(self, notes: Iterable[Document], seed: int) -> Pipeline:
         made = self.construction
         source = made.noise_free(tokenised_corpus(notes, made.scheme))
         return Pipeline(made, train_tagger(source, len(made.scheme.tags), recipe(source.sentences, seed)))
 
-    def _material(self) -> PublicMaterial:
+    def material(self) -> PublicMaterial:
+        """What the provider has."""
         return PublicMaterial(list(self.provider), self.vectors, iter(self.texts), self.names)
 
 

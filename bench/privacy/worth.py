@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from aggregator.training.representer import PublicMaterial
 from bench import corpora
 from bench.outcomes import Comparison, Outcome, load_or_measure, score_pipeline
 from bench.privacy.material import PROVIDER_NOTES, background, public_documents, spanish, spanish_names
@@ -75,6 +76,11 @@ def sides() -> Sides:
     notes = corpora.meddocan("train")
     provider, hospital = notes[:PROVIDER_NOTES], notes[PROVIDER_NOTES:]
     return Sides(provider, {"hospital": hospital}, spanish(), list(background()), spanish_names(), "meddocan")
+
+
+def public_material() -> PublicMaterial:
+    """What the provider has."""
+    return sides().material()
 
 
 def construction() -> CodedSurrogates:

@@ -88,11 +88,11 @@ class Coded(KAnonymous):
         """See Construction: a row for every code, the same for the same code and another for another, float16 `[tokens, dim / 2]`."""
         replaced = self.replaced(chunk, noise)
         codes, line = np.unique(self.codes(replaced), return_inverse=True)
-        rows = self._rows_of(codes)
+        rows = self.code_rows(codes)
         return RaggedSentences(rows[line], casing_classes(replaced.words), replaced.tags, replaced.lengths)
 
-    def _rows_of(self, codes: Codes) -> NDArray[np.float16]:
-        """What is shown of some codes, as vectors."""
+    def code_rows(self, codes: Codes) -> NDArray[np.float16]:
+        """A row for each of some codes, float16 `[codes, dim / 2]`: the same for the same code and another for another."""
         words = len(self.vectors)
         clusters = np.maximum(codes.astype(np.int64) - words, 0)
         own = self.vectors.own_rows(np.minimum(codes, words - 1).astype(np.int64))

@@ -6,10 +6,12 @@ share to word. What they then read in the notes of others is held against two ba
 - frequency: the commonest word of the category;
 - casing: the commonest word at that place of spans of the category that are written like that;
 - context-only: the SAME network, asked about the same tokens, with everything that PHI words left in the representation
-  taken out. "Hospital Universitario" is half guessed from its surroundings alone, and no representation can change that.
+  taken out. "Hospital Universitario" is half guessed from its surroundings alone, and no representation can change that;
+- placebo: the same network before a share of other PHI, drawn without a look at the true words. A network that has not learned
+  all of the context profits from any sample of a category, also from a surrogate that tells nothing.
 
 Tags, lengths, casing and punctuation travel in clear beside any representation, so the context-only view has them; what
-casing gives away is a figure of its own. A category counts as read only if the share beats both its context and its casing.
+casing gives away is a figure of its own. A category counts as read only if the share beats its context, its casing and its placebo.
 Of few sentences a bootstrap tells nothing: the categories that have too few are judged together, so that none goes unjudged.
 
 For the context-only view every PHI word is replaced by one and the same word BEFORE the sentence is encoded, and its row
@@ -24,7 +26,6 @@ Punctuation inside a span is neither learned nor judged.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -32,14 +33,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from shared.augment.pseudonyms import is_punctuation
 from shared.embeddings.vectors import WordVectors
 from shared.errors import ConfigurationError, EvaluationError, TrainingError
 from shared.labels import MAX_CATEGORIES
 from shared.privacy.attacks.attack import Attack
 from shared.privacy.attacks.scene import Scene
 from shared.privacy.inversion.model import Candidates, GuesserSettings, Sight, WordGuesser
-from shared.privacy.inversion.ranking import Ranks, likelihoods, ranks
+from shared.privacy.inversion.outcome import Outcome, phi_words
+from shared.privacy.inversion.placebo import Placebo
+from shared.privacy.inversion.ranking import likelihoods, ranks
 from shared.privacy.inversion.training import fit
 from shared.privacy.material.sharing import SharingEncoder, draw_share, spread
 from shared.privacy.statistics.cluster_bootstrap import LEAST_CLUSTERS, cluster_interval
@@ -47,7 +49,6 @@ from shared.privacy.statistics.finding import Finding, proportion
 from shared.progress import Progress, silent
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences
-from shared.text.casing import casing_classes
 
 ATTACK = "token inversion"
 _KNOWLEDGE = "the release; labelled notes of the attacker's own; representation, casing and tags of the share"
@@ -108,18 +109,20 @@ def token_inversion(
     """
     generator = np.random.default_rng(settings.guesser.seed)
     learning, validation, judged = _parts(known, target, settings, generator)
-    seen = [learning.words[place] for place in _targets(learning).tolist()]
+    seen = [learning.words[place] for place in phi_words(learning).tolist()]
     candidates = Candidates.of(seen, vectors, settings.guesser.vocabulary)
-    if not seen or not len(_targets(judged)):
+    if not seen or not len(phi_words(judged)):
         raise EvaluationError("expected PHI words to learn from and to judge on, got none; give more labelled notes")
     views = _Views(encoder, vectors.words[0], candidates, settings.guesser.seed, learning)
     tags = len(encoder.scheme.tags)
     network = fit(lambda: views.of(learning), views.of(validation), tags, candidates, settings.guesser, progress)
     weights = _weights(network, validation, views.of(validation), candidates)
     both = views.of(judged)
-    outcome = _Outcome.of(judged, seen, learning, both[0].share.casing)
+    outcome = Outcome.of(judged, seen, learning, both[0].share.casing)
     outcome.attack = ranks(network, both, candidates, weights=weights[outcome.category])
     outcome.context = ranks(network, both[1:], candidates)
+    placebo = Placebo(learning, phi_words(learning)).draw(judged, phi_words(judged), generator)
+    outcome.placebo = ranks(network, views.of(judged, placebo), candidates, weights=weights[outcome.category])
     return _findings(outcome, encoder.scheme.categories, settings, generator)
 
 
@@ -134,12 +137,6 @@ def _parts(
     learning = np.sort(generator.permutation(rows[:-held])[: settings.guesser.sentences])
     judged = np.sort(generator.permutation(target.rows_with_phi())[: settings.judged])
     return known.select(learning), known.select(rows[-held:]), target.select(judged)
-
-
-def _targets(chunk: TokenisedSentences) -> NDArray[np.int64]:
-    """Indices of the PHI tokens that are more than punctuation."""
-    places = [place for place in np.flatnonzero(chunk.tags > 0).tolist() if not is_punctuation(chunk.words[place])]
-    return np.array(places, dtype=np.int64)
 
 
 def _weights(
@@ -165,13 +162,19 @@ class _Views:
         self.noise = torch.Generator().manual_seed(seed)
         self.scale = spread(draw_share(encoder, sample, self.noise).values)
 
-    def of(self, chunk: TokenisedSentences) -> list[Sight]:
-        targets = _targets(chunk)
+    def of(self, chunk: TokenisedSentences, shared: TokenisedSentences | None = None) -> list[Sight]:
+        """Both.
+
+        Args:
+            chunk: whose words are asked for.
+            shared: what is shared in its place: the same sentences with other PHI.
+        """
+        targets = phi_words(chunk)
         answers = self.candidates.ids([chunk.words[place] for place in targets.tolist()])
         phi = np.zeros(len(chunk.words), dtype=np.bool_)
         phi[targets] = True
         words = [self.filler if marked else word for word, marked in zip(chunk.words, phi.tolist(), strict=True)]
-        full = self._seen(chunk)
+        full = self._seen(chunk if shared is None else shared)
         blank = self._seen(chunk.with_words(words))
         blank.values[phi] = 0
         blank.casing[phi] = full.casing[phi]
@@ -183,86 +186,8 @@ class _Views:
         return RaggedSentences(values, share.casing.copy(), chunk.tags, share.lengths)
 
 
-@dataclass(repr=False)
-class _Outcome:
-    """What is known of every judged PHI word.
-
-    Args:
-        category: index of its category.
-        sentence: it stands in this one; words of a sentence are not independent.
-        seen: whether the attacker had seen the word labelled as PHI.
-        frequent: whether it is the commonest word of its category.
-        cased: whether it is the commonest word of its category at that place of spans whose words have these casing classes;
-            where the attacker knows hardly any, in its casing class.
-        attack: where the word stands, from the share.
-        context: where it stands, from its context only.
-    """
-
-    category: NDArray[np.int64]
-    sentence: NDArray[np.int64]
-    seen: NDArray[np.bool_]
-    frequent: NDArray[np.bool_]
-    cased: NDArray[np.bool_]
-    attack: Ranks
-    context: Ranks
-
-    @classmethod
-    def of(
-        cls,
-        judged: TokenisedSentences,
-        seen: Sequence[str],
-        learning: TokenisedSentences,
-        casing: NDArray[np.uint8],
-    ) -> _Outcome:
-        """
-        Args:
-            judged: the attacked sentences.
-            seen: the words that are more than punctuation of the PHI that the attacker knows.
-            learning: their sentences.
-            casing: of the judged words, as it travels.
-        """
-        places = _targets(judged)
-        words = [judged.words[place] for place in places.tolist()]
-        counts: dict[_Key, Counter[str]] = {}
-        for word, keys in zip(seen, _keys(learning, casing_classes(learning.words)), strict=True):
-            for key in keys:
-                counts.setdefault(key, Counter())[word] += 1
-        commonest = {key: count.most_common(1)[0][0] for key, count in counts.items()}
-        known = set(seen)
-        frequent, cased = [], []
-        for word, (span, kind, category) in zip(words, _keys(judged, casing), strict=True):
-            frequent.append(word == commonest.get(category))
-            enough = counts[span].total() >= _LEAST_WORDS if span in counts else False
-            cased.append(word == commonest.get(span if enough else kind))
-        nothing = Ranks(np.full(len(words), np.inf), np.zeros(len(words)))
-        return cls(
-            judged.categories[places],
-            judged.sentence_of_token[places],
-            np.array([word in known for word in words], dtype=np.bool_),
-            np.array(frequent, dtype=np.bool_),
-            np.array(cased, dtype=np.bool_),
-            nothing,
-            nothing,
-        )
-
-
-_Key = tuple[int, ...]
-# Of fewer words the commonest is a matter of luck.
-_LEAST_WORDS = 3
-
-
-def _keys(chunk: TokenisedSentences, casing: NDArray[np.uint8]) -> list[tuple[_Key, ...]]:
-    """What may be known of each target, the closest first: how its span is written and its place there; its casing; its category."""
-    keys: dict[int, tuple[_Key, ...]] = {}
-    for start, end, category in chunk.spans():
-        written = casing[start:end].tolist()
-        for place, kind in enumerate(written):
-            keys[start + place] = (category, place, *written), (category, kind), (category,)
-    return [keys[target] for target in _targets(chunk).tolist()]
-
-
 def _findings(
-    outcome: _Outcome, categories: Sequence[str], settings: InversionSettings, generator: np.random.Generator
+    outcome: Outcome, categories: Sequence[str], settings: InversionSettings, generator: np.random.Generator
 ) -> list[Finding]:
     every = np.ones(len(outcome.category), dtype=np.bool_)
     parts = {categories[index]: outcome.category == index for index in np.unique(outcome.category).tolist()}
@@ -271,11 +196,11 @@ def _findings(
         findings += _of_tokens(outcome, part, name, settings)
         measure, without = f"top-1 above context-only, {name}", outcome.context.chance_within(1)
         findings.append(_difference(outcome, part, without, measure, settings, generator, 0.95))
-    findings.append(_above_both(outcome, every, settings, generator, 0.95))
+    findings.append(_above_all(outcome, every, settings, generator, 0.95))
     judged = _judged(outcome, list(parts.values()))
     # Several looks at 95% would find something in mere chance; the joint verdict divides the risk among them.
     joint = 1 - 0.05 / max(len(judged), 1)
-    above = float(sum(_above_both(outcome, part, settings, generator, joint).interval[0] > 0 for part in judged))
+    above = float(sum(_above_all(outcome, part, settings, generator, joint).interval[0] > 0 for part in judged))
     findings.append(
         Finding(
             ATTACK,
@@ -292,11 +217,11 @@ def _findings(
     return findings
 
 
-def _sentences(outcome: _Outcome, part: NDArray[np.bool_]) -> int:
+def _sentences(outcome: Outcome, part: NDArray[np.bool_]) -> int:
     return len(np.unique(outcome.sentence[part]))
 
 
-def _judged(outcome: _Outcome, parts: Sequence[NDArray[np.bool_]]) -> list[NDArray[np.bool_]]:
+def _judged(outcome: Outcome, parts: Sequence[NDArray[np.bool_]]) -> list[NDArray[np.bool_]]:
     """The categories; those of few sentences as one, with the smallest other where they are still too few together.
 
     Empty where all of them together are too few.
@@ -311,7 +236,7 @@ def _judged(outcome: _Outcome, parts: Sequence[NDArray[np.bool_]]) -> list[NDArr
     return [part for part in (together, *alone) if _sentences(outcome, part) >= LEAST_CLUSTERS]
 
 
-def _of_tokens(outcome: _Outcome, part: NDArray[np.bool_], name: str, settings: InversionSettings) -> list[Finding]:
+def _of_tokens(outcome: Outcome, part: NDArray[np.bool_], name: str, settings: InversionSettings) -> list[Finding]:
     found: list[Finding] = []
 
     def add(measure: str, hits: NDArray[np.generic], baseline: NDArray[np.generic] | None) -> None:
@@ -324,6 +249,7 @@ def _of_tokens(outcome: _Outcome, part: NDArray[np.bool_], name: str, settings: 
         add(f"top-{top}, {name}", outcome.attack.chance_within(top)[part], outcome.context.chance_within(top)[part])
     add(f"top-1 by frequency alone, {name}", outcome.frequent[part], None)
     add(f"top-1 by casing alone, {name}", outcome.cased[part], outcome.frequent[part])
+    add(f"top-1 by placebo, {name}", outcome.placebo.chance_within(1)[part], outcome.context.chance_within(1)[part])
     for label, subset in (("seen words", part & outcome.seen), ("unseen words", part & ~outcome.seen)):
         if subset.any():
             for top in (1, 10):
@@ -332,24 +258,22 @@ def _of_tokens(outcome: _Outcome, part: NDArray[np.bool_], name: str, settings: 
     return found
 
 
-def _above_both(
-    outcome: _Outcome,
+def _above_all(
+    outcome: Outcome,
     part: NDArray[np.bool_],
     settings: InversionSettings,
     generator: np.random.Generator,
     level: float,
 ) -> Finding:
-    """The difference from context and that from casing, whichever is less sure."""
-    measure = "top-1 above context and casing, all categories"
-    differences = [
-        _difference(outcome, part, without, measure, settings, generator, level)
-        for without in (outcome.context.chance_within(1), outcome.cased.astype(np.float64))
-    ]
+    """The differences from context, casing and placebo, whichever is less sure."""
+    measure = "top-1 above context, casing and placebo, all categories"
+    baselines = (outcome.context.chance_within(1), outcome.cased.astype(np.float64), outcome.placebo.chance_within(1))
+    differences = [_difference(outcome, part, without, measure, settings, generator, level) for without in baselines]
     return min(differences, key=lambda one: one.interval[0])
 
 
 def _difference(
-    outcome: _Outcome,
+    outcome: Outcome,
     part: NDArray[np.bool_],
     without: NDArray[np.float64],
     measure: str,

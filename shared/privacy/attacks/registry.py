@@ -7,11 +7,13 @@ from typing import Any
 from shared.privacy.attacks.adversary import FRESH_ADVERSARIES
 from shared.privacy.attacks.attack import Attack
 from shared.privacy.attacks.inversion import TOKEN_INVERSION
+from shared.privacy.attacks.joining.clinical import CLINICAL_REASSEMBLY
+from shared.privacy.attacks.joining.difference import DIFFERENCE
+from shared.privacy.attacks.joining.reassembly import REASSEMBLY
 from shared.privacy.attacks.linkage import LINKAGE
 from shared.privacy.attacks.matching import MATCH
 from shared.privacy.attacks.membership import MEMBERSHIP
 from shared.privacy.attacks.readability import READABILITY
-from shared.privacy.attacks.reassembly import REASSEMBLY
 from shared.privacy.attacks.white_box import WHITE_BOX
 
 ATTACKS: tuple[Attack[Any], ...] = (
@@ -19,6 +21,8 @@ ATTACKS: tuple[Attack[Any], ...] = (
     MATCH,
     LINKAGE,
     REASSEMBLY,
+    CLINICAL_REASSEMBLY,
+    DIFFERENCE,
     READABILITY,
     TOKEN_INVERSION,
     FRESH_ADVERSARIES,

@@ -57,3 +57,21 @@ def auc_interval(
     drawn = [area(generator.multinomial(count, chances).astype(np.float64)) for _ in range(resamples)]
     low, high = np.quantile(drawn, [0.025, 0.975])
     return area(), (float(low), float(high))
+
+
+def resample_pairs(
+    one: NDArray[np.int64], other: NDArray[np.int64], generator: np.random.Generator
+) -> NDArray[np.float64]:
+    """Weights of pairs when whole notes are drawn again, `[pairs]`.
+
+    Args:
+        one, other: the notes of each pair, from 0 on, int64 `[pairs]`.
+        generator: seeded by the caller.
+    """
+    count = int(max(one.max(), other.max())) + 1
+    drawn = generator.multinomial(count, np.full(count, 1 / count)).astype(np.float64)
+    # The last factor makes the expected weight of a pair of two notes 1 as well.
+    weights: NDArray[np.float64] = np.where(
+        one == other, drawn[one], drawn[one] * drawn[other] * count / max(count - 1, 1)
+    )
+    return weights

@@ -35,9 +35,11 @@ SECONDS = (
 """Every attack in seconds; one that is new stands in `tests.audited.TINY` or here."""
 SHOWN_ELSEWHERE = {
     "fresh adversaries": "test_adversary.py::test_clear_vectors_are_broken_and_a_blind_share_is_not",
+    "clinical reassembly": "test_clinical_reassembly.py::test_notes_of_one_subject_each_are_joined_and_break_our_limit",
+    "difference": "test_difference.py::test_a_second_share_that_holds_the_first_breaks_our_limits",
     "membership": "test_membership.py::test_a_head_that_learnt_by_heart_is_detected",
 }
-"""Attacks that break nothing within seconds, and the test in which they do."""
+"""Attacks that break nothing of such notes within seconds, and the test in which they do."""
 PATIENT = [attack for attack in ATTACKS if attack.name not in SHOWN_ELSEWHERE]
 LIMITS = tuple(replace(one, trials=1) for one in load_policy().limits)
 DOCS = Path(__file__).resolve().parents[3] / "docs"
@@ -179,4 +181,6 @@ def test_the_record_keeps_its_order() -> None:
         "adversary_sentences",
         "control_epochs",
         "seed",
+        "clinical_reassembly",
+        "difference",
     ]

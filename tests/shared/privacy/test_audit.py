@@ -112,6 +112,8 @@ def test_all_attacks_are_tried_or_named() -> None:
         "match",
         "linkage",
         "reassembly",
+        "clinical reassembly",
+        "difference",
         "readability",
         "token inversion",
         "fresh adversary T1",

@@ -8,8 +8,10 @@ import pytest
 from shared.errors import ConfigurationError, TrainingError
 from shared.labels import LabelScheme
 from shared.models.noise import NoiseSource
-from shared.privacy.attacks.inversion import ATTACK, InversionSettings, _findings, _Outcome, token_inversion
+from shared.privacy.attacks.inversion import ATTACK, InversionSettings, _findings, token_inversion
 from shared.privacy.inversion.model import GuesserSettings
+from shared.privacy.inversion.outcome import Outcome, phi_words
+from shared.privacy.inversion.placebo import Placebo
 from shared.privacy.inversion.ranking import Ranks
 from shared.privacy.material.sharing import SharingEncoder
 from shared.privacy.policy import judge, load_policy
@@ -46,7 +48,7 @@ def test_clear_vectors_give_their_words_away() -> None:
         assert found[f"top-1, {kind}"].value <= found[f"top-10, {kind}"].value
     verdict = found[CATEGORIES]
     assert (verdict.value, verdict.trials, verdict.unit) == (2.0, 120, "categories")
-    assert found["top-1 above context and casing, all categories"].interval[0] > 0
+    assert found["top-1 above context, casing and placebo, all categories"].interval[0] > 0
 
 
 @pytest.mark.parametrize("encoder", [Blind(), Surrogates()], ids=["blind", "surrogates"])
@@ -62,6 +64,27 @@ def test_a_surrogate_that_is_honest_now_and_then_is_found_out() -> None:
     found = inverted(Surrogates(honest=0.5))
     assert 0.4 < found["top-1, all categories"].value < 0.65
     assert not found["top-1 above context-only, all categories"].at_baseline
+
+
+def test_a_placebo_is_written_like_the_words_and_says_nothing_more_of_them() -> None:
+    def sentence(*words: str) -> TokenisedSentences:
+        return TokenisedSentences([*words], np.array([1, 2, 0, 3, 3], np.uint8), np.array([5]))
+
+    known, targets = sentence("Ann", "LEE", "saw", "Rome", "12"), np.array([0, 1, 3, 4])
+    placebo = Placebo(known, targets)
+    asked = sentence("Zoe", "Ng", "met", "Bern", "345")
+    assert placebo.draw(asked, targets, np.random.default_rng(0)).words == ["Ann", "Ann", "met", "Rome", "12"]
+    # Words in capitals are known of people alone; nobody known is written in small letters.
+    rare = placebo.draw(sentence("ZOE", "ng", "met", "BERN", "7"), targets, np.random.default_rng(0))
+    assert rare.words == ["LEE", "a", "met", "LEE", "12"]
+    others = [word[::-1].capitalize() if word in NAMES else word for word in TARGET.words]
+    targets = phi_words(TARGET)
+    one, other = (
+        Placebo(KNOWN, phi_words(KNOWN)).draw(sentences, targets, np.random.default_rng(3)).words
+        for sentences in (TARGET, TARGET.with_words(others))
+    )
+    assert one == other
+    assert one != TARGET.words
 
 
 @dataclass(frozen=True)
@@ -96,7 +119,7 @@ def test_the_frequency_baseline_and_seen_words_by_hand() -> None:
     judged = TokenisedSentences(
         ["Ann", ".", "x", "Ann", "Bea", "Bern"], np.array([1, 2, 0, 3, 1, 3], np.uint8), np.array([3, 3])
     )
-    outcome = _Outcome.of(judged, ["Ann", "Ann", "Bern"], learning, casing_classes(judged.words))
+    outcome = Outcome.of(judged, ["Ann", "Ann", "Bern"], learning, casing_classes(judged.words))
     assert outcome.category.tolist() == [0, 1, 0, 1]
     assert outcome.sentence.tolist() == [0, 1, 1, 1]
     assert outcome.frequent.tolist() == [True, False, False, True]
@@ -106,7 +129,7 @@ def test_the_frequency_baseline_and_seen_words_by_hand() -> None:
 def test_the_casing_baseline_by_hand() -> None:
     learning = TokenisedSentences(["Ann", "Ann", "ann", "BO"], np.array([1, 1, 1, 1], np.uint8), np.array([4]))
     judged = TokenisedSentences(["Ann", "ann", "BO", "Bo"], np.array([1, 1, 1, 1], np.uint8), np.array([4]))
-    outcome = _Outcome.of(judged, learning.words, learning, casing_classes(judged.words))
+    outcome = Outcome.of(judged, learning.words, learning, casing_classes(judged.words))
     assert outcome.frequent.tolist() == [True, False, False, False]
     assert outcome.cased.tolist() == [True, True, True, False]
 
@@ -121,12 +144,12 @@ def test_the_casing_of_a_whole_span_and_the_place_in_it_are_known_without_the_sh
         "Plaza de la Paz", "Calle de la Luz", "Calle de los Reyes", "Calle que Sube", "Calle que Baja", "Calle que Gira"
     )
     judged = of("Ronda de la Fe", "Ronda que Cae", "ronda")
-    outcome = _Outcome.of(judged, learning.words, learning, casing_classes(judged.words))
+    outcome = Outcome.of(judged, learning.words, learning, casing_classes(judged.words))
     # By the casing of a word alone, all that is written small would be "de" or "que".
     assert outcome.cased.tolist() == [False, True, True, False, False, True, False, False]
     # As it travels: a release may show another casing than that of the words.
     hidden = np.full(len(judged.words), 9, np.uint8)
-    assert not _Outcome.of(judged, learning.words, learning, hidden).cased.any()
+    assert not Outcome.of(judged, learning.words, learning, hidden).cased.any()
 
 
 @dataclass(frozen=True)
@@ -158,13 +181,16 @@ def test_what_casing_gives_away_is_its_own_figure() -> None:
     assert found[CATEGORIES].value == 0
 
 
-def judged(sentences: list[int], read: list[bool], words: int = 20, context: float = np.inf) -> dict[str, Finding]:
+def judged(
+    sentences: list[int], read: list[bool], words: int = 20, context: float = np.inf, placebo: float = np.inf
+) -> dict[str, Finding]:
     """Of categories with so many sentences of so many words each, those that are all read or not at all."""
     category = np.repeat(np.arange(len(sentences)), np.array(sentences) * words)
     sentence = np.repeat(np.arange(sum(sentences)), words)
     no, equal = np.zeros(len(category), dtype=np.bool_), np.zeros(len(category))
     attack = Ranks(np.where(np.array(read)[category], 0, np.inf), equal)
-    outcome = _Outcome(category, sentence, no, no, no, attack, Ranks(np.full(len(category), context), equal))
+    without = (Ranks(np.full(len(category), rank), equal) for rank in (context, placebo))
+    outcome = Outcome(category, sentence, no, no, no, attack, *without)
     names = [f"C{index}" for index in range(len(sentences))]
     found = _findings(outcome, names, InversionSettings(), np.random.default_rng(0))
     return {finding.measure: finding for finding in found}
@@ -207,6 +233,10 @@ def test_words_that_are_all_read_break_our_limits_however_few_the_sentences() ->
     assert all(kept(judged([9] * 12, [False] * 12)))
     # As much is read without the share.
     assert all(kept(judged([9] * 12, [True] * 12, context=0.0)))
+    # As much is read off other PHI, drawn without a look at theirs.
+    assert all(kept(judged([9] * 12, [True] * 12, placebo=0.0)))
+    # One word of a hundred that the placebo does not give.
+    assert not any(kept(judged([10, 1000], [True, False], words=1)))
 
 
 def test_no_word_of_a_note_is_in_a_finding() -> None:

@@ -5,8 +5,9 @@ import pytest
 
 from shared.document import Document
 from shared.errors import ConfigurationError
-from shared.privacy.attacks.reassembly import LogisticRegression, ReassemblySettings, reassembly
+from shared.privacy.attacks.joining.reassembly import ReassemblySettings, reassembly
 from shared.privacy.material.pair_features import pair_features
+from shared.privacy.statistics.logistic_regression import LogisticRegression
 from shared.privacy.statistics.resampling import WeightedAUC, auc_interval, mean_interval
 from shared.sentences.ragged import RaggedSentences
 from tests.shared.privacy.attacked import NAMES, PLAIN, Blind, Mapped, clear

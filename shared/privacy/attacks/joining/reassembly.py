@@ -21,12 +21,10 @@ from shared.privacy.attacks.scene import Scene
 from shared.privacy.material.pair_features import Floats, PairFeatures, pair_features
 from shared.privacy.material.sharing import SharingEncoder, draw_share
 from shared.privacy.statistics.finding import Finding
-from shared.privacy.statistics.resampling import WeightedAUC
+from shared.privacy.statistics.logistic_regression import LogisticRegression
+from shared.privacy.statistics.resampling import WeightedAUC, resample_pairs
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
-
-_RIDGE = 1.0
-_NEWTON_STEPS = 30
 
 
 @dataclass(frozen=True)
@@ -97,41 +95,6 @@ def reassembly(
     return found
 
 
-class LogisticRegression:
-    """Logistic regression by Newton's method, with a ridge on standardised features.
-
-    Args:
-        features: float64 `[n, features]`.
-        positive: bool `[n]`.
-    """
-
-    def __init__(self, features: Floats, positive: NDArray[np.bool_]) -> None:
-        self._mean = features.mean(0)
-        self._scale = np.where(features.std(0) < 1e-9, 1, features.std(0))
-        rows = self._rows(features)
-        ridge = np.full(rows.shape[1], _RIDGE)
-        ridge[-1] = 1e-6
-        self._weights = np.zeros(rows.shape[1])
-        for _ in range(_NEWTON_STEPS):
-            chances = 1 / (1 + np.exp(-np.clip(rows @ self._weights, -30, 30)))
-            slope = rows.T @ (positive - chances) - ridge * self._weights
-            curvature = (rows * (chances * (1 - chances))[:, None]).T @ rows + np.diag(ridge)
-            step = np.linalg.solve(curvature, slope)
-            # A step of Newton's may overshoot where classes part well.
-            self._weights += step * min(1.0, 3 / max(float(np.abs(step).max()), 1e-12))
-            if float(np.abs(step).max()) < 1e-6:
-                break
-
-    def scores(self, features: Floats) -> Floats:
-        """Log-odds of being positive, `[n]`."""
-        result: Floats = self._rows(features) @ self._weights
-        return result
-
-    def _rows(self, features: Floats) -> Floats:
-        scaled = (features - self._mean) / self._scale
-        return np.concatenate([scaled, np.ones((len(features), 1))], axis=1)
-
-
 def _share(
     encoder: SharingEncoder, documents: Iterable[Document], settings: ReassemblySettings, rng: np.random.Generator
 ) -> tuple[RaggedSentences, NDArray[np.int64]]:
@@ -166,9 +129,7 @@ def _findings(
     areas, precisions = [], []
     count = int(notes.max()) + 1
     for _ in range(settings.resamples):
-        drawn = rng.multinomial(count, np.full(count, 1 / count)).astype(np.float64)
-        # The second factor makes the expected weight of a pair of two notes 1 as well.
-        weights = np.where(same, drawn[one], drawn[one] * drawn[other] * count / (count - 1))
+        weights = resample_pairs(one, other, rng)
         areas.append(area(weights))
         precisions.append(float((weights * same)[best].sum() / max(weights[best].sum(), 1e-12)))
     knowledge = f"a share of {count} notes with its sentences shuffled, release, public labelled notes; {name}"
@@ -194,7 +155,7 @@ class Reassembly(Attack[ReassemblySettings]):
     quick = (ReassemblySettings(notes=12, resamples=100),)
     full = (ReassemblySettings(),)
     finds = ("reassembly",)
-    unlimited = "sentences of a note share a subject, and a share shows it"
+    unlimited = "it averages over header lines; clinical reassembly is limited"
 
     def run(self, scene: Scene, settings: ReassemblySettings) -> list[Finding]:
         """See `reassembly`."""

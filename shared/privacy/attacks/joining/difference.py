@@ -1,0 +1,139 @@
+"""The difference of two shares: what does a second share of a hospital tell, once its new notes were added?
+
+The attacker holds both shares, and asks
+
+- which sentences of the first stand in the second: were there any, what is missing or new would point to notes, and a sentence whose
+  labels were corrected to what was forgotten in it. A sentence may recur by chance, for notes repeat each other; so the baseline is
+  what recurs in as many notes that have nothing to do with them;
+- which sentences of the second, all of whose notes are new, are of one note.
+
+The second share holds what a hospital lets leave: notes that have not left, without the sentences whose words have left with others.
+That its client does so is shown by the client's own tests, and by `difference_findings` on shares that it has made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from shared.document import Document
+from shared.errors import ConfigurationError
+from shared.privacy.attacks.attack import Attack
+from shared.privacy.attacks.joining.joined import JoiningSettings, join_sentences
+from shared.privacy.attacks.scene import Scene
+from shared.privacy.material.sharing import SharingEncoder, draw_share
+from shared.privacy.reassembly.clinical import clinical_rows
+from shared.privacy.reassembly.recurrence import recurring
+from shared.privacy.statistics.finding import Finding, proportion
+from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
+
+ATTACK = "difference"
+WITHIN = "nearest sentence of the new notes is of the same note"
+_KNOWLEDGE = "two shares of one hospital, the second without what left with the first; release"
+
+
+class Difference(Attack[JoiningSettings]):
+    """What two shares of a hospital tell together."""
+
+    name = ATTACK
+    key = "difference"
+    quick = (JoiningSettings(shares=2, public_shares=2),)
+    full = (JoiningSettings(),)
+    finds = (ATTACK,)
+
+    def run(self, scene: Scene, settings: JoiningSettings) -> list[Finding]:
+        """See `difference`."""
+        return difference(scene.encoder, scene.material.known, scene.material.target, settings)
+
+
+def difference(
+    encoder: SharingEncoder, public: Sequence[Document], attacked: Sequence[Document], settings: JoiningSettings
+) -> list[Finding]:
+    """Attack two shares of half of the attacked notes each.
+
+    Args:
+        encoder: the release.
+        public: labelled notes that the attacker has.
+        attacked: of one hospital.
+        settings: how many notes the attacked shares of the second question have.
+
+    Returns:
+        how many sentences of the first share recur in the second, clinical ones and all; and how often the sentence nearest to one of
+        the new notes is of the same note.
+
+    Raises:
+        ConfigurationError: there are too few notes.
+    """
+    joined = join_sentences(encoder, public, attacked, all_rows, settings)
+    rng = np.random.default_rng((settings.seed, 3))
+    order = rng.permutation(len(attacked)).tolist()
+    half = len(order) // 2
+    first, second = ([attacked[index] for index in part] for part in (order[:half], order[half:]))
+    # As many that have nothing to do with them.
+    others = [public[index] for index in rng.permutation(len(public))[: len(second)].tolist()]
+    left = tokenised_corpus(first, encoder.scheme)
+    noise = torch.Generator().manual_seed(int(rng.integers(2**31)))
+    earlier = draw_share(encoder, left, noise)
+    later, unrelated = (
+        draw_share(encoder, sift(tokenised_corpus(notes, encoder.scheme), left), noise) for notes in (second, others)
+    )
+    return [*recurrence_findings(earlier, later, unrelated, settings), joined.nearest(ATTACK, WITHIN)]
+
+
+def sift(sentences: TokenisedSentences, left: TokenisedSentences) -> TokenisedSentences:
+    """Without the sentences whose words have left before: what a hospital lets through of new notes."""
+    known = {_lowered(words) for words, _ in left.split()}
+    return sentences.leave_out(np.array([_lowered(words) in known for words, _ in sentences.split()], dtype=np.bool_))
+
+
+def recurrence_findings(
+    earlier: RaggedSentences, later: RaggedSentences, unrelated: RaggedSentences, settings: JoiningSettings
+) -> list[Finding]:
+    """How many sentences of an earlier share recur in a later one.
+
+    Args:
+        earlier: share of a hospital.
+        later: share of the same hospital.
+        unrelated: share of about as many notes that have nothing to do with the earlier ones.
+        settings: which sentences are clinical, and the seed.
+
+    Raises:
+        ConfigurationError: the earlier share has no clinical sentence.
+    """
+    again, by_chance = (recurring(earlier, other) for other in (later, unrelated))
+    clinical = np.zeros(earlier.sentences, dtype=np.bool_)
+    clinical[clinical_rows(earlier, settings.shortest, settings.most_phi)] = True
+    found = []
+    for name, rows in (("clinical", clinical), ("all", np.ones_like(clinical))):
+        if not rows.any():
+            raise ConfigurationError(
+                "difference: expected clinical sentences in the earlier share, got none; give more notes"
+            )
+        found.append(
+            proportion(
+                ATTACK,
+                f"{name} sentences of the earlier share recur in the later one",
+                int(again[rows].sum()),
+                int(rows.sum()),
+                float(by_chance[rows].mean()),
+                f"{_KNOWLEDGE}; surrogates are passed over",
+                settings.seed,
+            )
+        )
+    return found
+
+
+def _lowered(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word.lower() for word in words)
+
+
+def all_rows(shown: RaggedSentences) -> NDArray[np.int64]:
+    """Every sentence."""
+    return np.arange(shown.sentences)
+
+
+DIFFERENCE = Difference()

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from shared.document import Document
+from shared.errors import ConfigurationError
+from shared.labels import UNKNOWN_TAG
+from shared.privacy.attacks.joining.difference import difference, recurrence_findings, sift
+from shared.privacy.attacks.joining.joined import JoiningSettings
+from shared.privacy.material.sharing import SharingEncoder, draw_share
+from shared.privacy.policy import judge, load_policy
+from shared.privacy.reassembly.recurrence import recurring
+from shared.privacy.statistics.finding import Finding
+from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
+from tests.shared.privacy.attacked import NAMES, PLAIN, SCHEME, Blind, Surrogates, clear
+from tests.tiny_notes import note
+
+SETTINGS = JoiningSettings(notes=12, public_shares=1, resamples=200)
+
+
+def notes(count: int, seed: int) -> list[Document]:
+    """Notes whose header names the patient, whose name comes again; all other words say nothing of the note."""
+    dice = np.random.default_rng(seed)
+    made = []
+    for number, patient in enumerate(dice.permutation(NAMES)[:count].tolist()):
+        pieces: list[str | tuple[str, str]] = ["patient ", (patient, "PERSON"), " .\n\n"]
+        for _ in range(3):
+            pieces += [
+                f"{' '.join(dice.choice(PLAIN, 7))} ",
+                (patient, "PERSON"),
+                f" {' '.join(dice.choice(PLAIN, 3))} .\n\n",
+            ]
+        made.append(note(f"n{number}", *pieces))
+    return made
+
+
+FIRST, SECOND, OTHERS = (tokenised_corpus(notes(20, seed), SCHEME) for seed in (1, 2, 3))
+
+
+def broken(findings: list[Finding]) -> set[str]:
+    """What the limits that are broken are about."""
+    limits = [one for one in load_policy().limits if one.attack == "difference"]
+    return {verdict.limit.measure for verdict in judge(limits, findings, full=True) if verdict.broken}
+
+
+def recurrences(encoder: SharingEncoder, later: TokenisedSentences) -> list[Finding]:
+    """After a first share of FIRST."""
+    noise = torch.Generator().manual_seed(0)
+    first, second, others = (draw_share(encoder, sentences, noise) for sentences in (FIRST, later, OTHERS))
+    return recurrence_findings(first, second, others, SETTINGS)
+
+
+@pytest.mark.parametrize("encoder", [clear(), Surrogates()], ids=["clear", "surrogates"])
+def test_a_second_share_that_holds_the_first_breaks_our_limits(encoder: SharingEncoder) -> None:
+    clinical, every = recurrences(encoder, TokenisedSentences.concatenate([FIRST, SECOND]))
+    assert (clinical.value, clinical.baseline, clinical.trials) == (1, 0, 60)
+    assert (every.value, every.baseline, every.trials) == (1, 0.25, 80)
+    assert len(broken([clinical, every])) == 2
+
+
+def test_a_second_share_that_holds_one_note_of_twenty_breaks_one() -> None:
+    clinical, _ = recurrences(Surrogates(), TokenisedSentences.concatenate([FIRST.select(np.arange(4)), SECOND]))
+    assert clinical.value == 3 / 60
+    assert len(broken([clinical])) == 1
+
+
+def test_new_notes_alone_break_none() -> None:
+    found = recurrences(Surrogates(), sift(SECOND, FIRST))
+    assert [one.value for one in found] == [0, 0.25]
+    assert not broken(found)
+
+
+def test_what_left_with_another_note_is_sifted_out() -> None:
+    words = "No fever today . NO Fever TODAY . No cough today .".split()
+    new = TokenisedSentences(words, np.zeros(12, dtype=np.uint8), np.array([4, 4, 4]))
+    left = new.select(np.array([0]))
+    assert sift(new, left).words == words[8:]
+
+
+def test_identifiers_in_header_lines_join_a_note_and_surrogates_do_not() -> None:
+    *_, shown = difference(clear(), notes(24, 4), notes(24, 5), SETTINGS)
+    *_, replaced = difference(Surrogates(), notes(24, 4), notes(24, 5), SETTINGS)
+    assert shown.value > 0.9
+    assert shown.baseline == pytest.approx(3 / 47)
+    assert replaced.interval[0] < 3 / 47
+    assert broken([shown]) == {"nearest sentence of the new notes is of the same note"}
+    assert not broken([replaced])
+
+
+def test_a_blind_encoder_keeps_all_limits() -> None:
+    found = difference(Blind(), notes(24, 4), notes(28, 5), SETTINGS)
+    assert [(one.value, one.baseline) for one in found[:2]] == [(1, 1), (1, 1)]
+    assert not broken(found)
+
+
+def sentence(rows: list[int], tags: list[int], casing: int = 0) -> RaggedSentences:
+    values = np.array(rows, dtype=np.float32)[:, None]
+    return RaggedSentences(
+        values, np.full(len(rows), casing, np.uint8), np.array(tags, np.uint8), np.array([len(rows)])
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "tags", "casing", "alike", "equal"),
+    [
+        ([5, 7, 7, 6], [0, 1, 2, 0], 0, True, True),
+        # Other surrogates, and other lengths of them.
+        ([5, 9, 8, 6], [0, 1, 2, 0], 0, True, False),
+        ([5, 9, 6], [0, 1, 0], 0, True, False),
+        # Another category, two spans, another word, order or casing.
+        ([5, 7, 7, 6], [0, 3, 4, 0], 0, False, False),
+        ([5, 7, 7, 6], [0, 1, 1, 0], 0, False, False),
+        ([5, 7, 7, 4], [0, 1, 2, 0], 0, False, False),
+        ([6, 7, 7, 5], [0, 1, 2, 0], 0, False, False),
+        ([5, 7, 7, 6], [0, 1, 2, 0], 1, False, False),
+    ],
+)
+def test_sentences_recur_whatever_the_surrogates(
+    rows: list[int], tags: list[int], casing: int, alike: bool, equal: bool
+) -> None:
+    earlier, later = sentence([5, 7, 7, 6], [0, 1, 2, 0]), sentence(rows, tags, casing)
+    assert recurring(earlier, later).tolist() == [alike]
+    assert recurring(earlier, later, exactly=True).tolist() == [equal]
+
+
+def test_what_nobody_labelled_recurs_with_other_surrogates_too() -> None:
+    earlier = sentence([5, 7, 7, 6], [0, UNKNOWN_TAG, UNKNOWN_TAG, 0])
+    assert recurring(earlier, sentence([5, 1, 6], [0, UNKNOWN_TAG, 0])).tolist() == [True]
+    assert recurring(earlier, sentence([5, 1, 6], [0, 1, 0])).tolist() == [False]
+
+
+def test_no_clinical_sentence_is_an_error() -> None:
+    short = sentence([1, 2], [0, 0])
+    with pytest.raises(ConfigurationError, match="clinical"):
+        recurrence_findings(short, short, short, SETTINGS)
