@@ -38,6 +38,7 @@ from bench.privacy.material import (
     spanish,
     spanish_names,
 )
+from bench.privacy.noisy import measure as noisy_entries
 from bench.privacy.noninterference import noninterference_entry
 from bench.privacy.times import times
 from bench.privacy.worth import measure as worth_entries
@@ -342,8 +343,14 @@ def worth() -> None:
     record("privacy", worth_entries())
 
 
+def noisy() -> None:
+    """What the paper's noise adds over surrogates, and what it costs."""
+    record("privacy", noisy_entries())
+
+
 PARTS = {
     "worth": worth,
+    "noisy": noisy,
     "meddocan": meddocan,
     "utility": utility,
     "utility-sites": utility_sites,
