@@ -57,6 +57,7 @@ POINTS: dict[tuple[str, str], RepresenterOptions] = {
     ("invariance", "N=1000"): RepresenterOptions("invariance", neighbours=1000),
     ("three-part", "N=100"): RepresenterOptions("three-part", neighbours=100),
     ("three-part", "N=1000"): RepresenterOptions("three-part", neighbours=1000),
+    ("noisy-surrogates", "K=1000, N=100"): RepresenterOptions("noisy-surrogates", neighbours=100),
     ("k-anonymous-invariance", "K=1000, N=100"): RepresenterOptions("k-anonymous-invariance", neighbours=100),
     ("dann", "N=100"): RepresenterOptions("dann", neighbours=100),
 }

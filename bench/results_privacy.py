@@ -40,6 +40,7 @@ from bench.privacy.material import (
     spanish,
     spanish_names,
 )
+from bench.privacy.noisy import measure as noisy_entries
 from bench.privacy.noninterference import noninterference_entry
 from bench.privacy.reading import measure as reading_entries
 from bench.privacy.reassembly import measure as reassembly_entries
@@ -371,6 +372,11 @@ def difference() -> None:
     record("privacy", difference_entries())
 
 
+def noisy() -> None:
+    """What the paper's noise adds over surrogates, and what it costs."""
+    record("privacy", noisy_entries())
+
+
 PARTS = {
     "worth": worth,
     "worth-sites": worth_sites,
@@ -378,6 +384,7 @@ PARTS = {
     "reading": reading,
     "reassembly": reassembly,
     "difference": difference,
+    "noisy": noisy,
     "meddocan": meddocan,
     "utility": utility,
     "utility-sites": utility_sites,

@@ -15,6 +15,7 @@ from shared.constructions.construction import Construction, Protection, Trials, 
 from shared.constructions.procedures.coded import Coded
 from shared.constructions.procedures.codes import CodedSurrogates
 from shared.constructions.procedures.k_anonymous import KAnonymous
+from shared.constructions.procedures.noisy_surrogates import NoisySurrogates
 from shared.constructions.procedures.recurrent import NoisyRecurrent
 from shared.constructions.procedures.surrogates import Surrogates
 from shared.embeddings.generalised import GeneralisedVectors, fold_casing, generalise
@@ -110,6 +111,14 @@ def k_anonymous_centres(vectors: GeneralisedVectors, scheme: LabelScheme) -> KAn
 def surrogates_centres(vectors: GeneralisedVectors, scheme: LabelScheme, bank: SurrogateBank) -> Surrogates:
     """As version 0.1 made it: shares of vectors."""
     return Surrogates(vectors, unchanged(vectors.dim), scheme, bank)
+
+
+def noisy_surrogates(
+    vectors: GeneralisedVectors, scheme: LabelScheme, bank: SurrogateBank, config: RepresenterConfig
+) -> NoisySurrogates:
+    """Surrogates and narrowed words behind a network that nobody has trained."""
+    torch.manual_seed(0)
+    return NoisySurrogates(members(vectors), Representer(config).eval().requires_grad_(False), scheme, bank)
 
 
 def noisy(vectors: WordVectors, scheme: LabelScheme, config: RepresenterConfig) -> NoisyRecurrent:

@@ -134,17 +134,17 @@ class Loop:
         return next(self.stick.glob(f"{name}-*.share"))
 
 
-def begin(loop: Loop, name: str) -> Path:
-    """A new hospital with a policy that tiny notes can keep; all else is asked for as usual."""
+def begin(loop: Loop, name: str, *allowed: str) -> Path:
+    """A new hospital with a policy that tiny notes can keep, and what else it allows; all else is asked for as usual."""
     workspace = loop.site(name)
     done(hospital("init", workspace, "--site", name))
-    done(hospital("policy", "set", *POLICY, "--workspace", workspace))
+    done(hospital("policy", "set", *POLICY, *allowed, "--workspace", workspace))
     return workspace
 
 
-def enrol(loop: Loop, name: str) -> None:
+def enrol(loop: Loop, name: str, *allowed: str) -> None:
     """Make a hospital, let the provider take it in, and pull the representer."""
-    workspace = begin(loop, name)
+    workspace = begin(loop, name, *allowed)
     request = loop.root / f"{name}.request.json"
     fingerprint = values(hospital("enrol", "--out", request, "--workspace", workspace, "--json"))["fingerprint"]
     done(provider("site", "add", request, "--fingerprint", fingerprint, "--workspace", loop.provider))

@@ -14,7 +14,7 @@ from aggregator.commands import releases as commands_releases
 from aggregator.commands import shares as commands_shares
 from aggregator.commands import sites as commands_sites
 from aggregator.commands import training as commands_training
-from aggregator.commands.options import LANGUAGES, existing_path
+from aggregator.commands.options import DEMONSTRATED, LANGUAGES, existing_path
 from aggregator.commands.registry import audit_log_group
 from aggregator.commands.releases import offline_warning
 from aggregator.commands.serve import serve
@@ -125,7 +125,10 @@ def evaluate(
     report(values, [*read.lines(), *answers.lines(), table], as_json=as_json)
 
 
-@main.command(cls=Computation, epilog=examples("aggregator demo", "aggregator demo elsewhere --language es"))
+@main.command(
+    cls=Computation,
+    epilog=examples("aggregator demo", "aggregator demo elsewhere --language es --procedure noisy-surrogates"),
+)
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("demo"))
 @click.option(
     "--language",
@@ -141,15 +144,22 @@ def evaluate(
     type=click.IntRange(10),
     help="Notes of each hospital; in fewer than the default the audit finds too little to attack, and does not pass.",
 )
+@click.option(
+    "--procedure",
+    default=DEMONSTRATED[0],
+    show_default=True,
+    type=click.Choice(DEMONSTRATED),
+    help="What protects a share.",
+)
 @seed_option("notes and trainings")
-def demo(folder: Path, language: str, count: int | None, seed: int) -> None:
+def demo(folder: Path, language: str, count: int | None, procedure: str, seed: int) -> None:
     """The whole loop on generated notes with a provider and four hospitals; ends with a report page.
 
     At its usual size it takes about twelve minutes of one core.
     """
     from aggregator.demo import demonstration
 
-    scale = demonstration.Scale(language, count or demonstration.NOTES[language], seed)
+    scale = demonstration.Scale(language, count or demonstration.NOTES[language], seed, procedure)
     demonstration.run(folder, scale, click.echo)
 
 

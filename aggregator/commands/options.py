@@ -14,6 +14,7 @@ PROCEDURES = (
     "k-anonymous",
     "surrogates-centres",
     "k-anonymous-centres",
+    "noisy-surrogates",
     "k-anonymous-invariance",
     "three-part",
     "dann",
@@ -35,6 +36,8 @@ INFLUENCE = ("fast", "full", "none")
 PURPOSES = ("signing", "encryption")
 OVERLAP_DAYS, MAX_OVERLAP_DAYS = 30, 90
 """Those of `aggregator.provider_keys`, `aggregator.publishing.key_rotation` and `protocols.keys.rotation`."""
+DEMONSTRATED = ("surrogates", "noisy-surrogates", "three-part")
+"""Of the procedures those that `aggregator demo` can show."""
 LANGUAGES = ("en", "es")
 """Those of `aggregator.demo.demonstration`."""
 

@@ -117,7 +117,7 @@ def train_embeddings(
     default=200,
     show_default=True,
     type=click.IntRange(0),
-    help="Words that can be read wherever they stand in a share of codes; other public words only near labelled PHI.",
+    help="Words that can be read wherever they stand in a share that is narrowed; other public words only near labelled PHI.",
 )
 @click.option(
     "--exact-window",
@@ -149,7 +149,7 @@ def train_embeddings(
     default=100,
     show_default=True,
     type=click.IntRange(2),
-    help="N of the paper, for training against adversaries: candidates for every PHI word, itself included.",
+    help="N of the paper, for training against adversaries: candidates for every word that they ask for, itself included.",
 )
 @click.option(
     "--dim",

@@ -63,7 +63,7 @@ class DemoResult:
         rows: a score for each model: (a) one a hospital, then (c), then (b).
         training: record of how the representer was made.
         audit: record of the attacks on it.
-        shown: what each share shows.
+        shown: what each share shows, ahead of any noise; none where every word passes a network as it is.
         head: record of the head's training.
         seconds: the whole took so long.
     """
@@ -151,15 +151,7 @@ def _plots(result: DemoResult) -> dict[str, str]:
             },
             title="Share of PHI tokens found, by category",
         ),
-        "shown": plots.grouped_bars(
-            [one.site for one in result.shown],
-            {
-                "labelled PHI: replaced by public PHI": (plots.BLUE, [one.replaced for one in result.shown]),
-                "its cluster only": (plots.GREEN, [one.clusters for one in result.shown]),
-                "the word itself": (plots.ORANGE, [one.exact for one in result.shown]),
-            },
-            title="What a share shows of a hospital's tokens",
-        ),
+        **({"shown": _shown_plot(result.shown, result.training)} if result.shown else {}),
         "audit": plots.grouped_bars(
             [name for name, _ in attacks],
             {
@@ -169,6 +161,21 @@ def _plots(result: DemoResult) -> dict[str, str]:
             title="How often an attacker is right",
         ),
     }
+
+
+def _shown_plot(shown: Sequence[Shown], training: Mapping[str, Any]) -> str:
+    title = "What a share shows of a hospital's tokens" + (
+        ", ahead of network and noise" if "noise" in training else ""
+    )
+    return plots.grouped_bars(
+        [one.site for one in shown],
+        {
+            "labelled PHI: replaced by public PHI": (plots.BLUE, [one.replaced for one in shown]),
+            "its cluster only": (plots.GREEN, [one.clusters for one in shown]),
+            "the word itself": (plots.ORANGE, [one.exact for one in shown]),
+        },
+        title=title,
+    )
 
 
 # Name in the plot, attack, and how its measure begins and ends.

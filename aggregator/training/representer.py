@@ -34,6 +34,7 @@ from shared.sentences.encoding import index_sentences
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
+from shared.text.tokens import Tokens
 
 _SENTENCES = 2048
 # The order of the record's first format; what later constructions add comes after it.
@@ -137,7 +138,9 @@ def train(
         ConfigurationError: the clusters cannot be as large, or their words as evenly used, as the options ask.
     """
     digests: list[str] = []
-    chunks = list(tokenised_chunks(tokenise_documents(_digested(material.notes, digests)), workspace.scheme))
+    sentences: list[int] = []
+    notes = _counted(tokenise_documents(_digested(material.notes, digests)), sentences)
+    chunks = list(tokenised_chunks(notes, workspace.scheme))
     if not chunks:
         raise TrainingError("expected labelled public notes with at least one token, got none; check the corpus")
     trained = find_procedure(options.procedure).train(
@@ -149,6 +152,7 @@ def train(
             material.names,
             workspace.root / "cache",
             material.public_lists,
+            np.repeat(np.arange(len(sentences)), sentences),
         ),
         options,
         progress,
@@ -176,6 +180,12 @@ def _digested(notes: Iterable[Document], digests: list[str]) -> Iterator[Documen
     for note in notes:
         digests.append(note.digest)
         yield note
+
+
+def _counted(notes: Iterable[tuple[Document, Tokens]], sentences: list[int]) -> Iterator[tuple[Document, Tokens]]:
+    for document, tokens in notes:
+        sentences.append(len(tokens.sentence_starts))
+        yield document, tokens
 
 
 def write_public_share(source: RaggedSentences, construction: Construction, path: Path) -> None:

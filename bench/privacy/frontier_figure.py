@@ -18,6 +18,7 @@ _LOOKS = {
     "raw notes pooled": (GREY, "*"),
     "provider alone": (GREY, "X"),
     "surrogates": (BLUE, "o"),
+    "noisy-surrogates": (BLUE, "^"),
     "k-anonymous": (GREEN, "s"),
     "k-anonymous-invariance": (GREEN, "D"),
     "invariance": (ORANGE, "D"),

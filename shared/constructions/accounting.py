@@ -12,7 +12,8 @@ labels and casing travel in clear and are outside the guarantee. Several shares 
 counted: it can only help.
 
 An encoder without noise has no epsilon, large or small. It is protected by its structure or by nothing. One with noise behind a
-k-anonymous vocabulary has both guarantees: what words of one cluster give is the same ahead of the noise.
+k-anonymous vocabulary has both guarantees: what words of one cluster give is the same ahead of the noise. So has one behind
+surrogates: it does not depend on labelled PHI, and what it shows of other words is noisy.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class Accounting:
     """What can be said of one encoder.
 
     Args:
-        basis: "noise", "k-anonymity and noise"; or, for an encoder without noise, what protects instead: "k-anonymity",
+        basis: "noise", "k-anonymity and noise", "independence and noise"; or, for an encoder without noise, what protects instead: "k-anonymity",
             "independence" or "none".
         guarantees: by unit; empty without noise, for then there is no epsilon.
         statement: the same in a sentence.
@@ -93,7 +94,13 @@ class Accounting:
 
 
 def noise_accounting(
-    sigma_min: float, reach: Reach, *, sentence_tokens: int, note_tokens: int, delta: float = DELTA
+    sigma_min: float,
+    reach: Reach,
+    *,
+    sentence_tokens: int,
+    note_tokens: int,
+    delta: float = DELTA,
+    memoised: bool = True,
 ) -> Accounting:
     """The guarantee of output noise for one token's output, one word, one sentence and one note.
 
@@ -103,6 +110,7 @@ def noise_accounting(
         sentence_tokens: length of the longest sentence that is to be covered.
         note_tokens: tokens of the longest note.
         delta: of epsilon.
+        memoised: whether a sentence that is shared again gets the same noise again, whatever its labels.
 
     Raises:
         ConfigurationError: a value that is not positive.
@@ -123,11 +131,15 @@ def noise_accounting(
     guarantees = tuple(
         GaussianGuarantee(unit, tokens, SENSITIVITY / sigma_min * math.sqrt(tokens), delta) for unit, tokens in units
     )
+    again = "Several shares of a note under one release re-use one draw and count once."
+    if not memoised:
+        again = (
+            "A sentence with labelled PHI draws anew in each share, and its shares compose; any other re-uses one draw."
+        )
     return Accounting(
         "noise",
         guarantees,
-        f"Gaussian noise of at least {sigma_min:.4g} on points of the unit ball; a word moves {reach.value}. "
-        "Several shares of a note under one release re-use one draw and count once.",
+        f"Gaussian noise of at least {sigma_min:.4g} on points of the unit ball; a word moves {reach.value}. {again}",
     )
 
 
@@ -181,17 +193,19 @@ def anonymity_accounting(anonymity: Anonymity, noise: Accounting | None = None) 
     )
 
 
-def independence_accounting(hides_casing: bool = False) -> Accounting:
+def independence_accounting(hides_casing: bool = False, noise: Accounting | None = None) -> Accounting:
     """An encoder that replaces all labelled PHI by public surrogates before anything is computed.
 
     Args:
         hides_casing: whether these have a casing of their own.
+        noise: what its noise guarantees of all other words; None for an encoder without.
     """
+    begin = "No noise, so no epsilon." if noise is None else noise.statement
     given = "labels and sentence lengths" if hides_casing else "labels, sentence lengths, casing and punctuation"
     return Accounting(
-        "independence",
-        (),
-        f"No noise, so no epsilon. Given {given}, what is shared does not depend on labelled PHI words at all. PHI that nobody "
+        "independence" if noise is None else "independence and noise",
+        () if noise is None else noise.guarantees,
+        f"{begin} Given {given}, what is shared does not depend on labelled PHI words at all. PHI that nobody "
         "labelled is not covered.",
     )
 

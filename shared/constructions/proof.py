@@ -6,9 +6,9 @@ may a provider publish one that its audit did not pass.
 
 from __future__ import annotations
 
-RECOMPUTABLE = ("surrogates", "k-anonymous", "surrogates-centres", "k-anonymous-centres")
+RECOMPUTABLE = ("surrogates", "k-anonymous", "surrogates-centres", "k-anonymous-centres", "noisy-surrogates")
 """Labelled PHI is replaced, or words are shown alike: the files show it."""
-REPLACING = ("surrogates", "surrogates-centres")
+REPLACING = ("surrogates", "surrogates-centres", "noisy-surrogates")
 """Of these the ones under which a share does not hang on labelled PHI at all."""
 DEFAULT = ("surrogates",)
 """Of these the one that shows little of the other words either: what a hospital takes unless its policy says otherwise."""

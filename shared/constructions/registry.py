@@ -16,6 +16,7 @@ from shared.constructions.procedures.dann import DANN
 from shared.constructions.procedures.invariance import INVARIANCE
 from shared.constructions.procedures.k_anonymous import K_ANONYMOUS_CENTRES
 from shared.constructions.procedures.k_anonymous_invariance import K_ANONYMOUS_INVARIANCE
+from shared.constructions.procedures.noisy_surrogates import NOISY_SURROGATES
 from shared.constructions.procedures.surrogates import SURROGATES_CENTRES
 from shared.constructions.procedures.three_part import THREE_PART
 from shared.constructions.training import Procedure
@@ -31,6 +32,7 @@ PROCEDURES: Mapping[str, Procedure] = {
         K_ANONYMOUS,
         SURROGATES_CENTRES,
         K_ANONYMOUS_CENTRES,
+        NOISY_SURROGATES,
         K_ANONYMOUS_INVARIANCE,
         THREE_PART,
         DANN,

@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shared.anonymity.public_lists import PublicList
 from shared.anonymity.public_words import PublicRule
 from shared.anonymity.shipped_lists import shipped_lists
@@ -29,12 +32,12 @@ class TrainingOptions:
     Args:
         procedure: name of one.
         neighbours: N, candidates among which an adversary should not find the true word, itself included; only for the
-            procedures that are trained against adversaries.
+            procedures that are trained against adversaries: a PHI word, or, where PHI is replaced, a clinical one.
         cluster_size: K, words in a cluster; only for the procedures with a k-anonymous vocabulary.
         max_share: the most that a word may hold of its cluster's frequency in the public notes and texts, in (0, 1]; 1 bounds
             nothing. For the same procedures.
         common_words: so many of the commonest public words are shown wherever they stand, other public words only near labelled PHI;
-            only for the procedures whose shares hold codes.
+            only for the procedures that narrow what they show: `surrogates`, `k-anonymous`, `noisy-surrogates`.
         exact_window: how many tokens away from labelled PHI is near. For the same procedures.
         hide_casing: whether surrogates have a casing and punctuation of their own, so that those of labelled PHI do not travel.
         dim: d, size of the representation; None for the paper's 50 where it is learned, else for that of the word vectors.
@@ -83,6 +86,7 @@ class TrainingMaterial:
         texts: further public text without labels, which tells what words are common; read once.
         names: lists of names of people and places, each of one kind.
         public_lists: a word is shown as it is only if one of these holds it; by default those that every hospital has.
+        notes: which note each sentence of the chunks is of, int64 `[sentences]`; None where nobody knows.
         cache: folder that keeps searches for neighbours; None searches anew.
     """
 
@@ -93,6 +97,7 @@ class TrainingMaterial:
     names: tuple[tuple[str, ...], ...] = ()
     cache: Path | None = None
     public_lists: Sequence[PublicList] = field(default_factory=shipped_lists)
+    notes: NDArray[np.int64] | None = None
 
 
 @dataclass(frozen=True)

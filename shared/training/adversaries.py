@@ -99,12 +99,7 @@ class AdversarialTraining(RepresenterTraining):
         self.held, self.held_with_phi = held, sentences_with_phi(held, table)
         if not len(self.held_with_phi):
             raise TrainingError("expected sentences with PHI to judge the adversaries by, got none; give more notes")
-        self.adversaries = nn.ModuleList(
-            [
-                InputAdversary(shape.inputs, shape.dim, recipe.adversary_hidden),
-                RepresentationAdversary(shape.dim, recipe.adversary_hidden),
-            ]
-        )
+        self.adversaries = nn.ModuleList(self.make_adversaries(shape, recipe))
         self.networks = nn.ModuleDict(
             {"representer": self.representer, "tagger": self.tagger, "adversaries": self.adversaries}
         )
@@ -114,6 +109,13 @@ class AdversarialTraining(RepresenterTraining):
         self.pair_steps = -(-len(self.with_phi) // self.pairs)
         self.told = {"recipe": asdict(recipe), "shape": asdict(shape), "tokens": [source.tokens, held.tokens]}  # type: ignore[call-overload]
         self.checkpoint = checkpoint
+
+    def make_adversaries(self, shape: RepresenterConfig, recipe: AdversarialRecipe) -> list[nn.Module]:
+        """T1 and T2, before anybody has trained them."""
+        return [
+            InputAdversary(shape.inputs, shape.dim, recipe.adversary_hidden),
+            RepresentationAdversary(shape.dim, recipe.adversary_hidden),
+        ]
 
     def descent(self, *networks: nn.Module) -> Descent:
         """Nadam for some networks, their gradients clipped together."""

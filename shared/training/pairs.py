@@ -1,7 +1,7 @@
 """Near-duplicate pairs of sentences: what the adversaries of Friedrich et al. 2019 (section 5.3) are trained on.
 
-A sentence with PHI gets a false twin that differs in ONE PHI word, replaced by one of its N nearest neighbours. The
-word is never replaced by itself: a twin that equals its original would be a wrong label, and the chance level of 50%
+A sentence with PHI gets a false twin that differs in ONE PHI word, replaced by one of its N nearest neighbours; where adversaries ask for
+words that are no PHI, in one of these. The word is never replaced by itself: a twin that equals its original would be a wrong label, and the chance level of 50%
 that the adversary is held against would be no chance level.
 """
 
@@ -24,19 +24,26 @@ from shared.sentences.ragged import Batch, RaggedSentences
 
 @dataclass(frozen=True)
 class NeighbourTable:
-    """For every PHI word of a corpus the rows that may stand in its place.
+    """For every word of a corpus that is asked for the rows that may stand in its place.
 
     Args:
-        neighbours: int32 `[PHI words, candidates]`, rows of the vector matrix; the word itself is not among them.
+        neighbours: int32 `[words asked for, candidates]`, rows of the vector matrix; the word itself is not among them.
         position: int32 `[rows of the vector matrix]`, each row's line in `neighbours`, -1 for what is never replaced.
+        labelled: whether words are asked for where they are labelled PHI, or where they are not.
     """
 
     neighbours: NDArray[np.int32]
     position: NDArray[np.int32]
+    labelled: bool = True
 
     def __post_init__(self) -> None:
         if self.neighbours.ndim != 2 or self.neighbours.shape[1] < 1:
             raise ConfigurationError("neighbours: expected at least 2 candidates for every word, itself included")
+
+    def replaceable(self, tags: NDArray[np.uint8], ids: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Which tokens may be replaced, bool, shape of `ids`."""
+        marked: NDArray[np.bool_] = ((tags > 0) == self.labelled) & (self.position[ids] >= 0)
+        return marked
 
     def draw(self, ids: NDArray[np.int32], generator: np.random.Generator) -> NDArray[np.int32]:
         """One candidate for each word, uniformly; int32, shape of `ids`."""
@@ -97,10 +104,9 @@ def neighbour_table(
 
 
 def replaceable_tokens(source: RaggedSentences, table: NeighbourTable) -> NDArray[np.bool_]:
-    """Which tokens may be replaced: PHI that has neighbours; bool `[tokens]`."""
+    """Which tokens may be replaced: those asked for that have neighbours; bool `[tokens]`."""
     assert source.ids is not None
-    marked: NDArray[np.bool_] = (source.tags > 0) & (table.position[source.ids] >= 0)
-    return marked
+    return table.replaceable(source.tags, source.ids)
 
 
 def sentences_with_phi(source: RaggedSentences, table: NeighbourTable) -> NDArray[np.int64]:
@@ -130,7 +136,7 @@ def false_twins(
     offsets = np.empty(len(rows), dtype=np.int64)
     for index, (start, length) in enumerate(zip(starts.tolist(), source.lengths[rows].tolist(), strict=True)):
         sentence = slice(start, start + length)
-        marked = (source.tags[sentence] > 0) & (table.position[source.ids[sentence]] >= 0)
+        marked = table.replaceable(source.tags[sentence], source.ids[sentence])
         offsets[index] = generator.choice(np.flatnonzero(marked))
     return offsets, table.draw(source.ids[starts + offsets], generator)
 

@@ -20,6 +20,7 @@ PROCEDURES = (
     "k-anonymous",
     "surrogates-centres",
     "k-anonymous-centres",
+    "noisy-surrogates",
     "k-anonymous-invariance",
     "three-part",
     "dann",

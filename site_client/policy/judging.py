@@ -116,11 +116,13 @@ def _of_files(policy: SitePolicy, figures: Recomputed) -> Iterator[Breach]:
 
 
 def _of_narrowing(policy: SitePolicy, figures: Recomputed) -> Iterator[Breach]:
-    # Noise hides all words alike, or none.
-    if policy.most_common_words is None or figures.mu is not None:
+    if policy.most_common_words is None:
         return
     found = figures.narrowed
     if found is None:
+        # Noise alone hides all words alike, or none.
+        if figures.mu is not None:
+            return
         yield Breach(
             Demand.NARROWING,
             f"at most {policy.most_common_words} words that can be read far from labelled PHI, all public words can",

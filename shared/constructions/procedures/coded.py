@@ -3,16 +3,12 @@
 A code is a row of the vocabulary, or behind these a cluster. The share tells the code and nothing else, so what it tells of a word is
 seen from the release alone, without a network and on every processor. What a head gets is made of codes at the provider, and of
 the words themselves in the house: see `shared.constructions.decoding`.
-
-Narrowing: a public word that is not among the commonest shows its own code only near labelled PHI, else that of its cluster of
-public words. It depends on the tags alone, which travel anyway.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -21,27 +17,22 @@ from numpy.typing import NDArray
 from shared.anonymity.redrawing import Redrawing
 from shared.constructions.decoding import Decoding
 from shared.constructions.procedures.k_anonymous import KAnonymous
-from shared.constructions.promised import Narrowed
+from shared.constructions.procedures.narrowed import Codes, NarrowedVocabulary, explain_narrowing
 from shared.constructions.rows import ANYWHERE, NEAR_PHI, NOWHERE, CodePlaces, ShareRows
-from shared.embeddings.generalised import PUBLIC
-from shared.embeddings.members import MemberVectors
 from shared.models.noise import PrivateSource, RehearsalNoise, SharingNoise
+from shared.models.token_local import TokenLocal
 from shared.sentences.codes import SharedCodes
-from shared.sentences.layout import SentenceLayout
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import casing_classes
 
-Codes: TypeAlias = NDArray[np.uint32]
-
 
 @dataclass(frozen=True)
-class Coded(KAnonymous):
+class Coded(NarrowedVocabulary, KAnonymous):
     """A k-anonymous vocabulary, of which a share holds codes."""
 
-    vectors: MemberVectors
+    representer: TokenLocal
 
-    vocabulary = MemberVectors
     made_by = ("k-anonymous",)
     formerly = ()
     shows_codes = True
@@ -50,16 +41,6 @@ class Coded(KAnonymous):
     def dim(self) -> int:
         """Both views of a token: the word, or a member in its place, and the centre of its cluster."""
         return 2 * self.representer.config.dim
-
-    def codes(self, chunk: TokenisedSentences) -> Codes:
-        """The code of every token as a share holds it, uint32 `[tokens]`."""
-        vectors, words = self.vectors, len(self.vectors)
-        ids, cluster = vectors.ids(chunk.words), vectors.cluster(chunk.words)
-        known = np.maximum(ids, 0)
-        public = cluster == PUBLIC
-        general = np.where(public, vectors.clusters[known], cluster)
-        shown = public & (vectors.narrowing.common[known] | near_phi(chunk, vectors.narrowing.window))
-        return np.where(shown, known, words + general).astype(np.uint32)
 
     def share_sentences(  # type: ignore[override]
         self, chunk: TokenisedSentences, noise: SharingNoise, factors: NDArray[np.float64] | None = None
@@ -88,16 +69,13 @@ class Coded(KAnonymous):
         """See Construction: a row for every code, the same for the same code and another for another, float16 `[tokens, dim / 2]`."""
         replaced = self.replaced(chunk, noise)
         codes, line = np.unique(self.codes(replaced), return_inverse=True)
-        rows = self.code_rows(codes)
-        return RaggedSentences(rows[line], casing_classes(replaced.words), replaced.tags, replaced.lengths)
+        return RaggedSentences(
+            self.code_rows(codes)[line], casing_classes(replaced.words), replaced.tags, replaced.lengths
+        )
 
     def code_rows(self, codes: Codes) -> NDArray[np.float16]:
         """A row for each of some codes, float16 `[codes, dim / 2]`: the same for the same code and another for another."""
-        words = len(self.vectors)
-        clusters = np.maximum(codes.astype(np.int64) - words, 0)
-        own = self.vectors.own_rows(np.minimum(codes, words - 1).astype(np.int64))
-        vectors = np.where((codes < words)[:, None], own, self.vectors.cluster_centres[clusters])
-        shown = self.representer.end_to_end_noise_free(torch.from_numpy(vectors), torch.ones(0))
+        shown = self.representer.end_to_end_noise_free(torch.from_numpy(self.vectors_of(codes)), torch.ones(0))
         rows: NDArray[np.float16] = shown.half().numpy()
         return rows
 
@@ -132,52 +110,7 @@ class Coded(KAnonymous):
         """See Construction: codes are numbers."""
         return True
 
-    @property
-    def narrowed(self) -> Narrowed:
-        """See Construction."""
-        vectors = self.vectors
-        return Narrowed(int(vectors.narrowing.common.sum()), vectors.narrowing.window, vectors.smallest_group)
-
-    def promises(self) -> dict[str, float]:
-        """What its clusters promise, and how far it is narrowed."""
-        narrowing = self.vectors.narrowing
-        return super().promises() | {
-            "common_words": float(narrowing.common.sum()),
-            "exact_window": float(narrowing.window),
-        }
-
     @staticmethod
     def explain(stated: Mapping[str, float]) -> list[str]:
         """What its clusters promise, and how far it is narrowed, in words."""
         return KAnonymous.explain(stated) + explain_narrowing(stated)
-
-    def facts(self) -> dict[str, object]:
-        """See Construction."""
-        narrowing = self.vectors.narrowing
-        return super().facts() | {"common_words": int(narrowing.common.sum()), "exact_window": narrowing.window}
-
-
-def explain_narrowing(stated: Mapping[str, float]) -> list[str]:
-    """How far what is shown is narrowed, in words.
-
-    Args:
-        stated: measures of a manifest, of any construction.
-    """
-    if "common_words" not in stated:
-        return []
-    return [
-        f"farther than {stated['exact_window']:.0f} words from labelled PHI the {stated['common_words']:.0f} commonest words can be read; "
-        "of any other word only the group that it belongs to"
-    ]
-
-
-def near_phi(sentences: SentenceLayout, window: int) -> NDArray[np.bool_]:
-    """Which tokens have a labelled one at most `window` tokens away in their own sentence, bool `[tokens]`."""
-    marked = sentences.tags > 0
-    own = sentences.sentence_of_token
-    near: NDArray[np.bool_] = marked.copy()
-    for distance in range(1, window + 1):
-        same = own[distance:] == own[:-distance]
-        near[distance:] |= marked[:-distance] & same
-        near[:-distance] |= marked[distance:] & same
-    return near

@@ -10,14 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shared.anonymity.public_words import PublicRule
-from shared.anonymity.surrogates import surrogate_bank
-from shared.constructions.procedures.coded import Coded, explain_narrowing
-from shared.constructions.procedures.k_anonymous import cluster_counted, project
-from shared.constructions.procedures.surrogates import Surrogates, hidden_names
+from shared.constructions.procedures.coded import Coded
+from shared.constructions.procedures.k_anonymous import project
+from shared.constructions.procedures.narrowed import explain_narrowing, narrow_words
+from shared.constructions.procedures.surrogates import Surrogates, draw_bank
 from shared.constructions.training import Procedure, Trained, TrainingMaterial, TrainingOptions
-from shared.embeddings.generalised import fold_casing
-from shared.embeddings.members import MemberVectors, keep_members
-from shared.labels import categories_of_any_form
+from shared.embeddings.members import MemberVectors
 from shared.progress import Progress
 
 
@@ -36,27 +34,14 @@ class CodedSurrogates(Coded, Surrogates):
         return Surrogates.explain(stated) + explain_narrowing(stated)
 
 
-def _keep_members(material: TrainingMaterial, options: TrainingOptions, rule: PublicRule) -> MemberVectors:
-    clear = fold_casing(material.vectors, material.names)
-    shown, frequencies = cluster_counted(clear, material, options, rule)
-    return keep_members(clear, shown, frequencies, options.common_words, options.exact_window, options.cluster_size)
-
-
 def _train_k_anonymous(material: TrainingMaterial, options: TrainingOptions, progress: Progress) -> Trained:
-    vectors = _keep_members(material, options, K_ANONYMOUS.rule)
+    vectors = narrow_words(material, options, K_ANONYMOUS.rule)
     return Trained(Coded(vectors, project(vectors, options), material.scheme))
 
 
 def _train_surrogates(material: TrainingMaterial, options: TrainingOptions, progress: Progress) -> Trained:
-    vectors = _keep_members(material, options, SURROGATES.rule)
-    names = hidden_names(material.names, vectors)
-    bank = surrogate_bank(
-        material.chunks,
-        names,
-        hides_casing=options.hide_casing,
-        public_lists=material.public_lists,
-        any_form=categories_of_any_form(material.scheme),
-    )
+    vectors = narrow_words(material, options, SURROGATES.rule)
+    bank = draw_bank(material, options, vectors)
     return Trained(CodedSurrogates(vectors, project(vectors, options), material.scheme, bank))
 
 

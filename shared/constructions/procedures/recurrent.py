@@ -119,9 +119,14 @@ class NoisyRecurrent(Construction):
         """See Construction."""
         if "noise_sigma_min" not in stated:
             return []
+        again = "a sentence that is shared again under this release gets the same noise again"
+        if stated.get("surrogates"):
+            again = (
+                "a sentence without labelled PHI that is shared again under this release gets the same noise again; one with labelled PHI "
+                "gets other surrogates and other noise, so that its shares add up"
+            )
         return [
-            f"output noise of standard deviation {stated['noise_sigma_min']:.4f} at least, on vectors of length 1 at most; "
-            "a sentence that is shared again under this release gets the same noise again",
+            f"output noise of standard deviation {stated['noise_sigma_min']:.4f} at least, on vectors of length 1 at most; {again}",
             f"provable by itself: {_guarantees(stated['noise_sigma_min'])} in Gaussian differential privacy (mu below 1 is "
             "strong, above 6 proves nothing); beyond that rests on the attacks that were tried on the representer",
         ]
@@ -204,13 +209,19 @@ class Recipes(Generic[Config]):
         recipe: Any = self.recipe(options.preset, options.seed)
         shape = RepresenterConfig(vectors.dim, options.dim or 50)
         representer, record = self.train(source, table, len(material.scheme.tags), shape, recipe, progress)
-        return representer, {
-            "recipe": asdict(recipe),
-            # JSON has no NaN, which stands for what a part of the training does not measure.
-            "record": {
-                name: [None if value != value else value for value in values] for name, values in asdict(record).items()
-            },
-        }
+        return representer, told_of(asdict(recipe), record)
+
+
+def told_of(recipe: Mapping[str, Any], record: TrainingRecord) -> dict[str, object]:
+    """What a release tells of a training, in JSON's types.
+
+    Args:
+        recipe: its settings.
+        record: what happened.
+    """
+    # JSON has no NaN, which stands for what a part of the training does not measure.
+    kept = {name: [None if value != value else value for value in values] for name, values in asdict(record).items()}
+    return {"recipe": dict(recipe), "record": kept}
 
 
 def train_noisy(

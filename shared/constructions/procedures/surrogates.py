@@ -22,7 +22,7 @@ from shared.anonymity.surrogates import SurrogateBank, save_bank, surrogate_bank
 from shared.augment.pseudonyms import is_punctuation
 from shared.constructions.accounting import Accounting, independence_accounting
 from shared.constructions.construction import OwnSet, Parts, Protection, Trials, WordChanges
-from shared.constructions.procedures.k_anonymous import KAnonymous, cluster_words, project
+from shared.constructions.procedures.k_anonymous import Clustered, KAnonymous, cluster_words, project
 from shared.constructions.training import Procedure, Trained, TrainingMaterial, TrainingOptions
 from shared.embeddings.generalised import PUBLIC, GeneralisedVectors, fold_casing
 from shared.labels import categories_of_any_form
@@ -37,8 +37,8 @@ _NUMBERS = 1000
 
 
 @dataclass(frozen=True)
-class Surrogates(KAnonymous):
-    """Public PHI in the place of a hospital's own, token by token.
+class Replacing(Clustered):
+    """Public PHI in the place of a hospital's own, whatever is computed of the sentence then.
 
     Args:
         bank: the public PHI.
@@ -47,8 +47,6 @@ class Surrogates(KAnonymous):
     bank: SurrogateBank
 
     protection = Protection.SURROGATES
-    made_by: ClassVar[tuple[str, ...]] = ("surrogates-centres",)
-    formerly: ClassVar[tuple[str, ...]] = ("surrogates",)
     replaces_phi = True
 
     @classmethod
@@ -108,10 +106,6 @@ class Surrogates(KAnonymous):
         otherwise: NDArray[np.bool_] = (true.values != false.values).any(1) | (true.casing != false.casing)
         return otherwise
 
-    def redrawing(self) -> Redrawing | None:
-        """See Construction: category, casing and punctuation stand in the share, and the spans are public."""
-        return Redrawing(self.bank, self.vectors.words, self.shown)
-
     def promises(self) -> dict[str, float]:
         """That PHI is replaced, and what words look like that are none."""
         hidden = {"casing_hidden": 1.0} if self.hides_casing else {}
@@ -130,7 +124,7 @@ class Surrogates(KAnonymous):
             lines.append(
                 "number, casing and punctuation of these words are those of the replacements, and tell nothing either"
             )
-        return lines + KAnonymous.explain(stated)
+        return lines + Clustered.explain(stated)
 
     def facts(self) -> dict[str, object]:
         """See Construction."""
@@ -140,6 +134,18 @@ class Surrogates(KAnonymous):
         """See Construction."""
         super().save(folder)
         save_bank(self.bank, folder)
+
+
+@dataclass(frozen=True)
+class Surrogates(Replacing, KAnonymous):
+    """The same, token by token."""
+
+    made_by: ClassVar[tuple[str, ...]] = ("surrogates-centres",)
+    formerly: ClassVar[tuple[str, ...]] = ("surrogates",)
+
+    def redrawing(self) -> Redrawing | None:
+        """See Construction: category, casing and punctuation stand in the share, and the spans are public."""
+        return Redrawing(self.bank, self.vectors.words, self.shown)
 
 
 class SameCasing:
@@ -180,18 +186,30 @@ def hidden_names(lists: tuple[tuple[str, ...], ...], vectors: GeneralisedVectors
     return tuple(words for words in kept if words)
 
 
-def _train(material: TrainingMaterial, options: TrainingOptions, progress: Progress) -> Trained:
-    vectors = cluster_words(fold_casing(material.vectors, material.names), material, options, SURROGATES_CENTRES.rule)
-    names = hidden_names(material.names, vectors)
-    bank = surrogate_bank(
+def draw_bank(material: TrainingMaterial, options: TrainingOptions, vectors: GeneralisedVectors) -> SurrogateBank:
+    """The bank of such a construction; see `surrogate_bank`.
+
+    Args:
+        material: labelled notes and lists.
+        options: whether casing is hidden.
+        vectors: which words are public.
+
+    Raises:
+        TrainingError: nothing is labelled.
+    """
+    return surrogate_bank(
         material.chunks,
-        names,
+        hidden_names(material.names, vectors),
         hides_casing=options.hide_casing,
         public_lists=material.public_lists,
         any_form=categories_of_any_form(material.scheme),
     )
-    made = Surrogates(vectors, project(vectors, options), material.scheme, bank)
-    return Trained(made)
+
+
+def _train(material: TrainingMaterial, options: TrainingOptions, progress: Progress) -> Trained:
+    vectors = cluster_words(fold_casing(material.vectors, material.names), material, options, SURROGATES_CENTRES.rule)
+    bank = draw_bank(material, options, vectors)
+    return Trained(Surrogates(vectors, project(vectors, options), material.scheme, bank))
 
 
 # Surrogates take the place of labelled PHI ahead of the vocabulary, so a word is not asked how often it is PHI.

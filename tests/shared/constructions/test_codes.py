@@ -11,8 +11,9 @@ import pytest
 import torch
 
 from shared.anonymity.surrogates import SurrogateBank
-from shared.constructions.procedures.coded import Coded, near_phi
+from shared.constructions.procedures.coded import Coded
 from shared.constructions.procedures.codes import CodedSurrogates
+from shared.constructions.procedures.narrowed import near_phi
 from shared.constructions.registry import load_construction
 from shared.constructions.rows import ANYWHERE, NEAR_PHI, NOWHERE
 from shared.embeddings.files.artefact import load_vectors, save_vectors

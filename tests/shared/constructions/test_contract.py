@@ -220,7 +220,10 @@ class TestWhatIsShown:
                 (SECRET, made.folder, b"x"),
             )
         )
-        assert same(first, again)
+        # Where other public PHI stands in the place of labelled PHI, noise is drawn anew with it.
+        kept = CHUNK.select(np.flatnonzero(~CHUNK.sentences_with(CHUNK.tags > 0))) if one.replaces_phi else CHUNK
+        assert same(*(share_of(one, one.sharing_noise(SECRET, made.folder), kept) for _ in range(2)))
+        assert same(first, again) != one.replaces_phi
         assert (first.values != secret.values).mean() > 0.9
         assert (first.values != use.values).mean() > 0.9
 
@@ -324,7 +327,8 @@ class TestWhatIsHidden:
 
     def test_what_is_drawn_anew_at_the_provider_are_labelled_words_alone(self, made: Made) -> None:
         change = made.loaded.redrawing()
-        assert (change is not None) == (made.loaded.replaces_phi and not made.loaded.shows_codes)
+        by_token = made.loaded.token_local and not made.loaded.shows_codes
+        assert (change is not None) == (made.loaded.replaces_phi and by_token)
         if change is None:
             return
         share = share_of(made.loaded)
@@ -472,19 +476,22 @@ def test_an_unknown_name_is_refused_and_the_known_ones_are_told() -> None:
 class TestFolders:
     """What files make which construction: a mixture that no procedure writes is none."""
 
-    KINDS = ("words", "folded", "clusters")
+    KINDS = ("words", "folded", "clusters", "members")
     NETWORKS = ("token-local", "recurrent")
     KNOWN: ClassVar = {
         ("clusters", "token-local", True): "Surrogates",
         ("clusters", "token-local", False): "KAnonymous",
         ("clusters", "recurrent", False): "KAnonymousRecurrent",
+        ("members", "token-local", True): "CodedSurrogates",
+        ("members", "token-local", False): "Coded",
+        ("members", "recurrent", True): "NoisySurrogates",
         ("words", "recurrent", False): "NoisyRecurrent",
     }
 
     def write(self, kind: str, network: str, with_bank: bool, folder: Path) -> None:
-        vectors = {"words": VECTORS, "folded": fold_casing(VECTORS), "clusters": constructions.clusters(VECTORS, 4)}[
-            kind
-        ]
+        clusters = constructions.clusters(VECTORS, 4)
+        kinds = {"words": VECTORS, "folded": fold_casing(VECTORS), "clusters": clusters}
+        vectors = (kinds | {"members": constructions.members(clusters)})[kind]
         save_vectors(vectors, folder, dtype="float16")
         if network == "recurrent":
             save_representer(Representer(RepresenterConfig(vectors.dim, dim=4, hidden=3)), folder)

@@ -26,6 +26,9 @@ NOISY: dict[str, Any] = {
     "cluster_size": None,
     "mu": 3.0,
 }
+BOTH: dict[str, Any] = {"procedures": ("noisy-surrogates",), "mu": 3.0}
+"""Surrogates and narrowed words behind noise."""
+NOISY_TOO = SitePolicy(constructions=("surrogates", "noisy-surrogates"))
 QUICK = replace(DEFAULT, audit=DemandedAudit.QUICK)
 PAPER = SitePolicy(constructions=("three-part",))
 
@@ -40,6 +43,9 @@ def days(count: int) -> datetime.date:
 
 def test_a_good_release_keeps_the_usual_policy() -> None:
     assert broken(DEFAULT, facts()) == []
+    assert broken(NOISY_TOO, facts(**BOTH)) == []
+    # Noise alone narrows nothing.
+    assert broken(PAPER, facts(**NOISY, narrowed=None)) == []
 
 
 @pytest.mark.parametrize(
@@ -53,6 +59,11 @@ def test_a_good_release_keeps_the_usual_policy() -> None:
         (DEFAULT, {"narrowed": Narrowed(201, 3, 1000)}, Demand.NARROWING),
         (DEFAULT, {"narrowed": Narrowed(200, 4, 1000)}, Demand.NARROWING),
         (DEFAULT, {"narrowed": Narrowed(200, 3, 99)}, Demand.NARROWING),
+        (NOISY_TOO, {**BOTH, "narrowed": Narrowed(201, 3, 1000)}, Demand.NARROWING),
+        (NOISY_TOO, {**BOTH, "narrowed": Narrowed(200, 3, 99)}, Demand.NARROWING),
+        (NOISY_TOO, {**BOTH, "cluster_size": 99}, Demand.CLUSTER),
+        (replace(NOISY_TOO, max_mu=2.5), BOTH, Demand.NOISE),
+        (DEFAULT, BOTH, Demand.CONSTRUCTION),
         (replace(DEFAULT, hide_casing=True), {}, Demand.CASING),
         (PAPER, {**NOISY, "mu": math.inf}, Demand.NOISE),
         (PAPER, {**NOISY, "mu": math.nan}, Demand.NOISE),
