@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from foundation.feature_columns import FeatureColumn
 from shared.anonymity.surrogates import SurrogateBank
 from shared.constructions.accounting import Accounting
 from shared.constructions.construction import Construction, Protection, Trials, WordChanges
@@ -25,6 +26,7 @@ from shared.labels import LabelScheme
 from shared.models.noise import PrivateSource, RehearsalNoise, SharingNoise
 from shared.models.representer import Representer, RepresenterConfig
 from shared.models.token_local import TokenLocal, TokenLocalConfig
+from shared.sentences.codes import CodedSentences
 from shared.sentences.encoding import represent_noise_free
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.sharing import SharedSentences
@@ -70,6 +72,27 @@ class Transparent(Construction):
     @staticmethod
     def explain(stated: Mapping[str, float]) -> list[str]:
         return []
+
+
+@dataclass(frozen=True)
+class WithLengths(CodedSurrogates):
+    """Tells how long words are, in a feature column; no procedure makes it."""
+
+    @property
+    def features(self) -> tuple[FeatureColumn, ...]:
+        return (FeatureColumn("length_class", 4), FeatureColumn("vowel", 2))
+
+    def feature_classes(self, words: Sequence[str]) -> NDArray[np.uint8]:
+        told = [(min(len(word) // 3, 3), int(word[0].lower() in "aeiou")) for word in words]
+        return np.array(told, dtype=np.uint8).reshape(len(words), 2)
+
+
+@dataclass(frozen=True)
+class LeakingLengths(WithLengths):
+    """The same of the words in the notes, be they PHI."""
+
+    def rehearse_codes(self, chunk: TokenisedSentences, noise: RehearsalNoise) -> CodedSentences:
+        return replace(super().rehearse_codes(chunk, noise), features=self.feature_classes(chunk.words))
 
 
 def unchanged(dim: int) -> TokenLocal:

@@ -3,7 +3,7 @@
 It follows from the release alone, so it is worked out once for each construction and kept in `codebooks/` of the workspace; the
 folder may be emptied at any time.
 
-    NAME.json   width and bound of a row, and whether there is a list
+    NAME.json   width and bound of a row, feature columns, and whether there is a list
     NAME.rows   the rows that a token can have, see `protocols.payload.codebook`
     NAME.codes  where each code may stand, see `protocols.payload.codes`
 """
@@ -22,6 +22,8 @@ from aggregator.publishing.releases import Release, construction_digests
 from aggregator.workspace import Workspace
 from foundation.files import write_bytes, write_text
 from foundation.os_errors import map_os_errors
+from protocols.errors import ProtocolError
+from protocols.features import columns_from_json, columns_to_json
 from protocols.payload.codebook import write_codebook
 from protocols.payload.codes import CodeList, CodeRules, write_code_places
 from shared.constructions.files import FILES, FURTHER_FILES
@@ -74,10 +76,11 @@ def _read(path: Path) -> KnownRows | None:
             return None
         if kept["window"] is not None and not places.is_file():
             return None
-        rows = ShareRows(int(kept["dim"]), float(kept["value_bound"]))
+        features = columns_from_json(kept["features"], path.name)
+        rows = ShareRows(int(kept["dim"]), float(kept["value_bound"]), features)
         codes = None if kept["window"] is None else CodeList(places, int(kept["window"]))
         return KnownRows(rows, codebook if kept["listed"] else None, bool(kept["exact"]), codes)
-    except (OSError, ValueError, TypeError, LookupError):
+    except (OSError, ValueError, TypeError, LookupError, ProtocolError):
         return None
 
 
@@ -99,6 +102,7 @@ def _work_out(workspace: Workspace, release: Release, path: Path) -> KnownRows:
         "factor": MAX_FACTOR,
         "dim": rows.dim,
         "value_bound": rows.value_bound,
+        "features": columns_to_json(rows.features),
         "listed": listed is not None,
         "exact": construction.exact,
         "window": None if codes is None else codes.window,

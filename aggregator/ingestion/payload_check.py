@@ -56,7 +56,7 @@ class PayloadQuestion:
             "payload": str(self.payload.absolute()),
             "site": self.site,
             "key": self.key.hex,
-            "expected": asdict(self.expected),
+            "expected": self.expected.to_json(),
             "limits": asdict(self.limits),
             "overlap_key": self.overlap_key,
             "codebook": None if self.codebook is None else str(self.codebook.absolute()),
@@ -79,7 +79,7 @@ class PayloadQuestion:
             Path(str(values["payload"])),
             str(values["site"]),
             PublicKey.from_hex(str(values["key"])),
-            ShareExpectation(**expected),  # type: ignore[arg-type]
+            ShareExpectation.from_json(expected),
             PayloadLimits(**limits),  # type: ignore[arg-type]
             str(values["overlap_key"]),
             None if values["codebook"] is None else Path(str(values["codebook"])),

@@ -22,7 +22,7 @@ class ShareTerms:
 
     Args:
         releases: digests of the releases of the representer that was published last.
-        expected: recipient, label scheme and width.
+        expected: recipient, label scheme, width and feature columns.
         rows: what the rows of a share must keep to, whatever bound of its own it states.
         codebook: file of the rows that these releases can show; None where noise makes any row possible.
         exact: as in `protocols.payload.codebook.Codebook`.
@@ -87,6 +87,7 @@ def share_terms(workspace: Workspace) -> ShareTerms:
         label_scheme=workspace.scheme.name,
         tags=len(workspace.scheme.tags),
         dim=known.rows.dim,
+        features=known.rows.features,
         recipient=newest,
     )
     return ShareTerms(

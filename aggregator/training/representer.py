@@ -194,7 +194,7 @@ def write_public_share(source: RaggedSentences, construction: Construction, path
     They are public, but the head must see one kind of input, from every source: noisy representations, or what is read from codes.
     """
     noise, rows = PrivateNoise(), construction.rows()
-    with ShuffledWriter(path, dim=rows.dim) as writer:
+    with ShuffledWriter(path, dim=rows.dim, features=rows.features) as writer:
         for begin in range(0, source.sentences, _SENTENCES):
             piece = source.select(np.arange(begin, min(begin + _SENTENCES, source.sentences)))
             shown = construction.share_public_sentences(piece, noise)
@@ -205,4 +205,4 @@ def write_public_share(source: RaggedSentences, construction: Construction, path
 
 def _block_of(shown: SharedSentences | SharedCodes) -> SentenceBlock:
     """What may leave, in the layout of a payload."""
-    return SentenceBlock(shown.stored, shown.tags, shown.casing, shown.lengths.astype("<i4"))
+    return SentenceBlock(shown.stored, shown.tags, shown.casing, shown.lengths.astype("<i4"), shown.features)

@@ -153,7 +153,7 @@ def build(root: Path, *, database: str | None = None, keys: Mapping[str, Private
 def terms(workspace: Workspace) -> ShareTerms:
     """In place of `share_terms`."""
     newest, *earlier = (key.key_id for key in workspace.signing_keys())
-    expected = ShareExpectation(label_scheme=SCHEME, tags=_TAGS, dim=DIM, recipient=newest)
+    expected = ShareExpectation(label_scheme=SCHEME, tags=_TAGS, dim=DIM, recipient=newest, features=())
     return ShareTerms(frozenset({RELEASE}), expected, ShareRows(DIM, VALUE_BOUND), earlier=frozenset(earlier))
 
 

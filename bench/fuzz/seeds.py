@@ -6,9 +6,13 @@ import os
 from pathlib import Path
 
 import h5py
+import numpy as np
 
 from bench.exchange import world as invented
 from bench.fuzz.targets import CANARY, SITE, TARGETS, VALUE_BOUND
+from foundation.feature_columns import FeatureColumn
+from protocols.payload.opening import CASING_CLASSES, SentenceBlock, create_payload
+from protocols.payload.sentence_block import CODES
 from protocols.share.bundle import read_header
 from protocols.share.sealing import read_envelope
 
@@ -28,11 +32,26 @@ def prepare(folder: Path) -> None:
             files["header"].append(read_header(bundle).to_bytes())
             files["manifest"].append(read_envelope(payload))
             files["parquet" if suffix == ".parquet" else "hdf5"].append(payload.read_bytes())
+    for name, suffix in (("parquet", ".parquet"), ("hdf5", ".h5")):
+        files[name].append(_featured(folder / f"featured{suffix}"))
     files["hdf5"] += _pointing(folder)
     for name, contents in files.items():
         (folder / name).mkdir()
         for number, content in enumerate(contents):
             (folder / name / f"{number:02}").write_bytes(content)
+
+
+def _featured(path: Path) -> bytes:
+    """A payload of codes and feature columns."""
+    columns = (FeatureColumn("length_class", 4), FeatureColumn("shape", 255))
+    random, tokens = np.random.default_rng(0), 40
+    codes = random.integers(0, 1 << 20, tokens, dtype="<u4")
+    casing = random.integers(0, CASING_CLASSES, tokens, dtype=np.uint8)
+    features = random.integers(0, 4, (tokens, len(columns)), dtype=np.uint8)
+    with create_payload(path, dim=CODES, features=columns) as writer:
+        tags, lengths = np.zeros(tokens, dtype=np.uint8), np.full(4, 10, dtype="<i4")
+        writer.append(SentenceBlock(codes, tags, casing, lengths, features))
+    return path.read_bytes()
 
 
 def _pointing(folder: Path) -> list[bytes]:

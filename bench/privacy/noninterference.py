@@ -90,8 +90,10 @@ def shares_of(construction: Construction, notes: Iterable[Document], seed: int) 
         noise = torch.Generator().manual_seed(seed)
         parts: list[bytes] = []
         for chunk in tokenised_chunks(tokenise_documents([note]), construction.scheme):
-            shown = construction.rehearse_share(construction.with_public_lengths(chunk, noise), noise)
-            parts += [column.tobytes() for column in (shown.lengths, shown.tags, shown.casing, shown.values)]
+            sent = construction.with_public_lengths(chunk, noise)
+            shown = construction.rehearse_share(sent, noise)
+            features = construction.rehearse_features(sent, torch.Generator().manual_seed(seed))
+            parts += [column.tobytes() for column in (shown.lengths, shown.tags, shown.casing, shown.values, features)]
         found.append(b"".join(parts))
     return found
 

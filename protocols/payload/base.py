@@ -7,17 +7,19 @@ checks all of its structure before it gives out the first value. Values are chec
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from foundation.feature_columns import FeatureColumn
 from foundation.files import stage_file
 from foundation.os_errors import map_os_errors, storage_error
 from foundation.reading import regular_size
 from protocols.errors import BoundsError, SchemaError
+from protocols.features import check_classes, check_columns
 from protocols.payload.failing_file import ForgivingFile
 from protocols.payload.sentence_block import CODES, MAX_DIM, CheckedValues, SentenceBlock, ValueRules, row_bytes
 
@@ -44,9 +46,9 @@ class PayloadLimits:
                 raise BoundsError("a limit of at least 1", received=str(value), place=name)
 
 
-def token_bytes(dim: int) -> int:
-    """Bytes of one token in a block: representation or code, tag, casing class."""
-    return row_bytes(dim) + 2
+def token_bytes(dim: int, columns: int = 0) -> int:
+    """Bytes of one token in a block: representation or code, tag, casing class, and a class in each feature column."""
+    return row_bytes(dim) + 2 + columns
 
 
 class PayloadWriter(ABC):
@@ -59,18 +61,33 @@ class PayloadWriter(ABC):
         dim: width of the representations, or CODES.
         limits: what the readers will accept; a block beyond it is refused here already.
         rules: what every value must keep to; None leaves the values to be checked by who reads them.
+        features: the feature columns, in their order; beside codes alone.
+
+    Raises:
+        SchemaError: feature columns that no payload can have.
+        BoundsError: a width that none can have, too many columns or classes.
 
     Attributes:
         checked: what was found of the values under `rules`.
     """
 
     def __init__(
-        self, path: Path, *, dim: int, limits: PayloadLimits | None = None, rules: ValueRules | None = None
+        self,
+        path: Path,
+        *,
+        dim: int,
+        limits: PayloadLimits | None = None,
+        rules: ValueRules | None = None,
+        features: Sequence[FeatureColumn] = (),
     ) -> None:
         if not CODES <= dim <= MAX_DIM:
             raise BoundsError(f"1 to {MAX_DIM} dimensions, or codes", received=str(dim), place=path.name)
+        if features and dim != CODES:
+            raise SchemaError("feature columns beside codes alone", received=f"{dim} dimensions", place=path.name)
+        check_columns(features, path.name)
         self.path = path
         self.dim = dim
+        self.features = tuple(features)
         self.limits = limits or PayloadLimits()
         self.checked = CheckedValues(rules, path.name) if rules else None
         self.sentences = 0
@@ -99,14 +116,15 @@ class PayloadWriter(ABC):
         """Writes one block behind the others.
 
         Raises:
-            SchemaError: a block of another width.
-            BoundsError: a block, or all of them, beyond the limits; a value beyond the rules.
+            SchemaError: a block of another width, or of other feature columns.
+            BoundsError: a block, or all of them, beyond the limits; a value beyond the rules, a class that its column has not.
             NonFiniteError: a value that the rules forbid, for it is no number.
             StorageError: the disk is full.
         """
         if block.dim != self.dim:
             raise SchemaError(f"{self.dim} dimensions", received=str(block.dim), advice="use one representer")
-        check_size(block.sentences, block.tokens, self.dim, self.limits, self.path.name)
+        check_classes(block.features, self.features, self.path.name)
+        check_size(block.sentences, block.tokens, token_bytes(self.dim, block.columns), self.limits, self.path.name)
         longest = int(block.lengths.max())
         if longest > self.limits.max_tokens_per_sentence:
             raise BoundsError(
@@ -152,6 +170,7 @@ class PayloadReader(ABC):
 
     Attributes:
         dim: width of the representations, or CODES.
+        features: the feature columns that it names, in their order.
         sentences: sentences in the file.
         tokens: tokens in the file.
         blocks: number of blocks, as they were written.
@@ -159,6 +178,7 @@ class PayloadReader(ABC):
 
     format: str
     dim: int
+    features: tuple[FeatureColumn, ...]
     sentences: int
     tokens: int
     blocks: int
@@ -182,6 +202,7 @@ class PayloadReader(ABC):
         Raises:
             IndexError: no such block.
             SchemaError: lengths that contradict each other.
+            BoundsError: a class that its feature column has not.
             StorageError: the file can't be read.
         """
 
@@ -216,8 +237,15 @@ class PayloadReader(ABC):
             raise IndexError(f"block {index} of {self.blocks}")
 
 
-def check_size(sentences: int, tokens: int, dim: int, limits: PayloadLimits, place: str) -> None:
+def check_size(sentences: int, tokens: int, bytes_each: int, limits: PayloadLimits, place: str) -> None:
     """Returns if a block of this size is within the limits.
+
+    Args:
+        sentences: of the block.
+        tokens: of all of them.
+        bytes_each: `token_bytes`.
+        limits: of the reader.
+        place: for errors.
 
     Raises:
         BoundsError: it is not.
@@ -229,7 +257,7 @@ def check_size(sentences: int, tokens: int, dim: int, limits: PayloadLimits, pla
             advice="refuse it",
             place=place,
         )
-    size = tokens * token_bytes(dim) + 16 * sentences
+    size = tokens * bytes_each + 16 * sentences
     if size > limits.max_block_bytes:
         raise BoundsError(
             f"a block of {limits.max_block_bytes} bytes at most",

@@ -11,8 +11,10 @@ Example:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from foundation.feature_columns import FeatureColumn
 from foundation.os_errors import storage_error
 from foundation.reading import regular_size
 from protocols.errors import SchemaError
@@ -30,20 +32,25 @@ _READERS: dict[bytes, type[PayloadReader]] = {b"PAR1": ParquetPayloadReader, b"\
 
 
 def create_payload(
-    path: Path, *, dim: int, limits: PayloadLimits | None = None, rules: ValueRules | None = None
+    path: Path,
+    *,
+    dim: int,
+    limits: PayloadLimits | None = None,
+    rules: ValueRules | None = None,
+    features: Sequence[FeatureColumn] = (),
 ) -> PayloadWriter:
     """A writer of the format that the suffix of `path` names: .parquet, .h5 or .hdf5; its arguments are `PayloadWriter`'s.
 
     Raises:
-        SchemaError: another suffix.
-        BoundsError: a width that no payload can have.
+        SchemaError: another suffix, or feature columns that no payload can have.
+        BoundsError: a width that none can have, too many columns or classes.
     """
     writer = _WRITERS.get(path.suffix.lower())
     if writer is None:
         raise SchemaError(
             "a name that ends in " + ", ".join(_WRITERS), received="another", advice="rename it", place=path.name
         )
-    return writer(path, dim=dim, limits=limits, rules=rules)
+    return writer(path, dim=dim, limits=limits, rules=rules, features=features)
 
 
 def open_payload(path: Path, limits: PayloadLimits | None = None) -> PayloadReader:

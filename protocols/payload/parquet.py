@@ -1,8 +1,9 @@
 """The Parquet payload: one row a sentence, one row group a block, plain and uncompressed.
 
 Columns, all required: `representation` (float16 little-endian [tokens, dim] as bytes) or, in version 2, `codes` (uint32
-little-endian [tokens] as bytes), `tags` and `casing` (uint8 [tokens] as bytes), `tokens` (int32). The file's key-value metadata
-hold `deid-commons` alone: format version and dim, which is 0 for codes.
+little-endian [tokens] as bytes), `tags` and `casing` (uint8 [tokens] as bytes), `tokens` (int32), and beside codes a `feature_NAME`
+(uint8 [tokens] as bytes) for each feature column. The file's key-value metadata hold `deid-commons` alone: format version, dim, which
+is 0 for codes, and name and classes of the feature columns, if there are any.
 The reader checks that footer, column chunks and pages account for every byte of the file, so that no footer can
 claim less than what decoding would expand to.
 """
@@ -10,7 +11,7 @@ claim less than what decoding would expand to.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
@@ -20,11 +21,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from foundation.os_errors import storage_error
-from protocols.canonical import canonical_bytes
 from protocols.errors import BoundsError
-from protocols.payload.base import PayloadLimits, PayloadReader, PayloadWriter, check_size
+from protocols.features import check_classes
+from protocols.payload.base import PayloadLimits, PayloadReader, PayloadWriter, check_size, token_bytes
 from protocols.payload.failing_file import ForgivingFile
-from protocols.payload.parquet_footer import METADATA_KEY, RowGroup, columns, format_version, read_footer
+from protocols.payload.parquet_footer import METADATA_KEY, RowGroup, columns, metadata_entry, read_footer
 from protocols.payload.parquet_pages import ColumnChunk, plain_bytes
 from protocols.payload.sentence_block import (
     CLASS_TYPE,
@@ -49,7 +50,7 @@ class ParquetPayloadWriter(PayloadWriter):
 
     @contextmanager
     def _session(self, sink: ForgivingFile) -> Iterator[None]:
-        self._schema = _schema(self.dim)
+        self._schema = _schema(columns(self.dim, self.features))
         with pq.ParquetWriter(
             pa.PythonFile(sink, mode="w"),
             self._schema,
@@ -60,8 +61,7 @@ class ParquetPayloadWriter(PayloadWriter):
             write_statistics=False,
             store_schema=False,
         ) as self._writer:
-            entry = canonical_bytes({"dim": self.dim, "format_version": format_version(self.dim)})
-            self._writer.add_key_value_metadata({METADATA_KEY: entry})
+            self._writer.add_key_value_metadata({METADATA_KEY: metadata_entry(self.dim, self.features)})
             yield
 
     def _write(self, block: SentenceBlock) -> None:
@@ -71,6 +71,7 @@ class ParquetPayloadWriter(PayloadWriter):
             _binary(np.ascontiguousarray(block.tags), offsets),
             _binary(np.ascontiguousarray(block.casing), offsets),
             pa.array(block.lengths, type=pa.int32()),
+            *(_binary(np.ascontiguousarray(column), offsets) for column in block.features.T),
         ]
         table = pa.Table.from_arrays(arrays, schema=self._schema)
         self._writer.write_table(table, row_group_size=block.sentences)
@@ -96,7 +97,8 @@ class ParquetPayloadReader(PayloadReader):
     def _open(self) -> None:
         data = self._read_footer()
         footer = read_footer(data, magic_bytes=len(MAGIC), place=self.path.name)
-        self.dim = footer.dim
+        self.dim, self.features = footer.dim, footer.features
+        self._columns = columns(self.dim, self.features)
         self.sentences = sum(group.rows for group in footer.groups)
         self.blocks = len(footer.groups)
         if not 1 <= self.sentences <= self.limits.max_sentences:
@@ -140,7 +142,7 @@ class ParquetPayloadReader(PayloadReader):
         starts = itertools.accumulate(group.sizes, initial=group.start)
         return group.rows, [
             plain_bytes(self._handle, ColumnChunk(start, size, group.rows, name))
-            for name, start, size in zip(columns(self.dim), starts, group.sizes, strict=False)
+            for name, start, size in zip(self._columns, starts, group.sizes, strict=False)
         ]
 
     def _block_tokens(self, index: int, rows: int, sizes: list[int]) -> int:
@@ -157,10 +159,13 @@ class ParquetPayloadReader(PayloadReader):
                 place=f"{self.path.name}, block {index}",
             )
         tokens = int(array.sum(dtype=np.int64))
-        check_size(rows, tokens, self.dim, self.limits, f"{self.path.name}, block {index}")
+        each = token_bytes(self.dim, len(self.features))
+        check_size(rows, tokens, each, self.limits, f"{self.path.name}, block {index}")
         prefixes = _PREFIX_BYTES * rows
         if sizes[:3] != [prefixes + tokens * row_bytes(self.dim), prefixes + tokens, prefixes + tokens]:
             raise self.wrong("columns as long as their tokens", "other lengths")
+        if any(size != prefixes + tokens for size in sizes[4:]):
+            raise self.wrong("feature columns as long as their tokens", "other lengths")
         return tokens
 
     @property
@@ -177,7 +182,11 @@ class ParquetPayloadReader(PayloadReader):
         np.cumsum(lengths, out=offsets[1:])
         values = self._flat(table, 0, offsets * row_bytes(self.dim)).view(row_type(self.dim))
         values = values.reshape(-1, *row_shape(self.dim))
-        return SentenceBlock(values, self._flat(table, 1, offsets), self._flat(table, 2, offsets), lengths)
+        features = np.empty((len(values), len(self.features)), dtype=CLASS_TYPE)
+        for number in range(len(self.features)):
+            features[:, number] = self._flat(table, 4 + number, offsets)
+        check_classes(features, self.features, f"{self.path.name}, block {index}")
+        return SentenceBlock(values, self._flat(table, 1, offsets), self._flat(table, 2, offsets), lengths, features)
 
     def _flat(self, table: pa.Table, column: int, offsets: Array) -> Array:
         """The bytes of a column, without a copy, if its rows end where `offsets` say."""
@@ -187,7 +196,7 @@ class ParquetPayloadReader(PayloadReader):
         buffers = array.buffers()
         ends = np.frombuffer(buffers[1], dtype=np.int64, count=len(array) + 1, offset=8 * array.offset)
         if array.null_count or not np.array_equal(ends - ends[0], offsets):
-            raise self.wrong(f"rows of {columns(self.dim)[column]} as long as their tokens", "another length")
+            raise self.wrong(f"rows of {self._columns[column]} as long as their tokens", "another length")
         return np.frombuffer(buffers[2], dtype=CLASS_TYPE, count=int(offsets[-1]), offset=int(ends[0]))
 
     @contextmanager
@@ -208,11 +217,9 @@ class ParquetPayloadReader(PayloadReader):
         self._handle.close()
 
 
-def _schema(dim: int) -> pa.Schema:
-    binary = pa.large_binary()
-    types = (binary, binary, binary, pa.int32())
-    fields = [pa.field(name, kind, nullable=False) for name, kind in zip(columns(dim), types, strict=True)]
-    return pa.schema(fields)
+def _schema(names: Sequence[str]) -> pa.Schema:
+    kinds = (pa.int32() if name == "tokens" else pa.large_binary() for name in names)
+    return pa.schema([pa.field(name, kind, nullable=False) for name, kind in zip(names, kinds, strict=True)])
 
 
 def _binary(data: Array, offsets: Array) -> pa.Array:

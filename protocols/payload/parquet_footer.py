@@ -7,26 +7,29 @@ numbers are those of FileMetaData in the Thrift definition of Parquet.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from protocols.canonical import parse_canonical
+from foundation.feature_columns import FeatureColumn
+from protocols.canonical import Json, canonical_bytes, parse_canonical
 from protocols.errors import SchemaError
+from protocols.features import MAX_JSON_BYTES, columns_from_json, columns_to_json, stored_name
 from protocols.fields import Fields, check_version
 from protocols.payload.parquet_pages import DATA_PAGE, PLAIN, RLE
 from protocols.payload.sentence_block import CODES, MAX_DIM
 from protocols.payload.thrift import Kind, Struct, StructShape, Value, read_struct
 
 METADATA_KEY = b"deid-commons"
-_REST = ("tags", "casing", "tokens")
+_LENGTHS = "tokens"
+_REST = ("tags", "casing", _LENGTHS)
 REPRESENTATIONS, CODED = 1, 2
 """Versions of the format: a token is shown by its representation, or by its code."""
 
 _INT32, _BYTE_ARRAY = 1, 6
-_TYPES = (_BYTE_ARRAY, _BYTE_ARRAY, _BYTE_ARRAY, _INT32)
 _REQUIRED = 0
 _UNCOMPRESSED = 0
 _PARQUET_VERSION = 2
-_MAX_METADATA_BYTES = 256
+_MAX_METADATA_BYTES = 256 + MAX_JSON_BYTES
 _WRITER = re.compile(rb"[A-Za-z0-9 ._()-]{0,100}")
 
 _COLUMN_METADATA: StructShape = {
@@ -60,20 +63,24 @@ _FOOTER: StructShape = {
 }
 
 
-def format_version(dim: int) -> int:
-    """Of a payload of this width, or of codes."""
-    return REPRESENTATIONS if dim else CODED
+def metadata_entry(dim: int, features: Sequence[FeatureColumn]) -> bytes:
+    """What a payload of this width, or of codes and these feature columns, says of itself."""
+    entry: dict[str, Json] = {"dim": dim, "format_version": REPRESENTATIONS if dim else CODED}
+    return canonical_bytes(entry | ({"features": columns_to_json(features)} if features else {}))
 
 
-def columns(dim: int) -> tuple[str, ...]:
+def columns(dim: int, features: Sequence[FeatureColumn]) -> tuple[str, ...]:
     """Names of the columns of such a payload."""
-    return ("representation" if dim else "codes", *_REST)
+    return ("representation" if dim else "codes", *_REST, *map(stored_name, features))
 
 
-def _schema(dim: int) -> list[Struct]:
-    root: Struct = {3: _REQUIRED, 4: b"schema", 5: len(columns(dim))}
-    named = zip(columns(dim), _TYPES, strict=True)
-    leaves: list[Struct] = [{1: kind, 3: _REQUIRED, 4: name.encode()} for name, kind in named]
+def _type(name: str) -> int:
+    return _INT32 if name == _LENGTHS else _BYTE_ARRAY
+
+
+def _schema(names: Sequence[str]) -> list[Struct]:
+    root: Struct = {3: _REQUIRED, 4: b"schema", 5: len(names)}
+    leaves: list[Struct] = [{1: _type(name), 3: _REQUIRED, 4: name.encode()} for name in names]
     return [root, *leaves]
 
 
@@ -98,10 +105,12 @@ class Footer:
 
     Args:
         dim: width of the representations, or CODES.
+        features: the feature columns, in their order.
         groups: the row groups, which tile the file from its magic to its footer.
     """
 
     dim: int
+    features: tuple[FeatureColumn, ...]
     groups: tuple[RowGroup, ...]
 
 
@@ -115,24 +124,26 @@ def read_footer(data: bytes, *, magic_bytes: int, place: str) -> Footer:
         VersionError: of another version of our format.
     """
     footer, size = read_struct(data, _FOOTER, place)
-    dim = _read_dim(footer.get(5), place)
-    known = {1: _PARQUET_VERSION, 2: _schema(dim), 7: [{1: {}}] * len(_TYPES)}
+    dim, features = _read_metadata(footer.get(5), place)
+    names = columns(dim, features)
+    known = {1: _PARQUET_VERSION, 2: _schema(names), 7: [{1: {}}] * len(names)}
     if size != len(data) or any(footer.get(field) != value for field, value in known.items()):
-        raise _wrong("the four columns of a payload", place)
+        raise _wrong(f"the {len(names)} columns of a payload", place)
     program, groups = footer.get(6), footer.get(4)
     if not isinstance(program, bytes) or not _WRITER.fullmatch(program) or not isinstance(groups, list):
         raise _wrong("the name of a program and row groups", place)
     read: list[RowGroup] = []
     position = magic_bytes
     for group in groups:
-        read.append(_row_group(group, position, len(read), columns(dim), place))
+        read.append(_row_group(group, position, len(read), names, place))
         position += sum(read[-1].sizes)
     if footer.get(3) != sum(group.rows for group in read):
         raise _wrong("as many rows as the row groups hold", place)
-    return Footer(dim, tuple(read))
+    return Footer(dim, features, tuple(read))
 
 
-def _read_dim(metadata: Value | None, place: str) -> int:
+def _read_metadata(metadata: Value | None, place: str) -> tuple[int, tuple[FeatureColumn, ...]]:
+    """Width and feature columns."""
     if not isinstance(metadata, list) or len(metadata) != 1:
         raise _wrong(f"the metadata {METADATA_KEY.decode()!r} alone", place)
     entry = metadata[0]
@@ -141,30 +152,32 @@ def _read_dim(metadata: Value | None, place: str) -> int:
         raise _wrong(f"the metadata {METADATA_KEY.decode()!r} alone", place)
     parsed = parse_canonical(value, max_bytes=_MAX_METADATA_BYTES, place=place)
     version = parsed.get("format_version") if isinstance(parsed, dict) else None
-    if version == CODED:
-        return Fields(parsed, ("dim", "format_version"), place).integer("dim", least=CODES, most=CODES)
+    if isinstance(parsed, dict) and version == CODED:
+        named = {"features"} & set(parsed)
+        dim = Fields(parsed, {"dim", "format_version"} | named, place).integer("dim", least=CODES, most=CODES)
+        return dim, columns_from_json(parsed["features"], place, least=1) if named else ()
     if isinstance(parsed, dict):
         check_version(version, REPRESENTATIONS, place)
-    return Fields(parsed, ("dim", "format_version"), place).integer("dim", least=1, most=MAX_DIM)
+    return Fields(parsed, ("dim", "format_version"), place).integer("dim", least=1, most=MAX_DIM), ()
 
 
 def _row_group(group: Value, start: int, number: int, names: tuple[str, ...], place: str) -> RowGroup:
     found = group.get(1) if isinstance(group, dict) else None
     rows = group.get(3) if isinstance(group, dict) else None
     if not isinstance(group, dict) or not isinstance(found, list) or len(found) != len(names):
-        raise _wrong("row groups of four columns", place)
+        raise _wrong("row groups of all columns", place)
     if not isinstance(rows, int) or rows < 1:
         raise _wrong("row groups with rows", place)
     sizes: list[int] = []
-    for index, column in enumerate(found):
-        sizes.append(_column_size(column, index, names[index], rows, start + sum(sizes), place))
+    for name, column in zip(names, found, strict=True):
+        sizes.append(_column_size(column, name, rows, start + sum(sizes), place))
     expected: Struct = {1: found, 2: sum(sizes), 3: rows, 5: start, 6: sum(sizes)}
     if group not in (expected, {**expected, 7: number}):
         raise _wrong("row groups one behind the other", place)
     return RowGroup(rows, start, tuple(sizes))
 
 
-def _column_size(column: Value, index: int, name: str, rows: int, start: int, place: str) -> int:
+def _column_size(column: Value, name: str, rows: int, start: int, place: str) -> int:
     """The bytes of a column chunk, if all that the footer says about it is what our writer says."""
     metadata = column.get(3) if isinstance(column, dict) else None
     size = metadata.get(7) if isinstance(metadata, dict) else None
@@ -174,7 +187,7 @@ def _column_size(column: Value, index: int, name: str, rows: int, start: int, pl
     if encodings not in ([PLAIN], [RLE, PLAIN], [PLAIN, RLE]):
         raise _wrong("plain columns without dictionary", place)
     expected: Struct = {
-        1: _TYPES[index],
+        1: _type(name),
         2: encodings,
         3: [name.encode()],
         4: _UNCOMPRESSED,

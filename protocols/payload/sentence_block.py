@@ -55,9 +55,10 @@ class SentenceBlock:
         tags: index of each token's tag in the label scheme, uint8 [tokens].
         casing: casing class of each token, uint8 [tokens].
         lengths: tokens of each sentence, int32 [sentences], each at least 1, `tokens` in sum.
+        features: classes of each token, beside codes alone, uint8 [tokens, columns]; no column if nothing is given.
 
     Raises:
-        SchemaError: another dtype or shape.
+        SchemaError: another dtype or shape, or features beside representations.
         BoundsError: an empty sentence, or lengths that do not add up.
     """
 
@@ -65,20 +66,26 @@ class SentenceBlock:
     tags: Array
     casing: Array
     lengths: Array
+    features: Array = field(default_factory=lambda: np.zeros((0, 0), dtype=CLASS_TYPE))
 
     def __post_init__(self) -> None:
         tokens = len(self.values)
+        if self.features.shape == (0, 0):
+            object.__setattr__(self, "features", np.zeros((tokens, 0), dtype=CLASS_TYPE))
         for name, dtype, shape in (
             ("values", row_type(self.dim), (tokens, *row_shape(self.dim))),
             ("tags", CLASS_TYPE, (tokens,)),
             ("casing", CLASS_TYPE, (tokens,)),
             ("lengths", LENGTH_TYPE, (len(self.lengths),)),
+            ("features", CLASS_TYPE, (tokens, self.columns)),
         ):
             array = getattr(self, name)
             if array.dtype != dtype or array.shape != shape:
                 raise SchemaError(
                     f"{dtype} {shape}", received=f"{array.dtype} {array.shape}", advice="convert it", place=name
                 )
+        if self.dim and self.features.size:
+            raise SchemaError("feature columns beside codes alone", received="representations", place="features")
         if self.dim > MAX_DIM:
             raise BoundsError(f"{MAX_DIM} dimensions at most", received=str(self.dim), place="values")
         if not len(self.lengths) or int(self.lengths.min()) < 1:
@@ -90,6 +97,11 @@ class SentenceBlock:
     def dim(self) -> int:
         """Numbers of a token's representation, or CODES."""
         return int(self.values.shape[1]) if self.values.ndim == 2 else 0
+
+    @property
+    def columns(self) -> int:
+        """How many feature columns."""
+        return int(self.features.shape[1]) if self.features.ndim == 2 else 0
 
     @property
     def tokens(self) -> int:

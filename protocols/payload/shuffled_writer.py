@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import secrets
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +21,7 @@ from typing import IO, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from foundation.feature_columns import FeatureColumn
 from foundation.os_errors import storage_error
 from protocols.payload.base import PayloadLimits, PayloadWriter
 from protocols.payload.opening import create_payload
@@ -51,14 +52,21 @@ class ShuffledWriter:
         dim: width of the representations, or CODES.
         limits: what the readers will accept.
         rules: what every value must keep to; None checks none.
+        features: the feature columns, in their order.
     """
 
     def __init__(
-        self, path: Path, *, dim: int, limits: PayloadLimits | None = None, rules: ValueRules | None = None
+        self,
+        path: Path,
+        *,
+        dim: int,
+        limits: PayloadLimits | None = None,
+        rules: ValueRules | None = None,
+        features: Sequence[FeatureColumn] = (),
     ) -> None:
         self.path = path
         self.dim = dim
-        self._writer: PayloadWriter = create_payload(path, dim=dim, limits=limits, rules=rules)
+        self._writer: PayloadWriter = create_payload(path, dim=dim, limits=limits, rules=rules, features=features)
         self._random = np.random.default_rng(secrets.randbits(128))
         self._stack = ExitStack()
         self._spools: list[IO[bytes]] = []
@@ -85,7 +93,7 @@ class ShuffledWriter:
         """
         self.sentences += block.sentences
         self._held.append(block)
-        self._held_bytes += block.values.nbytes
+        self._held_bytes += block.values.nbytes + block.features.nbytes
         if self._held_bytes > _IN_MEMORY:
             self._spill()
 
@@ -133,7 +141,7 @@ class ShuffledWriter:
         held: list[SentenceBlock] = []
         try:
             for spool in self._spools:
-                held += _read(spool, self.dim)
+                held += _read(spool, self.dim, len(self._writer.features))
                 if sum(block.tokens for block in held) >= BLOCK_TOKENS:
                     self._emit(held)
                     held = []
@@ -170,6 +178,7 @@ def join_blocks(blocks: list[SentenceBlock]) -> SentenceBlock:
         np.concatenate([block.tags for block in blocks]),
         np.concatenate([block.casing for block in blocks]),
         np.concatenate([block.lengths for block in blocks]),
+        np.concatenate([block.features for block in blocks]),
     )
 
 
@@ -178,27 +187,35 @@ def permute_sentences(block: SentenceBlock, order: NDArray[np.int64]) -> Sentenc
     lengths = block.lengths[order]
     ends = np.cumsum(lengths, dtype=np.int64)
     tokens = np.repeat(block.offsets[order] - (ends - lengths), lengths) + np.arange(block.tokens)
-    return SentenceBlock(np.take(block.values, tokens, axis=0), block.tags[tokens], block.casing[tokens], lengths)
+    values, features = (np.take(array, tokens, axis=0) for array in (block.values, block.features))
+    return SentenceBlock(values, block.tags[tokens], block.casing[tokens], lengths, features)
 
 
 def _slice(block: SentenceBlock, first: int, last: int) -> SentenceBlock:
     tokens = slice(int(block.offsets[first]), int(block.offsets[last]))
-    return SentenceBlock(block.values[tokens], block.tags[tokens], block.casing[tokens], block.lengths[first:last])
+    return SentenceBlock(
+        block.values[tokens],
+        block.tags[tokens],
+        block.casing[tokens],
+        block.lengths[first:last],
+        block.features[tokens],
+    )
 
 
 def _write(spool: IO[bytes], block: SentenceBlock, first: int, last: int) -> None:
     piece = _slice(block, first, last)
     spool.write(np.array([piece.sentences, piece.tokens], dtype="<i8").tobytes())
-    for array in (piece.lengths, piece.tags, piece.casing, piece.values):
+    for array in (piece.lengths, piece.tags, piece.casing, piece.features, piece.values):
         spool.write(array.tobytes())
 
 
-def _read(spool: IO[bytes], dim: int) -> Iterator[SentenceBlock]:
+def _read(spool: IO[bytes], dim: int, columns: int) -> Iterator[SentenceBlock]:
     spool.seek(0)
     while header := spool.read(16):
         sentences, tokens = np.frombuffer(header, dtype="<i8").tolist()
         lengths = np.frombuffer(spool.read(4 * sentences), dtype=LENGTH_TYPE)
         tags = np.frombuffer(spool.read(tokens), dtype=CLASS_TYPE)
         casing = np.frombuffer(spool.read(tokens), dtype=CLASS_TYPE)
+        features = np.frombuffer(spool.read(columns * tokens), dtype=CLASS_TYPE).reshape(tokens, columns)
         values = np.frombuffer(spool.read(row_bytes(dim) * tokens), dtype=row_type(dim))
-        yield SentenceBlock(values.reshape(tokens, *row_shape(dim)), tags, casing, lengths)
+        yield SentenceBlock(values.reshape(tokens, *row_shape(dim)), tags, casing, lengths, features)

@@ -11,12 +11,14 @@ Assumption: no one else writes in the folder of the share while it is opened.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from foundation.feature_columns import FeatureColumn
 from foundation.files import write_bytes
 from foundation.reading import file_sha256, regular_size
 from protocols.bounded_reading import read_bounded
+from protocols.canonical import Json
 from protocols.errors import (
     DigestError,
     MismatchError,
@@ -24,6 +26,7 @@ from protocols.errors import (
     OtherReleaseError,
     TruncatedError,
 )
+from protocols.features import columns_from_json, columns_to_json
 from protocols.keys.signing import PrivateKey, PublicKey
 from protocols.payload.codebook import Codebook
 from protocols.payload.codes import CodeRules
@@ -44,7 +47,8 @@ class ShareExpectation:
         release: digest of the release.
         label_scheme: name of the label scheme.
         tags: its number of tags.
-        dim: width of the representations.
+        dim: width of the representations, or CODES.
+        features: the feature columns, in their order. The payload names them, not the manifest.
     """
 
     recipient: str | None = None
@@ -52,6 +56,22 @@ class ShareExpectation:
     label_scheme: str | None = None
     tags: int | None = None
     dim: int | None = None
+    features: tuple[FeatureColumn, ...] | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """For the way to another process."""
+        return {**asdict(self), "features": None if self.features is None else columns_to_json(self.features)}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Json]) -> ShareExpectation:
+        """What `to_json` gave.
+
+        Raises:
+            ProtocolError: other columns than there may be.
+        """
+        named = values["features"]
+        columns = None if named is None else columns_from_json(named, "features that are expected")
+        return cls(**{**values, "features": columns})  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -159,7 +179,7 @@ def open_share(
         payload_path: the payload; its manifest lies beside it.
         public_keys: the keys that each site may sign with, by name of the site.
         limits: what to accept at most.
-        expected: release, label scheme and width that it must fit.
+        expected: release, label scheme, width and feature columns that it must fit.
         codebook: the rows that its release can show; None for any within the bound.
         codes: where the codes of its release may stand; None for a release of representations.
         look: is shown every block, once its values are checked.
@@ -167,12 +187,13 @@ def open_share(
     Raises:
         ProtocolError: one of its kinds for each check that fails; see the module.
     """
-    limits = limits or PayloadLimits()
+    limits, expected = limits or PayloadLimits(), expected or ShareExpectation()
     place = manifest_path(payload_path).name
     manifest, key = verify_manifest(read_envelope(payload_path), public_keys, place)
-    _check_expected(manifest, expected or ShareExpectation(), place)
+    _check_expected(manifest, expected, place)
     _check_bytes(manifest, payload_path)
     with open_payload(payload_path, limits) as reader:
+        _check_features(reader, expected)
         for name in ("format", "dim", "sentences", "tokens"):
             stated = getattr(manifest, "payload_format" if name == "format" else name)
             if getattr(reader, name) != stated:
@@ -199,9 +220,16 @@ def _check_expected(manifest: ShareManifest, expected: ShareExpectation, place: 
             advice="pull the release and encode the notes again",
             place=place,
         )
-    for name, value in asdict(expected).items():
+    for name, value in asdict(replace(expected, features=None)).items():
         if value is not None and getattr(manifest, name) != value:
             raise _mismatch(f"{name} {value}", str(getattr(manifest, name)), place)
+
+
+def _check_features(reader: PayloadReader, expected: ShareExpectation) -> None:
+    if expected.features is not None and reader.features != expected.features:
+        raise _mismatch(
+            f"the {len(expected.features)} feature columns that the release declares", "others", reader.path.name
+        )
 
 
 def _check_bytes(manifest: ShareManifest, payload_path: Path) -> None:

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from foundation.feature_columns import FeatureColumn
 from shared.anonymity.redrawing import Redrawing
 from shared.anonymity.surrogates import SurrogateBank
 from shared.constructions.accounting import Accounting
@@ -204,13 +205,11 @@ class Construction(ABC):
     def rehearse_share(
         self, chunk: TokenisedSentences, noise: RehearsalNoise, factors: NDArray[np.float64] | None = None
     ) -> RaggedSentences:
-        """What `share_sentences` would give under this noise, for attacks, audits and measurements, which draw the same again.
+        """What `share_sentences` would give under noise of any source, for attacks, audits and measurements, which draw the same again."""
 
-        Args:
-            chunk: labelled sentences.
-            noise: of any source.
-            factors: as in `share_sentences`.
-        """
+    def rehearse_features(self, chunk: TokenisedSentences, noise: RehearsalNoise) -> NDArray[np.uint8]:
+        """The feature columns that `share_sentences` would give under this noise, uint8 `[tokens, columns]`."""
+        return np.zeros((chunk.tokens, 0), dtype=np.uint8)
 
     def noise_free(self, chunk: TokenisedSentences) -> RaggedSentences:
         """What the head gets in-house: the words themselves, without noise. It must never leave the house."""
@@ -240,6 +239,11 @@ class Construction(ABC):
             factor: how many times its scale the output noise of a sentence may have.
         """
         return ShareRows(self.dim, self.representer.raised_value_bound(factor))
+
+    @property
+    def features(self) -> tuple[FeatureColumn, ...]:
+        """The feature columns that a share of codes has beside code, tag and casing class, in their order; today none has any."""
+        return ()
 
     def codebook(self) -> NDArray[np.float16] | None:
         """The rows that a token can have, whatever its word, each once, float16 `[rows, dim]`.
@@ -368,11 +372,7 @@ class Construction(ABC):
         )
 
     def count_clusters(self, lists: Sequence[PublicList]) -> Clusters:
-        """How many hidden words are shown alike; here none is hidden.
-
-        Args:
-            lists: as in `recompute`.
-        """
+        """How many hidden words are shown alike, for lists as in `recompute`; here none is hidden."""
         return Clusters(None, 0)
 
     @property

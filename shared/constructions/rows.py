@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from foundation.feature_columns import FeatureColumn
 from shared.errors import ModelError
 
 MAX_FACTOR = 16.0
@@ -42,10 +43,12 @@ class ShareRows:
     Args:
         dim: numbers of a row; 0 where a token is shown by a code.
         value_bound: L2 norm that no row exceeds, before it is rounded to float16.
+        features: feature columns beside codes, in their order.
     """
 
     dim: int
     value_bound: float
+    features: tuple[FeatureColumn, ...] = ()
 
     def allows(self, value_bound: float) -> bool:
         """Whether a share may state this bound of its own."""

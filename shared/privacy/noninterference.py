@@ -1,8 +1,8 @@
 """Noninterference, tried: labelled PHI becomes other PHI of like casing and pattern, and what would leave must stay the same to the last bit.
 
-What leaves are rows, casing classes, tags and sentence lengths. A representer has a say in the rows alone, by type: it maps one vector to one
-row. Casing, tags and lengths are made by this program from the notes and what is drawn in the place of PHI; they are compared
-all the same.
+What leaves are rows, casing classes, tags, sentence lengths, and the feature columns that a construction declares. A representer has a say in
+the rows alone, by type: it maps one vector to one row. All else is made by this program from the notes and what is drawn in the place
+of PHI; it is compared all the same.
 """
 
 from __future__ import annotations
@@ -38,12 +38,15 @@ def find_interfering(
         return np.zeros(chunk.sentences, dtype=np.bool_)
     seed = int(generator.integers(2**62))
     other = chunk.with_words(change_phi(construction, own, chunk, generator))
-    true, false = (construction.rehearse_share(one, torch.Generator().manual_seed(seed)) for one in (chunk, other))
+    both = chunk, other
+    true, false = (construction.rehearse_share(one, torch.Generator().manual_seed(seed)) for one in both)
+    columns = [construction.rehearse_features(one, torch.Generator().manual_seed(seed)) for one in both]
     if not np.array_equal(true.lengths, false.lengths):
         return np.ones(chunk.sentences, dtype=np.bool_)
     # Bits, not values: a zero has two signs.
     bits, others = (np.ascontiguousarray(one.values).view(np.uint16) for one in (true, false))
     differs = (bits != others).any(1) | (true.casing != false.casing) | (true.tags != false.tags)
+    differs |= (columns[0] != columns[1]).any(1)
     found: NDArray[np.bool_] = np.bincount(chunk.sentence_of_token, weights=differs, minlength=chunk.sentences) > 0
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import InitVar, dataclass, field
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +23,14 @@ class CodedSentences(SentenceLayout):
         casing: uint8 `[tokens]`.
         tags: uint8 `[tokens]`.
         lengths: int64 `[sentences]`.
+        features: class of each token in each column that the construction declares, uint8 `[tokens, columns]`; empty for none.
     """
 
     codes: NDArray[np.uint32]
     casing: NDArray[np.uint8]
     tags: NDArray[np.uint8]
     lengths: NDArray[np.int64]
+    features: NDArray[np.uint8] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.uint8))
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,16 @@ class SharedCodes(CodedSentences):
 
     def __post_init__(self, under: PrivateSource | MemoisedNoise) -> None:
         require_private(under)
+
+    @classmethod
+    def of(cls, coded: CodedSentences, under: PrivateSource | MemoisedNoise) -> Self:
+        """Codes as what a share holds of their sentences.
+
+        Args:
+            coded: made under this source.
+            under: as above.
+        """
+        return cls(coded.codes, coded.casing, coded.tags, coded.lengths, coded.features, under=under)
 
     @property
     def stored(self) -> NDArray[np.uint32]:

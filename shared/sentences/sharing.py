@@ -38,6 +38,11 @@ class SharedSentences(RaggedSentences):
         """What shows the tokens, as a payload stores it: float16 little-endian `[tokens, dim]`."""
         return self.values.astype("<f2", copy=False)
 
+    @property
+    def features(self) -> NDArray[np.uint8]:
+        """No column: features stand beside codes alone, uint8 `[tokens, 0]`."""
+        return np.zeros((self.tokens, 0), dtype=np.uint8)
+
     @classmethod
     def of(cls, sentences: RaggedSentences, under: PrivateSource | MemoisedNoise) -> Self:
         """Sentences that are protected by something else than noise, as what a share holds of them.

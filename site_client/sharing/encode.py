@@ -114,7 +114,8 @@ def block_of(sentences: SharedSentences | SharedCodes) -> SentenceBlock:
         raise TypeError(
             f"expected what a share holds, got {type(sentences).__name__}; see `Construction.share_sentences`"
         )
-    return SentenceBlock(sentences.stored, sentences.tags, sentences.casing, sentences.lengths.astype("<i4"))
+    lengths = sentences.lengths.astype("<i4")
+    return SentenceBlock(sentences.stored, sentences.tags, sentences.casing, lengths, sentences.features)
 
 
 def encode(
@@ -183,7 +184,8 @@ def encode(
     noise, checking = _noises(workspace, construction, release.folder, new_noise)
     guard = Guard(construction, neighbours_of(release.folder), bound, checking)
     rules = _rules(construction, guard)
-    with ShuffledWriter(out, dim=construction.rows().dim, rules=rules) as writer:
+    rows = construction.rows()
+    with ShuffledWriter(out, dim=rows.dim, rules=rules, features=rows.features) as writer:
         for block in encoded_blocks(construction, checked(), guard, noise, progress, bank.add, sieve):
             writer.append(block)
             labelled = labelled or bool((block.tags[block.tags != UNKNOWN_TAG] > 0).any())

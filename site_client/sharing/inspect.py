@@ -7,12 +7,14 @@ field by field and shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from foundation.errors import StorageError
+from foundation.feature_columns import FeatureColumn
 from protocols.errors import ProtocolError
+from protocols.features import stored_name
 from protocols.payload.sentence_block import CODES, row_bytes
 from protocols.share.manifest import ShareManifest
 from protocols.share.sealing import open_share
@@ -62,6 +64,7 @@ class Inspection:
         judged: what protects it and what the hospital's policy says to its release, in words.
         reading: its sentences as anybody reads them; None where they can't be listed.
         unread: why not, in words.
+        features: the feature columns among the columns.
     """
 
     manifest: ShareManifest
@@ -72,6 +75,7 @@ class Inspection:
     judged: tuple[str, ...] = ()
     reading: Reading | None = None
     unread: str = ""
+    features: tuple[FeatureColumn, ...] = ()
 
     @property
     def format_bytes(self) -> int:
@@ -119,20 +123,21 @@ def inspect(
     share = open_share(path, public_keys={workspace.site: workspace.public_keys})
     manifest = share.manifest
     with share.open() as reader:
-        counted = channels(reader, scheme)
+        counted, features = channels(reader, scheme), reader.features
     construction, unread = _construction(workspace, manifest)
     read = None if construction is None else Reader(share, construction, sentences)
     passing = documents if documents is None or read is None else read.watch(documents)
     searched = None if passing is None else search(path, passing)
     return Inspection(
         manifest,
-        _columns(manifest),
+        (*_columns(manifest), *_feature_columns(manifest, features)),
         counted,
         read_report(path, manifest),
         searched,
         _judged(workspace, manifest.release),
         None if read is None else read.result(),
         unread,
+        features,
     )
 
 
@@ -160,10 +165,14 @@ def _judged(workspace: Workspace, release: str) -> tuple[str, ...]:
         return (f"its release was NOT judged by the hospital's policy: {error}",)
 
 
+def _entries(manifest: ShareManifest) -> int:
+    """Bytes of a column beside its values: Parquet keeps sentences one by one, each entry with its length."""
+    return 4 * manifest.sentences if manifest.payload_format == "parquet" else 0
+
+
 def _columns(manifest: ShareManifest) -> tuple[Column, ...]:
-    # Parquet keeps sentences one by one, each entry with its length; HDF5 the places where sentences begin.
-    parquet = manifest.payload_format == "parquet"
-    each = 4 * manifest.sentences if parquet else 0
+    # HDF5 has in the place of lengths where sentences begin.
+    parquet, each = manifest.payload_format == "parquet", _entries(manifest)
     return (
         _shown(manifest, each),
         Column(
@@ -182,6 +191,13 @@ def _columns(manifest: ShareManifest) -> tuple[Column, ...]:
             4 * manifest.sentences if parquet else 8 * (manifest.sentences + 1),
         ),
     )
+
+
+def _feature_columns(manifest: ShareManifest, features: Iterable[FeatureColumn]) -> Iterator[Column]:
+    """What a share tells beside codes, tags and casing classes."""
+    for column in features:
+        meaning = f"a class for each token, one of {column.classes}, as the release declares; in clear"
+        yield Column(stored_name(column), meaning, manifest.tokens + _entries(manifest))
 
 
 def _shown(manifest: ShareManifest, each: int) -> Column:
@@ -213,6 +229,7 @@ def inspection_lines(inspection: Inspection, most: int = SAMPLE, *, originals: b
         "",
         "what leaves:",
         *(f"  {column.name:15} {column.meaning}; {column.bytes} bytes" for column in inspection.columns),
+        *feature_lines(inspection.features),
         f"  {'(the format)':15} names of these columns, sizes and checksums; {inspection.format_bytes} bytes",
         "  sentences are in random order over the whole share; no text, no ids, no file names, no offsets, no times",
         "",
@@ -244,6 +261,12 @@ def _reading_lines(inspection: Inspection, most: int, *, originals: bool) -> lis
         *sentence_lines(reading, most, originals=originals),
         *([] if inspection.searched is None else [beside]),
     ]
+
+
+def feature_lines(features: Sequence[FeatureColumn]) -> list[str]:
+    """How many columns tell more than codes, tags and casing, and which; nothing where none does."""
+    names = ", ".join(column.name for column in features)
+    return [f"  {len(features)} of these tell more than codes, labels and casing: {names}"] if features else []
 
 
 def alone_line(alone: int, sentences: int) -> str:

@@ -83,8 +83,8 @@ def channels(blocks: Iterable[SentenceBlock], scheme: LabelScheme) -> Channels:
 
 def _patterns(block: SentenceBlock) -> list[int]:
     """A number for what each sentence shows of itself."""
-    tags, casing, offsets = block.tags.tobytes(), block.casing.tobytes(), block.offsets.tolist()
-    return [hash((tags[begin:end], casing[begin:end])) for begin, end in pairwise(offsets)]
+    told = np.column_stack([block.tags, block.casing, block.features])
+    return [hash(told[begin:end].tobytes()) for begin, end in pairwise(block.offsets.tolist())]
 
 
 def _category(name: str, begin: NDArray[np.int64], inside: NDArray[np.int64]) -> Category:

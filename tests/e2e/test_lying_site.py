@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -19,6 +19,7 @@ import pytest
 from aggregator.ingestion.ingest import Decision, ingest
 from aggregator.sandbox import parent as confined
 from aggregator.workspace import open_workspace as open_provider
+from foundation.feature_columns import FeatureColumn
 from protocols.payload import sentence_block
 from protocols.payload.opening import open_payload
 from protocols.payload.sentence_block import SentenceBlock
@@ -80,10 +81,10 @@ class Liar:
         seal_bundle(payload, bundle, key=key, recipient=provider.recipient().public_key)
         return ingest(provider, bundle)
 
-    def forged(self, block: SentenceBlock, sequence: int = 50) -> Decision:
+    def forged(self, block: SentenceBlock, sequence: int = 50, features: tuple[FeatureColumn, ...] = ()) -> Decision:
         """What becomes of these sentences in the place of the honest ones."""
         path = self.loop.root / f"forged-{sequence}.parquet"
-        with ShuffledWriter(path, dim=block.dim) as writer:
+        with ShuffledWriter(path, dim=block.dim, features=features) as writer:
             writer.append(block)
         manifest = self.honest.with_name(self.honest.name + ".manifest.json")
         path.with_name(path.name + ".manifest.json").write_bytes(manifest.read_bytes())
@@ -134,6 +135,13 @@ def test_attack_codes_that_no_word_has(lie: str, liar: Liar) -> None:
     forged = SentenceBlock(CODES[lie](block.values), block.tags, block.casing, block.lengths)
     decision = liar.forged(forged)
     assert (decision.state, decision.reason_code) == ("rejected", "codebook")
+
+
+def test_attack_a_feature_column_that_the_release_does_not_declare(liar: Liar) -> None:
+    """Room for anything: a byte for every token."""
+    hidden = np.resize(np.frombuffer(b"seen on the ward", np.uint8), (liar.block().tokens, 1))
+    decision = liar.forged(replace(liar.block(), features=hidden), 60, (FeatureColumn("shape", 255),))
+    assert (decision.state, decision.reason_code) == ("rejected", "mismatch")
 
 
 def test_attack_tags_that_go_on_with_what_was_not_begun(liar: Liar) -> None:

@@ -11,14 +11,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from foundation.feature_columns import FeatureColumn
 from protocols.canonical import canonical_bytes, parse_canonical
 from protocols.errors import SignatureError
+from protocols.features import columns_to_json
 from protocols.keys.recipient import RecipientPrivateKey
 from protocols.keys.signing import BUNDLE_CONTEXT, SHARE_CONTEXT, PrivateKey, Signature
 from protocols.log.checkpoint import Checkpoint, LogHead, log_origin, read_checkpoint, release_code
 from protocols.log.entry import ReleaseEntry
 from protocols.log.note import verifier_key
 from protocols.log.tiles import lay_out
+from protocols.payload.parquet_footer import metadata_entry
+from protocols.payload.sentence_block import CODES
 from protocols.release.provider_record import ProviderRecord
 from protocols.release.repository import Reference, RootFingerprint, latest_bytes, read_latest
 from protocols.release.verification import ReleaseManifest
@@ -53,6 +57,8 @@ def test_every_vector_is_tested() -> None:
         "manifest-digest",
         "values",
         "representation",
+        "features",
+        "metadata-with-features",
         "recipient-id",
         "binding",
         "stream",
@@ -91,6 +97,14 @@ def test_the_manifest_of_a_share() -> None:
     assert manifest.to_bytes() == data
     assert canonical_bytes(KEY.sign(SHARE_CONTEXT, data).to_json()).decode() == SHARE["signature"]
     assert manifest.sha256 == hashlib.sha256(data).hexdigest() == SHARE["manifest-digest"]
+
+
+def test_the_feature_columns_of_a_payload() -> None:
+    columns = (FeatureColumn("length_class", 4), FeatureColumn("vowel", 2))
+    assert canonical_bytes(columns_to_json(columns)).decode() == SHARE["features"]
+    assert metadata_entry(CODES, columns).decode() == SHARE["metadata-with-features"]
+    assert metadata_entry(CODES, ()) == b'{"dim":0,"format_version":2}'
+    assert metadata_entry(50, ()) == b'{"dim":50,"format_version":1}'
 
 
 def test_the_stream_of_a_bundle() -> None:

@@ -3,11 +3,14 @@
 A code is a row of the vocabulary, or behind these a cluster. The share tells the code and nothing else, so what it tells of a word is
 seen from the release alone, without a network and on every processor. What a head gets is made of codes at the provider, and of
 the words themselves in the house: see `shared.constructions.decoding`.
+
+A subclass that declares feature columns says what class a word has in each. It is asked about the words that stand in the place of
+labelled PHI, never about PHI. Beside a cluster a column tells more of a word than the cluster does: what a subclass promises has to count that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +24,7 @@ from shared.constructions.procedures.narrowed import Codes, NarrowedVocabulary, 
 from shared.constructions.rows import ANYWHERE, NEAR_PHI, NOWHERE, CodePlaces, ShareRows
 from shared.models.noise import PrivateSource, RehearsalNoise, SharingNoise
 from shared.models.token_local import TokenLocal
-from shared.sentences.codes import SharedCodes
+from shared.sentences.codes import CodedSentences, SharedCodes
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import casing_classes
@@ -46,32 +49,53 @@ class Coded(NarrowedVocabulary, KAnonymous):
         self, chunk: TokenisedSentences, noise: SharingNoise, factors: NDArray[np.float64] | None = None
     ) -> SharedCodes:
         """See Construction; there is no output noise that factors could raise."""
+        return SharedCodes.of(self.rehearse_codes(chunk, noise), noise)
+
+    def rehearse_codes(self, chunk: TokenisedSentences, noise: RehearsalNoise) -> CodedSentences:
+        """All that `share_sentences` gives under this noise."""
         replaced = self.replaced(chunk, noise)
-        casing = casing_classes(replaced.words)
-        return SharedCodes(self.codes(replaced), casing, replaced.tags, replaced.lengths, under=noise)
+        casing, features = casing_classes(replaced.words), self.feature_classes(replaced.words)
+        return CodedSentences(self.codes(replaced), casing, replaced.tags, replaced.lengths, features)
+
+    def rehearse_features(self, chunk: TokenisedSentences, noise: RehearsalNoise) -> NDArray[np.uint8]:
+        """See Construction."""
+        if not self.features:
+            return super().rehearse_features(chunk, noise)
+        return self.rehearse_codes(chunk, noise).features
+
+    def feature_classes(self, words: Sequence[str]) -> NDArray[np.uint8]:
+        """The class of each word in each feature column, whatever stands around it, uint8 `[words, columns]`.
+
+        Args:
+            words: that a share shows. Casing must not count: it travels by itself, and the vocabulary has none.
+        """
+        return np.zeros((len(words), 0), dtype=np.uint8)
 
     def share_public_sentences(  # type: ignore[override]
         self, sentences: RaggedSentences, noise: PrivateSource
     ) -> SharedCodes:
-        """See Construction: every word of the vocabulary by its own code, for these words are public."""
+        """See Construction: every word of the vocabulary by its own code, for these words are public.
+
+        A word that the vocabulary lacks has class 0 in every feature column.
+        """
         if sentences.ids is None:
             raise TypeError("expected sentences of word vectors, each word's vector once; see `index_sentences`")
         codes = sentences.ids.astype(np.uint32)
         unknown = np.flatnonzero(codes >= len(self.vectors))
+        known = np.append(self.feature_classes(self.vectors.words), np.zeros((1, len(self.features)), np.uint8), axis=0)
+        features = known[np.minimum(codes, len(self.vectors))]
         # What the vocabulary lacks is shown as the centre of a cluster.
         nearest = sentences.values[codes[unknown]] @ self.vectors.centres.T
         codes[unknown] = len(self.vectors) + nearest.argmax(axis=1)
-        return SharedCodes(codes, sentences.casing, sentences.tags, sentences.lengths, under=noise)
+        return SharedCodes(codes, sentences.casing, sentences.tags, sentences.lengths, features, under=noise)
 
     def rehearse_share(
         self, chunk: TokenisedSentences, noise: RehearsalNoise, factors: NDArray[np.float64] | None = None
     ) -> RaggedSentences:
         """See Construction: a row for every code, the same for the same code and another for another, float16 `[tokens, dim / 2]`."""
-        replaced = self.replaced(chunk, noise)
-        codes, line = np.unique(self.codes(replaced), return_inverse=True)
-        return RaggedSentences(
-            self.code_rows(codes)[line], casing_classes(replaced.words), replaced.tags, replaced.lengths
-        )
+        shown = self.rehearse_codes(chunk, noise)
+        codes, line = np.unique(shown.codes, return_inverse=True)
+        return RaggedSentences(self.code_rows(codes)[line], shown.casing, shown.tags, shown.lengths)
 
     def code_rows(self, codes: Codes) -> NDArray[np.float16]:
         """A row for each of some codes, float16 `[codes, dim / 2]`: the same for the same code and another for another."""
@@ -93,7 +117,7 @@ class Coded(NarrowedVocabulary, KAnonymous):
 
     def rows(self, factor: float = 1.0) -> ShareRows:
         """See Construction; there is no noise to raise."""
-        return ShareRows(0, 1.0)
+        return ShareRows(0, 1.0, self.features)
 
     def code_places(self) -> CodePlaces:
         """See Construction."""

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from protocols.errors import MismatchError
 from protocols.payload.base import PayloadReader
 from protocols.payload.codes import CodeRules
 from protocols.payload.sentence_block import SentenceBlock
@@ -55,6 +56,7 @@ class Reader:
 
     Raises:
         CodebookError: it holds a code where the release allows none.
+        MismatchError: it has other feature columns than the release declares.
     """
 
     def __init__(self, share: VerifiedShare, construction: Coded, most: int) -> None:
@@ -86,6 +88,8 @@ class Reader:
 
     def _read_all(self, reader: PayloadReader) -> None:
         found = self._construction.code_places()
+        if reader.features != self._construction.features:
+            raise MismatchError("the feature columns of the release", received="others", place=self._share.path.name)
         rules, drawn, place = CodeRules(found.places, found.window), frozenset(self._drawn), 0
         for block in reader:
             rules.check(block.values, block.tags, block.offsets, self._share.path.name)

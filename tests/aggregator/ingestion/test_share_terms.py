@@ -31,7 +31,7 @@ def test_a_share_must_fit_what_was_published_and_be_meant_for_this_provider(tmp_
     terms = share_terms(workspace)
     assert terms.releases == {release.digest}
     assert terms.expected == ShareExpectation(
-        recipient=workspace.key().public_key.key_id, label_scheme="meddocan", tags=len(scheme.tags), dim=6
+        recipient=workspace.key().public_key.key_id, label_scheme="meddocan", tags=len(scheme.tags), dim=6, features=()
     )
 
 

@@ -49,7 +49,7 @@ def write_payload(path: Path, blocks: Iterable[SentenceBlock], *, dim: int | Non
 
 
 def assert_same(left: SentenceBlock, right: SentenceBlock) -> None:
-    for name in ("values", "tags", "casing", "lengths"):
+    for name in ("values", "tags", "casing", "lengths", "features"):
         np.testing.assert_array_equal(getattr(left, name), getattr(right, name))
 
 
