@@ -16,6 +16,7 @@ from shared.privacy.attacks.adversary import FRESH_ADVERSARIES, AdversarySetting
 from shared.privacy.attacks.inversion import TOKEN_INVERSION, InversionSettings
 from shared.privacy.attacks.linkage import LINKAGE, LinkageSettings
 from shared.privacy.attacks.matching import MATCH, MatchingSettings
+from shared.privacy.attacks.pattern import RESIDUAL_PATTERN, PatternSettings
 from shared.privacy.attacks.readability import READABILITY, ReadabilitySettings
 from shared.privacy.attacks.reassembly import REASSEMBLY, ReassemblySettings
 from shared.privacy.attacks.white_box import WHITE_BOX
@@ -33,6 +34,7 @@ TINY = (
     .with_rounds(WHITE_BOX, WhiteBoxSettings(draws=1))
     .with_rounds(MATCH, MatchingSettings(targets=12, draws=2, shares=(1, 20)))
     .with_rounds(LINKAGE, LinkageSettings(targets=4, names=100, shortlist=10, draws=2))
+    .with_rounds(RESIDUAL_PATTERN, PatternSettings(patients=1000, spans=100, draws=2))
     .with_rounds(REASSEMBLY, ReassemblySettings(notes=4, resamples=20))
     .with_rounds(READABILITY, ReadabilitySettings(_GUESSER, judged=40))
     .with_rounds(TOKEN_INVERSION, InversionSettings(_GUESSER, judged=60, resamples=100))

@@ -10,6 +10,7 @@ from shared.privacy.attacks.inversion import TOKEN_INVERSION
 from shared.privacy.attacks.linkage import LINKAGE
 from shared.privacy.attacks.matching import MATCH
 from shared.privacy.attacks.membership import MEMBERSHIP
+from shared.privacy.attacks.pattern import RESIDUAL_PATTERN
 from shared.privacy.attacks.readability import READABILITY
 from shared.privacy.attacks.reassembly import REASSEMBLY
 from shared.privacy.attacks.white_box import WHITE_BOX
@@ -18,6 +19,7 @@ ATTACKS: tuple[Attack[Any], ...] = (
     WHITE_BOX,
     MATCH,
     LINKAGE,
+    RESIDUAL_PATTERN,
     REASSEMBLY,
     READABILITY,
     TOKEN_INVERSION,

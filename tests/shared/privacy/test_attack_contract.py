@@ -179,4 +179,5 @@ def test_the_record_keeps_its_order() -> None:
         "adversary_sentences",
         "control_epochs",
         "seed",
+        "pattern",
     ]

@@ -111,6 +111,7 @@ def test_all_attacks_are_tried_or_named() -> None:
         "white box",
         "match",
         "linkage",
+        "residual pattern",
         "reassembly",
         "readability",
         "token inversion",
