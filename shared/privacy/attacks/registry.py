@@ -10,7 +10,8 @@ from shared.privacy.attacks.inversion import TOKEN_INVERSION
 from shared.privacy.attacks.linkage import LINKAGE
 from shared.privacy.attacks.matching import MATCH
 from shared.privacy.attacks.membership import MEMBERSHIP
-from shared.privacy.attacks.pattern import RESIDUAL_PATTERN
+from shared.privacy.attacks.person.forgotten_names import FORGOTTEN_NAMES
+from shared.privacy.attacks.person.pattern import RESIDUAL_PATTERN
 from shared.privacy.attacks.readability import READABILITY
 from shared.privacy.attacks.reassembly import REASSEMBLY
 from shared.privacy.attacks.white_box import WHITE_BOX
@@ -19,6 +20,7 @@ ATTACKS: tuple[Attack[Any], ...] = (
     WHITE_BOX,
     MATCH,
     LINKAGE,
+    FORGOTTEN_NAMES,
     RESIDUAL_PATTERN,
     REASSEMBLY,
     READABILITY,

@@ -16,7 +16,7 @@ from shared.errors import ConfigurationError
 from shared.generate.notes import generate_notes
 from shared.labels import categories_known_of_patients, categories_of_any_form, load_scheme, scheme_names
 from shared.models.representer import RepresenterConfig
-from shared.privacy.attacks.pattern import PatternSettings, looks_of, residual_pattern
+from shared.privacy.attacks.person.pattern import PatternSettings, looks_of, residual_pattern
 from shared.privacy.statistics.finding import Finding
 from shared.sentences.tokenised import tokenised_corpus
 from tests import constructions
