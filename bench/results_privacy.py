@@ -27,6 +27,7 @@ from bench.outcomes import (
     score_pipeline,
     with_interval,
 )
+from bench.privacy import audited
 from bench.privacy.attacks import adversaries, adversaries_invariance, memberships, strong, vocabularies
 from bench.privacy.forgotten import forgotten
 from bench.privacy.material import (
@@ -342,6 +343,16 @@ def worth() -> None:
     record("privacy", worth_entries())
 
 
+def pattern() -> None:
+    """Who looks like no other by the pattern of PHI."""
+    record("privacy", audited.pattern_entries())
+
+
+def forgotten_name() -> None:
+    """Who is named where a label was forgotten."""
+    record("privacy", audited.forgotten_name_entries())
+
+
 PARTS = {
     "worth": worth,
     "meddocan": meddocan,
@@ -358,6 +369,8 @@ PARTS = {
     "forgotten": forgotten,
     "times": times,
     "noninterference": noninterference,
+    "pattern": pattern,
+    "forgotten-names": forgotten_name,
 }
 
 
