@@ -27,6 +27,7 @@ from bench.outcomes import (
     score_pipeline,
     with_interval,
 )
+from bench.privacy import audited
 from bench.privacy import worth_sites as worth_sites_module
 from bench.privacy.attacks import adversaries, adversaries_invariance, memberships, strong, vocabularies
 from bench.privacy.difference import measure as difference_entries
@@ -377,6 +378,16 @@ def noisy() -> None:
     record("privacy", noisy_entries())
 
 
+def pattern() -> None:
+    """Who looks like no other by the pattern of PHI."""
+    record("privacy", audited.pattern_entries())
+
+
+def forgotten_name() -> None:
+    """Who is named where a label was forgotten."""
+    record("privacy", audited.forgotten_name_entries())
+
+
 PARTS = {
     "worth": worth,
     "worth-sites": worth_sites,
@@ -399,6 +410,8 @@ PARTS = {
     "forgotten": forgotten,
     "times": times,
     "noninterference": noninterference,
+    "pattern": pattern,
+    "forgotten-names": forgotten_name,
 }
 
 

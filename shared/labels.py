@@ -136,10 +136,10 @@ def load_scheme_file(folder: Path) -> LabelScheme:
 
 
 @cache
-def _of_any_form() -> frozenset[str]:
+def _listed_in_schemes(key: str) -> frozenset[str]:
     named: set[str] = set()
     for name in scheme_names():
-        listed = _bundled(name).get("any_form", [])
+        listed = _bundled(name).get(key, [])
         assert isinstance(listed, list)
         named.update(listed)
     return frozenset(named)
@@ -150,7 +150,17 @@ def categories_of_any_form(scheme: LabelScheme) -> frozenset[int]:
 
     Told by the names that the schemes of the project have for them: no release can say otherwise.
     """
-    return frozenset(index for category, index in scheme.category_index.items() if category in _of_any_form())
+    return _numbers(scheme, "any_form")
+
+
+def categories_known_of_patients(scheme: LabelScheme) -> frozenset[int]:
+    """Categories that people know of a patient whom they look for: name, dates, numbers, where somebody lives and is treated; by their numbers."""
+    return _numbers(scheme, "known_of_patients")
+
+
+def _numbers(scheme: LabelScheme, key: str) -> frozenset[int]:
+    listed = _listed_in_schemes(key)
+    return frozenset(index for category, index in scheme.category_index.items() if category in listed)
 
 
 def load_mapping(source: str, target: str) -> dict[str, str]:

@@ -1,81 +1,11 @@
-"""Looks for PHI that nobody has labelled in a hospital's own labelled notes: the pipeline in use, patterns, and lists of names.
-
-What is found is a suspicion. `site-client check` shows it to a person, who corrects the labels; `encode` hides what is probable enough
-like labelled PHI, and says in the share that nobody knows what these tokens are.
-"""
+"""What looks for PHI that nobody has labelled in this hospital's notes; see `shared.pipeline.checker`."""
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
-
-from shared.document import Annotation, Document
-from shared.labels import HIDDEN, LabelScheme
-from shared.patterns.engine import Patterns, Suspicion
-from shared.patterns.names import NameLists
-from shared.pipeline.pipeline import Pipeline, load_pipeline
-from shared.pipeline.suspicion import suspect
+from shared.labels import LabelScheme
+from shared.pipeline.checker import Checker
+from shared.pipeline.pipeline import load_pipeline
 from site_client.workspace import Workspace
-
-HIDE_ABOVE = 0.5
-"""How probable it must be that something is PHI for `encode` to hide it."""
-# What is left beside a label of what was found: often a title, or a comma too much.
-_LEFT_OVER = 0.5
-
-
-@dataclass(frozen=True, repr=False)
-class Checked:
-    """A labelled note, and what in it may be PHI that nobody has labelled.
-
-    Args:
-        document: with its labels.
-        suspicions: in the order of the text; none touches a label or another.
-    """
-
-    document: Document
-    suspicions: tuple[Suspicion, ...]
-
-    def __repr__(self) -> str:
-        return f"Checked({self.document.identifier!r}, {len(self.suspicions)} suspicions)"
-
-    def with_doubts(self, above: float) -> Document:
-        """The note with what is more probable than that among its annotations, marked as doubtful."""
-        added = [
-            Annotation(one.start, one.end, one.category, doubtful=True)
-            for one in self.suspicions
-            if one.certainty >= above
-        ]
-        return replace(self.document, annotations=(*self.document.annotations, *added)) if added else self.document
-
-
-class Checker:
-    """Everything that looks.
-
-    Args:
-        scheme: of the release.
-        pipeline: the newest one that was pulled; None where there is none.
-    """
-
-    def __init__(self, scheme: LabelScheme, pipeline: Pipeline | None = None) -> None:
-        self._scheme, self._pipeline = scheme, pipeline
-        self._patterns, self._names = Patterns(scheme), NameLists(scheme)
-
-    def check(self, documents: Iterable[Document]) -> Iterator[Checked]:
-        """Each note with what was found in it, in their order."""
-        if self._pipeline is None:
-            for document in documents:
-                yield self._checked(document, [])
-            return
-        for document, found in suspect(self._pipeline, documents):
-            known = [
-                one if one.category in self._scheme.category_index else replace(one, category=HIDDEN) for one in found
-            ]
-            yield self._checked(document, known)
-
-    def _checked(self, document: Document, found: Sequence[Suspicion]) -> Checked:
-        every = [*found, *self._patterns.find(document.text), *self._names.find(document.text)]
-        return Checked(document, tuple(settle(document, every)))
 
 
 def make_checker(workspace: Workspace, scheme: LabelScheme) -> Checker:
@@ -89,53 +19,3 @@ def make_checker(workspace: Workspace, scheme: LabelScheme) -> Checker:
         ProtocolError, EmbeddingError, ModelError: the pipeline has changed or does not load.
     """
     return Checker(scheme, None if workspace.pipeline is None else load_pipeline(workspace.pipeline_release().folder))
-
-
-def settle(document: Document, suspicions: Iterable[Suspicion]) -> list[Suspicion]:
-    """What is found outside the labels of a note: the surest first, and of every other what it leaves.
-
-    Args:
-        document: its annotations are sorted and do not overlap.
-        suspicions: in any order.
-
-    Returns:
-        sorted; none touches a label or another.
-    """
-    taken = [(span.start, span.end) for span in document.annotations]
-    labels = frozenset(taken)
-    settled = []
-    for one in sorted(suspicions, key=lambda found: (-found.certainty, found.start, -found.end)):
-        for start, end, beside_label in list(_outside(one, taken, labels)):
-            start, end = _trimmed(document.text, start, end)
-            if start < end:
-                settled.append(
-                    replace(one, start=start, end=end, certainty=one.certainty * (_LEFT_OVER if beside_label else 1))
-                )
-                insort(taken, (start, end))
-    return sorted(settled)
-
-
-def _outside(
-    one: Suspicion, taken: Sequence[tuple[int, int]], labels: Set[tuple[int, int]]
-) -> Iterator[tuple[int, int, bool]]:
-    """The parts of a stretch that are not taken, and whether a label touches the stretch.
-
-    Args:
-        one: the stretch.
-        taken: sorted, disjoint.
-        labels: those among them that a person has set.
-    """
-    first = bisect_left(taken, one.start, key=lambda span: span[1])
-    touching = [span for span in taken[first : bisect_left(taken, (one.end, one.end))] if span[1] > one.start]
-    edges = [one.start, *(edge for span in touching for edge in span), one.end]
-    for start, end in zip(edges[::2], edges[1::2], strict=True):
-        yield start, end, not labels.isdisjoint(touching)
-
-
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
-    """Without what is neither letter nor digit at its ends."""
-    while start < end and not text[start].isalnum():
-        start += 1
-    while end > start and not text[end - 1].isalnum():
-        end -= 1
-    return start, end

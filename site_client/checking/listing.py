@@ -17,7 +17,7 @@ from shared.corpus.checks import escape_unprintable
 from shared.document import Annotation, Document
 from shared.labels import HIDDEN
 from shared.patterns.engine import Suspicion
-from site_client.checking.checker import Checked
+from shared.pipeline.checker import Checked
 
 FORMAT = 1
 _AROUND = 24

@@ -26,12 +26,13 @@ from shared.document import Document
 from shared.errors import ConfigurationError, CorpusError
 from shared.labels import UNKNOWN_TAG
 from shared.models.noise import SharingNoise
+from shared.pipeline.checker import HIDE_ABOVE
 from shared.privacy.enforcement import AdvantageBound
 from shared.progress import Progress, silent
 from shared.sentences.codes import SharedCodes
 from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
-from site_client.checking.checker import HIDE_ABOVE, make_checker
+from site_client.checking.checker import make_checker
 from site_client.ledger import Event, record
 from site_client.noise_secret import make_noise_secret
 from site_client.policy.enforcing import Acceptance, Judgement, Step, judge_release, require_kept

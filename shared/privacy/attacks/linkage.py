@@ -111,18 +111,26 @@ def linkage(
         ConfigurationError: there are too few names of each length, or no such category.
     """
     generator = np.random.default_rng(settings.seed)
+    by_parts = names_by_parts(names, settings.names)
+    targets = name_targets(documents, encoder.scheme, set(categories), frozenset(by_parts), settings, generator)
+    model = ReleaseModel(encoder, draws=settings.draws, seed=settings.seed)
+    ranks = [rank_of_name(model, target, by_parts[target.parts], settings, generator) for target in targets]
+    return linkage_findings("linkage", "", np.array(ranks, dtype=np.int64), model, settings)
+
+
+def names_by_parts(names: Iterable[Name], least: int) -> dict[int, list[Name]]:
+    """Different names by their number of tokens, where there are so many at least.
+
+    Raises:
+        ConfigurationError: there are too few of each number.
+    """
     by_parts: dict[int, list[Name]] = {}
     for name in dict.fromkeys(names):
         by_parts.setdefault(len(name), []).append(name)
-    by_parts = {parts: listed for parts, listed in by_parts.items() if len(listed) >= settings.names}
+    by_parts = {parts: listed for parts, listed in by_parts.items() if len(listed) >= least}
     if not by_parts:
-        raise ConfigurationError(
-            f"linkage: expected at least {settings.names} names of one number of tokens, got fewer"
-        )
-    targets = name_targets(documents, encoder.scheme, set(categories), frozenset(by_parts), settings, generator)
-    model = ReleaseModel(encoder, draws=settings.draws, seed=settings.seed)
-    ranks = [_rank(model, target, by_parts[target.parts], settings, generator) for target in targets]
-    return _findings(np.array(ranks, dtype=np.int64), model, settings)
+        raise ConfigurationError(f"linkage: expected at least {least} names of one number of tokens, got fewer")
+    return by_parts
 
 
 def name_targets(
@@ -162,7 +170,7 @@ def _span(tags: NDArray[np.uint8], begin: int) -> int:
     return 1 + int(np.argmin(np.append(inside, False)))
 
 
-def _rank(
+def rank_of_name(
     model: ReleaseModel,
     target: NameTarget,
     names: Sequence[Name],
@@ -210,14 +218,25 @@ def _by_tokens(listed: Sequence[Name], scored: Scored, generator: np.random.Gene
     return total
 
 
-def _findings(ranks: NDArray[np.int64], model: ReleaseModel, settings: LinkageSettings) -> list[Finding]:
+def linkage_findings(
+    attack: str, case: str, ranks: NDArray[np.int64], model: ReleaseModel, settings: LinkageSettings
+) -> list[Finding]:
+    """Top-1, top-10, and how far ahead of the false names the true one comes.
+
+    Args:
+        attack: its name.
+        case: stands ahead of every measure.
+        ranks: of the true names, int64 `[targets]`.
+        model: that scored them.
+        settings: of the attack.
+    """
     means = "exact means of the noise" if model.knows_means else f"{model.draws} own shares of each candidate"
     knowledge = f"release, the sentence but for the name, a list of names that holds it, casing; {means}"
     name = f"of {settings.names} names, {settings.shares} share{'s' if settings.shares > 1 else ''}"
     found = [
         proportion(
-            "linkage",
-            f"top-{top} {name}",
+            attack,
+            f"{case}top-{top} {name}",
             int((ranks <= top).sum()),
             len(ranks),
             top / settings.names,
@@ -229,8 +248,8 @@ def _findings(ranks: NDArray[np.int64], model: ReleaseModel, settings: LinkageSe
     behind = (settings.names - ranks) / (settings.names - 1)
     interval = mean_interval(behind, np.random.default_rng((settings.seed, 1)))
     mean = float(behind.mean()) if len(ranks) else 0.0
-    measure = f"false names behind the true one {name}"
-    return [*found, Finding("linkage", measure, mean, 0.5, interval, len(ranks), knowledge, settings.seed)]
+    measure = f"{case}false names behind the true one {name}"
+    return [*found, Finding(attack, measure, mean, 0.5, interval, len(ranks), knowledge, settings.seed)]
 
 
 class Linkage(Attack[LinkageSettings]):

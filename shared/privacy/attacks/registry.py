@@ -13,6 +13,8 @@ from shared.privacy.attacks.joining.reassembly import REASSEMBLY
 from shared.privacy.attacks.linkage import LINKAGE
 from shared.privacy.attacks.matching import MATCH
 from shared.privacy.attacks.membership import MEMBERSHIP
+from shared.privacy.attacks.person.forgotten_names import FORGOTTEN_NAMES
+from shared.privacy.attacks.person.pattern import RESIDUAL_PATTERN
 from shared.privacy.attacks.readability import READABILITY
 from shared.privacy.attacks.white_box import WHITE_BOX
 
@@ -20,6 +22,8 @@ ATTACKS: tuple[Attack[Any], ...] = (
     WHITE_BOX,
     MATCH,
     LINKAGE,
+    FORGOTTEN_NAMES,
+    RESIDUAL_PATTERN,
     REASSEMBLY,
     CLINICAL_REASSEMBLY,
     DIFFERENCE,

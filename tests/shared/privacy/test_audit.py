@@ -47,9 +47,12 @@ WORDS = tuple(dict.fromkeys(word for one in KNOWN + TARGET for word in tokenise(
 VECTORS = table((*WORDS, *NAMES), dim=12)
 FULL_NAMES = list(product(NAMES[:30], NAMES[30:60]))
 # Few notes give few trials, and on them networks learn little: adversaries do not even break their controls, and the
-# inversion learns from surrogates what its context-only view, which could, has not learned yet.
+# inversion learns from surrogates what its context-only view, which could, has not learned yet. A forgotten name is hidden in a
+# cluster, and a vocabulary of a hundred words has small ones.
 LIMITS = [
-    replace(one, trials=1) for one in load_policy().limits if one.least is None and one.attack != "token inversion"
+    replace(one, trials=1)
+    for one in load_policy().limits
+    if one.least is None and one.attack not in ("token inversion", "forgotten name")
 ]
 # The limits speak of as many shares.
 SHARED_OFTEN = TINY.with_rounds(MATCH, *(replace(one, shares=(1, 100)) for one in TINY.rounds_of(MATCH)))
@@ -111,6 +114,8 @@ def test_all_attacks_are_tried_or_named() -> None:
         "white box",
         "match",
         "linkage",
+        "forgotten name",
+        "residual pattern",
         "reassembly",
         "clinical reassembly",
         "difference",

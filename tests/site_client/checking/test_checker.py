@@ -20,10 +20,10 @@ from shared.corpus import read_corpus
 from shared.document import Annotation, Document
 from shared.labels import UNKNOWN_TAG
 from shared.patterns.engine import Suspicion
+from shared.pipeline.checker import Checker, settle
 from shared.pipeline.pipeline import Pipeline, load_pipeline
 from shared.pipeline.suspicion import suspect
 from shared.sentences.tokenised import tokenise_documents, tokenised_corpus
-from site_client.checking.checker import Checker, settle
 from site_client.checking.listing import list_suspicions
 from site_client.workspace import open_workspace
 from tests.loop import Loop, done, hospital, values

@@ -1,0 +1,262 @@
+"""Residual pattern: how many people still look alike once a share shows how their PHI is written?
+
+Surrogates hide which words PHI is made of; number of tokens, casing and punctuation of some categories remain, see `docs/privacy.md`. A
+single one tells nobody, but who knows all of a patient may be left with one record. So the attacker knows everything of many patients, put
+together from the PHI of notes, and asks how many of them look like no other.
+
+What a share shows of a span is computed by the release itself, under chance that is the same for all spans: two spans look alike where all
+that is shown of them is equal, in every draw. Where noise lies over the rows, lengths, casing and tags alone are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shared.constructions.construction import Construction
+from shared.document import Document
+from shared.errors import ConfigurationError
+from shared.labels import LabelScheme, categories_known_of_patients
+from shared.privacy.attacks.attack import Attack
+from shared.privacy.attacks.scene import Scene
+from shared.privacy.statistics.finding import Finding, proportion
+from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
+
+_FINDS = "residual pattern"
+_RESAMPLES = 200
+
+Span: TypeAlias = tuple[str, ...]
+"""The tokens of a labelled span. These may be PHI: never log them."""
+Looks: TypeAlias = Mapping[int, Mapping[Span, int]]
+"""For each category the look of each of its spans; two of the same number can't be told apart."""
+
+
+@dataclass(frozen=True)
+class PatternSettings:
+    """How the attack is run.
+
+    Args:
+        patients: that are put together.
+        spans: of a category, at most, that they are put together from; so many of a category are compared.
+        draws: of the share, in each of which two spans must look alike.
+        seed: of patients and spans.
+    """
+
+    patients: int = 10_000
+    spans: int = 5000
+    draws: int = 8
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.patients - 1, self.spans, self.draws) < 1:
+            raise ConfigurationError("residual pattern: expected every setting from 1, patients from 2")
+
+
+def residual_pattern(
+    encoder: Construction,
+    known: Iterable[Document],
+    attacked: Sequence[Document],
+    settings: PatternSettings,
+    also_known: Mapping[str, Iterable[str]] | None = None,
+) -> list[Finding]:
+    """How many patients, and how many attacked notes, look like no other patient.
+
+    Args:
+        encoder: the release.
+        known: labelled public notes.
+        attacked: labelled notes; patients have the spans of both.
+        settings: how many of everything.
+        also_known: other knowledge that is to be tried, by its name: categories that are known besides.
+
+    Returns:
+        The patients that look like no other, by what people know of them and by PHI of every category; the attacked notes that
+        look like at most one patient; and for each category the bits that the look of a span tells.
+
+    Raises:
+        ConfigurationError: the notes hold no PHI.
+    """
+    rng = np.random.default_rng(settings.seed)
+    spans = _some(_spans(tokenised_corpus([*known, *attacked], encoder.scheme), encoder.scheme), settings.spans, rng)
+    if not spans:
+        raise ConfigurationError("residual pattern: expected labelled PHI to put patients together from, got none")
+    looks = looks_of(encoder, spans, settings.draws)
+    every = sorted(spans)
+    listed = categories_known_of_patients(encoder.scheme)
+    known_of = [category for category in every if category in listed] or every
+    patients = {
+        category: rng.choice([looks[category][span] for span in spans[category]], settings.patients)
+        for category in every
+    }
+    tried = {"what people know of them": known_of}
+    for name, categories in (also_known or {}).items():
+        besides = {encoder.scheme.category_index[category] for category in categories}
+        tried[name] = [category for category in every if category in besides.union(known_of)]
+    tried["PHI of every category"] = every
+    found = [_alone(name, patients, encoder.scheme, chosen, settings) for name, chosen in tried.items()]
+    found.append(_notes_alone(encoder.scheme, attacked, looks, {one: patients[one] for one in known_of}, settings))
+    return found + [_bits(encoder.scheme, category, looks, spans[category], settings, rng) for category in every]
+
+
+def looks_of(encoder: Construction, spans: Mapping[int, Sequence[Span]], draws: int) -> dict[int, dict[Span, int]]:
+    """What a share shows of each span, as numbers that are equal where nobody can tell two spans of a category apart.
+
+    Args:
+        encoder: the release.
+        spans: of each category.
+        draws: see PatternSettings.
+    """
+    looks: dict[int, dict[Span, int]] = {}
+    for category, listed in spans.items():
+        different = list(dict.fromkeys(listed))
+        shown = [b""] * len(different)
+        for draw in range(draws):
+            pieces = _shown(encoder, category, different, _SameChance((draw + 0.5) / draws))
+            shown = [before + piece for before, piece in zip(shown, pieces, strict=True)]
+        number = {one: index for index, one in enumerate(dict.fromkeys(shown))}
+        looks[category] = {span: number[one] for span, one in zip(different, shown, strict=True)}
+    return looks
+
+
+class _SameChance:
+    """Draws the same number for every token, so that what differs between two spans is of the spans; and no noise."""
+
+    def __init__(self, chance: float) -> None:
+        self._chance = chance
+
+    def standard_normal(self, shape: tuple[int, ...]) -> NDArray[np.float32]:
+        return np.zeros(shape, dtype=np.float32)
+
+    def random(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
+        return np.full(shape, self._chance)
+
+
+def _shown(encoder: Construction, category: int, spans: Sequence[Span], chance: _SameChance) -> Iterator[bytes]:
+    """All that a share shows of spans, each a sentence of its own."""
+    lengths = np.array([len(span) for span in spans], dtype=np.int64)
+    tags = np.full(int(lengths.sum()), 2 * category + 2, dtype=np.uint8)
+    tags[np.cumsum(lengths) - lengths] = 2 * category + 1
+    chunk = TokenisedSentences([word for span in spans for word in span], tags, lengths)
+    share = encoder.rehearse_share(encoder.with_public_lengths(chunk, chance), chance)
+    # Adding zero turns -0 into 0.
+    rows = np.zeros((share.tokens, 0)) if encoder.gaussian_noise is not None else share.values + np.float16(0)
+    for start, length in zip(share.starts.tolist(), share.lengths.tolist(), strict=True):
+        own = slice(start, start + length)
+        columns = (rows[own], share.casing[own], share.tags[own])
+        yield b"".join(np.ascontiguousarray(column).tobytes() for column in columns) + length.to_bytes(4, "big")
+
+
+def _spans(chunk: TokenisedSentences, scheme: LabelScheme) -> dict[int, list[Span]]:
+    """The spans of each category, as often as they stand there."""
+    found: dict[int, list[Span]] = {}
+    for start, end, category in chunk.spans():
+        if category < len(scheme.categories):
+            found.setdefault(category, []).append(tuple(chunk.words[start:end]))
+    return found
+
+
+def _some(spans: dict[int, list[Span]], most: int, rng: np.random.Generator) -> dict[int, list[Span]]:
+    """At most so many of each category, by chance."""
+    return {
+        category: [listed[index] for index in rng.permutation(len(listed))[:most].tolist()]
+        for category, listed in sorted(spans.items())
+    }
+
+
+def _alone(
+    known: str,
+    patients: Mapping[int, NDArray[np.int64]],
+    scheme: LabelScheme,
+    categories: Sequence[int],
+    settings: PatternSettings,
+) -> Finding:
+    """The patients that look like no other."""
+    looks = np.stack([patients[category] for category in categories], axis=1)
+    _, sizes = np.unique(looks, axis=0, return_counts=True)
+    names = ", ".join(scheme.categories[category] for category in categories)
+    return proportion(
+        _FINDS,
+        f"patients who look like no other by {known}, of {settings.patients}",
+        int((sizes == 1).sum()),
+        settings.patients,
+        0.0,
+        f"the release, and PHI of these categories of every patient: {names}",
+        settings.seed,
+    )
+
+
+def _notes_alone(
+    scheme: LabelScheme,
+    attacked: Sequence[Document],
+    looks: Looks,
+    patients: Mapping[int, NDArray[np.int64]],
+    settings: PatternSettings,
+) -> Finding:
+    """The attacked notes whose first span of each category looks like that of no patient but, perhaps, the one it is of."""
+    alone = 0
+    for note in attacked:
+        fits = np.ones(settings.patients, dtype=np.bool_)
+        for category, spans in _spans(tokenised_corpus([note], scheme), scheme).items():
+            look = looks[category].get(spans[0])
+            if category in patients and look is not None:
+                fits &= patients[category] == look
+        alone += int(fits.sum()) <= 1
+    knowledge = "a share whose sentences are put together to notes, the release, and what people know of every patient"
+    measure = f"notes that look like at most one patient, of {settings.patients}"
+    return proportion(_FINDS, measure, alone, len(attacked), 0.0, knowledge, settings.seed)
+
+
+def _bits(
+    scheme: LabelScheme,
+    category: int,
+    looks: Looks,
+    spans: Sequence[Span],
+    settings: PatternSettings,
+    rng: np.random.Generator,
+) -> Finding:
+    """Entropy of the look of a category."""
+    counts = np.bincount([looks[category][span] for span in spans])
+    drawn = [_entropy(resampled) for resampled in rng.multinomial(len(spans), counts / len(spans), size=_RESAMPLES)]
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    name = scheme.categories[category]
+    # The entropy of a resample is too small: it has seen fewer looks.
+    value = _entropy(counts)
+    interval = (min(float(low), value), max(float(high), value))
+    return Finding(
+        _FINDS,
+        f"what the look of a span tells, {name}",
+        value,
+        0.0,
+        interval,
+        len(spans),
+        "the release",
+        settings.seed,
+        "bits",
+        name,
+    )
+
+
+def _entropy(counts: NDArray[np.int64]) -> float:
+    """In bits."""
+    shares = counts[counts > 0] / counts.sum()
+    return float(-(shares * np.log2(shares)).sum() + 0.0)
+
+
+class ResidualPattern(Attack[PatternSettings]):
+    """How many people look alike by the pattern of their PHI."""
+
+    name = _FINDS
+    key = "pattern"
+    quick = (PatternSettings(spans=500, draws=4),)
+    full = (PatternSettings(),)
+    finds = (_FINDS,)
+
+    def run(self, scene: Scene, settings: PatternSettings) -> list[Finding]:
+        """See `residual_pattern`."""
+        return residual_pattern(scene.encoder, scene.material.known, scene.material.target, settings)
+
+
+RESIDUAL_PATTERN = ResidualPattern()
