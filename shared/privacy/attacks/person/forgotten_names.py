@@ -142,7 +142,6 @@ class ForgottenNames(Attack[LinkageSettings]):
 
     name = "forgotten names"
     key = "forgotten_names"
-    quick = (LinkageSettings(targets=30, shortlist=50, draws=2),)
     full = (LinkageSettings(targets=200, draws=4),)
     finds = (_FINDS,)
 
