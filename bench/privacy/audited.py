@@ -1,6 +1,6 @@
 """What the attacks on a person find at the default construction, on MEDDOCAN's development notes, for docs/results/privacy.json.
 
-The construction is that of `bench.privacy.worth`: a provider of 50 notes and public text. The attacker holds the release and MEDDOCAN's training
+The construction is that of `bench.privacy.worth.meddocan`: a provider of 50 notes and public text. The attacker holds the release and MEDDOCAN's training
 notes; what is reported has trained nothing.
 """
 
@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from bench import corpora
 from bench.privacy.material import PROVIDER_NOTES
-from bench.privacy.worth import construction
+from bench.privacy.worth.meddocan import construction
 from bench.results import Entry
 from shared.anonymity.names import full_names
 from shared.constructions.procedures.codes import CodedSurrogates

@@ -13,7 +13,7 @@ from typing import Any
 from bench import corpora
 from bench.outcomes import load_or_measure
 from bench.privacy.material import PROVIDER_NOTES, background, public_documents, spanish
-from bench.privacy.worth import construction
+from bench.privacy.worth.meddocan import construction
 from bench.results import Entry
 from shared.document import Document
 from shared.privacy.attacks.readability import ReadabilitySettings, readability

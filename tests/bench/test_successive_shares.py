@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from bench.privacy.difference import own_sentences
+from bench.privacy.joining.difference import own_sentences
 from shared.privacy.material.sharing import draw_share
 from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
 from tests.shared.privacy.attacked import SCHEME, Surrogates, notes

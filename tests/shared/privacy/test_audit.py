@@ -20,6 +20,7 @@ from shared.privacy.attacks.adversary import FRESH_ADVERSARIES
 from shared.privacy.attacks.inversion import TOKEN_INVERSION
 from shared.privacy.attacks.linkage import LINKAGE
 from shared.privacy.attacks.matching import MATCH, matching
+from shared.privacy.attacks.person.forgotten_names import FORGOTTEN_NAMES
 from shared.privacy.attacks.readability import READABILITY
 from shared.privacy.attacks.registry import ATTACKS
 from shared.privacy.attacks.scene import AuditMaterial
@@ -209,8 +210,9 @@ def test_every_list_and_number_of_shares_has_a_limit_of_its_own(kind: str, setti
 
 def test_a_quick_audit_may_lack_only_what_it_does_not_try() -> None:
     assert not QUICK.rounds_of(FRESH_ADVERSARIES)
+    assert not QUICK.rounds_of(FORGOTTEN_NAMES)
     adversaries = {limit.attack.split(",")[0] for limit in load_policy().limits if limit.full_only}
-    assert adversaries == {"match", "fresh adversary T1", "fresh adversary T2"}
+    assert adversaries == {"match", "fresh adversary T1", "fresh adversary T2", "forgotten name"}
 
 
 def test_a_list_that_can_not_be_tried_breaks_the_limits_of_a_full_audit(monkeypatch: pytest.MonkeyPatch) -> None:

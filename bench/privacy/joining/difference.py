@@ -22,8 +22,8 @@ from aggregator.training import representer as train_repr
 from aggregator.training.representer import RepresenterOptions
 from bench import corpora
 from bench.outcomes import load_or_measure
-from bench.privacy.reassembly import DATA, KNOWN, MOST, times_chance
-from bench.privacy.worth import public_material
+from bench.privacy.joining.reassembly import DATA, KNOWN, MOST, times_chance
+from bench.privacy.worth.meddocan import public_material
 from bench.results import Entry
 from protocols.keys.enrolment import write_request
 from protocols.payload.opening import open_payload

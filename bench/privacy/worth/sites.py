@@ -1,6 +1,6 @@
 """What shares of codes are worth to English hospitals: each of the five in turn is the provider, the next three share, the last is unseen.
 
-Sides as in `bench.privacy.sides`. A run is one side of one rotation with one seed, scored at all five; runs are kept, rotation after
+Sides as in `bench.privacy.worth.sides`. A run is one side of one rotation with one seed, scored at all five; runs are kept, rotation after
 rotation, so that a measurement that is cut leaves whole ones, and `python -m bench.results_privacy worth-sites-table` records what is there.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import asdict
 from bench import corpora
 from bench.outcomes import RUNS, Comparison, Outcome, load_or_measure, score_pipeline
 from bench.privacy.material import american_names, english
-from bench.privacy.sides import SIDES, STEPS, Sides
+from bench.privacy.worth.sides import SIDES, STEPS, Sides
 from bench.results import Entry
 from shared.document import Document
 

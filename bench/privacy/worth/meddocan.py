@@ -19,7 +19,7 @@ from aggregator.training.representer import PublicMaterial
 from bench import corpora
 from bench.outcomes import Comparison, Outcome, load_or_measure, score_pipeline
 from bench.privacy.material import PROVIDER_NOTES, background, public_documents, spanish, spanish_names
-from bench.privacy.sides import SIDES, Sides
+from bench.privacy.worth.sides import SIDES, Sides
 from bench.results import Entry
 from shared.constructions.procedures.codes import CodedSurrogates
 from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus

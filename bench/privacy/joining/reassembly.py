@@ -7,7 +7,7 @@ from typing import Any
 
 from bench import corpora
 from bench.outcomes import load_or_measure
-from bench.privacy.worth import construction
+from bench.privacy.worth.meddocan import construction
 from bench.results import Entry
 from shared.privacy.attacks.joining.clinical import clinical_reassembly
 from shared.privacy.attacks.joining.joined import JoiningSettings

@@ -1,0 +1,1 @@
+"""Which sentences of shares are joined."""

@@ -1,0 +1,1 @@
+"""What sharing is worth: at one hospital's corpus, and at several hospitals."""
