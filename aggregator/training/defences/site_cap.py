@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from aggregator.training.defences.defence import PoolMaterial, Selection
-from aggregator.training.pool import Taken
+from aggregator.training.pool import PUBLIC, Taken
 
 FACTOR = 2.0
 """A site counts at most so many times as much as the median site."""
@@ -32,11 +32,18 @@ class SiteCap(Selection):
 
 
 def site_rates(material: PoolMaterial) -> dict[str, float]:
-    """The chance of a sentence of each site to take part in a pass, in (0, 1]."""
+    """The chance of a sentence of each site to take part in a pass, in (0, 1].
+
+    The provider's own notes are not measured and set no measure: a provider with few notes would keep out most of what its first
+    hospital shares, and nobody else could be heard beside it either way.
+    """
     tokens: dict[str, int] = {}
     for site, paths in material.payloads.items():
         with material.pool(paths=paths) as pool:
             tokens[site] = pool.tokens
+    hospitals = sorted(held for site, held in tokens.items() if site != PUBLIC)
+    if not hospitals:
+        return dict.fromkeys(tokens, 1.0)
     # The lower median: of two sites, the larger must not set the measure for itself.
-    bound = FACTOR * sorted(tokens.values())[(len(tokens) - 1) // 2]
-    return {site: min(1.0, bound / held) if held else 1.0 for site, held in tokens.items()}
+    bound = FACTOR * hospitals[(len(hospitals) - 1) // 2]
+    return {site: min(1.0, bound / held) if held and site != PUBLIC else 1.0 for site, held in tokens.items()}

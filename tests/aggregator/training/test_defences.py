@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -17,7 +18,10 @@ from aggregator.training.defences.site_cap import SiteCap, site_rates
 from aggregator.training.defences.together import intersect
 from aggregator.training.pool import PUBLIC, Pool, Taken, read_blocks
 from shared.errors import ConfigurationError
+from shared.sentences.ragged import SentenceSource
+from shared.taggers.registry import build_tagger, default_config
 from shared.taggers.tagger import Tagger
+from shared.training.tagging import TaggingConfig
 from tests.aggregator.training.pools import LIAR, SITES, cue_lies, material, mentions, write_pool
 
 Train = Callable[[str, int], Defended]
@@ -107,8 +111,6 @@ def test_a_sentence_goes_whole_where_names_are_hidden_after_a_cue(tmp_path: Path
 
 
 def test_where_equal_rows_are_no_equal_words_there_is_no_vote(tmp_path: Path) -> None:
-    from dataclasses import replace
-
     asked = material(write_pool(tmp_path, 150))
     assert RowMajority().choose(asked)
     assert RowMajority().choose(replace(asked, token_local=False)) == {}
@@ -123,6 +125,19 @@ def test_who_sends_everything_ten_times_weighs_twice_the_median(tmp_path: Path) 
         seen = [sum(len(batch.lengths) for batch in pool.batches(8, np.random.default_rng(seed))) for seed in (0, 1)]
     assert seen[0] != seen[1]
     assert all(abs(count - 324) < 60 for count in seen)
+
+
+def test_who_weighs_less_does_not_make_the_training_shorter(tmp_path: Path) -> None:
+    asked, steps = material(write_pool(tmp_path, repeated=10)), []
+
+    def learn(source: SentenceSource, tags: int, config: TaggingConfig, **_: object) -> Tagger:
+        steps.append(max(config.epochs * -(-source.sentences // config.batch), config.least_steps))
+        return build_tagger(default_config(source.dim, tags))
+
+    for name in ("none", "cap", "majority+cap"):
+        find_defence(name).train(replace(asked, learn=learn))
+    assert steps[0] <= steps[1]
+    assert steps[0] <= steps[2]
 
 
 def test_trimming_leaves_out_a_share_of_what_hospitals_sent(train: Train) -> None:
