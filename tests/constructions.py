@@ -115,7 +115,7 @@ def members(shown: GeneralisedVectors, common: int = 200, window: int = 3) -> Me
     if isinstance(shown, MemberVectors):
         return shown
     frequencies = np.arange(len(shown), 0, -1)
-    return keep_members(shown, shown, frequencies, common, window, 2)
+    return keep_members(shown, shown, frequencies, -frequencies.astype(np.float64), common, window, 2)
 
 
 def k_anonymous(vectors: GeneralisedVectors, scheme: LabelScheme) -> Coded:

@@ -20,7 +20,7 @@ FIGURES = Recomputed(
     mu=None,
     surrogate_spans=400,
     bytes=1 << 20,
-    narrowed=Narrowed(200, 3, 1000),
+    narrowed=Narrowed(30, 3, 2000),
 )
 AUDIT = AuditFacts(ours=True, preset="full", made=DAY, limits=20, failed=())
 FACTS = ReleaseFacts("ab" * 32, 1, DAY, FIGURES, AUDIT)

@@ -114,10 +114,17 @@ def train_embeddings(
 )
 @click.option(
     "--common-words",
-    default=200,
+    default=30,
     show_default=True,
     type=click.IntRange(0),
     help="Words that can be read wherever they stand in a share that is narrowed; other public words only near labelled PHI.",
+)
+@click.option(
+    "--group-size",
+    default=2000,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Other public words that look alike farther away, where there are as many.",
 )
 @click.option(
     "--exact-window",
@@ -181,6 +188,7 @@ def train_representer(
     cluster_size: int,
     max_share: float,
     common_words: int,
+    group_size: int,
     exact_window: int,
     hide_casing: bool,
     public_texts: tuple[Path, ...],
@@ -214,6 +222,7 @@ def train_representer(
         cluster_size=cluster_size,
         max_share=max_share,
         common_words=common_words,
+        group_size=group_size,
         exact_window=exact_window,
         hide_casing=hide_casing,
         dim=dim,

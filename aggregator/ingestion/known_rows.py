@@ -31,7 +31,7 @@ from shared.constructions.rows import MAX_FACTOR, ShareRows
 
 _MAX_FILE_BYTES = 4 << 30
 # Another one is worked out anew: what an earlier version kept may mean something else.
-_FORMAT = 2
+_FORMAT = 3
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from protocols.errors import CodebookError, SchemaError
 
 Array: TypeAlias = NDArray[Any]
 
-NOWHERE, NEAR_PHI, ANYWHERE = 0, 1, 2
-"""Where a code may stand."""
+NOWHERE, NEAR_PHI, ANYWHERE, GROUP = range(4)
+"""Where a code may stand; that of a group of words may stand anywhere."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class CodeRules:
     """Where each code may stand.
 
     Args:
-        places: NOWHERE, NEAR_PHI or ANYWHERE for each code, uint8 `[codes]`.
+        places: NOWHERE, NEAR_PHI, ANYWHERE or GROUP for each code, uint8 `[codes]`.
         window: a token is near PHI if a labelled token of its sentence is at most so many tokens away; itself is none away.
 
     Raises:
@@ -43,7 +43,7 @@ class CodeRules:
     def __post_init__(self) -> None:
         if self.places.dtype != np.uint8 or self.places.ndim != 1 or not len(self.places):
             raise SchemaError("a place of a byte for each code", received="something else", place="codes")
-        if int(self.places.max()) > ANYWHERE or self.window < 0:
+        if int(self.places.max()) > GROUP or self.window < 0:
             raise SchemaError("places and a window that there are", received="others", place="codes")
 
     def __len__(self) -> int:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from protocols.errors import BoundsError, CodebookError, NonFiniteError, SchemaError, TagSequenceError
 from protocols.payload.codebook import ABSENT, Codebook
-from protocols.payload.codes import CodeRules
+from protocols.payload.codes import GROUP, CodeRules
 
 Array: TypeAlias = NDArray[Any]
 
@@ -177,8 +177,14 @@ class CheckedValues:
 
     @property
     def commonest_row(self) -> int:
-        """How many tokens show the row or code that most show; 0 without a list of them."""
-        return int(self._rows.max(initial=0))
+        """How many tokens show the row or code that most show; 0 without a list of them.
+
+        That of a group counts half: it stands for many words, of which none is as common.
+        """
+        rows = self._rows
+        if self.rules.codes is not None:
+            rows = np.where(self.rules.codes.places == GROUP, rows // 2, rows)
+        return int(rows.max(initial=0))
 
 
 def check_block(block: SentenceBlock, rules: ValueRules, place: str = "block") -> None:

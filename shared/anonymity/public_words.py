@@ -67,11 +67,19 @@ class WordUse:
         self._phi = np.zeros(size, dtype=np.int64)
         self._inside = np.zeros(size, dtype=np.int64)
         self._capitalised = np.zeros(size, dtype=np.int64)
+        self._documents = np.zeros(size, dtype=np.int64)
+        self._texts = 0
 
-    def add_labelled(self, sentences: TokenisedSentences) -> None:
-        """Count labelled public notes."""
+    def add_labelled(self, sentences: TokenisedSentences, notes: NDArray[np.int64] | None = None) -> None:
+        """Count labelled public notes.
+
+        Args:
+            sentences: of the notes.
+            notes: which note each sentence is of, int64 `[sentences]`; None where nobody knows, then together they are one text.
+        """
         phi = sentences.tags > 0
-        rows = self._add(sentences.words, sentences.starts, phi)
+        texts = None if notes is None else notes[sentences.sentence_of_token]
+        rows = self._add(sentences.words, sentences.starts, phi, texts)
         np.add.at(self._labelled, rows[rows >= 0], 1)
         np.add.at(self._phi, rows[(rows >= 0) & phi], 1)
 
@@ -85,6 +93,20 @@ class WordUse:
     def frequencies(self) -> NDArray[np.int64]:
         """Occurrences of each word, PHI or not, int64 `[words]`."""
         return self._other + self._phi
+
+    @property
+    def topicality(self) -> NDArray[np.float64]:
+        """How far each word tells what a text is about, float64 `[words]`: residual inverse document frequency, in bits.
+
+        That is by how much fewer texts have it than if its occurrences were spread over them by chance (Church and Gale 1995). A
+        word that stands in every text, or in no more texts than it has occurrences for, has none or less;
+        so has one that no text has.
+        """
+        texts, used = max(self._texts, 1), self._documents > 0
+        found = np.zeros(len(self.words))
+        by_chance = -np.expm1(-self.frequencies[used] / texts)
+        found[used] = np.log2(by_chance / (self._documents[used] / texts))
+        return found
 
     def find_public(self, rule: PublicRule, names: frozenset[str] = frozenset()) -> NDArray[np.bool_]:
         """Which of the words are public, bool `[words]`.
@@ -103,8 +125,21 @@ class WordUse:
         public: NDArray[np.bool_] = (~numbers & often & clear & (small | ~named)) | marks
         return public
 
-    def _add(self, words: Sequence[str], starts: NDArray[np.integer], phi: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Count what is counted in all texts; the row of each word, -1 for one that is not counted."""
+    def _add(
+        self,
+        words: Sequence[str],
+        starts: NDArray[np.integer],
+        phi: NDArray[np.bool_],
+        texts: NDArray[np.int64] | None = None,
+    ) -> NDArray[np.int64]:
+        """Count what is counted in all texts; the row of each word, -1 for one that is not counted.
+
+        Args:
+            words: tokens of one text, or of several.
+            starts: first tokens of sentences.
+            phi: bool `[tokens]`.
+            texts: the text of each token, int64 `[tokens]`; None for one.
+        """
         rows = np.array([self._index.get(word.lower(), -1) for word in words], dtype=np.int64)
         capital = np.fromiter((word[:1].isupper() for word in words), dtype=bool, count=len(words))
         known = rows >= 0
@@ -114,6 +149,9 @@ class WordUse:
         np.add.at(self._other, rows[known & ~phi], 1)
         np.add.at(self._inside, rows[inside], 1)
         np.add.at(self._capitalised, rows[inside & capital], 1)
+        of = np.zeros(len(rows), dtype=np.int64) if texts is None else texts
+        np.add.at(self._documents, np.unique(np.stack([rows, of])[:, known], axis=1)[0], 1)
+        self._texts += len(np.unique(of))
         return rows
 
 

@@ -19,8 +19,8 @@ MAX_FACTOR = 16.0
 _ROUNDING = 1e-6
 
 
-NOWHERE, NEAR_PHI, ANYWHERE = 0, 1, 2
-"""Where a code may stand in a hospital's share."""
+NOWHERE, NEAR_PHI, ANYWHERE, GROUP = range(4)
+"""Where a code may stand in a hospital's share; that of a group of words may stand anywhere."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class CodePlaces:
     """Where each code may stand.
 
     Args:
-        places: NOWHERE, NEAR_PHI or ANYWHERE for each, uint8 `[codes]`.
+        places: NOWHERE, NEAR_PHI, ANYWHERE or GROUP for each, uint8 `[codes]`.
         window: a token is near PHI if a labelled one of its sentence is at most so many tokens away.
     """
 

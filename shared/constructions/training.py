@@ -36,9 +36,12 @@ class TrainingOptions:
         cluster_size: K, words in a cluster; only for the procedures with a k-anonymous vocabulary.
         max_share: the most that a word may hold of its cluster's frequency in the public notes and texts, in (0, 1]; 1 bounds
             nothing. For the same procedures.
-        common_words: so many of the commonest public words are shown wherever they stand, other public words only near labelled PHI;
-            only for the procedures that narrow what they show: `surrogates`, `k-anonymous`, `noisy-surrogates`.
+        common_words: so many of the commonest public words are shown wherever they stand, those that tell least what a text is about;
+            other public words only near labelled PHI. Only for the procedures that narrow what they show: `surrogates`,
+            `k-anonymous`, `noisy-surrogates`.
         exact_window: how many tokens away from labelled PHI is near. For the same procedures.
+        group_size: least number of the other public words that are shown alike farther away, where there are as many; at least
+            `cluster_size`. For the same procedures.
         hide_casing: whether surrogates have a casing and punctuation of their own, so that those of labelled PHI do not travel.
         dim: d, size of the representation; None for the paper's 50 where it is learned, else for that of the word vectors.
         preset: one of PRESETS: how long a procedure is trained, where it is.
@@ -53,8 +56,9 @@ class TrainingOptions:
     neighbours: int = 100
     cluster_size: int = 1000
     max_share: float = 1.0
-    common_words: int = 200
+    common_words: int = 30
     exact_window: int = 3
+    group_size: int = 2000
     hide_casing: bool = False
     dim: int | None = None
     preset: str = "standard"
@@ -66,6 +70,8 @@ class TrainingOptions:
             raise ConfigurationError(f"expected a preset among {', '.join(PRESETS)}, got {self.preset!r}")
         if self.neighbours < 2:
             raise ConfigurationError(f"expected at least 2 neighbours, the word itself included, got {self.neighbours}")
+        if self.group_size < 1:
+            raise ConfigurationError(f"expected at least 1 word in a group of public words, got {self.group_size}")
         if self.common_words < 0 or not 0 <= self.exact_window <= MOST_WINDOW:
             raise ConfigurationError(
                 f"expected at least 0 common words and a window of 0 to {MOST_WINDOW} tokens, got {self.common_words} and "

@@ -25,6 +25,8 @@ from shared.embeddings.vectors import CACHED_ROWS, unit_rows, unknown_row
 from shared.errors import EmbeddingError
 
 MOST_WINDOW = 255
+CANDIDATES = 200
+"""Words that are shown far from PHI are among so many commonest ones."""
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,13 @@ class MemberVectors(GeneralisedVectors):
 
 
 def keep_members(
-    vectors: FoldedVectors, shown: GeneralisedVectors, frequencies: NDArray[np.int64], common: int, window: int, k: int
+    vectors: FoldedVectors,
+    shown: GeneralisedVectors,
+    frequencies: NDArray[np.int64],
+    topicality: NDArray[np.float64],
+    common: int,
+    window: int,
+    k: int,
 ) -> MemberVectors:
     """The shown vocabulary with the words' own vectors beside it.
 
@@ -174,14 +182,17 @@ def keep_members(
         vectors: all words as they are.
         shown: the same words, clustered.
         frequencies: occurrences in public text, int64 `[words]`.
-        common: so many of the commonest public words are shown wherever they stand.
+        topicality: how far each tells what a text is about, float64 `[words]`.
+        common: so many public words are shown wherever they stand: of the CANDIDATES commonest, or of so many where more are asked,
+            those that tell least what a text is about.
         window: see Narrowing.
         k: least number of public words in a cluster of them, where there are as many; the hospital's policy says how few it takes.
             Common ones do not count, for no code of a cluster means them: they lie in the cluster that is nearest to them.
     """
     public = np.flatnonzero(shown.classes == PUBLIC)
     commonest = np.zeros(len(shown), dtype=np.bool_)
-    commonest[public[np.argsort(-frequencies[public], kind="stable")[:common]]] = True
+    candidates = public[np.argsort(-frequencies[public], kind="stable")[: max(common, CANDIDATES)]]
+    commonest[candidates[np.argsort(topicality[candidates], kind="stable")[:common]]] = True
     # Where all are common no code means a group, and the only one is for the centre that a head sees.
     grouped = public[~commonest[public]] if len(public) > common else public
     generals = np.full(len(shown), -1, dtype=np.int32)

@@ -84,7 +84,7 @@ class SitePolicy:
     constructions: tuple[str, ...] = DEFAULT_CONSTRUCTIONS
     accept_failed_audit: tuple[str, ...] = ()
     least_cluster: int = 100
-    most_common_words: int | None = 200
+    most_common_words: int | None = 30
     exact_window: int = 3
     hide_casing: bool = False
     max_mu: float | None = None

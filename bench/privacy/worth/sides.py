@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from aggregator.training.representer import PublicMaterial, RepresenterOptions
 from bench.results_loop import private_pipeline
 from shared.constructions.procedures.codes import CodedSurrogates
@@ -52,8 +54,10 @@ class Sides:
     def construction(self) -> CodedSurrogates:
         """The default one of this provider."""
         scheme, options = load_scheme(self.scheme), RepresenterOptions()
-        chunks = list(tokenised_chunks(tokenise_documents(self.provider), scheme))
-        material = TrainingMaterial(chunks, self.vectors, scheme, iter(self.texts), self.names)
+        tokenised = list(tokenise_documents(self.provider))
+        chunks = list(tokenised_chunks(tokenised, scheme))
+        notes = np.repeat(np.arange(len(tokenised)), [len(tokens.sentence_starts) for _, tokens in tokenised])
+        material = TrainingMaterial(chunks, self.vectors, scheme, iter(self.texts), self.names, notes=notes)
         made = find_procedure(options.procedure).train(material, options, silent).construction
         assert isinstance(made, CodedSurrogates)
         return made

@@ -21,7 +21,7 @@ from shared.anonymity.redrawing import Redrawing
 from shared.constructions.decoding import Decoding
 from shared.constructions.procedures.k_anonymous import KAnonymous
 from shared.constructions.procedures.narrowed import Codes, NarrowedVocabulary, explain_narrowing
-from shared.constructions.rows import ANYWHERE, NEAR_PHI, NOWHERE, CodePlaces, ShareRows
+from shared.constructions.rows import ANYWHERE, GROUP, NEAR_PHI, NOWHERE, CodePlaces, ShareRows
 from shared.models.noise import PrivateSource, RehearsalNoise, SharingNoise
 from shared.models.token_local import TokenLocal
 from shared.sentences.codes import CodedSentences, SharedCodes
@@ -123,7 +123,7 @@ class Coded(NarrowedVocabulary, KAnonymous):
         """See Construction."""
         narrowing = self.vectors.narrowing
         words = np.where(self.vectors.public, np.where(narrowing.common, ANYWHERE, NEAR_PHI), NOWHERE)
-        clusters = np.full(len(self.vectors.cluster_centres), ANYWHERE)
+        clusters = np.full(len(self.vectors.cluster_centres), GROUP)
         return CodePlaces(np.concatenate([words, clusters]).astype(np.uint8), narrowing.window)
 
     def codebook(self) -> None:

@@ -174,8 +174,8 @@ def cluster_words(
 
 def cluster_counted(
     vectors: FoldedVectors, material: TrainingMaterial, options: TrainingOptions, rule: PublicRule
-) -> tuple[GeneralisedVectors, NDArray[np.int64]]:
-    """The same, and how often public text uses each word, int64 `[words]`.
+) -> tuple[GeneralisedVectors, WordUse]:
+    """The same, and how public text uses the words.
 
     Args:
         vectors: of all words, as they are.
@@ -188,12 +188,14 @@ def cluster_counted(
     """
     names = frozenset(word for words in material.names for word in words)
     use = WordUse(vectors.words)
+    first = 0
     for chunk in material.chunks:
-        use.add_labelled(chunk)
+        use.add_labelled(chunk, None if material.notes is None else material.notes[first : first + chunk.sentences])
+        first += chunk.sentences
     use.add_texts(material.texts)
     public = use.find_public(options.public or rule, names) & on_public_lists(vectors.words, material.public_lists)
     shown = generalise(vectors, public, options.cluster_size, use.frequencies, options.max_share)
-    return shown, use.frequencies
+    return shown, use
 
 
 def project(vectors: WordVectors, options: TrainingOptions) -> TokenLocal:

@@ -80,7 +80,7 @@ def explain_narrowing(stated: Mapping[str, float]) -> list[str]:
     if "common_words" not in stated:
         return []
     return [
-        f"farther than {stated['exact_window']:.0f} words from labelled PHI the {stated['common_words']:.0f} commonest words can be read; "
+        f"farther than {stated['exact_window']:.0f} words from labelled PHI {stated['common_words']:.0f} of the commonest words can be read; "
         "of any other word only the group that it belongs to"
     ]
 
@@ -104,5 +104,8 @@ def narrow_words(material: TrainingMaterial, options: TrainingOptions, rule: Pub
         ConfigurationError: as for `cluster_counted`.
     """
     clear = fold_casing(material.vectors, material.names)
-    shown, frequencies = cluster_counted(clear, material, options, rule)
-    return keep_members(clear, shown, frequencies, options.common_words, options.exact_window, options.cluster_size)
+    shown, use = cluster_counted(clear, material, options, rule)
+    group = max(options.group_size, options.cluster_size)
+    return keep_members(
+        clear, shown, use.frequencies, use.topicality, options.common_words, options.exact_window, group
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from protocols.errors import BoundsError, CodebookError, ProtocolError, SchemaError, TagSequenceError
-from protocols.payload.codes import ANYWHERE, NEAR_PHI, NOWHERE, CodeRules, is_near, read_code_rules, write_code_places
+from protocols.payload.codes import (
+    ANYWHERE,
+    GROUP,
+    NEAR_PHI,
+    NOWHERE,
+    CodeRules,
+    is_near,
+    read_code_rules,
+    write_code_places,
+)
 from protocols.payload.opening import SentenceBlock, create_payload, open_payload
 from protocols.payload.sentence_block import CODES, UNKNOWN_TAG, CheckedValues, ValueRules, check_block
 from protocols.payload.shuffled_writer import ShuffledWriter
@@ -144,12 +154,18 @@ class TestRules:
         assert checked.tag_counts == (2, 1, 0, 0, 0)
         assert checked.commonest_row == 2
 
+    def test_the_code_of_a_group_counts_half(self) -> None:
+        rules = replace(RULES, codes=CodeRules(np.array([GROUP, ANYWHERE], dtype=np.uint8), 2))
+        checked = CheckedValues(rules, "share")
+        checked.add(coded([0] * 7 + [1] * 2, [0] * 9, [9]))
+        assert checked.commonest_row == 3
+
     def test_they_read_back(self, tmp_path: Path) -> None:
         assert RULES.codes is not None
         write_code_places(tmp_path / "codes", RULES.codes)
         found = read_code_rules(tmp_path / "codes", 2)
         np.testing.assert_array_equal(found.places, PLACES)
-        (tmp_path / "codes").write_bytes(b"\x03")
+        (tmp_path / "codes").write_bytes(b"\x04")
         with pytest.raises(SchemaError):
             read_code_rules(tmp_path / "codes", 2)
         (tmp_path / "codes").write_bytes(b"")

@@ -96,3 +96,22 @@ def test_what_labelled_notes_too_often_call_phi_is_not_public(tokens: list[tuple
     shown = counted.find_public(PublicRule(phi_share=0.25)).tolist()
     assert shown == [*(as_phi[word] * 4 <= every[word] for word in ("ada", "stone", "the")), True]
     assert counted.find_public(PublicRule()).all()
+
+
+def test_a_word_that_comes_in_bunches_tells_what_a_text_is_about() -> None:
+    counted = WordUse(("the", "renal", "once"))
+    counted.add_texts(["the the", "the the renal renal renal renal", "the the", "the the once"])
+    the, renal, once = counted.topicality.tolist()
+    # Eight times in four texts, by chance in all but e^-2 of them; four times in one text, by chance in 1 - 1/e of four.
+    assert the == pytest.approx(np.log2(1 - np.exp(-2)))
+    assert renal == pytest.approx(np.log2(4 * (1 - np.exp(-1))))
+    assert the < once < renal
+
+
+def test_each_labelled_note_is_a_text_where_notes_are_known() -> None:
+    sentences = TokenisedSentences(["the"] * 4, np.zeros(4, dtype=np.uint8), np.ones(4, dtype=np.int64))
+    together, apart = WordUse(("the",)), WordUse(("the",))
+    together.add_labelled(sentences)
+    apart.add_labelled(sentences, np.array([0, 0, 1, 1]))
+    assert together.topicality[0] == pytest.approx(np.log2(1 - np.exp(-4)))
+    assert apart.topicality[0] == pytest.approx(np.log2(1 - np.exp(-2)))

@@ -15,10 +15,10 @@ from shared.constructions.procedures.coded import Coded
 from shared.constructions.procedures.codes import CodedSurrogates
 from shared.constructions.procedures.narrowed import near_phi
 from shared.constructions.registry import load_construction
-from shared.constructions.rows import ANYWHERE, NEAR_PHI, NOWHERE
+from shared.constructions.rows import ANYWHERE, GROUP, NEAR_PHI, NOWHERE
 from shared.embeddings.files.artefact import load_vectors, save_vectors
 from shared.embeddings.generalised import fold_casing, generalise
-from shared.embeddings.members import MemberVectors, Narrowing, keep_members
+from shared.embeddings.members import CANDIDATES, MemberVectors, Narrowing, keep_members
 from shared.errors import EmbeddingError
 from shared.labels import LabelScheme
 from shared.models.noise_source import PrivateNoise
@@ -47,7 +47,9 @@ CHUNK = TokenisedSentences(
 def vectors(window: int = 3) -> MemberVectors:
     folded = fold_casing(with_subwords(WORDS, dim=8))
     shown = generalise(folded, np.array([word not in NAMES for word in folded.words]), 4)
-    return keep_members(folded, shown, np.arange(len(WORDS), 0, -1), len(COMMON), window, 4)
+    often = np.arange(len(WORDS), 0, -1)
+    # What stands further behind tells more.
+    return keep_members(folded, shown, often, -often.astype(np.float64), len(COMMON), window, 4)
 
 
 def surrogates(window: int = 3) -> CodedSurrogates:
@@ -82,13 +84,23 @@ class TestWhatIsTold:
         assert sum(map(len, groups)) == len(WORDS)
         assert made.vectors.smallest_group == 4
 
+    def test_what_is_shown_anywhere_is_common_and_tells_least_what_a_text_is_about(self) -> None:
+        size = CANDIDATES + 60
+        # The last few are hidden.
+        folded = fold_casing(with_subwords([f"w{number}" for number in range(size)], dim=8))
+        shown = generalise(folded, np.arange(size) < size - 4, 2)
+        often, topical = np.arange(size)[::-1], np.arange(size)[::-1].astype(np.float64)
+        chosen = np.flatnonzero(keep_members(folded, shown, often, topical, 5, 3, 4).narrowing.common)
+        assert chosen.tolist() == list(range(CANDIDATES - 5, CANDIDATES))
+
     @pytest.mark.parametrize(
         ("k", "common", "expected"), [(4, 3, (3, 4)), (8, 3, (3, 8)), (40, 3, (3, 8)), (4, 10, (10, 1))]
     )
     def test_a_group_has_k_words_that_its_code_can_mean(self, k: int, common: int, expected: tuple[int, int]) -> None:
         folded = fold_casing(with_subwords(WORDS, dim=8))
         shown = generalise(folded, np.array([word not in NAMES for word in folded.words]), 4)
-        made = keep_members(folded, shown, np.arange(len(WORDS), 0, -1), common, 3, k)
+        often = np.arange(len(WORDS), 0, -1)
+        made = keep_members(folded, shown, often, -often.astype(np.float64), common, 3, k)
         assert int(made.narrowing.common.sum()) == expected[0]
         order, starts = made.members
         told = [set(order[first:last].tolist()) for first, last in pairwise(starts.tolist())]
@@ -124,7 +136,7 @@ class TestWhatIsTold:
         assert {words[word] for word in COMMON} == {ANYWHERE}
         assert {words[word] for word in OTHERS} == {NEAR_PHI}
         assert {words[word] for word in NAMES} == {NOWHERE}
-        assert set(found.places[len(WORDS) :].tolist()) == {ANYWHERE}
+        assert set(found.places[len(WORDS) :].tolist()) == {GROUP}
 
     def test_a_rehearsal_has_equal_rows_for_equal_codes_and_for_no_others(self) -> None:
         made = constructions.k_anonymous(vectors(), SCHEME)

@@ -117,7 +117,7 @@ def test_an_identity_representer_is_refused_by_every_step_whoever_signed_it(pair
     refused(pair.pull("--accept-unprotected"), 32, "--approver")
 
     said = values(pair.pull(*answers, "--json"))
-    assert [one["demand"] for one in said["judgement"]["broken"]] == ["cluster size"]
+    assert [one["demand"] for one in said["judgement"]["broken"]] == ["cluster size", "narrowing"]
     refused(pair.encode(), 35, "nothing was written")
     assert not pair.share.exists()
     assert "does NOT keep it" in done(pair.encode(*answers)).stdout

@@ -56,7 +56,7 @@ def made() -> CodedSurrogates:
     """Names are hidden in groups of at least 4, all other words public; far from PHI the 20 first of them are read."""
     shown = generalise(CLEAR, np.array([word not in NAMES for word in CLEAR.words]), 4)
     frequencies = np.arange(len(shown), 0, -1)
-    members = keep_members(CLEAR, shown, frequencies, COMMON, 1, 4)
+    members = keep_members(CLEAR, shown, frequencies, -frequencies.astype(np.float64), COMMON, 1, 4)
     bank = SurrogateBank([(kind, ("Anna",)) for kind in range(len(SCHEME.categories))])
     return CodedSurrogates(members, constructions.unchanged(members.dim), SCHEME, bank)
 
@@ -231,7 +231,8 @@ def test_the_commonest_words_are_those_that_the_release_calls_common_and_then_th
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(lexicon, "COMMONEST", COMMON + 5)
-    backwards = keep_members(CLEAR, MADE.vectors, np.arange(len(CLEAR)), COMMON, 1, 4)
+    often = np.arange(len(CLEAR))
+    backwards = keep_members(CLEAR, MADE.vectors, often, -often.astype(np.float64), COMMON, 1, 4)
     public = [word for word in CLEAR.words if word not in NAMES]
     assert Lexicon(replace(MADE, vectors=backwards)).common == {*public[-COMMON:], *public[:5]}
 
