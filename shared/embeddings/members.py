@@ -175,6 +175,7 @@ def keep_members(
     common: int,
     window: int,
     k: int,
+    group_size: int = 1,
 ) -> MemberVectors:
     """The shown vocabulary with the words' own vectors beside it.
 
@@ -184,19 +185,23 @@ def keep_members(
         frequencies: occurrences in public text, int64 `[words]`.
         topicality: how far each tells what a text is about, float64 `[words]`.
         common: so many public words are shown wherever they stand: of the CANDIDATES commonest, or of so many where more are asked,
-            those that tell least what a text is about.
+            those that tell least what a text is about; fewer where else less than k were left for a group.
         window: see Narrowing.
         k: least number of public words in a cluster of them, where there are as many; the hospital's policy says how few it takes.
             Common ones do not count, for no code of a cluster means them: they lie in the cluster that is nearest to them.
+        group_size: the same, of a cluster where there are as many; k where it is larger.
     """
     public = np.flatnonzero(shown.classes == PUBLIC)
+    if len(public) > common:
+        # So few words that no group of k could be left are one group: the hospital's policy says whether it takes that.
+        common = min(common, max(0, len(public) - k))
     commonest = np.zeros(len(shown), dtype=np.bool_)
     candidates = public[np.argsort(-frequencies[public], kind="stable")[: max(common, CANDIDATES)]]
     commonest[candidates[np.argsort(topicality[candidates], kind="stable")[:common]]] = True
     # Where all are common no code means a group, and the only one is for the centre that a head sees.
     grouped = public[~commonest[public]] if len(public) > common else public
     generals = np.full(len(shown), -1, dtype=np.int32)
-    groups = group_words(vectors.matrix[grouped], min(k, len(grouped)))
+    groups = group_words(vectors.matrix[grouped], min(max(k, group_size), len(grouped)))
     for group, rows in enumerate(groups):
         generals[grouped[rows]] = group
     others = np.setdiff1d(public, grouped)

@@ -105,7 +105,13 @@ def narrow_words(material: TrainingMaterial, options: TrainingOptions, rule: Pub
     """
     clear = fold_casing(material.vectors, material.names)
     shown, use = cluster_counted(clear, material, options, rule)
-    group = max(options.group_size, options.cluster_size)
     return keep_members(
-        clear, shown, use.frequencies, use.topicality, options.common_words, options.exact_window, group
+        clear,
+        shown,
+        use.frequencies,
+        use.topicality,
+        options.common_words,
+        options.exact_window,
+        options.cluster_size,
+        options.group_size,
     )

@@ -94,7 +94,8 @@ class TestWhatIsTold:
         assert chosen.tolist() == list(range(CANDIDATES - 5, CANDIDATES))
 
     @pytest.mark.parametrize(
-        ("k", "common", "expected"), [(4, 3, (3, 4)), (8, 3, (3, 8)), (40, 3, (3, 8)), (4, 10, (10, 1))]
+        ("k", "common", "expected"),
+        [(4, 3, (3, 4)), (8, 3, (3, 8)), (9, 3, (2, 9)), (40, 3, (0, 11)), (4, 10, (7, 4))],
     )
     def test_a_group_has_k_words_that_its_code_can_mean(self, k: int, common: int, expected: tuple[int, int]) -> None:
         folded = fold_casing(with_subwords(WORDS, dim=8))
