@@ -14,6 +14,7 @@ from bench.privacy import audited
 from bench.privacy.attacks import adversaries, adversaries_invariance, memberships, strong, vocabularies
 from bench.privacy.forgotten import forgotten
 from bench.privacy.joining.difference import measure as difference_entries
+from bench.privacy.joining.narrowing import measure as narrowing_entries
 from bench.privacy.joining.reassembly import measure as reassembly_entries
 from bench.privacy.noisy import measure as noisy_entries
 from bench.privacy.noninterference import noninterference_entry
@@ -54,6 +55,11 @@ def reassembly() -> None:
     record("privacy", reassembly_entries())
 
 
+def narrowing() -> None:
+    """What is joined and read by how far a share is narrowed."""
+    record("privacy", narrowing_entries())
+
+
 def difference() -> None:
     """What successive shares of a hospital tell together."""
     record("privacy", difference_entries())
@@ -80,6 +86,7 @@ PARTS = {
     "worth-sites-table": worth_sites_table,
     "reading": reading,
     "reassembly": reassembly,
+    "narrowing": narrowing,
     "difference": difference,
     "noisy": noisy,
     "adversaries": adversaries,

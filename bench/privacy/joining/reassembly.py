@@ -59,7 +59,9 @@ def _of_shares(notes: int) -> list[Entry]:
     ]
 
 
-def times_chance(measure: str, found: Finding, target: float | None, command: str, commit: str) -> Entry:
+def times_chance(
+    measure: str, found: Finding, target: float | None, command: str, commit: str, data: str = DATA
+) -> Entry:
     """How many times as often as by chance.
 
     Args:
@@ -68,6 +70,7 @@ def times_chance(measure: str, found: Finding, target: float | None, command: st
         target: the most that is aimed at.
         command: that measured it.
         commit: of the code that did.
+        data: that was attacked.
     """
     assert found.baseline
     low, high = (round(end / found.baseline, 2) for end in found.interval)
@@ -83,7 +86,7 @@ def times_chance(measure: str, found: Finding, target: float | None, command: st
         "times chance",
         (low, high),
         1,
-        DATA,
+        data,
         command,
         note,
         commit,

@@ -22,6 +22,7 @@ from bench.privacy.material import PROVIDER_NOTES, background, public_documents,
 from bench.privacy.worth.sides import SIDES, Sides
 from bench.results import Entry
 from shared.constructions.procedures.codes import CodedSurrogates
+from shared.document import Document
 from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
 
 COMMAND = "python -m bench.results_privacy worth"
@@ -107,12 +108,15 @@ class Reading:
     @classmethod
     def of_dev(cls) -> Reading:
         """Of the development notes, kept from run to run."""
-        found: dict[str, Any] = load_or_measure("worth-read", lambda: asdict(_read(construction())))
+        found: dict[str, Any] = load_or_measure(
+            "worth-read", lambda: asdict(read_exactly(construction(), corpora.meddocan("dev")))
+        )
         return cls(*(tuple(found[name]) for name in ("words", "content", "rare")))
 
 
-def _read(made: CodedSurrogates) -> Reading:
-    sentences = tokenised_corpus(corpora.meddocan("dev"), made.scheme)
+def read_exactly(made: CodedSurrogates, notes: list[Document]) -> Reading:
+    """What is read of a share of these notes."""
+    sentences = tokenised_corpus(notes, made.scheme)
     codes = made.codes(made.replaced(sentences, torch.Generator().manual_seed(0)))
     outside, exact = sentences.tags == 0, codes < len(made.vectors)
     content = outside & _is_content(sentences)

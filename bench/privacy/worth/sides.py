@@ -55,7 +55,11 @@ class Sides:
     @cached_property
     def construction(self) -> CodedSurrogates:
         """The default one of this provider."""
-        scheme, options = load_scheme(self.scheme), RepresenterOptions()
+        return self.build(RepresenterOptions())
+
+    def build(self, options: RepresenterOptions) -> CodedSurrogates:
+        """One of this provider, of codes and surrogates."""
+        scheme = load_scheme(self.scheme)
         tokenised = list(tokenise_documents(self.provider))
         chunks = list(tokenised_chunks(tokenised, scheme))
         notes = np.repeat(np.arange(len(tokenised)), [len(tokens.sentence_starts) for _, tokens in tokenised])
