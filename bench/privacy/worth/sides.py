@@ -41,7 +41,6 @@ class Sides:
         texts: public, without labels; read more than once.
         names: lists of names.
         scheme: name of the label scheme.
-        steps: of every training.
     """
 
     provider: Sequence[Document]
@@ -50,7 +49,6 @@ class Sides:
     texts: Sequence[str]
     names: tuple[tuple[str, ...], ...]
     scheme: str
-    steps: int = STEPS
 
     @cached_property
     def construction(self) -> CodedSurrogates:
@@ -77,19 +75,18 @@ class Sides:
             return self._raw([*self.provider, *pooled], seed)
         sentences = tokenised_corpus([*self.provider, *pooled], load_scheme(self.scheme)).sentences
         shared = {name: list(notes) for name, notes in self.hospitals.items()}
-        return private_pipeline(
-            self.material(), shared, self.scheme, RepresenterOptions(), self._recipe(sentences, seed)
-        )
+        return private_pipeline(self.material(), shared, self.scheme, RepresenterOptions(), recipe(sentences, seed))
 
     def _raw(self, notes: Iterable[Document], seed: int) -> Pipeline:
         made = self.construction
         source = made.noise_free(tokenised_corpus(notes, made.scheme))
-        return Pipeline(made, train_tagger(source, len(made.scheme.tags), self._recipe(source.sentences, seed)))
+        return Pipeline(made, train_tagger(source, len(made.scheme.tags), recipe(source.sentences, seed)))
 
     def material(self) -> PublicMaterial:
         """What the provider has."""
         return PublicMaterial(list(self.provider), self.vectors, iter(self.texts), self.names)
 
-    def _recipe(self, sentences: int, seed: int) -> TaggingConfig:
-        """As many epochs as make the steps."""
-        return TaggingConfig(epochs=max(1, round(self.steps * _BATCH / sentences)), batch=_BATCH, seed=seed)
+
+def recipe(sentences: int, seed: int) -> TaggingConfig:
+    """As many epochs as make the steps."""
+    return TaggingConfig(epochs=max(1, round(STEPS * _BATCH / sentences)), batch=_BATCH, seed=seed)
