@@ -80,6 +80,11 @@ def forgotten_name() -> None:
     record("privacy", audited.forgotten_name_entries())
 
 
+def attributes() -> None:
+    """Whether a fact that is known of a patient finds another."""
+    record("privacy", audited.attribute_entries())
+
+
 PARTS = {
     "worth": worth,
     "worth-sites": worth_sites,
@@ -99,6 +104,7 @@ PARTS = {
     "noninterference": noninterference,
     "pattern": pattern,
     "forgotten-names": forgotten_name,
+    "attributes": attributes,
 }
 
 

@@ -20,8 +20,10 @@ from shared.privacy.attacks.joining.joined import JoiningSettings
 from shared.privacy.attacks.joining.reassembly import REASSEMBLY, ReassemblySettings
 from shared.privacy.attacks.linkage import LINKAGE, LinkageSettings
 from shared.privacy.attacks.matching import MATCH, MatchingSettings
+from shared.privacy.attacks.person.attributes import ATTRIBUTE_INFERENCE
 from shared.privacy.attacks.person.forgotten_names import FORGOTTEN_NAMES
 from shared.privacy.attacks.person.pattern import RESIDUAL_PATTERN, PatternSettings
+from shared.privacy.attacks.person.told import AttributeSettings
 from shared.privacy.attacks.readability import READABILITY, ReadabilitySettings
 from shared.privacy.attacks.white_box import WHITE_BOX
 from shared.privacy.audit import PRESETS, AuditSettings
@@ -42,6 +44,7 @@ TINY = (
     .with_rounds(LINKAGE, LinkageSettings(targets=4, names=100, shortlist=10, draws=2))
     .with_rounds(FORGOTTEN_NAMES, LinkageSettings(targets=12, names=100, shortlist=10, draws=2))
     .with_rounds(RESIDUAL_PATTERN, PatternSettings(patients=1000, spans=100, draws=2))
+    .with_rounds(ATTRIBUTE_INFERENCE, AttributeSettings(targets=100, known=1, candidates=8, common=0))
     .with_rounds(REASSEMBLY, ReassemblySettings(notes=4, resamples=20))
     .with_rounds(CLINICAL_REASSEMBLY, _JOINING)
     .with_rounds(DIFFERENCE, _JOINING)

@@ -19,8 +19,8 @@ NOT_SHOWN = (
     "else as one of its cluster.",
     "That words which are not PHI are hidden. They are not: the figures under readability say how many can be read. A rare "
     "combination of findings may point to a person.",
-    "That nobody learns which note a sentence is from, or which notes trained a head. Reassembly and membership are measured "
-    "and not limited.",
+    "That nobody learns which note a sentence is from, or which notes trained a head. Both can be guessed better than by chance; "
+    "how much better has a limit, of clinical sentences and of a head that the audit trains on shares.",
     "Anything about notes unlike those that were used here.",
 )
 

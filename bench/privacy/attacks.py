@@ -33,7 +33,7 @@ from shared.evaluation import clopper_pearson
 from shared.labels import load_scheme
 from shared.privacy.attacks.adversary import FRESH_ADVERSARIES, AdversarySettings, fresh_adversaries
 from shared.privacy.attacks.matching import MATCH, MatchingSettings
-from shared.privacy.attacks.membership import MEMBERSHIP, encode_notes, membership
+from shared.privacy.attacks.membership import MEMBERSHIP, encode_notes, membership, reading
 from shared.privacy.attacks.scene import AuditMaterial
 from shared.privacy.attacks.white_box import WHITE_BOX
 from shared.privacy.audit import FULL, run_audit
@@ -362,7 +362,7 @@ def memberships() -> None:
         encoder, notes = _encoder(), corpora.meddocan("train")[PROVIDER_NOTES:] + corpora.meddocan("dev")
         (settings,) = FULL.rounds_of(MEMBERSHIP)
         pool, asked = (encode_notes(encoder, notes, draw) for draw in (0, 1))
-        found = membership(pool, asked, len(encoder.scheme.tags), settings)
+        found = membership(pool, asked, len(encoder.scheme.tags), settings, read=reading(encoder))
         return {"findings": [asdict(one) for one in found]}
 
     run = load_or_measure("privacy-membership", measure)

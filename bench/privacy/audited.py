@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bench import corpora
-from bench.privacy.material import PROVIDER_NOTES
+from bench.privacy.material import PROVIDER_NOTES, spanish
 from bench.privacy.worth.meddocan import construction
 from bench.results import Entry
 from shared.anonymity.names import full_names
@@ -17,8 +17,11 @@ from shared.constructions.procedures.codes import CodedSurrogates
 from shared.pipeline.checker import Checker
 from shared.pipeline.pipeline import Pipeline
 from shared.privacy.attacks.linkage import LinkageSettings
+from shared.privacy.attacks.person.attributes import attribute_inference
 from shared.privacy.attacks.person.forgotten_names import forgotten_names
 from shared.privacy.attacks.person.pattern import PatternSettings, residual_pattern
+from shared.privacy.attacks.person.told import AttributeSettings
+from shared.privacy.material.sharing import ClearEncoder, SharingEncoder
 from shared.privacy.statistics.finding import Finding
 from shared.sentences.tokenised import tokenised_corpus
 from shared.training.tagging import TaggingConfig, train_tagger
@@ -61,6 +64,18 @@ def forgotten_name_entries() -> list[Entry]:
             one, "whole forgotten name of a patient", "forgotten-names", 0.02 if one.measure.startswith(aimed) else None
         )
         for one in found
+    ]
+
+
+def attribute_entries() -> list[Entry]:
+    """Whether a fact that is known of a patient finds another, under the default and in clear word vectors."""
+    made = construction()
+    known, attacked = (tokenised_corpus(corpora.meddocan(split), made.scheme) for split in ("train", "dev"))
+    encoders: dict[str, SharingEncoder] = {"default": made, "clear word vectors": ClearEncoder(spanish(), made.scheme)}
+    return [
+        _entry(one, f"attribute inference, {name}", "attributes", None)
+        for name, encoder in encoders.items()
+        for one in attribute_inference(encoder, known, attacked, AttributeSettings(targets=500))
     ]
 
 

@@ -35,7 +35,7 @@ from shared.models.noise_source import PrivateNoise
 from shared.models.representer import Representer
 from shared.models.storage import save_representer
 from shared.models.token_local import TokenLocal
-from shared.sentences.codes import SharedCodes
+from shared.sentences.codes import CodedSentences, SharedCodes
 from shared.sentences.encoding import embed_sentences, represent_noise_free
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.sharing import SharedSentences
@@ -233,11 +233,7 @@ class Construction(ABC):
         return None
 
     def rows(self, factor: float = 1.0) -> ShareRows:
-        """What every row of a share keeps to.
-
-        Args:
-            factor: how many times its scale the output noise of a sentence may have.
-        """
+        """What every row of a share keeps to, where the output noise of a sentence has up to `factor` times its scale."""
         return ShareRows(self.dim, self.representer.raised_value_bound(factor))
 
     @property
@@ -246,14 +242,15 @@ class Construction(ABC):
         return ()
 
     def codebook(self) -> NDArray[np.float16] | None:
-        """The rows that a token can have, whatever its word, each once, float16 `[rows, dim]`.
-
-        None where they can't be listed: noise makes any row within the bound possible.
-        """
+        """The rows that a token can have, each once, float16 `[rows, dim]`; None where noise makes any row within the bound possible."""
         return None
 
     def code_places(self) -> CodePlaces | None:
         """Where each code may stand in a hospital's share; None for a construction without codes."""
+        return None
+
+    def rehearse_codes(self, chunk: TokenisedSentences, noise: RehearsalNoise) -> CodedSentences | None:
+        """What `share_sentences` would give under noise of any source, as codes; None for a construction without codes."""
         return None
 
     def decoding(self) -> Decoding | None:

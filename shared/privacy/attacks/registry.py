@@ -13,6 +13,7 @@ from shared.privacy.attacks.joining.reassembly import REASSEMBLY
 from shared.privacy.attacks.linkage import LINKAGE
 from shared.privacy.attacks.matching import MATCH
 from shared.privacy.attacks.membership import MEMBERSHIP
+from shared.privacy.attacks.person.attributes import ATTRIBUTE_INFERENCE
 from shared.privacy.attacks.person.forgotten_names import FORGOTTEN_NAMES
 from shared.privacy.attacks.person.pattern import RESIDUAL_PATTERN
 from shared.privacy.attacks.readability import READABILITY
@@ -24,6 +25,7 @@ ATTACKS: tuple[Attack[Any], ...] = (
     LINKAGE,
     FORGOTTEN_NAMES,
     RESIDUAL_PATTERN,
+    ATTRIBUTE_INFERENCE,
     REASSEMBLY,
     CLINICAL_REASSEMBLY,
     DIFFERENCE,

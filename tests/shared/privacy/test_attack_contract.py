@@ -35,6 +35,7 @@ SECONDS = (
 """Every attack in seconds; one that is new stands in `tests.audited.TINY` or here."""
 SHOWN_ELSEWHERE = {
     "fresh adversaries": "test_adversary.py::test_clear_vectors_are_broken_and_a_blind_share_is_not",
+    "attribute inference": "test_attributes.py::test_words_that_are_shown_as_they_are_break_our_limits",
     "clinical reassembly": "test_clinical_reassembly.py::test_notes_of_one_subject_each_are_joined_and_break_our_limit",
     "difference": "test_difference.py::test_a_second_share_that_holds_the_first_breaks_our_limits",
     "membership": "test_membership.py::test_a_head_that_learnt_by_heart_is_detected",
@@ -191,6 +192,7 @@ def test_the_record_keeps_its_order() -> None:
         "seed",
         "forgotten_names",
         "pattern",
+        "attributes",
         "clinical_reassembly",
         "difference",
     ]

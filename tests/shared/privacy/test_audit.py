@@ -117,6 +117,7 @@ def test_all_attacks_are_tried_or_named() -> None:
         "linkage",
         "forgotten name",
         "residual pattern",
+        "attribute inference",
         "reassembly",
         "clinical reassembly",
         "difference",

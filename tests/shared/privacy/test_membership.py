@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
 
+from shared.anonymity.surrogates import surrogate_bank
+from shared.constructions.procedures.codes import CodedSurrogates
 from shared.errors import ConfigurationError
 from shared.privacy.attacks.membership import (
     MembershipSettings,
@@ -15,11 +18,16 @@ from shared.privacy.attacks.membership import (
     likelihood_ratios,
     membership,
     note_scores,
+    reading,
 )
+from shared.privacy.policy import judge, load_policy
+from shared.privacy.statistics.finding import Finding
 from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import tokenised_corpus
 from shared.taggers.bilstm_crf import BiLSTMCRFConfig
 from shared.training.tagging import TaggingConfig, train_tagger
-from tests.shared.privacy.attacked import clear, notes
+from tests import constructions
+from tests.shared.privacy.attacked import SCHEME, VECTORS, notes
 from tests.shared.training.toy import random_sentences
 
 SETTINGS = MembershipSettings(
@@ -35,6 +43,12 @@ def random_notes(count: int, seed: int) -> list[RaggedSentences]:
     return [random_sentences([5, 3], seed=1000 * seed + index) for index in range(count)]
 
 
+def kept(findings: list[Finding]) -> bool:
+    """Whether our limit is kept."""
+    limits = [one for one in load_policy().limits if one.attack == "membership of a note"]
+    return all(verdict.passed for verdict in judge(limits, findings, full=True))
+
+
 def test_a_head_that_learnt_by_heart_is_detected() -> None:
     pool = random_notes(40, seed=1)
     area, *rates = membership(pool, pool, 5, SETTINGS)
@@ -42,6 +56,7 @@ def test_a_head_that_learnt_by_heart_is_detected() -> None:
     assert not area.at_baseline
     assert area.trials == 40
     assert rates[0].value > 0.3
+    assert not kept([area])
 
 
 def test_a_head_that_never_saw_the_notes_is_at_chance() -> None:
@@ -117,8 +132,45 @@ def test_it_says_whose_head_was_attacked() -> None:
 
 
 def test_notes_are_encoded_one_by_one() -> None:
-    found = encode_notes(clear(), notes(5), seed=0)
+    found = encode_notes(constructions.transparent(VECTORS, SCHEME), notes(5), seed=0)
     assert [note.sentences for note in found] == [2] * 5
+
+
+@cache
+def coded() -> CodedSurrogates:
+    """The default construction, in a small vocabulary."""
+    bank = surrogate_bank([tokenised_corpus(notes(30, 1), SCHEME)])
+    return constructions.surrogates(constructions.clusters(VECTORS, 8), SCHEME, bank)
+
+
+def test_an_overtrained_head_on_raw_notes_is_caught_and_one_on_shares_is_not() -> None:
+    dice = np.random.default_rng(0)
+    overtrained = replace(SETTINGS, recipe=replace(SETTINGS.recipe, least_steps=150))
+    hasty = replace(SETTINGS, recipe=replace(SETTINGS.recipe, least_steps=20))
+    raw = encode_notes(constructions.transparent(VECTORS, SCHEME), notes(40, 2), 0)
+    # What a head can only learn by heart, as labels are where annotators differ.
+    odd = [replace(note, tags=np.where(dice.random(note.tokens) < 0.3, 1, note.tags).astype(np.uint8)) for note in raw]
+    assert not kept(membership(odd, odd, 5, overtrained))
+    pool, asked = (encode_notes(coded(), notes(40, 2), draw) for draw in (0, 1))
+    assert kept(membership(pool, asked, 5, hasty, read=reading(coded())))
+
+
+def test_shares_of_codes_are_read_anew_in_every_pass() -> None:
+    stored = RaggedSentences.concatenate(encode_notes(coded(), notes(5), 0))
+    assert stored.dim == 1
+    read = reading(coded())
+    assert read is not None
+    generator = np.random.default_rng(0)
+    first, second = read(stored, generator), read(stored, generator)
+    assert first.dim == coded().dim
+    assert np.array_equal(first.tags, second.tags)
+    assert first.ids is not None
+    assert second.ids is not None
+    assert not np.array_equal(first.values[first.ids], second.values[second.ids])
+
+
+def test_what_has_no_codes_is_read_as_it_is() -> None:
+    assert reading(constructions.transparent(VECTORS, SCHEME)) is None
 
 
 def test_pools_that_cannot_be_attacked_are_refused() -> None:
