@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from command_line.commands import Computation, examples, json_option, report
+from command_line.fingerprint_option import FINGERPRINT
 from site_client.commands.acceptance import accept_option, answering_option, read_acceptance
 from site_client.commands.keys import warn_of_expiry
 from site_client.commands.options import MAX_SIZE_MIB, ca_option, existing_file, folder_option, proxy_option
@@ -27,7 +28,11 @@ if TYPE_CHECKING:
     ),
 )
 @click.argument("source", required=False)
-@click.option("--fingerprint", help="The provider's, as told over another channel, in digits or spoken; needed once.")
+@click.option(
+    "--fingerprint",
+    type=FINGERPRINT,
+    help="The provider's, as told over another channel, in digits or spoken; needed once.",
+)
 @click.option(
     "--embeddings",
     type=existing_file,
