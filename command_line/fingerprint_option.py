@@ -8,7 +8,7 @@ from protocols.errors import SchemaError
 from protocols.keys.fingerprint import parse_fingerprint
 
 
-class TypedFingerprint(click.ParamType):
+class TypedFingerprint(click.ParamType[str]):
     """Written or spoken, in capitals or not, parted or not; becomes the written one, in digits.
 
     One that is mistyped is a wrong command line (2); that it is another one is for the command to say.

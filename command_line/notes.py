@@ -46,6 +46,7 @@ class Notes:
             categories=known,
             readers=OFFICIAL_READERS if options.official else None,
             labelled=to_share,
+            encoding=options.encoding,
         )
         self._official = options.official
         self._to_share = to_share

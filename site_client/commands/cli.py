@@ -263,16 +263,26 @@ def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading
     require_kept(opened, judge_release(opened, release.digest), Step.DEID)
     read = Notes(notes, NotesOptions.of(reading))
     with progress_bar(quiet=as_json) as bar:
-        done = write_deidentified(load_pipeline(release.folder), read, out, MODES[mode], bar)
+        done = write_deidentified(load_pipeline(release.folder), read, out, MODES[mode], bar, source=read.corpus.reader)
     lines = [
         *read.lines(),
         f"{done.documents} documents in {out}, {sum(done.spans.values())} spans: "
         + (", ".join(f"{name} {count}" for name, count in sorted(done.spans.items())) or "none"),
         *_older_pipeline_lines(opened),
+        *(
+            [f"as they came, and NOT de-identified, stand beside the text: {', '.join(done.untouched)}"]
+            if done.untouched
+            else []
+        ),
         *([] if any(done.spans.values()) or not done.documents else [_NOTHING_FOUND]),
         "no de-identifier finds everything: have a sample read before the notes go anywhere",
     ]
-    result = {"documents": done.documents, "spans": dict(done.spans), "quarantined": read.quarantined}
+    result = {
+        "documents": done.documents,
+        "spans": dict(done.spans),
+        "untouched": list(done.untouched),
+        "quarantined": read.quarantined,
+    }
     report(result, lines, as_json=as_json)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from shared.corpus import write_corpus
+from shared.corpus import rewrite_corpus, write_corpus
+from shared.corpus.parsing.format import Format
 from shared.document import Annotation, Document
 from shared.errors import ConfigurationError
 from shared.progress import Progress, silent
@@ -30,10 +31,12 @@ class Deidentified:
     Args:
         documents: how many.
         spans: how many of each category.
+        untouched: names of what stands beside the text of the notes and is written as it came.
     """
 
     documents: int
     spans: Mapping[str, int]
+    untouched: tuple[str, ...] = ()
 
 
 def merge_annotations(predicted: Document, known: Document) -> Document:
@@ -70,13 +73,27 @@ def deidentify(
         original = originals.pop(0)
         found = merge_annotations(predicted, original) if mode.hides else predicted
         counts.update(span.category for span in found.annotations)
-        yield mode.turn(found)
+        yield replace(mode.turn(found), record=original.record, file=original.file)
 
 
 def write_deidentified(
-    annotator: Annotator, documents: Iterable[Document], out: Path, mode: Mode, progress: Progress = silent
+    annotator: Annotator,
+    documents: Iterable[Document],
+    out: Path,
+    mode: Mode,
+    progress: Progress = silent,
+    *,
+    source: Format | None = None,
 ) -> Deidentified:
-    """Write de-identified notes into a folder, in the format of the mode.
+    """Write de-identified notes into a folder: in the format of the mode, or as they came where that keeps records.
+
+    Args:
+        annotator: the pipeline of the pulled release.
+        documents: notes.
+        out: new, or an empty folder.
+        mode: how they are handed on.
+        progress: takes the notes that are done.
+        source: the format of the notes.
 
     Raises:
         ConfigurationError: the folder holds something already, maybe the notes themselves.
@@ -84,11 +101,15 @@ def write_deidentified(
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise ConfigurationError(f"{out}: expected a new folder, found one with files in it; choose another")
     counts: Counter[str] = Counter()
+    untouched: dict[str, None] = {}
+    again = source if source is not None and source.keeps_records and mode.hides else None
 
     def watched() -> Iterator[Document]:
         for number, document in enumerate(deidentify(annotator, documents, mode, counts), start=1):
+            if again is not None:
+                untouched.update(dict.fromkeys(again.untouched(document)))
             yield document
             progress("notes", number, 0)
 
-    written = write_corpus(watched(), out, mode.format)
-    return Deidentified(written, dict(counts))
+    written = write_corpus(watched(), out, mode.format) if again is None else rewrite_corpus(watched(), again, out)
+    return Deidentified(written, dict(counts), tuple(untouched))

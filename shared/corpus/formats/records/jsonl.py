@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from shared.corpus.formats.records.json_records import JsonRecords, Record, identifier_of
 from shared.corpus.parsing.alignment import COUNTINGS, Tag, align, mismatch
 from shared.corpus.parsing.decoding import offset, text_value
-from shared.corpus.parsing.json_records import JsonRecords, Record, identifier_of
 from shared.document import AnnotatedText, Annotation, Document
 from shared.errors import AnnotationError, FormatError
 
