@@ -13,8 +13,8 @@ from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from shared.errors import ConfigurationError
 from site_client.commands.acceptance import accept_option, answering_option, read_acceptance
-from site_client.commands.check import check
 from site_client.commands.keys import enrol, keys, warn_of_expiry
+from site_client.commands.labels import check, labels
 from site_client.commands.ledger import ledger
 from site_client.commands.log import log, release_code
 from site_client.commands.options import existing_path, folder_option, sentences_option
@@ -251,7 +251,7 @@ def inspect_share(
 @notes_options
 def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading: Any) -> None:
     """Find PHI in notes, and hide it."""
-    from command_line.notes import Notes
+    from command_line.notes import Notes, warn_of_language
     from shared.pipeline.pipeline import load_pipeline
     from site_client import workspace
     from site_client.deid.deidentify import write_deidentified
@@ -262,8 +262,10 @@ def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading
     release = opened.pipeline_release()
     require_kept(opened, judge_release(opened, release.digest), Step.DEID)
     read = Notes(notes, NotesOptions.of(reading))
+    pipeline = load_pipeline(release.folder)
+    warn_of_language(read, pipeline.encoder.vectors.words)
     with progress_bar(quiet=as_json) as bar:
-        done = write_deidentified(load_pipeline(release.folder), read, out, MODES[mode], bar, source=read.corpus.reader)
+        done = write_deidentified(pipeline, read, out, MODES[mode], bar, source=read.corpus.reader)
     lines = [
         *read.lines(),
         f"{done.documents} documents in {out}, {sum(done.spans.values())} spans: "
@@ -299,7 +301,7 @@ def evaluate(notes: Path, root: Path, everything: bool, seed: int, as_json: bool
     """Hold the pipeline against your own labelled notes."""
     import numpy as np
 
-    from command_line.notes import Notes
+    from command_line.notes import Notes, warn_of_language
     from shared.document import Document
     from shared.evaluation import HEADLINES, as_table, count_sentences, evaluate_all, match_corpora
     from shared.evaluation import as_json as evaluation_json
@@ -312,7 +314,9 @@ def evaluate(notes: Path, root: Path, everything: bool, seed: int, as_json: bool
     read = Notes(notes, NotesOptions.of(reading), load_scheme_file(folder))
     gold = list(read.to_evaluate())
     unlabelled = (Document(document.identifier, document.text) for document in gold)
-    pairs = match_corpora(gold, load_pipeline(folder).annotate(unlabelled))
+    pipeline = load_pipeline(folder)
+    warn_of_language(gold, pipeline.encoder.vectors.words)
+    pairs = match_corpora(gold, pipeline.annotate(unlabelled))
     result = evaluate_all(pairs, rng=np.random.default_rng(seed), sentences=count_sentences)
     values = {**evaluation_json(result), "quarantined": read.quarantined}
     report(values, [*read.lines(), as_table(result, blocks=None if everything else HEADLINES)], as_json=as_json)
@@ -338,6 +342,7 @@ def _bound(advantage: float | None, quantile: float | None) -> AdvantageBound | 
 main.add_command(check)
 main.add_command(enrol)
 main.add_command(keys)
+main.add_command(labels)
 main.add_command(ledger)
 main.add_command(log)
 main.add_command(policy)
