@@ -34,10 +34,17 @@ class Notes:
         scheme: its categories are the only ones let through; None lets all through.
         to_share: whether what is labelled in the notes and has no category in the scheme is kept, to be hidden, and
             a note that nobody has labelled is a bad one.
+        labelled: whether it is a bad one all the same.
     """
 
     def __init__(
-        self, path: Path, options: NotesOptions, scheme: LabelScheme | None = None, *, to_share: bool = False
+        self,
+        path: Path,
+        options: NotesOptions,
+        scheme: LabelScheme | None = None,
+        *,
+        to_share: bool = False,
+        labelled: bool = False,
     ) -> None:
         self._mapping: dict[str, str] | None = None
         if scheme is not None and options.labels is not None:
@@ -48,6 +55,7 @@ class Notes:
                 else load_mapping_file(Path(options.labels), scheme)
             )
         self._path, self._options, self._to_share = path, options, to_share
+        self._labelled = to_share or labelled
         self._known = None if scheme is None else frozenset(self._mapping or scheme.categories)
         self._scheme = "" if scheme is None else scheme.name
         self.corpus: Corpus = self._read(options.quarantine, self._known)
@@ -60,7 +68,7 @@ class Notes:
             quarantine=quarantine,
             categories=categories,
             readers=OFFICIAL_READERS if self._options.official else None,
-            labelled=self._to_share,
+            labelled=self._labelled,
             encoding=self._options.encoding,
         )
 

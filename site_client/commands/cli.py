@@ -13,7 +13,7 @@ from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from shared.errors import ConfigurationError
 from site_client.commands.acceptance import accept_option, answering_option, read_acceptance
-from site_client.commands.keys import enrol, keys, warn_of_expiry
+from site_client.commands.keys import enrol, keys, tell, warn_of_expiry
 from site_client.commands.labels import check, labels
 from site_client.commands.ledger import ledger
 from site_client.commands.log import log, release_code
@@ -254,7 +254,8 @@ def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading
     from command_line.notes import Notes, warn_of_language
     from shared.pipeline.pipeline import load_pipeline
     from site_client import workspace
-    from site_client.deid.deidentify import write_deidentified
+    from site_client.deid.deidentify import require_empty, write_deidentified
+    from site_client.deid.journal import FOLDER, Resumed
     from site_client.policy.enforcing import Step, judge_release, require_kept
 
     opened = workspace.open_workspace(root)
@@ -262,10 +263,22 @@ def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading
     release = opened.pipeline_release()
     require_kept(opened, judge_release(opened, release.digest), Step.DEID)
     read = Notes(notes, NotesOptions.of(reading))
-    pipeline = load_pipeline(release.folder)
-    warn_of_language(read, pipeline.encoder.vectors.words)
+    require_empty(out)
     with progress_bar(quiet=as_json) as bar:
-        done = write_deidentified(pipeline, read, out, MODES[mode], bar, source=read.corpus.reader)
+        bar.begin("loading the pipeline")
+        pipeline = load_pipeline(release.folder)
+        warn_of_language(read, pipeline.encoder.vectors.words)
+        finder = Resumed(pipeline, opened.root / FOLDER, f"{release.digest} {notes.resolve()}")
+        if finder.known:
+            tell(f"{finder.known} notes were done before an earlier run was cut; it goes on behind them")
+        total = read.corpus.count() if bar.drawn else 0
+        try:
+            done = write_deidentified(finder, read, out, MODES[mode], bar, source=read.corpus.reader, total=total)
+        except KeyboardInterrupt:
+            if finder.kept:
+                tell("the same command goes on where this one was cut")
+            raise
+    finder.finish()
     lines = [
         *read.lines(),
         f"{done.documents} documents in {out}, {sum(done.spans.values())} spans: "
@@ -311,7 +324,7 @@ def evaluate(notes: Path, root: Path, everything: bool, seed: int, as_json: bool
 
     opened = workspace.open_workspace(root)
     folder = opened.pipeline_release().folder
-    read = Notes(notes, NotesOptions.of(reading), load_scheme_file(folder))
+    read = Notes(notes, NotesOptions.of(reading), load_scheme_file(folder), labelled=True)
     gold = list(read.to_evaluate())
     unlabelled = (Document(document.identifier, document.text) for document in gold)
     pipeline = load_pipeline(folder)

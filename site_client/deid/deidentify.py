@@ -6,22 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 from shared.corpus import rewrite_corpus, write_corpus
 from shared.corpus.parsing.format import Format
-from shared.document import Annotation, Document
+from shared.document import Document
 from shared.errors import ConfigurationError
 from shared.progress import Progress, silent
+from site_client.deid.journal import Annotator
+from site_client.deid.mentions import join_spans, with_repeated
 from site_client.deid.mode import Mode
-
-
-class Annotator(Protocol):
-    """What finds PHI, such as the pipeline of a release."""
-
-    def annotate(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """The documents with predicted annotations in the place of their own, in their order."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -41,14 +34,7 @@ class Deidentified:
 
 def merge_annotations(predicted: Document, known: Document) -> Document:
     """Both documents' spans, where they overlap as one span: what anybody marked as PHI is hidden."""
-    spans: list[Annotation] = []
-    for span in sorted([*predicted.annotations, *known.annotations]):
-        if spans and span.start < spans[-1].end:
-            last = spans[-1]
-            spans[-1] = Annotation(last.start, max(last.end, span.end), last.category)
-        else:
-            spans.append(span)
-    return Document(known.identifier, known.text, tuple(spans))
+    return join_spans(known, [*predicted.annotations, *known.annotations])
 
 
 def deidentify(
@@ -71,9 +57,18 @@ def deidentify(
 
     for predicted in annotator.annotate(remembered()):
         original = originals.pop(0)
-        found = merge_annotations(predicted, original) if mode.hides else predicted
+        found = with_repeated(merge_annotations(predicted, original)) if mode.hides else predicted
         counts.update(span.category for span in found.annotations)
         yield replace(mode.turn(found), record=original.record, file=original.file)
+
+
+def require_empty(out: Path) -> None:
+    """
+    Raises:
+        ConfigurationError: the folder holds something already, maybe the notes themselves.
+    """
+    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+        raise ConfigurationError(f"{out}: expected a new folder, found one with files in it; choose another")
 
 
 def write_deidentified(
@@ -84,6 +79,7 @@ def write_deidentified(
     progress: Progress = silent,
     *,
     source: Format | None = None,
+    total: int = 0,
 ) -> Deidentified:
     """Write de-identified notes into a folder: in the format of the mode, or as they came where that keeps records.
 
@@ -94,12 +90,12 @@ def write_deidentified(
         mode: how they are handed on.
         progress: takes the notes that are done.
         source: the format of the notes.
+        total: how many there are; 0 where nobody has counted.
 
     Raises:
         ConfigurationError: the folder holds something already, maybe the notes themselves.
     """
-    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
-        raise ConfigurationError(f"{out}: expected a new folder, found one with files in it; choose another")
+    require_empty(out)
     counts: Counter[str] = Counter()
     untouched: dict[str, None] = {}
     again = source if source is not None and source.keeps_records and mode.hides else None
@@ -109,7 +105,7 @@ def write_deidentified(
             if again is not None:
                 untouched.update(dict.fromkeys(again.untouched(document)))
             yield document
-            progress("notes", number, 0)
+            progress("notes", number, total)
 
     written = write_corpus(watched(), out, mode.format) if again is None else rewrite_corpus(watched(), again, out)
     return Deidentified(written, dict(counts), tuple(untouched))
