@@ -226,7 +226,8 @@ def read_corpus(
 def _located(error: CorpusError, entry: Entry) -> CorpusError:
     """The same error with the place of its record, on one line, and without the frames that held the note."""
     document = error.document if is_presentable(error.document) else escape_unprintable(entry.identifier)
-    place = ", ".join(escape_unprintable(part) for part in (entry.place, error.place) if part and part != document)
+    parts = (entry.place.removeprefix(f"{document}, "), error.place)
+    place = ", ".join(escape_unprintable(part) for part in parts if part and part != document)
     located = type(error)(escape_unprintable(error.problem), document=document, place=place)
     located.__cause__ = error.__cause__
     return located

@@ -34,7 +34,7 @@ _NOTHING_FOUND = (
 )
 
 
-@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group("site-client", cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="deid-commons")
 def main() -> None:
     """A hospital: pull releases, encode and share labelled notes, de-identify new ones. Notes stay here."""

@@ -46,7 +46,7 @@ class CsvTable(Format):
             delimiter = find_delimiter(header_line.removeprefix(_MARK), self.text_column)
             if delimiter is None:
                 raise FormatError(
-                    f"expected a header row with a column '{self.text_column}', got none; name the column",
+                    f"expected a header row with a column '{self.text_column}', got none; name the column by --text-column",
                     document=file.name,
                 )
             header = next(csv.reader([header_line.removeprefix(_MARK)], delimiter=delimiter), [])

@@ -137,6 +137,18 @@ def text_value(value: object, what: str, document: str, place: str = "") -> str:
     """A string, or a clear error that names what it should have been."""
     if isinstance(value, str):
         return value
-    raise FormatError(
-        f"expected {what} to be a string, got {type(value).__name__}; correct it", document=document, place=place
-    )
+    raise FormatError(f"expected {what} to be text, got {kind_of(value)}; correct it", document=document, place=place)
+
+
+def kind_of(value: object) -> str:
+    """What a JSON value is, in words; never the value."""
+    for kinds, words in (
+        (bool, "true or false"),
+        ((int, float), "a number"),
+        (str, "text"),
+        (list, "a list"),
+        (dict, "an object"),
+    ):
+        if isinstance(value, kinds):
+            return words
+    return "nothing"
