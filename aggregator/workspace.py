@@ -233,6 +233,8 @@ def create(
         DatabaseError: the database does not answer.
     """
     chosen = load_scheme(scheme)
+    if root.exists() and not root.is_dir():
+        raise WorkspaceError(f"{root}: expected a new folder, found a file; choose another name")
     if (root / _SETTINGS).exists():
         raise WorkspaceError(f"{root}: expected a new folder, found a workspace; choose another folder")
     for what, text in (("provider", name), ("label scheme", chosen.name)):

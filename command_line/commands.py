@@ -25,13 +25,24 @@ _STORAGE = 8
 _INTERRUPTED = 130
 
 
+# Whether this command has printed its result.
+_said: set[bool] = set()
+
+
 class Program(click.Group):
-    """A group that turns every known error into one line on standard error and its exit code."""
+    """A group that turns every known error into one line on standard error and its exit code.
+
+    With --json it is an object on standard output, too, {"error", "exit_code"}, unless the command has printed its result.
+    """
+
+    _as_json = False
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
         """Parse, with a wrong use told in one line."""
+        self._as_json = "--json" in args
+        _said.clear()
         try:
             return super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
@@ -72,11 +83,14 @@ class Program(click.Group):
         where = error.ctx.command_path if error.ctx is not None else self.name or "the program"
         self._fail(f"{error.format_message()} See `{where} --help`.", error.exit_code, error)
 
-    @staticmethod
-    def _fail(message: str, code: int, error: BaseException) -> NoReturn:
+    def _fail(self, message: str, code: int, error: BaseException) -> NoReturn:
         if os.environ.get("DEID_COMMONS_DEBUG") == "1":
             raise error
-        click.echo("error: " + " ".join(message.split()), err=True)
+        line = " ".join(message.split())
+        click.echo("error: " + line, err=True)
+        if self._as_json and not _said:
+            # What was done before it failed has been told already, and one object is all that a program reads.
+            click.echo(json.dumps({"error": line, "exit_code": code}, ensure_ascii=False, sort_keys=True))
         sys.exit(code)
 
 
@@ -118,4 +132,5 @@ def seed_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 
 def report(result: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
     """Print a result: JSON where it was asked for, the lines for people elsewhere."""
+    _said.add(True)
     click.echo(json.dumps(result, ensure_ascii=False, sort_keys=True) if as_json else "\n".join(lines))

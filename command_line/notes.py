@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
+
+import click
 
 from command_line.notes_options import NotesOptions
 from shared.corpus import Corpus, read_corpus
 from shared.document import AnnotatedText, Document
+from shared.errors import CorpusError, LabelError
 from shared.evaluation.reading import OFFICIAL_READERS, as_it_stands, within_text
 from shared.labels import LabelScheme, load_mapping, load_mapping_file, map_document, scheme_names
+from shared.text.language import guess_language, guess_vocabulary
 
 Note = TypeVar("Note", bound=AnnotatedText)
+# More of them are told in number only.
+_MOST_LABELS = 20
+_NOTES_LOOKED_AT = 20
 
 
 class Notes:
@@ -24,10 +34,17 @@ class Notes:
         scheme: its categories are the only ones let through; None lets all through.
         to_share: whether what is labelled in the notes and has no category in the scheme is kept, to be hidden, and
             a note that nobody has labelled is a bad one.
+        labelled: whether it is a bad one all the same.
     """
 
     def __init__(
-        self, path: Path, options: NotesOptions, scheme: LabelScheme | None = None, *, to_share: bool = False
+        self,
+        path: Path,
+        options: NotesOptions,
+        scheme: LabelScheme | None = None,
+        *,
+        to_share: bool = False,
+        labelled: bool = False,
     ) -> None:
         self._mapping: dict[str, str] | None = None
         if scheme is not None and options.labels is not None:
@@ -37,31 +54,56 @@ class Notes:
                 if bundled
                 else load_mapping_file(Path(options.labels), scheme)
             )
-        known = None if scheme is None else frozenset(self._mapping or scheme.categories)
-        self.corpus: Corpus = read_corpus(
-            path,
-            format=options.format,
-            text_column=options.text_column,
-            quarantine=options.quarantine,
-            categories=known,
-            readers=OFFICIAL_READERS if options.official else None,
-            labelled=to_share,
+        self._path, self._options, self._to_share = path, options, to_share
+        self._labelled = to_share or labelled
+        self._known = None if scheme is None else frozenset(self._mapping or scheme.categories)
+        self._scheme = "" if scheme is None else scheme.name
+        self.corpus: Corpus = self._read(options.quarantine, self._known)
+
+    def _read(self, quarantine: Path | None, categories: frozenset[str] | None) -> Corpus:
+        return read_corpus(
+            self._path,
+            format=self._options.format,
+            text_column=self._options.text_column,
+            quarantine=quarantine,
+            categories=categories,
+            readers=OFFICIAL_READERS if self._options.official else None,
+            labelled=self._labelled,
+            encoding=self._options.encoding,
         )
-        self._official = options.official
-        self._to_share = to_share
 
     def __iter__(self) -> Iterator[Document]:
         return self._mapped(self.corpus)
 
     def to_evaluate(self) -> Iterator[AnnotatedText]:
         """The same for evaluation, which takes spans that overlap."""
-        return self._mapped(self.corpus.documents(as_it_stands if self._official else within_text))
+        return self._mapped(self.corpus.documents(as_it_stands if self._options.official else within_text))
 
     def _mapped(self, documents: Iterable[Note]) -> Iterator[Note]:
-        if self._mapping is None:
-            return iter(documents)
         mapping, to_share = self._mapping, self._to_share
-        return (map_document(document, mapping, to_share=to_share) for document in documents)
+        try:
+            for document in documents:
+                yield document if mapping is None else map_document(document, mapping, to_share=to_share)
+        except LabelError as error:
+            raise self._all_unknown(error) from None
+
+    def _all_unknown(self, first: LabelError) -> LabelError:
+        """The same, with every label that is unknown: who maps them one by one begins anew for each."""
+        counts: Counter[str] = Counter()
+        with suppress(CorpusError):
+            # Up to a note that is bad in another way, which says so when its turn has come.
+            for document in self._read(None, None).documents(within_text):
+                counts.update(
+                    span.category for span in document.annotations if span.category not in (self._known or ())
+                )
+        listed = [f"'{name}' ({count})" for name, count in counts.most_common(_MOST_LABELS)]
+        more = f" and {len(counts) - _MOST_LABELS} more" if len(counts) > _MOST_LABELS else ""
+        return LabelError(
+            f"expected labels {'of the mapping' if self._mapping else f'of {self._scheme}'}, got others: {', '.join(listed)}{more}; "
+            "map them by --labels FILE, which `site-client labels NOTES --out FILE` begins",
+            document=first.document,
+            place=first.place,
+        )
 
     @property
     def quarantined(self) -> int:
@@ -71,6 +113,23 @@ class Notes:
     def lines(self) -> list[str]:
         """What was detected and read, for people; after the notes were read."""
         return [self.corpus.detected, str(self.corpus.report)]
+
+
+def warn_of_language(notes: Iterable[AnnotatedText], words: Sequence[str]) -> None:
+    """One line on standard error where notes look like another language than that of what is to read them.
+
+    Args:
+        notes: the first of them are looked at.
+        words: the vocabulary of a release, commonest first.
+    """
+    expected = guess_vocabulary(words)
+    found = None if expected is None else guess_language(note.text for note in islice(notes, _NOTES_LOOKED_AT))
+    if found is not None and found != expected:
+        click.echo(
+            f"warning: the notes look {found} and the release {expected}: most of what it should find it will miss; measure it by "
+            "`site-client evaluate` on labelled notes of yours before you rely on it",
+            err=True,
+        )
 
 
 def texts(notes: Iterable[Notes]) -> Iterator[str]:

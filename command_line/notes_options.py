@@ -11,6 +11,9 @@ import click
 
 from shared.labels import scheme_names
 
+ENCODINGS = ("utf-8", "windows-1252", "iso-8859-1", "iso-8859-15")
+"""Those of `shared.corpus.parsing.decoding`."""
+
 
 @dataclass(frozen=True)
 class NotesOptions:
@@ -22,6 +25,7 @@ class NotesOptions:
         quarantine: where bad documents go.
         labels: name of a bundled scheme that the notes use, or a file that maps their labels.
         official: read as the official evaluation scripts read.
+        encoding: of notes that are no UTF-8.
     """
 
     format: str = "auto"
@@ -29,11 +33,14 @@ class NotesOptions:
     quarantine: Path | None = None
     labels: str | None = None
     official: bool = False
+    encoding: str = ENCODINGS[0]
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> NotesOptions:
         """From what `notes_options` hand to a command."""
-        return cls(given["format_"], given["text_column"], given["quarantine"], given["labels"])
+        return cls(
+            given["format_"], given["text_column"], given["quarantine"], given["labels"], encoding=given["encoding"]
+        )
 
 
 def notes_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -49,7 +56,16 @@ def notes_options(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.Path(path_type=Path, file_okay=False),
             help="Set bad documents aside here and go on.",
         ),
-        click.option("--text-column", default="text", show_default=True, help="Column of the text, in CSV and JSONL."),
+        click.option(
+            "--encoding",
+            type=click.Choice(ENCODINGS),
+            default=ENCODINGS[0],
+            show_default=True,
+            help="What notes are in that are no UTF-8; those that are stay so.",
+        ),
+        click.option(
+            "--text-column", default="text", show_default=True, help="Column of the text, in CSV, Parquet and JSONL."
+        ),
         click.option(
             "--format",
             "format_",

@@ -22,6 +22,16 @@ class ProgressBar:
         self._began = time.monotonic()
         self._task = None if progress is None else progress.add_task("", total=None, visible=False)
 
+    @property
+    def drawn(self) -> bool:
+        """Whether anybody sees it, so that a total is worth counting."""
+        return self._progress is not None
+
+    def begin(self, stage: str) -> None:
+        """Show at once that something begins that is known to take a while, such as loading."""
+        if self._progress is not None and self._task is not None:
+            self._progress.update(self._task, description=stage, completed=0, total=None, visible=True)
+
     def __call__(self, stage: str, done: int, total: int) -> None:
         """Show that so many are done; without a total it is not known."""
         if self._progress is None or self._task is None:

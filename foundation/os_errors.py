@@ -25,6 +25,13 @@ def storage_error(path: Path, error: OSError) -> StorageError:
         return StorageError(
             "room for the file", received=f"a full disk ({reason})", advice="free some space and repeat", place=place
         )
+    if error.errno == errno.ENOENT and not path.parent.is_dir():
+        return StorageError(
+            "a folder that it lies in",
+            received=reason,
+            advice="check the path, and make the folder where it is missing",
+            place=place,
+        )
     return StorageError(
         "a file or folder that can be read and written",
         received=reason,

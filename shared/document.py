@@ -12,7 +12,8 @@ trusted; only evaluation, which must judge any answer, takes it as it is. No `re
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from shared.errors import AnnotationError
 
@@ -51,12 +52,16 @@ class AnnotatedText:
         text: the note, untouched.
         annotations: spans in the order given.
         labelled: whether somebody has said what is PHI in it, be it nothing.
+        record: what stood beside it in its file, for a writer of the same format; None where nothing did.
+        file: which that was, relative to its corpus.
     """
 
     identifier: str
     text: str
     annotations: tuple[Annotation, ...] = ()
     labelled: bool = True
+    record: Any = field(default=None, compare=False)
+    file: str = field(default="", compare=False)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.identifier!r}, {len(self.text)} characters, {len(self.annotations)} annotations)"

@@ -86,9 +86,11 @@ class UnreachableError(TransportError):
         message: one line.
         passing: whether the same may succeed soon.
         retry_after_s: how long the server asked to wait.
+        absent: whether there is no such host, or nothing listens there.
     """
 
-    def __init__(self, message: str, *, passing: bool = False, retry_after_s: int = 0) -> None:
+    def __init__(self, message: str, *, passing: bool = False, retry_after_s: int = 0, absent: bool = False) -> None:
         super().__init__(message)
+        self.absent = absent
         self.passing = passing
         self.retry_after_s = retry_after_s

@@ -10,6 +10,7 @@ import datetime
 from dataclasses import replace
 from pathlib import Path
 
+from foundation.errors import StorageError
 from protocols.keys.enrolment import SiteRequest, write_request
 from protocols.keys.rotation import Acceptance, Rotation, read_acceptance
 from protocols.keys.signed_message import claimed_sender
@@ -31,11 +32,20 @@ def request_enrolment(workspace: Workspace, out: Path, contact: str, day: dateti
 
     Raises:
         SiteError: the key in use has expired.
+        StorageError: there is no folder for it.
         ProtocolError: see `write_request`.
     """
     key = workspace.key_in_use
     if key.valid_until <= day:
         raise SiteError(f"expected a key that is still valid, found one until {key.valid_until}; make a new workspace")
+    if not out.parent.is_dir():
+        # Before the ledger tells of a request that nobody gets.
+        raise StorageError(
+            "a folder that it lies in",
+            received="none",
+            advice="check the path, and make the folder where it is missing",
+            place=out.name,
+        )
     ledger.record(workspace, Event.ENROLMENT_REQUESTED, {"contact": contact, "key": key.key_id})
     return write_request(
         out, workspace.key(), site=workspace.site, contact=contact, created=day, valid_until=key.valid_until

@@ -286,6 +286,8 @@ def create(root: Path, site: str, *, approval_required: bool = True, passphrase:
         WorkspaceError: there is one already.
         ConfigurationError: a share could not carry the name.
     """
+    if root.exists() and not root.is_dir():
+        raise WorkspaceError(f"{root}: expected a new folder, found a file; choose another name")
     if (root / _SETTINGS).exists():
         raise WorkspaceError(f"{root}: expected a new folder, found a workspace; choose another folder")
     if not SITE.fullmatch(site):

@@ -89,6 +89,7 @@ TORCHLESS = {
     "site-client log export": "north.checkpoint --workspace north",
     "site-client log compare": "north.checkpoint --workspace north",
     "site-client release-code": "--workspace north",
+    "site-client labels": "notes/north --workspace north",
     "site-client withdraw": "1 --to-folder elsewhere --workspace north",
     "aggregator ingest": "stick --workspace provider",
     "aggregator shares list": "--workspace provider",

@@ -22,7 +22,7 @@ from command_line.commands import Computation, Program, examples, json_option, p
 from command_line.notes_options import NotesOptions, notes_options
 
 
-@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group("aggregator", cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="deid-commons")
 def main() -> None:
     """The central provider: train a representer, take in shares, train the head, publish releases."""

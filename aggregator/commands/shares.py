@@ -281,6 +281,7 @@ class _Outcome:
             what, who = self.error or str(self.state), f"{self.file.name if self.file else ''}: "
         else:
             what = " ".join(filter(None, (self.decision.state, self.decision.reason)))
+            what += ", already here" if self.decision.known else ""
             who = f"{self.decision.site} share {self.decision.sequence}: "
         return what if what.startswith(who) else f"{who}{what}"
 

@@ -9,6 +9,7 @@ import click
 
 from aggregator.commands.options import existing_file, folder_option
 from command_line.commands import examples, json_option, report
+from command_line.fingerprint_option import FINGERPRINT
 
 if TYPE_CHECKING:
     from aggregator.enrolled.sites import Site, SiteKey
@@ -21,7 +22,12 @@ def site() -> None:
 
 @site.command("add", epilog=examples("aggregator site add st-anne.request.json --fingerprint 1f2e-...-90ab"))
 @click.argument("request", type=existing_file)
-@click.option("--fingerprint", required=True, help="As the site said it over another channel, in digits or spoken.")
+@click.option(
+    "--fingerprint",
+    type=FINGERPRINT,
+    required=True,
+    help="As the site said it over another channel, in digits or spoken.",
+)
 @folder_option
 @json_option
 def site_add(request: Path, fingerprint: str, root: Path, as_json: bool) -> None:

@@ -133,10 +133,11 @@ def find_share(workspace: Workspace, name: str) -> Share:
         for column in columns:
             with workspace.registry().reading() as session:
                 found += _found(session, select(*_COLUMNS).where(column.startswith(name)))
-    if len({share.id for share in found}) != 1:
+    count = len({share.id for share in found})
+    if count != 1:
         raise RegistryError(
-            f"{name}: expected the start of one share's digest, found {len({share.id for share in found})}; "
-            "see `aggregator shares list`"
+            f"{name or 'an empty digest'}: expected the first digits of one share's digest, found "
+            f"{f'{count} shares' if count else 'no share'} with it; see `aggregator shares list`"
         )
     return found[0]
 

@@ -67,6 +67,7 @@ class Decision:
         reason_code: why, in a word; "" for an accepted share.
         reason: why, in words.
         receipt: signed, for the site.
+        known: whether it was decided before it came this time.
     """
 
     share: int
@@ -76,6 +77,7 @@ class Decision:
     reason_code: str
     reason: str
     receipt: bytes
+    known: bool = False
 
     def as_json(self) -> dict[str, object]:
         """All but the receipt, which is a file of its own."""
@@ -195,7 +197,8 @@ def _decided(workspace: Workspace, share: int) -> Decision:
     with workspace.registry().reading() as session:
         row = session.get_one(ShareRow, share)
         keys = keys_in(session, arrival_day(row))
-    if row.state == ShareState.RECEIVED:
+    known = row.state != ShareState.RECEIVED
+    if not known:
         try:
             row = _processed(workspace, row, keys)
         except DatabaseError:
@@ -208,7 +211,7 @@ def _decided(workspace: Workspace, share: int) -> Decision:
             if row.state == ShareState.RECEIVED:
                 raise
     return Decision(
-        row.id, row.site, row.sequence, row.state, row.reason_code or "", row.reason or "", row.receipt or b""
+        row.id, row.site, row.sequence, row.state, row.reason_code or "", row.reason or "", row.receipt or b"", known
     )
 
 

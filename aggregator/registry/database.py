@@ -144,7 +144,10 @@ def _mapped(name: str) -> Iterator[None]:
 def _reason(error: Exception) -> str:
     """In the database's words where they can't hold values of ours."""
     cause = error.orig if isinstance(error, DBAPIError) else error
-    return str(cause) if isinstance(cause, sqlite3.Error) else type(cause).__name__
+    if isinstance(cause, sqlite3.Error):
+        return str(cause)
+    state = getattr(cause, "sqlstate", None)
+    return f"its error {state}" if state else "no connection"
 
 
 def _shown(url: URL) -> str:

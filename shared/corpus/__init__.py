@@ -17,6 +17,6 @@ from __future__ import annotations
 from shared.corpus.formats.registry import FORMAT_NAMES
 from shared.corpus.reading import Corpus, read_corpus
 from shared.corpus.report import Report
-from shared.corpus.writing import write_corpus, write_document
+from shared.corpus.writing import rewrite_corpus, write_corpus, write_document
 
-__all__ = ["FORMAT_NAMES", "Corpus", "Report", "read_corpus", "write_corpus", "write_document"]
+__all__ = ["FORMAT_NAMES", "Corpus", "Report", "read_corpus", "rewrite_corpus", "write_corpus", "write_document"]

@@ -17,12 +17,13 @@ from pathlib import Path
 from foundation.os_errors import storage_error
 from shared.corpus.formats.conll import TAG, Conll
 from shared.corpus.formats.csv_table import CsvTable, find_delimiter
-from shared.corpus.formats.doccano import LABEL_KEYS
+from shared.corpus.formats.parquet_table import ParquetTable
+from shared.corpus.formats.records.doccano import LABEL_KEYS
+from shared.corpus.formats.records.json_records import JsonRecords, json_entries
 from shared.corpus.formats.registry import make_format
 from shared.corpus.parsing.compressed_files import map_reading_errors, open_bytes
 from shared.corpus.parsing.decoding import decode_json
 from shared.corpus.parsing.format import stem_of, suffix_of
-from shared.corpus.parsing.json_records import JsonRecords, json_entries
 from shared.errors import CorpusError, FormatError
 
 # How many files or records are looked at before giving up: the first ones may be damaged.
@@ -31,6 +32,20 @@ _SNIFF_BYTES = 1 << 16
 _ROOT = re.compile(rb"<(?![?!])([A-Za-z][\w.-]*)")
 _ROOTS = {b"deIdi2b2": "i2b2_2014", b"MEDDOCAN": "meddocan", b"ROOT": "i2b2_2006"}
 _AUTO = "auto"
+# What word processors and scanners make: notes, most likely, that would be missed.
+OFFICE = frozenset({".docx", ".doc", ".odt", ".pdf", ".rtf", ".xlsx", ".xls", ".ods", ".html", ".htm"})
+_MOST_NAMED = 5
+_KINDS: dict[str, tuple[str, ...]] = {
+    ".txt": (".txt", ".ann"),
+    ".xml": (".xml",),
+    ".json": JsonRecords.suffixes,
+    ".csv": tuple(suffix for suffix in CsvTable.suffixes if "csv" in suffix),
+    ".parquet": ParquetTable.suffixes,
+    ".conll": tuple(suffix for suffix in Conll.suffixes if "tsv" not in suffix),
+    ".tsv": (".tsv", ".tsv.gz"),
+}
+_READABLE = frozenset(suffix for suffixes in _KINDS.values() for suffix in suffixes)
+_SHOWN = (".txt", ".ann", ".xml", ".jsonl", ".json", ".csv", ".parquet", ".conll")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +58,7 @@ class Detection:
         folder: where the files lie.
         names: the files, relative to the folder, sorted.
         passed_over: files that do not belong to a format named by the user.
+        stray: files that may hold notes and that nothing here reads, relative to the folder, sorted.
     """
 
     format: str
@@ -50,6 +66,7 @@ class Detection:
     folder: Path
     names: tuple[str, ...]
     passed_over: int = 0
+    stray: tuple[str, ...] = ()
 
 
 def detect(path: Path, format: str = _AUTO, text_column: str = "text", leave_out: Path | None = None) -> Detection:
@@ -78,19 +95,46 @@ def detect(path: Path, format: str = _AUTO, text_column: str = "text", leave_out
     if not names:
         raise FormatError("expected notes in the folder, got none; check the path", document=str(path))
     if format == _AUTO:
-        found, why = _guess(path, names, text_column)
-        return Detection(found, _sentence(found, names, why), path, names)
+        readable = tuple(name for name in names if suffix_of(name) in _READABLE)
+        stray = tuple(name for name in names if suffix_of(name) not in _READABLE)
+        if not readable:
+            raise stray_error(stray)
+        found, why = _guess(path, readable, text_column)
+        return Detection(found, _sentence(found, readable, why), path, readable, stray=stray)
     suffixes = make_format(format).suffixes
     kept = tuple(name for name in names if suffix_of(name) in suffixes)
+    stray = tuple(name for name in names if suffix_of(name) in OFFICE)
+    if not kept and stray:
+        raise stray_error(stray)
     if not kept:
         raise FormatError(
             f"expected files that end in {' or '.join(suffixes)}, got none; check path and format", document=str(path)
         )
-    return Detection(format, _sentence(format, kept, "as you named it"), path, kept, len(names) - len(kept))
+    passed_over = len(names) - len(kept) - len(stray)
+    return Detection(format, _sentence(format, kept, "as you named it"), path, kept, passed_over, stray)
+
+
+def stray_error(names: tuple[str, ...]) -> FormatError:
+    """What there is to say of files that nothing here reads; all are named, or the first few and how many more."""
+    known = ", ".join(_SHOWN)
+    if len(names) == 1:
+        return FormatError(
+            f"expected notes as text ({known}), got a file of another kind; save it as plain text if it is a note, else "
+            "move it, or set it aside by --quarantine",
+            document=names[0],
+        )
+    more = len(names) - _MOST_NAMED
+    named = ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return FormatError(
+        f"expected notes as text ({known}), got {len(names)} files of other kinds: {named}; save as plain text what is a "
+        "note and move the rest, or set them aside by --quarantine"
+    )
 
 
 def _detect_file(path: Path, format: str, text_column: str) -> Detection:
     names: tuple[str, ...] = (path.name,)
+    if suffix_of(path.name) in OFFICE or (format == _AUTO and suffix_of(path.name) not in _READABLE):
+        raise stray_error(names)
     text, spans = (path.with_name(stem_of(path.name) + suffix) for suffix in (".txt", ".ann"))
     beside = path in (text, spans) and spans.exists()
     if format == _AUTO:
@@ -142,45 +186,29 @@ def _scan(folder: Path, leave_out: Path | None) -> tuple[list[str], list[str]]:
 
 def _guess(folder: Path, names: tuple[str, ...], text_column: str) -> tuple[str, str]:
     counts = Counter(suffix_of(name) for name in names)
-    kinds = {
-        ".txt": (".txt", ".ann"),
-        ".xml": (".xml",),
-        ".json": JsonRecords.suffixes,
-        ".csv": tuple(suffix for suffix in CsvTable.suffixes if "csv" in suffix),
-        ".conll": tuple(suffix for suffix in Conll.suffixes if "tsv" not in suffix),
-        ".tsv": (".tsv", ".tsv.gz"),
-    }
-    kind = next((kind for kind, suffixes in kinds.items() if counts.keys() <= set(suffixes)), None)
+    kind = next((kind for kind, suffixes in _KINDS.items() if counts.keys() <= set(suffixes)), None)
     if kind is None:
-        raise _mixture(names, counts, {suffix for suffixes in kinds.values() for suffix in suffixes})
+        found = ", ".join(f"{count} {suffix}" for suffix, count in sorted(counts.items()))
+        raise FormatError(
+            f"expected files of one kind, got {found}; move the others or name the format", document=names[0]
+        )
     if kind == ".txt":
         return ("brat", "there are .ann files beside the text") if counts[".ann"] else ("txt", "all files end in .txt")
     if kind == ".csv":
         return "csv", "files end in .csv"
+    if kind == ".parquet":
+        return "parquet", "files end in .parquet"
     if kind == ".conll":
         return "conll", f"files end in {' or '.join(sorted(counts))}"
     if not any((folder / name).stat().st_size for name in names):
         raise FormatError("expected at least one document, got empty files; check the path", document=names[0])
     sniff = {".xml": _sniff_xml, ".json": _sniff_json, ".tsv": _sniff_columns}[kind]
-    for found in islice(sniff(folder, names, text_column), _PATIENCE):
-        if found:
-            return found
+    for seen in islice(sniff(folder, names, text_column), _PATIENCE):
+        if seen:
+            return seen
     raise FormatError(
         f"expected a known kind of {kind} file, got none among the first; name the format, and for JSON the text field",
         document=names[0],
-    )
-
-
-def _mixture(names: tuple[str, ...], counts: Counter[str], known: set[str]) -> FormatError:
-    stray = next((name for name in names if suffix_of(name) not in known), None)
-    if stray is not None:
-        return FormatError(
-            "expected .xml, .txt, .ann, .jsonl, .json, .csv or .conll, got another file; move it or name the format",
-            document=stray,
-        )
-    found = ", ".join(f"{count} {suffix}" for suffix, count in sorted(counts.items()))
-    return FormatError(
-        f"expected files of one kind, got {found}; move the others or name the format", document=names[0]
     )
 
 
@@ -212,6 +240,8 @@ def _shape(data: bytes, text_column: str) -> tuple[str, str] | None:
         return None
     if "full_text" in record and "spans" in record:
         return "presidio", "records have full_text and spans"
+    if "resourceType" in record:
+        return "fhir", "records have resourceType"
     if isinstance(record.get("data"), dict) and ("annotations" in record or "completions" in record):
         return "labelstudio", "records have data and annotations"
     labels = [key for key in LABEL_KEYS if key in record]

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from shared.corpus.checks import check_document, escape_unprintable, is_presentable
-from shared.corpus.detect import Detection, detect
+from shared.corpus.detect import Detection, detect, stray_error
 from shared.corpus.formats.registry import make_format
-from shared.corpus.parsing.format import Entry, Format, stem_of
+from shared.corpus.parsing.compressed_files import read_bytes
+from shared.corpus.parsing.decoding import ENCODINGS, as_utf8
+from shared.corpus.parsing.format import Entry, Format, stem_of, suffix_of
 from shared.corpus.quarantine import Quarantine
 from shared.corpus.report import Report
 from shared.document import AnnotatedText, Document
@@ -32,11 +34,13 @@ class Corpus:
         categories: the labels that may occur; None: any.
         readers: what reads a format in the place of its own reader, by the format's name.
         labelled: whether a note that nobody has labelled is a bad one; else it is one without annotations.
+        encoding: of notes that are no UTF-8, one of ENCODINGS.
 
     Attributes:
         format: name of the format.
         detected: a sentence for people on what was found and why.
         report: counts of the pass that runs or ran last.
+        reader: the format itself.
     """
 
     def __init__(
@@ -48,15 +52,17 @@ class Corpus:
         categories: frozenset[str] | None = None,
         readers: Mapping[str, Format] | None = None,
         labelled: bool = False,
+        encoding: str = ENCODINGS[0],
     ) -> None:
         self.format = detection.format
         self.detected = detection.why
         self.report = Report()
         self._detection = detection
-        self._reader = (readers or {}).get(detection.format) or make_format(detection.format, text_column)
+        self.reader = (readers or {}).get(detection.format) or make_format(detection.format, text_column, encoding)
         self._quarantine = quarantine
         self._categories = categories
         self._labelled = labelled
+        self._encoding = encoding
 
     def __iter__(self) -> Iterator[Document]:
         return self.documents(verify_document)
@@ -71,11 +77,11 @@ class Corpus:
         if self._detection.passed_over:
             report.notes["files of another kind, passed over"] = self._detection.passed_over
         seen: set[int] = set()
-        for entry in self._entries():
+        for file, entry in self._entries():
             document, problem = self._accept(entry, accept, seen, report)
             if document is not None:
                 report.read += 1
-                yield document
+                yield document if document.record is None else replace(document, file=file)
             elif problem is not None:
                 self._set_aside(entry, problem, report)
         if not report.read and not report.quarantined:
@@ -83,15 +89,26 @@ class Corpus:
                 "expected at least one document, got an empty file; check the path", document=self._detection.names[0]
             )
 
-    def _entries(self) -> Iterator[Entry]:
+    def count(self) -> int:
+        """How many notes there are, good and bad, in a pass that reads files of many notes and trusts nothing of them."""
+        names = self._detection.names
+        if self.reader.many:
+            return sum(1 for _ in self._entries())
+        return len({name.rpartition(".")[0] for name in names}) + len(self._detection.stray)
+
+    def _entries(self) -> Iterator[tuple[str, Entry]]:
+        """Every record, with the file that it stands in."""
+        for name in self._detection.stray:
+            data = read_bytes(self._detection.folder / name)
+            yield name, Entry(stem_of(name), name, {suffix_of(name): data}, stray_error((name,)))
         for name in self._detection.names:
             folder = name.rpartition("/")[0]
             for entry in self._cut(self._detection.folder / name):
-                yield replace(entry, place=f"{folder}/{entry.place}") if folder else entry
+                yield name, replace(entry, place=f"{folder}/{entry.place}") if folder else entry
 
     def _cut(self, file: Path) -> Iterator[Entry]:
         try:
-            yield from self._reader.entries(file)
+            yield from self.reader.entries(file)
         except CorpusError as error:
             yield Entry(stem_of(file.name), f"{file.name}, from there on", {}, error)
 
@@ -101,7 +118,7 @@ class Corpus:
         try:
             if entry.damage is not None:
                 raise entry.damage
-            document = accept(self._reader.parse(entry, report.notes))
+            document = accept(self.reader.parse(self._decoded(entry, report), report.notes))
             self._check(document)
             key = int.from_bytes(hashlib.blake2b(document.identifier.encode(), digest_size=_HASH_BYTES).digest(), "big")
             if key in seen:
@@ -112,6 +129,15 @@ class Corpus:
             return None, _located(error, entry)
         seen.add(key)
         return document, None
+
+    def _decoded(self, entry: Entry, report: Report) -> Entry:
+        if self._encoding == ENCODINGS[0] or not self.reader.is_text:
+            return entry
+        parts = {suffix: as_utf8(data, self._encoding) for suffix, data in entry.parts.items()}
+        if parts == entry.parts:
+            return entry
+        report.notes[f"notes that are no UTF-8, read as {self._encoding}"] += 1
+        return replace(entry, parts=parts)
 
     def _check(self, document: AnnotatedText) -> None:
         check_document(document)
@@ -160,6 +186,7 @@ def read_corpus(
     categories: frozenset[str] | None = None,
     readers: Mapping[str, Format] | None = None,
     labelled: bool = False,
+    encoding: str = ENCODINGS[0],
 ) -> Corpus:
     """Open a corpus; the documents come when it is iterated.
 
@@ -169,7 +196,7 @@ def read_corpus(
         text_column: where the text stands, in CSV and plain JSONL.
         quarantine: a folder for bad documents; without it the first one raises.
         categories: the labels that may occur; None: any.
-        readers, labelled: as in `Corpus`.
+        readers, labelled, encoding: as in `Corpus`.
 
     Raises:
         FormatError: now, when the path holds nothing readable; in the pass, for a damaged document.
@@ -182,6 +209,8 @@ def read_corpus(
     if quarantine is not None and quarantine.resolve() == path.resolve():
         raise ConfigurationError("expected a quarantine apart from the corpus, got the same folder; name another")
     detection = detect(path, format, text_column, quarantine)
+    if detection.stray and quarantine is None:
+        raise stray_error(detection.stray)
     aside = Quarantine(quarantine, path) if quarantine is not None else None
     return Corpus(
         detection,
@@ -190,13 +219,15 @@ def read_corpus(
         categories=categories,
         readers=readers,
         labelled=labelled,
+        encoding=encoding,
     )
 
 
 def _located(error: CorpusError, entry: Entry) -> CorpusError:
     """The same error with the place of its record, on one line, and without the frames that held the note."""
     document = error.document if is_presentable(error.document) else escape_unprintable(entry.identifier)
-    place = ", ".join(escape_unprintable(part) for part in (entry.place, error.place) if part and part != document)
+    parts = (entry.place.removeprefix(f"{document}, "), error.place)
+    place = ", ".join(escape_unprintable(part) for part in parts if part and part != document)
     located = type(error)(escape_unprintable(error.problem), document=document, place=place)
     located.__cause__ = error.__cause__
     return located

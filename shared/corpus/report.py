@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+_WORDS = {
+    "FormatError": "not in their format",
+    "AnnotationError": "annotations that do not fit",
+    "LabelError": "unknown labels",
+}
+
 
 @dataclass(slots=True)
 class Report:
@@ -23,5 +29,6 @@ class Report:
     notes: Counter[str] = field(default_factory=Counter)
 
     def __str__(self) -> str:
-        kinds = ", ".join(f"{name} {count}" for name, count in sorted(self.reasons.items()))
-        return f"{self.read} documents read, {self.quarantined} quarantined" + (f" ({kinds})" if kinds else "")
+        kinds = ", ".join(f"{_WORDS.get(name, 'others')}: {count}" for name, count in sorted(self.reasons.items()))
+        told = f"{self.read} documents read, {self.quarantined} quarantined" + (f" ({kinds})" if kinds else "")
+        return "; ".join([told, *(f"{name}: {count}" for name, count in sorted(self.notes.items()) if count)])

@@ -9,6 +9,7 @@ import gzip
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 from typing import IO, cast
 
@@ -71,6 +72,39 @@ def write_corpus(documents: Iterable[Document], path: Path, format: str) -> int:
         for number, document in enumerate(_distinct(documents), start=1):
             _write_parts(chosen, document, folder, _file_stem(document))
             count = number
+    return count
+
+
+def rewrite_corpus(documents: Iterable[Document], format: Format, folder: Path) -> int:
+    """Write the files of a corpus as they came, but for the text of their notes.
+
+    Args:
+        documents: of one corpus, in its order, each with its record.
+        format: of the corpus; it keeps records.
+        folder: new; it gets a file for each file that has a document.
+
+    Returns:
+        How many documents were written.
+
+    Raises:
+        StorageError: no room, no permission; nothing is left behind then.
+    """
+    count = 0
+
+    def counted(group: Iterable[Document]) -> Iterator[Document]:
+        nonlocal count
+        for document in group:
+            check_document(document)
+            count += 1
+            yield document
+
+    with _new_folder(folder) as staged:
+        for name, group in groupby(documents, key=lambda document: document.file):
+            path = staged / name
+            with map_os_errors(path):
+                path.parent.mkdir(mode=0o700, exist_ok=True)
+            with atomic_file(path) as file, _compressed(file, path) as stream:
+                format.rewrite(counted(group), stream)
     return count
 
 

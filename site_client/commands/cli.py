@@ -13,8 +13,8 @@ from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from shared.errors import ConfigurationError
 from site_client.commands.acceptance import accept_option, answering_option, read_acceptance
-from site_client.commands.check import check
-from site_client.commands.keys import enrol, keys, warn_of_expiry
+from site_client.commands.keys import enrol, keys, tell, warn_of_expiry
+from site_client.commands.labels import check, labels
 from site_client.commands.ledger import ledger
 from site_client.commands.log import log, release_code
 from site_client.commands.options import existing_path, folder_option, sentences_option
@@ -34,7 +34,7 @@ _NOTHING_FOUND = (
 )
 
 
-@click.group(cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group("site-client", cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="deid-commons")
 def main() -> None:
     """A hospital: pull releases, encode and share labelled notes, de-identify new ones. Notes stay here."""
@@ -251,10 +251,11 @@ def inspect_share(
 @notes_options
 def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading: Any) -> None:
     """Find PHI in notes, and hide it."""
-    from command_line.notes import Notes
+    from command_line.notes import Notes, warn_of_language
     from shared.pipeline.pipeline import load_pipeline
     from site_client import workspace
-    from site_client.deid.deidentify import write_deidentified
+    from site_client.deid.deidentify import require_empty, write_deidentified
+    from site_client.deid.journal import FOLDER, Resumed
     from site_client.policy.enforcing import Step, judge_release, require_kept
 
     opened = workspace.open_workspace(root)
@@ -262,17 +263,41 @@ def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading
     release = opened.pipeline_release()
     require_kept(opened, judge_release(opened, release.digest), Step.DEID)
     read = Notes(notes, NotesOptions.of(reading))
+    require_empty(out)
     with progress_bar(quiet=as_json) as bar:
-        done = write_deidentified(load_pipeline(release.folder), read, out, MODES[mode], bar)
+        bar.begin("loading the pipeline")
+        pipeline = load_pipeline(release.folder)
+        warn_of_language(read, pipeline.encoder.vectors.words)
+        finder = Resumed(pipeline, opened.root / FOLDER, f"{release.digest} {notes.resolve()}")
+        if finder.known:
+            tell(f"{finder.known} notes were done before an earlier run was cut; it goes on behind them")
+        total = read.corpus.count() if bar.drawn else 0
+        try:
+            done = write_deidentified(finder, read, out, MODES[mode], bar, source=read.corpus.reader, total=total)
+        except KeyboardInterrupt:
+            if finder.kept:
+                tell("the same command goes on where this one was cut")
+            raise
+    finder.finish()
     lines = [
         *read.lines(),
         f"{done.documents} documents in {out}, {sum(done.spans.values())} spans: "
         + (", ".join(f"{name} {count}" for name, count in sorted(done.spans.items())) or "none"),
         *_older_pipeline_lines(opened),
+        *(
+            [f"as they came, and NOT de-identified, stand beside the text: {', '.join(done.untouched)}"]
+            if done.untouched
+            else []
+        ),
         *([] if any(done.spans.values()) or not done.documents else [_NOTHING_FOUND]),
         "no de-identifier finds everything: have a sample read before the notes go anywhere",
     ]
-    result = {"documents": done.documents, "spans": dict(done.spans), "quarantined": read.quarantined}
+    result = {
+        "documents": done.documents,
+        "spans": dict(done.spans),
+        "untouched": list(done.untouched),
+        "quarantined": read.quarantined,
+    }
     report(result, lines, as_json=as_json)
 
 
@@ -289,7 +314,7 @@ def evaluate(notes: Path, root: Path, everything: bool, seed: int, as_json: bool
     """Hold the pipeline against your own labelled notes."""
     import numpy as np
 
-    from command_line.notes import Notes
+    from command_line.notes import Notes, warn_of_language
     from shared.document import Document
     from shared.evaluation import HEADLINES, as_table, count_sentences, evaluate_all, match_corpora
     from shared.evaluation import as_json as evaluation_json
@@ -299,10 +324,12 @@ def evaluate(notes: Path, root: Path, everything: bool, seed: int, as_json: bool
 
     opened = workspace.open_workspace(root)
     folder = opened.pipeline_release().folder
-    read = Notes(notes, NotesOptions.of(reading), load_scheme_file(folder))
+    read = Notes(notes, NotesOptions.of(reading), load_scheme_file(folder), labelled=True)
     gold = list(read.to_evaluate())
     unlabelled = (Document(document.identifier, document.text) for document in gold)
-    pairs = match_corpora(gold, load_pipeline(folder).annotate(unlabelled))
+    pipeline = load_pipeline(folder)
+    warn_of_language(gold, pipeline.encoder.vectors.words)
+    pairs = match_corpora(gold, pipeline.annotate(unlabelled))
     result = evaluate_all(pairs, rng=np.random.default_rng(seed), sentences=count_sentences)
     values = {**evaluation_json(result), "quarantined": read.quarantined}
     report(values, [*read.lines(), as_table(result, blocks=None if everything else HEADLINES)], as_json=as_json)
@@ -328,6 +355,7 @@ def _bound(advantage: float | None, quantile: float | None) -> AdvantageBound | 
 main.add_command(check)
 main.add_command(enrol)
 main.add_command(keys)
+main.add_command(labels)
 main.add_command(ledger)
 main.add_command(log)
 main.add_command(policy)

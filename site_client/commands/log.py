@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from command_line.commands import examples, json_option, report
+from command_line.fingerprint_option import FINGERPRINT
 from site_client.commands.options import existing_file, folder_option
 
 
@@ -16,7 +17,9 @@ from site_client.commands.options import existing_file, folder_option
         "site-client release-code", "site-client release-code --compare babad-bamag-bibaj-bimal-boban-bomar-bubat-bumaz"
     ),
 )
-@click.option("--compare", "other", metavar="CODE", help="The code of another hospital, as it was told or sent.")
+@click.option(
+    "--compare", "other", type=FINGERPRINT, metavar="CODE", help="The code of another hospital, as it was told or sent."
+)
 @folder_option
 @json_option
 def release_code(other: str | None, root: Path, as_json: bool) -> None:
@@ -24,12 +27,13 @@ def release_code(other: str | None, root: Path, as_json: bool) -> None:
 
     Two hospitals that have pulled since the last release have the same one, or the provider shows them different releases.
     """
+    from protocols.keys.fingerprint import parse_fingerprint
     from site_client import workspace
     from site_client.errors import ForkError
     from site_client.release_log import code_in_use
 
     code = code_in_use(workspace.open_workspace(root))
-    same = None if other is None else other.strip().lower() == code
+    same = None if other is None else parse_fingerprint(code) == other
     if same is False:
         raise ForkError(
             f"expected the code {code}, got another one; pull at both hospitals and compare again; if the codes still differ, "

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from command_line.commands import Computation, examples, json_option, report
+from command_line.fingerprint_option import FINGERPRINT
 from site_client.commands.acceptance import accept_option, answering_option, read_acceptance
-from site_client.commands.keys import warn_of_expiry
+from site_client.commands.keys import tell, warn_of_expiry
 from site_client.commands.options import MAX_SIZE_MIB, ca_option, existing_file, folder_option, proxy_option
 
 if TYPE_CHECKING:
@@ -27,7 +28,11 @@ if TYPE_CHECKING:
     ),
 )
 @click.argument("source", required=False)
-@click.option("--fingerprint", help="The provider's, as told over another channel, in digits or spoken; needed once.")
+@click.option(
+    "--fingerprint",
+    type=FINGERPRINT,
+    help="The provider's, as told over another channel, in digits or spoken; needed once.",
+)
 @click.option(
     "--embeddings",
     type=existing_file,
@@ -80,7 +85,7 @@ def pull_release(
         source,
         fingerprint,
         embeddings=embeddings,
-        network=Network(ca, proxy),
+        network=Network(ca, proxy, tell=tell),
         max_bytes=max_size << 20,
         acceptance=acceptance,
         tell=told.append,

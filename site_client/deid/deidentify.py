@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
-from shared.corpus import write_corpus
-from shared.document import Annotation, Document
+from shared.corpus import rewrite_corpus, write_corpus
+from shared.corpus.parsing.format import Format
+from shared.document import Document
 from shared.errors import ConfigurationError
 from shared.progress import Progress, silent
+from site_client.deid.journal import Annotator
+from site_client.deid.mentions import join_spans, with_repeated
 from site_client.deid.mode import Mode
-
-
-class Annotator(Protocol):
-    """What finds PHI, such as the pipeline of a release."""
-
-    def annotate(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """The documents with predicted annotations in the place of their own, in their order."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -30,22 +24,17 @@ class Deidentified:
     Args:
         documents: how many.
         spans: how many of each category.
+        untouched: names of what stands beside the text of the notes and is written as it came.
     """
 
     documents: int
     spans: Mapping[str, int]
+    untouched: tuple[str, ...] = ()
 
 
 def merge_annotations(predicted: Document, known: Document) -> Document:
     """Both documents' spans, where they overlap as one span: what anybody marked as PHI is hidden."""
-    spans: list[Annotation] = []
-    for span in sorted([*predicted.annotations, *known.annotations]):
-        if spans and span.start < spans[-1].end:
-            last = spans[-1]
-            spans[-1] = Annotation(last.start, max(last.end, span.end), last.category)
-        else:
-            spans.append(span)
-    return Document(known.identifier, known.text, tuple(spans))
+    return join_spans(known, [*predicted.annotations, *known.annotations])
 
 
 def deidentify(
@@ -68,27 +57,55 @@ def deidentify(
 
     for predicted in annotator.annotate(remembered()):
         original = originals.pop(0)
-        found = merge_annotations(predicted, original) if mode.hides else predicted
+        found = with_repeated(merge_annotations(predicted, original)) if mode.hides else predicted
         counts.update(span.category for span in found.annotations)
-        yield mode.turn(found)
+        yield replace(mode.turn(found), record=original.record, file=original.file)
 
 
-def write_deidentified(
-    annotator: Annotator, documents: Iterable[Document], out: Path, mode: Mode, progress: Progress = silent
-) -> Deidentified:
-    """Write de-identified notes into a folder, in the format of the mode.
-
+def require_empty(out: Path) -> None:
+    """
     Raises:
         ConfigurationError: the folder holds something already, maybe the notes themselves.
     """
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise ConfigurationError(f"{out}: expected a new folder, found one with files in it; choose another")
+
+
+def write_deidentified(
+    annotator: Annotator,
+    documents: Iterable[Document],
+    out: Path,
+    mode: Mode,
+    progress: Progress = silent,
+    *,
+    source: Format | None = None,
+    total: int = 0,
+) -> Deidentified:
+    """Write de-identified notes into a folder: in the format of the mode, or as they came where that keeps records.
+
+    Args:
+        annotator: the pipeline of the pulled release.
+        documents: notes.
+        out: new, or an empty folder.
+        mode: how they are handed on.
+        progress: takes the notes that are done.
+        source: the format of the notes.
+        total: how many there are; 0 where nobody has counted.
+
+    Raises:
+        ConfigurationError: the folder holds something already, maybe the notes themselves.
+    """
+    require_empty(out)
     counts: Counter[str] = Counter()
+    untouched: dict[str, None] = {}
+    again = source if source is not None and source.keeps_records and mode.hides else None
 
     def watched() -> Iterator[Document]:
         for number, document in enumerate(deidentify(annotator, documents, mode, counts), start=1):
+            if again is not None:
+                untouched.update(dict.fromkeys(again.untouched(document)))
             yield document
-            progress("notes", number, 0)
+            progress("notes", number, total)
 
-    written = write_corpus(watched(), out, mode.format)
-    return Deidentified(written, dict(counts))
+    written = write_corpus(watched(), out, mode.format) if again is None else rewrite_corpus(watched(), again, out)
+    return Deidentified(written, dict(counts), tuple(untouched))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from shared.document import Document
 from site_client.deid.mode import Mode
+
+_LINE_END = re.compile("(\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])")
 
 
 class Redact(Mode):
@@ -23,7 +27,11 @@ class Redact(Mode):
         pieces: list[str] = []
         position = 0
         for span in document.annotations:
-            pieces += [document.text[position : span.start], f"[{span.category}]"]
+            pieces.append(document.text[position : span.start])
+            # Whoever reads the note line by line finds its lines: a span that goes over their end is hidden in each.
+            for number, piece in enumerate(_LINE_END.split(document.covered_text(span))):
+                ends_a_line = number % 2
+                pieces.append(piece if ends_a_line else f"[{span.category}]" if piece.strip() else "")
             position = span.end
         pieces.append(document.text[position:])
         return Document(document.identifier, "".join(pieces))

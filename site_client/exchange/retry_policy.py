@@ -18,12 +18,15 @@ class RetryPolicy:
         first_s: the first pause; each later one is twice as long, times a random number from 0.5 to 1.
         most_s: the longest pause of our own.
         answer_s: how long to wait for a sign of life within one request.
+        awaits_absent: whether a host that is unknown or refuses is waited for, though it has never answered: it may be starting
+            anew. Where a person has just typed its address, a mistake is likelier.
     """
 
     attempts: int = 9
     first_s: float = 0.5
     most_s: float = 60
     answer_s: float = 60
+    awaits_absent: bool = True
 
     def pause(self, failures: int, asked_s: int = 0) -> float:
         """Seconds to wait after so many failures in a row, at least as many as the server asked for."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -33,6 +34,7 @@ from site_client.exchange.retry_policy import LONGEST_S, RetryPolicy, asked_seco
 __all__ = ["Answer", "Connection", "RetryPolicy", "Transport"]
 
 TOLERATED_CLOCK_S = 60
+_WORTH_TELLING_S = 2
 _TRANSIENT = frozenset({408, 425, 429, 500, 502, 503, 504})
 _READ_BYTES = 1 << 16
 _RANGE = re.compile(r"bytes ([0-9]+)-[0-9]+/[0-9*]+")
@@ -99,6 +101,7 @@ class Transport:
         self.sleep = sleep
         self._key, self._tell, self._clock = key, tell, clock
         self._ahead: int | None = None
+        self._answered = False
         self._client = _client(connection)
 
     def __enter__(self) -> Transport:
@@ -182,13 +185,18 @@ class Transport:
         Raises:
             UnreachableError: it will not pass, or came too often in a row.
         """
-        if not error.passing:
+        if not error.passing or (error.absent and not (self._answered or self.retry_policy.awaits_absent)):
             raise error
         if error.retry_after_s > LONGEST_S:
             raise UnreachableError(f"{error}; repeat the command in {error.retry_after_s // 60} minutes") from error
         if failures >= self.retry_policy.attempts:
             raise UnreachableError(f"{error}; given up after {failures} attempts, repeat the command later") from error
-        self.sleep(self.retry_policy.pause(failures, error.retry_after_s))
+        pause = self.retry_policy.pause(failures, error.retry_after_s)
+        if pause >= _WORTH_TELLING_S:
+            self._tell(
+                f"no answer yet; trying again in {pause:.0f} seconds ({failures} of {self.retry_policy.attempts} attempts)"
+            )
+        self.sleep(pause)
 
     def _repeated(self, send: Callable[[], Answer]) -> Answer:
         failures = 0
@@ -226,6 +234,7 @@ class Transport:
     def _pieces(self, url: str, start: int) -> Iterator[bytes]:
         headers = {"range": f"bytes={start}-"} if start else {}
         with _mapped(), self._client.stream("GET", url, headers=headers) as response:
+            self._answered = True
             if response.status_code >= 400:
                 body = next(response.iter_bytes(MAX_MESSAGE_BYTES), b"")
                 _check(response, body)
@@ -268,6 +277,13 @@ def _mapped() -> Iterator[None]:
 def _unreachable(error: Exception) -> UnreachableError:
     cause: BaseException | None = error
     while cause is not None:
+        if isinstance(cause, ConnectionRefusedError | socket.gaierror) and not isinstance(error, httpx.ProxyError):
+            what = "nothing listens there" if isinstance(cause, ConnectionRefusedError) else "no host has that name"
+            return UnreachableError(
+                f"server: expected an answer, got none: {what}; check the address, the network and the proxy",
+                passing=True,
+                absent=True,
+            )
         if isinstance(cause, ssl.SSLCertVerificationError):
             return UnreachableError(
                 f"server: expected a certificate that --ca or this machine trusts, got {cause.verify_message or 'another'}; "
@@ -280,8 +296,9 @@ def _unreachable(error: Exception) -> UnreachableError:
         )
     if isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL):
         return UnreachableError("server: expected an https:// address, got another; check it")
+    late = isinstance(error, httpx.TimeoutException)
     return UnreachableError(
-        f"server: expected an answer, got none ({type(error).__name__}); check the address, the network and the proxy",
+        f"server: expected an answer, got none{' in time' if late else ''}; check the address, the network and the proxy",
         passing=True,
     )
 

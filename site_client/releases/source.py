@@ -9,7 +9,7 @@ import os
 import stat
 import tempfile
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +21,7 @@ from tuf.ngclient import FetcherInterface
 from foundation.errors import StorageError
 from foundation.os_errors import map_os_errors, storage_error
 from protocols.release.repository import MAX_FILE_BYTES, MAX_METADATA_BYTES, METADATA
+from shared.errors import ConfigurationError
 from site_client.errors import RefusedError, SiteError
 from site_client.exchange.transport import Connection, RetryPolicy, Transport
 
@@ -35,11 +36,13 @@ class Network:
         ca: file with the certificates to trust, PEM; None for those of this machine.
         proxy: such as http://proxy:3128; None for what the environment says.
         retry_policy: for a server that does not answer.
+        tell: takes a line for the person in front of the machine.
     """
 
     ca: Path | None = None
     proxy: str | None = None
-    retry_policy: RetryPolicy = field(default_factory=RetryPolicy)
+    retry_policy: RetryPolicy = field(default_factory=lambda: RetryPolicy(awaits_absent=False))
+    tell: Callable[[str], None] = lambda line: None
 
     def fetch(self, url: str, max_bytes: int) -> Iterator[bytes]:
         """The bytes at an https address, not verified.
@@ -54,7 +57,7 @@ class Network:
     def transport(self, url: str) -> Transport:
         """An open connection to the server of an address."""
         host = "/".join(url.split("/")[:3])
-        return Transport(Connection(host, self.ca, self.proxy, self.retry_policy))
+        return Transport(Connection(host, self.ca, self.proxy, self.retry_policy), tell=self.tell)
 
 
 class ReleaseSource(FetcherInterface):
@@ -157,12 +160,17 @@ def open_source(source: str, scratch: Path, network: Network) -> ReleaseSource:
 
     Raises:
         SiteError: neither.
+        ConfigurationError: a folder, and a way to a server.
     """
     if source.startswith("https://"):
         return ServerSource(source, scratch, network)
     if "://" in source:
         raise SiteError(
             "expected a folder or an address that starts with https://, got another kind of address; correct it"
+        )
+    if network.ca is not None or network.proxy is not None:
+        raise ConfigurationError(
+            f"--ca and --proxy: expected an address that starts with https://, got the folder {source}; leave them out"
         )
     root = Path(source)
     if not (root / METADATA).is_dir():

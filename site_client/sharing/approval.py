@@ -10,7 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from foundation.errors import StorageError
 from protocols.canonical import Json
+from protocols.errors import UnknownSignerError
 from protocols.share.manifest import ShareManifest
 from protocols.share.manifest_envelope import verify_manifest
 from protocols.share.sealing import manifest_path, read_envelope
@@ -41,11 +43,40 @@ def signed_manifest(workspace: Workspace, share: Path) -> SignedManifest:
 
     Raises:
         ProtocolError: it is damaged, or not signed by this site.
+        StorageError: there is no manifest beside it.
     """
+    require_share(share)
     data = read_envelope(share)
     keys = {workspace.site: workspace.public_keys}
-    manifest, _ = verify_manifest(data, keys, manifest_path(share).name)
+    try:
+        manifest, _ = verify_manifest(data, keys, manifest_path(share).name)
+    except UnknownSignerError as error:
+        raise not_ours(share) from error
     return SignedManifest(manifest, manifest.sha256, data)
+
+
+def require_share(share: Path) -> None:
+    """
+    Raises:
+        StorageError: nothing there can be a share.
+    """
+    if not (share.is_file() and manifest_path(share).is_file()):
+        raise StorageError(
+            f"a share as `site-client encode` wrote it, {manifest_path(share).name} beside it",
+            received="a file without it" if share.is_file() else "a folder" if share.is_dir() else "none",
+            advice="give the file that `encode --out` named, and copy both together",
+            place=share.name,
+        )
+
+
+def not_ours(share: Path) -> UnknownSignerError:
+    """What there is to say of a share that this site has not signed."""
+    return UnknownSignerError(
+        "a share of this workspace",
+        received="one of another",
+        advice="give the workspace that encoded it by --workspace",
+        place=share.name,
+    )
 
 
 def require(

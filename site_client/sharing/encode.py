@@ -14,6 +14,7 @@ from importlib.metadata import version
 from itertools import chain, islice
 from pathlib import Path
 
+from protocols.errors import ProtocolError
 from protocols.payload.codebook import Codebook
 from protocols.payload.codes import CodeRules
 from protocols.payload.sentence_block import SentenceBlock, ValueRules
@@ -33,11 +34,12 @@ from shared.sentences.codes import SharedCodes
 from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from site_client.checking.checker import make_checker
-from site_client.ledger import Event, record
+from site_client.ledger import Event, entries, record
 from site_client.noise_secret import make_noise_secret
 from site_client.policy.enforcing import Acceptance, Judgement, Step, judge_release, require_kept
 from site_client.policy.examining import digest_of_representer, public_lists
 from site_client.policy.own_notes import BankWatch, judge_on_notes
+from site_client.sharing.approval import signed_manifest
 from site_client.sharing.encode_report import report_path, write_report
 from site_client.sharing.guard import Guard, Guarded, neighbours_of
 from site_client.sharing.new_notes import Sieve, Sifted
@@ -148,10 +150,11 @@ def encode(
     Raises:
         PolicyError: the release, or what it shows of the first notes, does not keep the policy, or there are too few notes that
             have not left before; nothing was written.
-        ConfigurationError: no sentence with PHI keeps the bound.
+        ConfigurationError: no sentence with PHI keeps the bound, or `out` is a share that was submitted.
         CorpusError: there is no token to share, or not one label: a head would learn from it that nothing is PHI.
         WorkspaceError, ProtocolError, StorageError: see there; no payload and no manifest stays.
     """
+    _require_not_submitted(workspace, out)
     release, provider = workspace.release(), workspace.pinned_provider()
     judgement = judge_release(workspace, release.digest)
     if acceptance is None:
@@ -234,6 +237,22 @@ def encode(
             with suppress(OSError):
                 left.unlink()
         raise
+
+
+def _require_not_submitted(workspace: Workspace, out: Path) -> None:
+    """What was handed over must be there to be looked at, sent again and withdrawn."""
+    if not manifest_path(out).exists():
+        return
+    try:
+        manifest = signed_manifest(workspace, out)
+    except ProtocolError:
+        # No share of this site, as far as anybody can tell.
+        return
+    submitted = (entry for entry in entries(workspace) if entry.event == Event.SUBMITTED)
+    if any(entry.details.get("manifest_sha256") == manifest.sha256 for entry in submitted):
+        raise ConfigurationError(
+            f"{out.name}: expected a new name, got that of share {manifest.manifest.sequence}, which was submitted; choose another"
+        )
 
 
 def _rules(construction: Construction, guard: Guard) -> ValueRules:

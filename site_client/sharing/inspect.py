@@ -25,6 +25,7 @@ from shared.errors import EmbeddingError, ModelError
 from shared.labels import LabelScheme
 from site_client.errors import PolicyError
 from site_client.policy.enforcing import find_release, judge_release
+from site_client.sharing.approval import signed_manifest
 from site_client.sharing.encode_report import EncodeReport, read_report
 from site_client.sharing.protection import protection_lines
 from site_client.sharing.readable.reading import Reader, Reading, count_lines, sentence_lines
@@ -120,6 +121,8 @@ def inspect(
         ProtocolError: the share is damaged or not this site's.
         SiteError: text of the notes occurs in it.
     """
+    # Says in a hospital's words what is no share, or another hospital's.
+    signed_manifest(workspace, path)
     share = open_share(path, public_keys={workspace.site: workspace.public_keys})
     manifest = share.manifest
     with share.open() as reader:

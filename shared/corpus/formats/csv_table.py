@@ -1,13 +1,14 @@
-"""CSV with a header row: a text column and, if there, an id column; for reading only. Labelled by nobody."""
+"""CSV with a header row: a text column and, if there, an id column. Labelled by nobody; written as it came, with another text."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import IO, ClassVar, Protocol
 
 from shared.corpus.parsing.compressed_files import map_reading_errors, open_bytes
 from shared.corpus.parsing.decoding import refuse_escaped_bytes
@@ -30,6 +31,7 @@ class CsvTable(Format):
     title = "CSV, one note a row"
     suffixes: ClassVar[tuple[str, ...]] = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
     many: ClassVar[bool] = True
+    keeps_records: ClassVar[bool] = True
 
     def __init__(self, text_column: str = "text") -> None:
         self.text_column = text_column
@@ -40,17 +42,20 @@ class CsvTable(Format):
         with map_reading_errors(file), open_bytes(file) as stream:
             # Bytes that are not UTF-8 travel on as surrogates, so that only their row is refused.
             lines = (line.decode("utf-8", "surrogateescape") for line in stream)
-            header_line = next(lines, "").removeprefix(_MARK)
-            delimiter = find_delimiter(header_line, self.text_column)
+            header_line = next(lines, "")
+            delimiter = find_delimiter(header_line.removeprefix(_MARK), self.text_column)
             if delimiter is None:
                 raise FormatError(
-                    f"expected a header row with a column '{self.text_column}', got none; name the column",
+                    f"expected a header row with a column '{self.text_column}', got none; name the column by --text-column",
                     document=file.name,
                 )
-            header = next(csv.reader([header_line], delimiter=delimiter), [])
+            header = next(csv.reader([header_line.removeprefix(_MARK)], delimiter=delimiter), [])
+            mark = _MARK if header_line.startswith(_MARK) else ""
+            dialect = _Dialect(mark, delimiter, "\r\n" if header_line.endswith("\r\n") else "\n")
             rows = csv.reader(lines, delimiter=delimiter, strict=True)
             for number, (line, row) in enumerate(_rows(rows), start=1):
-                yield Entry(f"{stem}-{number}", f"{file.name}, line {line}", {".csv": _row_bytes([header, row])})
+                part = {".csv": _row_bytes([header, row])}
+                yield Entry(f"{stem}-{number}", f"{file.name}, line {line}", part, beside=dialect)
 
     def parse(self, entry: Entry, notes: Counter[str]) -> Document:
         """Read one record; see Format."""
@@ -64,11 +69,40 @@ class CsvTable(Format):
         values = dict(zip(header, row, strict=True))
         identifier = values.get(_ID_COLUMN) or entry.identifier
         refuse_escaped_bytes(identifier + values[self.text_column], entry.identifier)
-        return Document(identifier, values[self.text_column], labelled=False)
+        record = (entry.beside, header, row)
+        return Document(identifier, values[self.text_column], labelled=False, record=record)
+
+    def rewrite(self, documents: Iterable[Document], stream: IO[bytes]) -> None:
+        """Write the documents of one file; see Format."""
+        for number, document in enumerate(documents):
+            dialect, header, row = document.record
+            # Of two columns of one name the last was read; whatever stands in the other is no column to keep.
+            filled = [
+                document.text if name == self.text_column else value for name, value in zip(header, row, strict=True)
+            ]
+            if not number:
+                stream.write(dialect.mark.encode() + _row_bytes([header], dialect))
+            stream.write(_row_bytes([filled], dialect))
+
+    def untouched(self, document: Document) -> list[str]:
+        """The other columns; see Format."""
+        return [name for name in document.record[1] if name != self.text_column]
 
     def render(self, document: Document) -> dict[str, bytes]:
         """Write one document; see Format."""
         raise ConfigurationError("expected a format that can be written, got csv; choose jsonl")
+
+
+@dataclass(frozen=True, slots=True)
+class _Dialect:
+    """How a file writes its rows."""
+
+    mark: str = ""
+    delimiter: str = ","
+    line_end: str = "\r\n"
+
+
+_PLAIN = _Dialect()
 
 
 def find_delimiter(header_line: str, text_column: str) -> str | None:
@@ -102,7 +136,7 @@ def _rows(rows: _Rows) -> Iterator[tuple[int, list[str]]]:
             yield line, row
 
 
-def _row_bytes(rows: list[list[str]]) -> bytes:
+def _row_bytes(rows: list[list[str]], dialect: _Dialect = _PLAIN) -> bytes:
     out = io.StringIO(newline="")
-    csv.writer(out).writerows(rows)
+    csv.writer(out, delimiter=dialect.delimiter, lineterminator=dialect.line_end).writerows(rows)
     return out.getvalue().encode("utf-8", "surrogateescape")

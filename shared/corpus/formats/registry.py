@@ -5,13 +5,16 @@ from __future__ import annotations
 from shared.corpus.formats.brat import Brat
 from shared.corpus.formats.conll import Conll
 from shared.corpus.formats.csv_table import CsvTable
-from shared.corpus.formats.doccano import Doccano
 from shared.corpus.formats.i2b2_2006 import I2b2Records
-from shared.corpus.formats.jsonl import PlainJsonl
-from shared.corpus.formats.label_studio import LabelStudio
+from shared.corpus.formats.parquet_table import ParquetTable
 from shared.corpus.formats.plain import PlainText
-from shared.corpus.formats.presidio import Presidio
+from shared.corpus.formats.records.doccano import Doccano
+from shared.corpus.formats.records.fhir import Fhir
+from shared.corpus.formats.records.jsonl import PlainJsonl
+from shared.corpus.formats.records.label_studio import LabelStudio
+from shared.corpus.formats.records.presidio import Presidio
 from shared.corpus.formats.tagged_xml import TaggedXml
+from shared.corpus.parsing.decoding import ENCODINGS
 from shared.corpus.parsing.format import Format
 from shared.errors import ConfigurationError
 
@@ -27,15 +30,18 @@ FORMAT_NAMES = (
     "labelstudio",
     "txt",
     "csv",
+    "parquet",
+    "fhir",
 )
 
 
-def make_format(name: str, text_column: str = "text") -> Format:
+def make_format(name: str, text_column: str = "text", encoding: str = ENCODINGS[0]) -> Format:
     """The format of that name.
 
     Args:
         name: one of `FORMAT_NAMES`.
-        text_column: where the text stands, in CSV and plain JSONL.
+        text_column: where the text stands, in CSV, Parquet and plain JSONL.
+        encoding: of text that is no UTF-8, one of ENCODINGS; only FHIR asks, whose texts are wrapped.
 
     Raises:
         ConfigurationError: no such format.
@@ -52,6 +58,8 @@ def make_format(name: str, text_column: str = "text") -> Format:
         LabelStudio(),
         PlainText(),
         CsvTable(text_column),
+        ParquetTable(text_column),
+        Fhir(encoding),
     )
     for format in formats:
         if format.name == name:

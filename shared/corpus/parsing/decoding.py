@@ -13,8 +13,43 @@ from typing import Any
 
 from shared.errors import FormatError
 
+# What notes may be in that are no UTF-8. Windows-1252 is what nearly all of them are that are called ISO 8859-1.
+ENCODINGS = ("utf-8", "windows-1252", "iso-8859-1", "iso-8859-15")
+_PUNCTUATION = frozenset(
+    "\u2018\u2019\u201c\u201d\u201e\u2013\u2014\u2026\u2022\u20ac\u00a0\u00a1\u00a7\u00ab\u00b0\u00b1\u00b2\u00b3\u00b4\u00b7\u00bb\u00bd\u00bf"
+)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def as_utf8(data: bytes, encoding: str) -> bytes:
+    """The bytes of notes in UTF-8: as they are where they are that already, else read as `encoding`, one of ENCODINGS.
+
+    What the encoding has no character for stays as it is, and is refused where it is read.
+    """
+    if encoding == ENCODINGS[0] or data.isascii():
+        return data
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    else:
+        return data
+    try:
+        return data.decode(encoding).encode()
+    except UnicodeDecodeError:
+        return data
+
+
+def looks_western(data: bytes) -> bool:
+    """Whether bytes that are no UTF-8 read as Windows-1252: nearly all that is no ASCII is then a letter or a common mark."""
+    try:
+        text = data.decode("windows-1252")
+    except UnicodeDecodeError:
+        return False
+    others = [character for character in text if not character.isascii()]
+    sound = sum(character.isalpha() or character in _PUNCTUATION for character in others)
+    return bool(others) and sound >= 0.9 * len(others)
 
 
 def decode_utf8(data: bytes, document: str) -> str:
@@ -35,9 +70,13 @@ def decode_utf8(data: bytes, document: str) -> str:
         bad = error.start
     else:
         return text[1:] if data.startswith(codecs.BOM_UTF8) else text
-    raise FormatError(
-        f"expected UTF-8, got byte 0x{data[bad]:02X} at byte {bad}; convert it to UTF-8", document=document
-    )
+    raise FormatError(f"expected UTF-8, got byte 0x{data[bad]:02X} at byte {bad}; {_advice(data)}", document=document)
+
+
+def _advice(data: bytes) -> str:
+    if looks_western(data):
+        return "it looks like Windows-1252: repeat with --encoding windows-1252 if it is, or convert it to UTF-8"
+    return "convert it to UTF-8, or name what it is in by --encoding"
 
 
 def decode_json(data: bytes, document: str) -> Any:
@@ -71,7 +110,8 @@ def refuse_escaped_bytes(text: str, document: str) -> None:
     found = _SURROGATE.search(text)
     if found:
         raise FormatError(
-            f"expected UTF-8, got byte 0x{ord(found.group()) - 0xDC00:02X}; convert it to UTF-8", document=document
+            f"expected UTF-8, got byte 0x{ord(found.group()) - 0xDC00:02X}; {_advice(text.encode('utf-8', 'surrogateescape'))}",
+            document=document,
         )
 
 
@@ -97,6 +137,18 @@ def text_value(value: object, what: str, document: str, place: str = "") -> str:
     """A string, or a clear error that names what it should have been."""
     if isinstance(value, str):
         return value
-    raise FormatError(
-        f"expected {what} to be a string, got {type(value).__name__}; correct it", document=document, place=place
-    )
+    raise FormatError(f"expected {what} to be text, got {kind_of(value)}; correct it", document=document, place=place)
+
+
+def kind_of(value: object) -> str:
+    """What a JSON value is, in words; never the value."""
+    for kinds, words in (
+        (bool, "true or false"),
+        ((int, float), "a number"),
+        (str, "text"),
+        (list, "a list"),
+        (dict, "an object"),
+    ):
+        if isinstance(value, kinds):
+            return words
+    return "nothing"

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import IO, Any, ClassVar
 
 from shared.corpus.parsing.compressed_files import read_bytes
 from shared.document import AnnotatedText, Document
@@ -45,12 +45,14 @@ class Entry:
         place: file, and line or record in it.
         parts: the record's bytes by suffix; brat has two.
         damage: why the rest of the file can't be cut into records.
+        beside: what of its file a format needs to write the record again.
     """
 
     identifier: str
     place: str
     parts: Mapping[str, bytes] = field(repr=False)
     damage: CorpusError | None = None
+    beside: Any = field(default=None, repr=False)
 
 
 class Format(ABC):
@@ -62,6 +64,8 @@ class Format(ABC):
         suffixes: endings of the files that may hold it.
         many: whether one file holds many documents; else each document has its own file or files.
         opening, between, closing: bytes around the records of a file of many.
+        keeps_records: whether a document holds what stood beside it, so that its file can be written as it came.
+        is_text: whether a file is text, in some encoding.
     """
 
     name: str
@@ -71,6 +75,8 @@ class Format(ABC):
     opening: ClassVar[bytes] = b""
     between: ClassVar[bytes] = b""
     closing: ClassVar[bytes] = b""
+    keeps_records: ClassVar[bool] = False
+    is_text: ClassVar[bool] = True
 
     def entries(self, file: Path) -> Iterator[Entry]:
         """Cut a file into records, one in memory at a time.
@@ -103,6 +109,19 @@ class Format(ABC):
             FormatError: the format can't hold this text.
             AnnotationError: it can't hold these spans.
         """
+
+    def rewrite(self, documents: Iterable[Document], stream: IO[bytes]) -> None:
+        """Write the file that documents came from as it came, but for their text, which is that of now; see `keeps_records`.
+
+        Args:
+            documents: of one file, in its order, with their records.
+            stream: where to.
+        """
+        raise NotImplementedError(f"{self.name} keeps no records")
+
+    def untouched(self, document: Document) -> list[str]:
+        """Names of what `rewrite` writes beside the text as it came."""
+        return []
 
 
 def only_part(entry: Entry) -> bytes:

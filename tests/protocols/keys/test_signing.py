@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from foundation.errors import StorageError
 from protocols.errors import SchemaError, SignatureError, UnsignedError
+from protocols.keys.fingerprint import parse_fingerprint
 from protocols.keys.signing import PrivateKey, PublicKey, Signature
 
 KEY = PrivateKey.from_seed(bytes(range(32)))
@@ -151,6 +152,34 @@ def test_the_spoken_fingerprint_holds_all_bits_of_the_other(raw: bytes) -> None:
             number = number * len(alphabet) + alphabet.index(letter)
         groups.append(f"{number:04x}")
     assert "-".join(groups) == key.key_id
+
+
+@given(st.binary(min_size=32, max_size=32), st.sampled_from(["-", " ", "", " - ", "\u2011", "\n"]), st.booleans())
+def test_a_fingerprint_is_the_same_however_it_is_typed(raw: bytes, between: str, capitals: bool) -> None:
+    key = PublicKey(raw)
+    for text in (key.key_id, key.spoken):
+        typed = f" {text.replace('-', between)} "
+        assert parse_fingerprint(typed.upper() if capitals else typed) == key.key_id
+
+
+@pytest.mark.parametrize(
+    ("typed", "received"),
+    [
+        ("", "0 digits"),
+        ("abc", "3 letters"),
+        ("0" * 31, "31 digits"),
+        ("0" * 33, "33 digits"),
+        ("0" * 31 + "g", "32 characters, some of which are in none"),
+        ("0" * 31 + "\u0660", "32 characters, some of which are in none"),
+        ("babad-" * 7 + "babae", "a group 8 that nobody would say"),
+        ("babad-" * 7 + "baba", "39 letters"),
+        ("babad-" * 7 + "baba0", "40 digits"),
+        ("babad-" * 7 + "bazz0", "40 characters, some of which are in none"),
+    ],
+)
+def test_a_mistyped_fingerprint_is_told_from_another_one(typed: str, received: str) -> None:
+    with pytest.raises(SchemaError, match=f"received {received}; it is mistyped"):
+        parse_fingerprint(typed)
 
 
 @pytest.mark.parametrize("text", ["", "AB" * 32, "ab" * 31, "ab" * 33, "zz" * 32, "ab" * 32 + "\n"])

@@ -192,6 +192,6 @@ CASES: dict[str, tuple[str, str | bytes, type[CorpusError], str]] = {
     "gzip in name only": ("x.jsonl.gz", b'{"text": "a"}', FormatError, "gzip"),
     "empty file of many": ("x.jsonl", "", FormatError, "at least one"),
     "empty xml": ("x.xml", "", FormatError, "at least one"),
-    "unknown ending": ("x.docx", "a", FormatError, "x.docx: expected .xml"),
+    "unknown ending": ("x.docx", "a", FormatError, "x.docx: expected notes as text"),
     "unknown root": ("x.xml", "<html/>", FormatError, "name the format"),
 }

@@ -26,7 +26,7 @@ def target(folder: Path, name: str) -> Path:
 
 
 def test_the_contract_covers_every_format() -> None:
-    assert set(ANNOTATED) | {"txt", "csv"} == set(FORMAT_NAMES)
+    assert set(ANNOTATED) | {"txt", "csv", "parquet", "fhir"} == set(FORMAT_NAMES)
 
 
 @pytest.mark.parametrize("name", ANNOTATED)

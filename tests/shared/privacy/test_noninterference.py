@@ -40,7 +40,7 @@ def of(*, hides_casing: bool = False, any_form: Iterable[int] | None = None) -> 
 def test_no_byte_differs_in_any_format(hides_casing: bool) -> None:
     found = measure(of(hides_casing=hides_casing), NOTES, len(NOTES), 7)
     assert found == {form: (len(NOTES), 0) for form in LABELLED_FORMATS}
-    assert set(FORMAT_NAMES) - set(LABELLED_FORMATS) == {"txt", "csv"}
+    assert set(FORMAT_NAMES) - set(LABELLED_FORMATS) == {"txt", "csv", "parquet", "fhir"}
 
 
 def test_the_measurement_finds_lengths_that_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -166,3 +166,18 @@ def test_that_nothing_at_all_was_found_is_said(
     notes = built_loop.notes("fourth")
     said = done(hospital("deid", notes, "--out", tmp_path / "safe", "--workspace", built_loop.site("fourth"))).stdout
     assert ("NOTHING was found" in said) == (not any(spans.values()))
+
+
+def test_notes_in_another_language_are_warned_of_before_anything_is_written(
+    built_loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.txt").write_text(
+        "Die Patientin wurde am Montag von der Ärztin untersucht und klagte über Schmerzen in der Brust, die sie seit einer Woche hatte."
+    )
+    monkeypatch.setattr("command_line.notes.guess_vocabulary", lambda words: "Spanish")
+    deid = ("deid", tmp_path / "a.txt", "--workspace", built_loop.site("fourth"))
+    told = hospital(*deid, "--out", tmp_path / "safe")
+    assert told.exit_code == 0
+    assert told.stderr.startswith("warning: the notes look German and the release Spanish: ")
+    monkeypatch.setattr("site_client.deid.deidentify.write_deidentified", lambda *one, **more: 1 / 0)
+    assert "look German" in hospital(*deid, "--out", tmp_path / "again").stderr

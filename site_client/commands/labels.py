@@ -1,4 +1,4 @@
-"""`site-client check`: probable PHI in the hospital's own labelled notes that nobody has labelled."""
+"""`site-client labels` and `check`: what is labelled in the hospital's own notes, and what may be PHI and is not."""
 
 from __future__ import annotations
 
@@ -10,9 +10,53 @@ import click
 
 from command_line.commands import Computation, examples, json_option, report
 from command_line.notes_options import NotesOptions, notes_options
+from shared.errors import ConfigurationError
 from site_client.commands.options import existing_path, folder_option
 
 _file = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command(
+    epilog=examples("site-client labels labelled-notes/", "site-client labels labelled-notes/ --out our-labels.toml")
+)
+@click.argument("notes", type=existing_path)
+@click.option("--out", type=_file, help="Also write them as a file for --labels, to complete.")
+@folder_option
+@json_option
+@notes_options
+def labels(notes: Path, out: Path | None, root: Path, as_json: bool, **reading: Any) -> None:
+    """List the labels of notes, and what each is called in the release."""
+    from command_line.notes import Notes
+    from foundation.files import write_text
+    from shared.labels import load_scheme_file
+    from site_client import workspace
+    from site_client.checking.label_map import find_labels, label_map
+
+    if out is not None and out.exists():
+        raise ConfigurationError(
+            f"{out}: expected a new file, found one, which somebody may have completed; name another"
+        )
+    scheme = load_scheme_file(workspace.open_workspace(root).release().folder)
+    read = Notes(notes, NotesOptions.of(reading))
+    found = find_labels(read.to_evaluate(), scheme)
+    open_ones = [one.name for one in found if one.category is None]
+    lines = [
+        *read.lines(),
+        *(f"{one.count:7} {one.name} -> {_called(one.category)}" for one in found),
+        f"{len(found)} labels, {len(open_ones)} of which nobody knows: "
+        + ("map them by a file for --labels" if open_ones else "none is left to map"),
+    ]
+    if out is not None:
+        write_text(out, label_map(found, scheme), private=False)
+        lines.append(
+            f"{out}: complete it, then give it to `encode`, `check`, `inspect` and `evaluate` by --labels {out}"
+        )
+    rows = [{"label": one.name, "count": one.count, "category": one.category} for one in found]
+    report({"labels": rows, "unknown": open_ones, "quarantined": read.quarantined}, lines, as_json=as_json)
+
+
+def _called(category: str | None) -> str:
+    return "?" if category is None else category or "hidden; the release has no label for it"
 
 
 @click.command(

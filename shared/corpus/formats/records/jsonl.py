@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from shared.corpus.formats.records.json_records import JsonRecords, Record, identifier_of
 from shared.corpus.parsing.alignment import COUNTINGS, Tag, align, mismatch
-from shared.corpus.parsing.decoding import offset, text_value
-from shared.corpus.parsing.json_records import JsonRecords, Record, identifier_of
+from shared.corpus.parsing.decoding import kind_of, offset, text_value
 from shared.document import AnnotatedText, Annotation, Document
 from shared.errors import AnnotationError, FormatError
 
@@ -64,7 +64,7 @@ def spans_of(value: object, document: str) -> list[Any]:
     """A list, or a clear error."""
     if isinstance(value, list):
         return value
-    raise FormatError(f"expected a list of spans, got {type(value).__name__}; correct it", document=document)
+    raise FormatError(f"expected a list of spans, got {kind_of(value)}; correct it", document=document)
 
 
 def tag_of(item: object, start: str, end: str, category: str, surface: str, document: str, index: int) -> Tag:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import ClassVar
 
-from shared.corpus.formats.jsonl import build, spans_of, tag_of
+from shared.corpus.formats.records.json_records import JsonRecords, Record, identifier_of
+from shared.corpus.formats.records.jsonl import build, spans_of, tag_of
 from shared.corpus.parsing.decoding import text_value
-from shared.corpus.parsing.json_records import JsonRecords, Record, identifier_of
 from shared.document import AnnotatedText, Document
 
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, ClassVar
 
-from shared.corpus.formats.jsonl import build, spans_of
+from shared.corpus.formats.records.json_records import JsonRecords, Record, identifier_of
+from shared.corpus.formats.records.jsonl import build, spans_of
 from shared.corpus.parsing.alignment import Tag
 from shared.corpus.parsing.decoding import offset, text_value
-from shared.corpus.parsing.json_records import JsonRecords, Record, identifier_of
 from shared.document import AnnotatedText, Annotation, Document
 from shared.errors import AnnotationError, FormatError
 

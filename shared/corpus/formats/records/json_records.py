@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any, ClassVar
 
 from shared.corpus.parsing.compressed_files import map_reading_errors, open_bytes
-from shared.corpus.parsing.decoding import decode_json
+from shared.corpus.parsing.decoding import decode_json, kind_of
 from shared.corpus.parsing.format import Entry, Format, only_part, stem_of, suffix_of
 from shared.document import AnnotatedText, Document
 from shared.errors import FormatError
@@ -84,7 +84,7 @@ def identifier_of(record: Record, fallback: str) -> str:
         if isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool)):
             return str(value)
         raise FormatError(
-            f"expected {key} to be a string or a whole number, got {type(value).__name__}; correct it",
+            f"expected {key} to be text or a whole number, got {kind_of(value)}; correct it",
             document=fallback,
         )
     return fallback

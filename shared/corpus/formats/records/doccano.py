@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from shared.corpus.formats.jsonl import build, spans_of, tag_of
+from shared.corpus.formats.records.json_records import JsonRecords, Record, identifier_of
+from shared.corpus.formats.records.jsonl import build, spans_of, tag_of
 from shared.corpus.parsing.alignment import Tag
 from shared.corpus.parsing.decoding import offset, text_value
-from shared.corpus.parsing.json_records import JsonRecords, Record, identifier_of
 from shared.document import AnnotatedText, Document
 from shared.errors import FormatError
 

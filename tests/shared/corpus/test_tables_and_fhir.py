@@ -1,0 +1,208 @@
+"""Tables and FHIR resources out as they came, text aside; notes that are no UTF-8; files that nothing here reads."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from command_line import notes_options
+from shared.corpus import read_corpus, rewrite_corpus
+from shared.corpus.parsing import decoding
+from shared.errors import FormatError
+
+
+def through(path: Path, out: Path, **options: Any) -> list[str]:
+    """The texts of a corpus, and its files written again with each text in capitals."""
+    corpus = read_corpus(path, **options)
+    found = list(corpus)
+    rewrite_corpus((replace(one, text=one.text.upper()) for one in found), corpus.reader, out)
+    return [one.text for one in found]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_table_keeps_columns_delimiter_and_line_ends(
+    delimiter: str, line_end: str, mark: str, tmp_path: Path
+) -> None:
+    rows = [["ward", "text", "id"], ["3b", f'Seen "by"{delimiter} Ana\nagain', "n-1"], ["", "", "n-2"], ["4", "x", ""]]
+    path = tmp_path / "in.csv"
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        stream.write(mark)
+        csv.writer(stream, delimiter=delimiter, lineterminator=line_end).writerows(rows)
+    assert through(path, tmp_path / "out") == [row[1] for row in rows[1:]]
+    written = (tmp_path / "out" / "in.csv").read_bytes().decode()
+    assert written == path.read_bytes().decode().replace(
+        rows[1][1].replace('"', '""'), rows[1][1].upper().replace('"', '""')
+    ).replace("x", "X").replace("teXt", "text")
+
+
+def test_a_compressed_table_in_a_folder_of_folders(tmp_path: Path) -> None:
+    (tmp_path / "in" / "a").mkdir(parents=True)
+    (tmp_path / "in" / "a" / "x.csv.gz").write_bytes(gzip.compress(b"text,ward\nana,3\n"))
+    assert through(tmp_path / "in", tmp_path / "out") == ["ana"]
+    assert gzip.decompress((tmp_path / "out" / "a" / "x.csv.gz").read_bytes()) == b"text,ward\nANA,3\n"
+
+
+def test_a_bad_row_is_left_out_and_set_aside(tmp_path: Path) -> None:
+    (tmp_path / "in.csv").write_bytes(b"text,ward\nana,3\nb\xff,4\none,two,three\nc,5\n")
+    assert through(tmp_path / "in.csv", tmp_path / "out", quarantine=tmp_path / "aside") == ["ana", "c"]
+    assert (tmp_path / "out" / "in.csv").read_bytes() == b"text,ward\nANA,3\nC,5\n"
+    assert (tmp_path / "aside" / "000001.csv").read_bytes() == b"text,ward\r\nb\xff,4\r\n"
+
+
+def test_parquet_keeps_columns_types_and_nulls(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "id": pa.array([7, 8, 9]),
+            "text": pa.array(["ana", None, ""]),
+            "seen": pa.array([1, None, 3], pa.timestamp("s")),
+            "tags": pa.array([["a"], [], None], pa.list_(pa.string())),
+        }
+    )
+    pq.write_table(table, tmp_path / "in.parquet")
+    assert through(tmp_path / "in.parquet", tmp_path / "out") == ["ana", "", ""]
+    corpus = read_corpus(tmp_path / "in.parquet")
+    assert [one.identifier for one in corpus] == ["7", "8", "9"]
+    assert corpus.reader.untouched(next(iter(corpus))) == ["id", "seen", "tags"]
+    written = pq.read_table(tmp_path / "out" / "in.parquet")
+    given = pq.read_table(tmp_path / "in.parquet")
+    assert written.drop_columns("text").equals(given.drop_columns("text"))
+    assert written.column("text").to_pylist() == ["ANA", None, ""]
+
+
+def test_a_table_without_its_column_says_so(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"note": ["Brunhilda"], "text": [3]}), tmp_path / "in.parquet")
+    with pytest.raises(FormatError, match="another type; name the column by --text-column"):
+        list(read_corpus(tmp_path / "in.parquet"))
+    assert through(tmp_path / "in.parquet", tmp_path / "out", text_column="note") == ["Brunhilda"]
+    (tmp_path / "in.parquet").write_bytes((tmp_path / "in.parquet").read_bytes()[:-9])
+    with pytest.raises(FormatError, match="a whole Parquet file") as caught:
+        list(read_corpus(tmp_path / "in.parquet"))
+    assert caught.value.__cause__ is None
+
+
+def attachment(text: str, kind: str = "text/plain", charset: str = "utf-8") -> dict[str, str]:
+    return {"contentType": kind, "data": base64.b64encode(text.encode(charset)).decode()}
+
+
+def document(identifier: str, *attachments: object) -> dict[str, Any]:
+    return {
+        "resourceType": "DocumentReference",
+        "id": identifier,
+        "status": "current",
+        "type": {"coding": [{"system": "http://loinc.org", "code": "11506-3", "display": "Brunhilda"}], "text": "Ana"},
+        "subject": {"reference": "Patient/4711", "display": "Ana Quillfeather"},
+        "text": {"status": "generated", "div": "<div>Ana Quillfeather</div>"},
+        "content": [{"attachment": one} for one in attachments],
+    }
+
+
+def lines(path: Path, *records: object) -> Path:
+    path.write_text("".join(json.dumps(one) + "\n" for one in records), encoding="utf-8")
+    return path
+
+
+def test_fhir_in_and_out(tmp_path: Path) -> None:
+    report = {"resourceType": "DiagnosticReport", "id": "r-1", "status": "final", "conclusion": "señora"}
+    path = lines(
+        tmp_path / "in.ndjson",
+        document("d-1", attachment("mañana"), attachment("%PDF", "application/pdf")),
+        document("d-2", attachment("mañana", "text/plain; charset=iso-8859-1", "latin-1")),
+        report,
+        {**report, "id": "r-2", "presentedForm": [attachment("ana")]},
+    )
+    assert through(path, tmp_path / "out") == ["mañana", "mañana", "señora", "ana"]
+    corpus = read_corpus(path)
+    assert [one.identifier for one in corpus] == ["d-1", "d-2", "r-1", "r-2"]
+    assert sum(corpus.report.notes.values()) == 2
+    written = (tmp_path / "out" / "in.ndjson").read_text(encoding="utf-8")
+    assert "Quillfeather" not in written
+    assert "Ana" not in written
+    assert "Brunhilda" not in written
+    first, _, third, fourth = map(json.loads, written.splitlines())
+    assert first["type"] == {"coding": [{"system": "http://loinc.org", "code": "11506-3"}]}
+    assert (first["id"], first["status"], third["conclusion"]) == ("d-1", "current", "SEÑORA")
+    assert base64.b64decode(first["content"][0]["attachment"]["data"]).decode() == "MAÑANA"
+    assert base64.b64decode(fourth["presentedForm"][0]["data"]) == b"ANA"
+    assert [one.text for one in read_corpus(tmp_path / "out")] == ["MAÑANA", "MAÑANA", "SEÑORA", "ANA"]
+
+
+@pytest.mark.parametrize(
+    ("record", "says"),
+    [
+        ({"resourceType": "Patient", "id": "Ana"}, "another resource"),
+        (document("a"), "text/plain, got none"),
+        (document("a", attachment("x", "application/pdf")), "text/plain, got none"),
+        (document("a", attachment("x"), attachment("y")), "got 2"),
+        (document("a", {"contentType": "text/plain", "url": "http://x"}), "an address"),
+        (document("a", {"contentType": "text/plain", "data": "?"}), "base64"),
+        (document("a", attachment("x", "text/plain; charset=koi8-r")), "charset"),
+        (document("a", {"contentType": "text/plain", "data": "8Q=="}), "UTF-8"),
+        (document("a", 3), "attachments"),
+        ({"resourceType": "DiagnosticReport", "presentedForm": 3}, "a list"),
+    ],
+)
+def test_what_a_resource_can_not_be(record: dict[str, Any], says: str, tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=says):
+        list(read_corpus(lines(tmp_path / "in.ndjson", record)))
+
+
+@pytest.mark.parametrize("encoding", ["windows-1252", "iso-8859-15"])
+def test_notes_that_are_no_utf8_are_read_as_they_are_said_to_be(encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes("Señora, 20 €".encode(encoding))
+    (tmp_path / "b.txt").write_bytes("Señora, 20 €".encode())
+    corpus = read_corpus(tmp_path, encoding=encoding)
+    assert {one.text for one in corpus} == {"Señora, 20 €"}
+    assert f"read as {encoding}: 1" in str(corpus.report)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ("Señora".encode("latin-1"), "looks like Windows-1252: repeat with --encoding windows-1252"),
+        ("20 € – “ja”".encode("cp1252"), "looks like Windows-1252"),
+        (b"\x81\x8d\xfe\xff", "name what it is in by --encoding"),
+    ],
+)
+def test_the_encoding_that_a_note_looks_like_is_named(data: bytes, says: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(data)
+    with pytest.raises(FormatError, match=says):
+        list(read_corpus(tmp_path))
+    (tmp_path / "b.csv").write_bytes(b"text\n" + data)
+    with pytest.raises(FormatError, match=says):
+        list(read_corpus(tmp_path / "b.csv"))
+
+
+def test_the_words_of_the_option_are_those_of_the_reader() -> None:
+    assert notes_options.ENCODINGS == decoding.ENCODINGS
+
+
+def test_stray_files_are_all_named_and_set_aside(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.txt").write_text("Ana")
+    for name in ("b.docx", "c.pdf", "d.rtf", "e"):
+        (notes / name).write_bytes(b"PK\0")
+    with pytest.raises(FormatError, match=r"4 files of other kinds: b\.docx, c\.pdf, d\.rtf, e; save") as caught:
+        read_corpus(notes)
+    assert "--quarantine" in str(caught.value)
+    corpus = read_corpus(notes, quarantine=tmp_path / "aside")
+    assert [one.text for one in corpus] == ["Ana"]
+    assert corpus.report.quarantined == 4
+    assert (tmp_path / "aside" / "000001.docx").read_bytes() == b"PK\0"
+    # Named as text, they are no less likely to be notes.
+    with pytest.raises(FormatError, match="3 files of other kinds"):
+        read_corpus(notes, format="txt")
+    for name in ("b.docx", "c.pdf"):
+        with pytest.raises(FormatError, match="a file of another kind"):
+            read_corpus(notes / name, format="txt")

@@ -1,0 +1,50 @@
+"""A name that was found once is hidden in every mention, whole; line ends stay."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from shared.document import Annotation, Document
+from site_client.deid.mentions import with_repeated
+from site_client.deid.redact import REDACT
+from tests.site_client.deid.notes import annotated
+
+
+def found(text: str, *spans: str) -> Document:
+    """A note in which the first mention of each is found."""
+    return Document("n", text, tuple(Annotation(text.index(one), text.index(one) + len(one), "X") for one in spans))
+
+
+@pytest.mark.parametrize(
+    ("text", "spans", "hidden"),
+    [
+        ("Ana Marchbanks. Dr Ana Marchbanks.", ["Ana Marchbanks"], "[X]. Dr [X]."),
+        ("Ana Marchbanks. ANA  MARCHBANKS, Ana\nMarchbanks", ["Ana Marchbanks"], "[X]. [X], [X]\n[X]"),
+        ("Marchbanks, Marchbanksia, O'Marchbanks", ["Marchbanks"], "[X], Marchbanksia, O'[X]"),
+        ("Seen on 12/03/2019, i.e. 12/03/2019", ["12/03/2019"], "Seen on [X], i.e. 12/03/2019"),
+        ("Rose rose", ["Rose"], "[X] rose"),
+        ("Ana, Ana", ["Ana"], "[X], Ana"),
+        ("a nurse, the nurse", ["nurse"], "a [X], the nurse"),
+    ],
+)
+def test_further_mentions(text: str, spans: list[str], hidden: str) -> None:
+    assert REDACT.turn(with_repeated(found(text, *spans))).text == hidden
+
+
+def test_half_a_mention_becomes_a_whole_one() -> None:
+    text = "Ana Marchbanks; Ana Marchbanks"
+    half = Document("n", text, (Annotation(0, 14, "X"), Annotation(16, 19, "Y")))
+    assert REDACT.turn(with_repeated(half)).text == "[X]; [Y]"
+
+
+@given(annotated())
+def test_nothing_changes_where_nothing_is_said_twice(document: Document) -> None:
+    assert with_repeated(document).annotations == document.annotations
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\u2028", "\n\n", "\n  "])
+def test_a_span_over_the_end_of_a_line_swallows_none(end: str) -> None:
+    text = f"Dr Ana{end}Marchbanks saw"
+    document = Document("n", text, (Annotation(3, len(text) - 4, "X"),))
+    assert REDACT.turn(document).text == f"Dr [X]{end.rstrip(' ')}[X] saw"

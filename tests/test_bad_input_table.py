@@ -1,0 +1,287 @@
+"""What people type and hand over by mistake: one plain line each, two at most, a documented code, and nothing left behind.
+
+A row is a command line, its exit code, and what the line must say. `{name}` stands for a place of the small world below.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.loop import Loop, done, hospital, provider
+from tests.test_exit_codes import TABLE
+
+HEX = "0001-0203-0405-0607-0809-0a0b-0c0d-0e0f"
+SPOKEN = "babad-bamag-bibaj-bimal-boban-bomar-bubat-bumaz"
+
+# No regular expression and no name of a class belongs into a message to a person.
+PROGRAMMER = re.compile(
+    r"\[\^|\[0-9|\[a-z|\\[dwsx]|\(\?|<class|\b(?!DocumentReference|DiagnosticReport|OperationOutcome|WebAnno)[A-Z][a-z]+(?:[A-Z][a-z]+)+\b|\b[A-Za-z]+Error\b|\bNone\b"
+)
+
+# command line, exit code, what its line says.
+ROWS: list[tuple[str, int, str]] = [
+    # A fingerprint that nobody can have said, and one that is another.
+    (f"site-client pull {{releases}} --fingerprint {HEX[:-1]} --workspace {{bare}}", 2, "31 digits"),
+    (f"site-client pull {{releases}} --fingerprint {HEX[:-1]}g --workspace {{bare}}", 2, "mistyped"),
+    (f"site-client pull {{releases}} --fingerprint {HEX}-0e0f --workspace {{bare}}", 2, "36 digits"),
+    (f"site-client pull {{releases}} --fingerprint {SPOKEN[:-1]} --workspace {{bare}}", 2, "39 letters"),
+    (f"site-client pull {{releases}} --fingerprint {SPOKEN[:-1]}e --workspace {{bare}}", 2, "group 8"),
+    ("site-client pull {releases} --fingerprint '' --workspace {bare}", 2, "0 digits"),
+    (f"site-client pull {{releases}} --fingerprint {HEX} --workspace {{bare}}", 30, "another one"),
+    (f"site-client pull {{releases}} --fingerprint '{HEX.upper()}' --workspace {{bare}}", 30, "another one"),
+    (f"site-client pull {{releases}} --fingerprint {SPOKEN} --workspace {{bare}}", 30, "another one"),
+    ("site-client pull {releases} --workspace {bare}", 30, "--fingerprint"),
+    (f"aggregator site add {{request}} --fingerprint {HEX[1:]} --workspace {{provider}}", 2, "31 digits"),
+    (f"aggregator site add {{request}} --fingerprint {HEX} --workspace {{provider}}", 21, "another"),
+    (
+        f"aggregator site add {{request}} --fingerprint '{SPOKEN.replace('-', ' ')}' --workspace {{provider}}",
+        21,
+        "another",
+    ),
+    ("site-client release-code --compare zzz --workspace {north}", 2, "mistyped"),
+    (f"site-client release-code --compare {SPOKEN} --workspace {{north}}", 36, "another one"),
+    # What is no share, or another hospital's.
+    ("site-client inspect {text} --workspace {north}", 8, "a file without it"),
+    ("site-client inspect {folder} --workspace {north}", 8, "a folder"),
+    ("site-client inspect {alone} --workspace {north}", 8, "copy both together"),
+    ("site-client inspect {south}.parquet --workspace {north}", 12, "a share of this workspace"),
+    ("site-client inspect nothing.parquet --workspace {north}", 2, "does not exist"),
+    ("site-client submit {text} --to-folder stick --workspace {north}", 8, "a file without it"),
+    ("site-client submit {alone} --to-folder stick --workspace {north}", 8, "copy both together"),
+    ("site-client submit {south}.parquet --to-folder stick --workspace {north}", 12, "a share of this workspace"),
+    ("site-client submit {south}.parquet --to-folder stick --workspace {bare}", 12, "a share of this workspace"),
+    ("site-client submit {folder} --to-folder stick --workspace {north}", 2, "is a directory"),
+    ("site-client submit {north}.parquet --to-folder stick --ca {text} --workspace {north}", 2, "--to-folder"),
+    ("site-client withdraw 99 --to-folder stick --workspace {north}", 30, "share 99"),
+    ("site-client withdraw zz --to-folder stick --workspace {north}", 8, "zz: expected a share"),
+    ("site-client withdraw {south}.parquet --to-folder stick --workspace {north}", 12, "a share of this workspace"),
+    ("site-client receipts {folder} --workspace {north}", 30, "found none"),
+    ("site-client receipts {text} --workspace {north}", 2, "is a file"),
+    # Ledger, log, keys.
+    ("site-client ledger verify --known zzz --workspace {north}", 2, "3 characters; it is mistyped"),
+    (f"site-client ledger verify --known {'z' * 64} --workspace {{north}}", 2, "some of which are in none"),
+    ("site-client ledger verify --known '' --workspace {north}", 2, "0 characters"),
+    (f"site-client ledger verify --known {'ab' * 32} --workspace {{north}}", 31, "found none"),
+    ("site-client log compare {text} --workspace {north}", 10, "checkpoint"),
+    ("site-client log compare {empty} --workspace {north}", 10, "checkpoint"),
+    ("site-client log export missing/a.checkpoint --workspace {north}", 8, "make the folder"),
+    ("site-client log export a.checkpoint --workspace {bare}", 30, "site-client pull"),
+    ("site-client keys accept {text} --workspace {north}", 10, "JSON"),
+    ("site-client keys rotate --workspace {bare}", 30, "site-client pull"),
+    ("site-client keys rotate --out missing/a.json --overlap-days 400 --workspace {north}", 2, "overlap-days"),
+    # Making and joining.
+    ("site-client init {text} --site a", 30, "found a file"),
+    ("site-client init {north} --site a", 30, "found a workspace"),
+    ("site-client init new", 2, "--site"),
+    ("site-client init new --site 'St Anne'", 2, "lower-case letters"),
+    ("site-client init new --site ''", 2, "lower-case letters"),
+    ("site-client init new --site a --nonsense", 2, "--nonsense"),
+    ("site-client enrol --out missing/a.json --workspace {bare}", 8, "make the folder"),
+    ("site-client enrol --out {folder} --workspace {bare}", 2, "is a directory"),
+    ("site-client enrol --workspace {bare}", 2, "--out"),
+    ("site-client enrol --out a.json --workspace {folder}", 30, "site-client init"),
+    ("site-client enrol --out a.json --workspace {text}", 30, "site-client init"),
+    ("site-client enrol --out a.json", 30, "site-client init"),
+    ("aggregator init {text}", 20, "found a file"),
+    ("aggregator init {provider}", 20, "found a workspace"),
+    ("aggregator init new --scheme nothing", 2, "label scheme"),
+    ("aggregator init new --name 'two words'", 2, "two words"),
+    ("aggregator init new --database postgresql://u:secret@127.0.0.1:1/x", 2, "without a password"),
+    ("aggregator init new --database postgresql://u@127.0.0.1:1/x", 8, "database"),
+    ("aggregator init new --database mysql://u@127.0.0.1:1/x", 2, "database"),
+    ("aggregator site add {text} --fingerprint " + HEX + " --workspace {provider}", 10, "JSON"),
+    ("aggregator site revoke zz --reason lost --workspace {provider}", 21, "zz: expected an enrolled site"),
+    ("aggregator site list --workspace {folder}", 20, "aggregator init"),
+    # The provider's shares.
+    ("aggregator shares show zz --workspace {provider}", 21, "zz: expected the first digits"),
+    ("aggregator shares show '' --workspace {provider}", 21, "an empty digest"),
+    (f"aggregator shares show {'ab' * 32} --workspace {{provider}}", 21, "no share with it"),
+    ("aggregator shares withdraw zz --name A --reason B --workspace {provider}", 21, "no share with it"),
+    ("aggregator ingest {text} --workspace {provider}", 10, "expected a bundle"),
+    ("aggregator ingest {empty} --workspace {provider}", 13, "fewer bytes"),
+    ("aggregator ingest --workspace {provider}", 2, "files or folders"),
+    ("aggregator ingest nothing --workspace {provider}", 2, "does not exist"),
+    # Where releases come from.
+    ("site-client pull {folder} --workspace {bare}", 30, "release repository"),
+    ("site-client pull nothing --workspace {bare}", 30, "release repository"),
+    ("site-client pull --workspace {bare}", 30, "give it once"),
+    ("site-client pull ftp://localhost/releases --workspace {bare}", 30, "https://"),
+    ("site-client pull {releases} --ca {text} --workspace {bare}", 2, "leave them out"),
+    ("site-client pull {releases} --proxy http://proxy:3128 --workspace {north}", 2, "leave them out"),
+    ("site-client pull https://127.0.0.1:1/releases --workspace {bare}", 33, "nothing listens there"),
+    ("site-client pull https://no-such-host.invalid/releases --workspace {bare}", 33, "no host has that name"),
+    ("site-client pull https://127.0.0.1:1/releases --ca {text} --workspace {bare}", 30, "certificates in PEM"),
+    ("site-client pull https://127.0.0.1:1/releases --proxy nonsense --workspace {bare}", 30, "proxy"),
+    ("site-client pull {releases} --max-size 0 --workspace {bare}", 2, "max-size"),
+    ("site-client pull {releases} --accept-unprotected --workspace {north}", 32, "--approver"),
+    # Notes.
+    ("site-client deid {word} --out out --workspace {fourth}", 3, "save it as plain text"),
+    ("site-client deid {word} --format txt --out out --workspace {fourth}", 3, "save it as plain text"),
+    ("site-client deid {mixed} --out out --workspace {fourth}", 3, "b.docx, c.pdf"),
+    ("site-client deid {latin} --out out --workspace {fourth}", 3, "--encoding windows-1252"),
+    ("site-client deid {latin} --encoding klingon --out out --workspace {fourth}", 2, "windows-1252"),
+    ("site-client deid {nothing} --out out --workspace {fourth}", 3, "got empty files"),
+    ("site-client deid {folder} --out out --workspace {fourth}", 3, "got none"),
+    ("site-client deid {text} --format klingon --out out --workspace {fourth}", 2, "expected a format"),
+    ("site-client deid {text} --format jsonl --out out --workspace {fourth}", 3, ""),
+    ("site-client deid {table} --out out --workspace {fourth}", 3, "--text-column"),
+    ("site-client deid {table} --text-column zz --out out --workspace {fourth}", 3, "'zz'"),
+    ("site-client deid {parquet} --out out --workspace {fourth}", 3, "whole Parquet file"),
+    ("site-client deid {fhir} --out out --workspace {fourth}", 3, "another resource"),
+    ("site-client deid {nojson} --out out --workspace {fourth}", 3, "JSON"),
+    ("site-client deid {notext} --out out --workspace {fourth}", 3, "got nothing"),
+    ("site-client deid {text} --out {mixed} --workspace {fourth}", 2, "new folder"),
+    ("site-client deid {text} --out out --mode klingon --workspace {fourth}", 2, "redact"),
+    ("site-client deid {text} --workspace {fourth}", 2, "--out"),
+    ("site-client deid nothing --out out --workspace {fourth}", 2, "does not exist"),
+    ("site-client deid {text} --out out --workspace {north}", 30, "pull a pipeline release"),
+    ("site-client deid {text} --out out --workspace {bare}", 30, "site-client pull"),
+    ("site-client evaluate {text} --workspace {fourth}", 3, "nobody has labelled"),
+    ("site-client evaluate {unknown} --workspace {fourth}", 3, "'SPACESHIP' (1), 'STARDATE' (1)"),
+    ("site-client encode {text} --out a.parquet --workspace {north}", 3, "nobody has labelled"),
+    ("site-client encode {unknown} --out a.parquet --workspace {north}", 3, "site-client labels"),
+    ("site-client encode {notes} --out a.csv --workspace {north}", 10, ""),
+    ("site-client encode {notes} --out missing/a.parquet --workspace {north}", 8, "make the folder"),
+    ("site-client encode {notes} --out {north}.parquet --workspace {north}", 2, "which was submitted"),
+    ("site-client encode {notes} --out a.parquet --labels {text} --workspace {north}", 2, "TOML"),
+    ("site-client encode {notes} --out a.parquet --labels nothing.toml --workspace {north}", 8, "nothing.toml"),
+    ("site-client encode {notes} --out a.parquet --advantage-quantile 0.5 --workspace {north}", 2, "--max-advantage"),
+    ("site-client encode {notes} --out a.parquet --hide-above 2 --workspace {north}", 2, "hide-above"),
+    ("site-client encode {notes} --out a.parquet --quarantine {notes} --workspace {north}", 2, "another"),
+    ("site-client encode {notes} --out a.parquet --accept-unprotected --workspace {north}", 32, "--approver"),
+    ("site-client labels {text} --workspace {north}", 3, "got none"),
+    ("site-client labels {unknown} --out {text} --workspace {north}", 2, "new file"),
+    ("site-client labels {unknown} --workspace {bare}", 30, "site-client pull"),
+    ("site-client check {text} --workspace {north}", 3, "nobody has labelled"),
+    ("site-client check {notes} --least 3 --workspace {north}", 2, "least"),
+    # Policy, and what is no command.
+    ("site-client policy set --least-cluster 0 --workspace {north}", 2, ""),
+    ("site-client policy set --enable klingon --workspace {north}", 2, "klingon"),
+    ("site-client policy show --workspace {folder}", 30, "site-client init"),
+    ("site-client fly", 2, "fly"),
+    ("aggregator fly", 2, "fly"),
+    ("site-client ledger fly", 2, "fly"),
+]
+# The same, and what a program reads then.
+JSON = [
+    "site-client ledger verify --known zzz --workspace {north} --json",
+    "site-client inspect {text} --workspace {north} --json",
+    "aggregator shares show zz --workspace {provider} --json",
+    "site-client deid {word} --out out --workspace {fourth} --json",
+    "site-client fly --json",
+    "aggregator ingest {text} --workspace {provider} --json",
+]
+
+
+@pytest.fixture(scope="module")
+def world(built_loop: Loop, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The places that rows name; nobody may change anything in them."""
+    root = tmp_path_factory.mktemp("world")
+    bare = root / "bare"
+    assert hospital("init", bare, "--site", "bare").exit_code == 0
+    request = root / "bare.request.json"
+    assert hospital("enrol", "--out", request, "--workspace", bare).exit_code == 0
+    made: dict[str, bytes] = {
+        "text": b"Seen by Ana Marchbanks.",
+        "word": b"PK\3\4\0\0",
+        "latin": "Se\u00f1ora Marchbanks".encode("latin-1"),
+        "empty": b"",
+        "nothing": b"",
+        "table": b"id,note\n1,Seen\n",
+        "parquet": b"PAR1" + bytes(40),
+        "fhir": b'{"resourceType": "Patient", "id": "4711"}\n',
+        "nojson": b"{",
+        "notext": b'{"id": "a", "text": null}\n',
+        "unknown": b'{"id": "a", "text": "Ana, 2019", "annotations": [{"start": 0, "end": 3, "category": "SPACESHIP"}, '
+        b'{"start": 5, "end": 9, "category": "STARDATE"}]}\n',
+    }
+    endings = {"word": "docx", "table": "csv", "parquet": "parquet", "fhir": "ndjson"}
+    endings |= dict.fromkeys(("nothing", "nojson", "notext", "unknown"), "jsonl")
+    places = {name: root / f"{name}.{endings.get(name, 'txt')}" for name in made}
+    for name, data in made.items():
+        places[name].write_bytes(data)
+    for name in ("folder", "mixed"):
+        (root / name).mkdir()
+    for name in ("a.txt", "b.docx", "c.pdf"):
+        (root / "mixed" / name).write_bytes(b"Seen")
+    shutil.copy(built_loop.root / "north.parquet", root / "alone.parquet")
+    return {
+        **places,
+        "root": root,
+        "folder": root / "folder",
+        "mixed": root / "mixed",
+        "alone": root / "alone.parquet",
+        "notes": built_loop.notes("north"),
+        "south": built_loop.site("south"),
+        "bare": bare,
+        "request": request,
+        "north": built_loop.site("north"),
+        "fourth": built_loop.site("fourth"),
+        "provider": built_loop.provider,
+        "releases": built_loop.releases,
+    }
+
+
+def traces(*folders: Path) -> dict[str, tuple[int, int]]:
+    """Every file and folder below, with its size and when it was changed, but for what an open database keeps beside it."""
+    return {
+        str(path): (path.stat().st_size, path.stat().st_mtime_ns)
+        for folder in folders
+        for path in folder.rglob("*")
+        if path.is_file() and not path.name.endswith(("-shm", "-wal"))
+    }
+
+
+@pytest.mark.parametrize(("line", "code", "says"), ROWS, ids=[line for line, _, _ in ROWS])
+def test_one_plain_line_its_code_and_nothing_left(
+    line: str, code: int, says: str, world: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    # A workspace that the environment names would take part.
+    monkeypatch.delenv("DEID_COMMONS_SITE", raising=False)
+    watched = {world["root"], world["north"], world["fourth"], world["provider"]}
+    before = traces(*watched)
+    program, *words = [word.format(**world) for word in shlex.split(line)]
+    result = {"site-client": hospital, "aggregator": provider}[program](*words)
+    assert result.exit_code == code, (result.output, result.exception)
+    assert code in TABLE
+    errors = result.stderr.splitlines()
+    assert errors
+    assert len(errors) <= 2
+    assert errors[-1].startswith("error: ")
+    assert says in result.stderr
+    assert "Traceback" not in result.output
+    plain = result.stderr
+    for place in sorted(map(str, world.values()), key=len, reverse=True):
+        plain = plain.replace(place, "")
+    assert not PROGRAMMER.search(plain), PROGRAMMER.search(plain)
+    assert traces(*watched) == before
+    assert not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize("line", JSON)
+def test_a_program_reads_the_same(
+    line: str, world: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    program, *words = [word.format(**world) for word in shlex.split(line)]
+    result = {"site-client": hospital, "aggregator": provider}[program](*words)
+    told = json.loads(result.stdout)
+    if "ingest" in words:
+        # What was done is told whatever ends the run.
+        assert told["shares"] or "error" in told
+        return
+    assert told == {"error": result.stderr.removeprefix("error: ").strip(), "exit_code": result.exit_code}
+
+
+def test_a_stick_that_was_taken_in_before_says_so(built_loop: Loop, tmp_path: Path) -> None:
+    stick = shutil.copytree(built_loop.stick, tmp_path / "stick")
+    told = done(provider("ingest", stick, "--workspace", built_loop.provider)).stdout
+    assert told.splitlines() == ["north share 1: accepted, already here", "south share 1: accepted, already here"]
