@@ -163,12 +163,13 @@ class Selection(Defence):
 
     def train(self, material: PoolMaterial) -> Defended:
         """See Defence."""
-        taken = self.choose(material)
-        # A lower rate is a lower weight among the others, not a shorter training: a small provider beside a large hospital
-        # would else stop before either is learnt.
-        with material.pool({path: replace(one, rate=1.0) for path, one in taken.items()}) as whole:
-            steps = material.config.epochs * -(-whole.sentences // material.config.batch)
-        config = replace(material.config, least_steps=max(steps, material.config.least_steps))
+        taken, config = self.choose(material), material.config
+        if any(one.rate < 1 for one in taken.values()):
+            # A lower rate is a lower weight among the others, not a shorter training: a small hospital beside a large one
+            # would else keep both from being learnt.
+            with material.pool({path: replace(one, rate=1.0) for path, one in taken.items()}) as whole:
+                steps = config.epochs * -(-whole.sentences // config.batch)
+            config = replace(config, least_steps=max(steps, config.least_steps))
         with material.pool(taken) as pool:
             head = material.learn(pool, material.tags, config, shape=material.shape, progress=material.progress)
             return Defended(head, pool.sentences, pool.tokens, count_left_out(material, taken))
