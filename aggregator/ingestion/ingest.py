@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sqlalchemy import select
@@ -77,7 +77,7 @@ class Decision:
     reason_code: str
     reason: str
     receipt: bytes
-    known: bool = False
+    known: bool = field(default=False, compare=False)
 
     def as_json(self) -> dict[str, object]:
         """All but the receipt, which is a file of its own."""
