@@ -159,6 +159,9 @@ def forget(workspace: Path) -> None:
 def share(loop: Loop, name: str) -> Path:
     """Encode a hospital's notes and submit them; returns the submitted bundle."""
     out = loop.root / f"{name}.parquet"
+    # `encode` does not write over a share that was submitted.
+    for left in loop.root.glob(f"{out.name}*"):
+        left.unlink()
     done(hospital("encode", loop.notes(name), "--out", out, "--workspace", loop.site(name)))
     way = ("--approver", "Dr Ünal", "--to-folder", loop.stick)
     return Path(values(hospital("submit", out, *way, "--workspace", loop.site(name), "--json"))["bundle"])

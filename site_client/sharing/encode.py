@@ -241,7 +241,7 @@ def encode(
 
 def _require_not_submitted(workspace: Workspace, out: Path) -> None:
     """What was handed over must be there to be looked at, sent again and withdrawn."""
-    if not manifest_path(out).exists():
+    if not out.exists() or not manifest_path(out).exists():
         return
     try:
         manifest = signed_manifest(workspace, out)
