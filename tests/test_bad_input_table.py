@@ -5,11 +5,14 @@ A row is a command line, its exit code, and what the line must say. `{name}` sta
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import re
 import shlex
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -184,6 +187,10 @@ JSON = [
 def world(built_loop: Loop, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """The places that rows name; nobody may change anything in them."""
     root = tmp_path_factory.mktemp("world")
+    # What stands in the log beside the database would be written into it whenever the last connection of an earlier test goes.
+    gc.collect()
+    with closing(sqlite3.connect(built_loop.provider / "registry.sqlite")) as registry:
+        registry.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     bare = root / "bare"
     assert hospital("init", bare, "--site", "bare").exit_code == 0
     request = root / "bare.request.json"
