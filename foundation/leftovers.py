@@ -7,7 +7,6 @@ folder removes it. Where a file system knows no locks, nothing is removed.
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import secrets
@@ -17,14 +16,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-try:
-    from foundation.locks import lock_at_once
-except ImportError:  # A system without such locks.
-
-    def lock_at_once(handle: int) -> None:
-        """There are none."""
-        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
-
+from foundation.locks import lock
 
 # So many characters of a name leave room for the rest of the temporary one, whatever alphabet they are of.
 NAME_CHARACTERS = 50
@@ -65,7 +57,7 @@ def is_held(path: Path) -> bool:
     except OSError:
         return True
     try:
-        lock_at_once(handle)
+        lock(handle, wait=False)
     except OSError:
         return True
     finally:
@@ -91,7 +83,7 @@ def sweep_leftovers(folder: Path) -> None:
 def _remove_if_left(path: Path) -> None:
     handle = _open(path)
     try:
-        lock_at_once(handle)
+        lock(handle, wait=False)
         mode = os.fstat(handle).st_mode
         if stat.S_ISDIR(mode):
             shutil.rmtree(path, ignore_errors=True)
@@ -108,7 +100,7 @@ def _open(path: Path) -> int:
 
 def _take_lock(handle: int) -> bool:
     try:
-        lock_at_once(handle)
+        lock(handle, wait=False)
     except BlockingIOError:
         return False
     except OSError:

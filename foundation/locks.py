@@ -1,14 +1,19 @@
-"""Locks between processes. A module of its own, since `fcntl` is not there on every system."""
+"""Locks between processes, of the kernel: it gives them back when the process ends, however it ends.
+
+A module of its own, and one that any system can import: Windows has no `fcntl`, macOS no locks of numbers. Whoever asks for a
+lock that the system has not gets an OSError, ENOLCK, and nothing goes on without its lock.
+"""
 
 from __future__ import annotations
 
-import fcntl
+import errno
 import os
 import shutil
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import ModuleType
 
 from foundation.errors import StorageError
 from foundation.os_errors import map_os_errors
@@ -26,14 +31,15 @@ def lock_folder(folder: Path) -> Iterator[None]:
         StorageError: there is no such folder.
     """
     with map_os_errors(folder):
+        posix = _posix()
         handle = os.open(folder, os.O_RDONLY)
     try:
         with map_os_errors(folder):
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            lock(handle)
         yield
     finally:
         # First: whatever becomes of the closing, the lock must not outlive the block.
-        fcntl.flock(handle, fcntl.LOCK_UN)
+        posix.flock(handle, posix.LOCK_UN)
         os.close(handle)
 
 
@@ -60,20 +66,34 @@ def hold_scratch(path: Path) -> Iterator[Path]:
         os.close(handle)
 
 
-def lock_at_once(handle: int) -> None:
+def lock(handle: int, *, wait: bool = True) -> None:
     """Locks an open file or folder until it is closed.
 
+    Args:
+        handle: its descriptor.
+        wait: whether to wait for whoever has it.
+
     Raises:
-        BlockingIOError: another has locked it.
+        BlockingIOError: another has locked it, and nobody waits.
         OSError: here is no such lock.
     """
-    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    posix = _posix()
+    posix.flock(handle, posix.LOCK_EX | (0 if wait else posix.LOCK_NB))
+
+
+def _posix() -> ModuleType:
+    try:
+        import fcntl
+    except ImportError as error:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK)) from error
+    return fcntl
 
 
 def _open_alone(folder: Path) -> int:
     """A folder, made where it is missing, open and locked."""
     while True:
         with map_os_errors(folder):
+            _posix()
             folder.mkdir(mode=0o700, exist_ok=True)
             try:
                 handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -93,7 +113,7 @@ def _open_alone(folder: Path) -> int:
 
 def _lock_or_say_who(handle: int, folder: Path) -> None:
     try:
-        lock_at_once(handle)
+        lock(handle, wait=False)
     except BlockingIOError as error:
         holder = "another process"
         with suppress(OSError, ValueError):
@@ -134,15 +154,18 @@ def lock_number(file: Path, number: int, *, wait: bool = True) -> Iterator[bool]
         whether the block has it.
 
     Raises:
-        StorageError: the file can't be made.
+        StorageError: the file can't be made, or here are no such locks: only Linux has them.
     """
     with map_os_errors(file):
+        posix = _posix()
+        if not hasattr(posix, "F_OFD_SETLK"):
+            raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
         handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         # A lock of the open file: other locks of a range belong to the process, and threads would share it.
-        asked = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, number, 1, 0)
+        asked = struct.pack("hhqqi4x", posix.F_WRLCK, os.SEEK_SET, number, 1, 0)
         try:
-            fcntl.fcntl(handle, fcntl.F_OFD_SETLKW if wait else fcntl.F_OFD_SETLK, asked)
+            posix.fcntl(handle, posix.F_OFD_SETLKW if wait else posix.F_OFD_SETLK, asked)
             held = True
         except BlockingIOError:
             held = False

@@ -25,6 +25,13 @@ def storage_error(path: Path, error: OSError) -> StorageError:
         return StorageError(
             "room for the file", received=f"a full disk ({reason})", advice="free some space and repeat", place=place
         )
+    if error.errno == errno.ENOLCK:
+        return StorageError(
+            "a system and a disk that have file locks",
+            received=reason,
+            advice="use a local disk on Linux or macOS (a provider: on Linux), on Windows inside WSL 2",
+            place=place,
+        )
     if error.errno == errno.ENOENT and not path.parent.is_dir():
         return StorageError(
             "a folder that it lies in",

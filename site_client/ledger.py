@@ -12,7 +12,6 @@ site's key can write another history; the provider's audit log is the other half
 from __future__ import annotations
 
 import datetime
-import fcntl
 import hashlib
 import os
 from collections.abc import Collection, Iterator, Mapping
@@ -23,6 +22,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from foundation.files import flush
+from foundation.locks import lock
 from foundation.os_errors import map_os_errors
 from protocols.canonical import Json, canonical_bytes, parse_canonical
 from protocols.errors import ProtocolError
@@ -167,7 +167,7 @@ def _locked(path: Path) -> Iterator[BinaryIO]:
     """The ledger for one writer at a time; it is made where there is none."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     with open(descriptor, "r+b", buffering=0) as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        lock(file.fileno())
         yield file
 
 

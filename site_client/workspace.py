@@ -304,7 +304,8 @@ def create(root: Path, site: str, *, approval_required: bool = True, passphrase:
         approval_required=approval_required,
         passphrase=passphrase or ask_when_needed(),
     )
-    with new_tree(root, ("keys", "releases")):
+    # Under its lock, so that where there are no locks there is no workspace either.
+    with new_tree(root, ("keys", "releases")), lock_folder(root):
         (root / "keys").chmod(0o700)
         key.save(workspace.private_key(key.public_key.key_id), passphrase)
         workspace.noise_secret()

@@ -6,7 +6,6 @@ ends, so a folder whose lock is free is nobody's. Locks work between containers 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import tempfile
@@ -14,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from foundation.locks import lock_folder
+from foundation.locks import lock, lock_folder
 from foundation.os_errors import map_os_errors
 
 
@@ -30,7 +29,7 @@ def opening_folder(staging: Path) -> Iterator[Path]:
         # Under the lock of the parent, so that none is taken for abandoned between its making and its locking.
         with lock_folder(staging):
             folder = Path(tempfile.mkdtemp(dir=staging))
-            handle = _lock(folder, fcntl.LOCK_EX)
+            handle = _locked(folder)
     try:
         yield folder
     finally:
@@ -50,7 +49,7 @@ def sweep(staging: Path) -> int:
     with map_os_errors(staging), lock_folder(staging):
         for folder in staging.iterdir():
             try:
-                handle = _lock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                handle = _locked(folder, wait=False)
             except OSError:
                 # In use, gone, or not ours: another user's, or a file that somebody put here.
                 continue
@@ -62,10 +61,10 @@ def sweep(staging: Path) -> int:
     return swept
 
 
-def _lock(folder: Path, how: int) -> int:
+def _locked(folder: Path, *, wait: bool = True) -> int:
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        fcntl.flock(handle, how)
+        lock(handle, wait=wait)
     except BaseException:
         os.close(handle)
         raise

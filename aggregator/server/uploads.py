@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import datetime
 import errno
-import fcntl
 import hashlib
 import os
 import secrets
@@ -39,6 +38,7 @@ from aggregator.server.authentication import Caller
 from aggregator.server.limits import Limits
 from aggregator.server.waiting import Turns
 from foundation.files import flush
+from foundation.locks import lock
 from foundation.os_errors import map_os_errors
 from protocols.http.messages import MAX_CHUNK_BYTES, UploadRequest
 
@@ -236,7 +236,7 @@ class Uploads:
     def _advance(self, upload: Upload, end: int, arrived: IO[bytes]) -> None:
         """Writes a piece that is whole, and moves the offset behind it."""
         with self.path(upload).open("r+b") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            lock(file.fileno())
             # Who was faster has moved the offset, and what lies in front of it counts.
             _check_place(self.find(upload.site, upload.id), upload.offset)
             file.seek(upload.offset)

@@ -246,15 +246,20 @@ def inspect_share(
     type=click.Choice(MODES),
     help=describe_modes(),
 )
+@click.option(
+    "--ignore-labels",
+    is_flag=True,
+    help="Hide only what the pipeline finds, as if the notes had no labels: to see what it is worth, not to share notes.",
+)
 @folder_option
 @json_option
 @notes_options
-def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading: Any) -> None:
+def deid(notes: Path, out: Path, mode: str, ignore_labels: bool, root: Path, as_json: bool, **reading: Any) -> None:
     """Find PHI in notes, and hide it."""
     from command_line.notes import Notes, warn_of_language
     from shared.pipeline.pipeline import load_pipeline
     from site_client import workspace
-    from site_client.deid.deidentify import require_empty, write_deidentified
+    from site_client.deid.deidentify import require_empty, without_labels, write_deidentified
     from site_client.deid.journal import FOLDER, Resumed
     from site_client.policy.enforcing import Step, judge_release, require_kept
 
@@ -273,7 +278,8 @@ def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading
             tell(f"{finder.known} notes were done before an earlier run was cut; it goes on behind them")
         total = read.corpus.count() if bar.drawn else 0
         try:
-            done = write_deidentified(finder, read, out, MODES[mode], bar, source=read.corpus.reader, total=total)
+            documents = without_labels(read) if ignore_labels else read
+            done = write_deidentified(finder, documents, out, MODES[mode], bar, source=read.corpus.reader, total=total)
         except KeyboardInterrupt:
             if finder.kept:
                 tell("the same command goes on where this one was cut")
@@ -284,6 +290,7 @@ def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading
         f"{done.documents} documents in {out}, {sum(done.spans.values())} spans: "
         + (", ".join(f"{name} {count}" for name, count in sorted(done.spans.items())) or "none"),
         *_older_pipeline_lines(opened),
+        *([_by_labels(done.labels)] if done.labels else []),
         *(
             [f"as they came, and NOT de-identified, stand beside the text: {', '.join(done.untouched)}"]
             if done.untouched
@@ -295,6 +302,7 @@ def deid(notes: Path, out: Path, mode: str, root: Path, as_json: bool, **reading
     result = {
         "documents": done.documents,
         "spans": dict(done.spans),
+        "labels": done.labels,
         "untouched": list(done.untouched),
         "quarantined": read.quarantined,
     }
@@ -333,6 +341,11 @@ def evaluate(notes: Path, root: Path, everything: bool, seed: int, as_json: bool
     result = evaluate_all(pairs, rng=np.random.default_rng(seed), sentences=count_sentences)
     values = {**evaluation_json(result), "quarantined": read.quarantined}
     report(values, [*read.lines(), as_table(result, blocks=None if everything else HEADLINES)], as_json=as_json)
+
+
+def _by_labels(count: int) -> str:
+    spans = "1 span is" if count == 1 else f"{count} spans are"
+    return f"{spans} hidden whole only because the notes have labels; --ignore-labels shows what the pipeline finds by itself"
 
 
 def _older_pipeline_lines(opened: Workspace) -> list[str]:

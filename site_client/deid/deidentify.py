@@ -4,17 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from shared.corpus import rewrite_corpus, write_corpus
 from shared.corpus.parsing.format import Format
-from shared.document import Document
+from shared.document import Annotation, Document
 from shared.errors import ConfigurationError
 from shared.progress import Progress, silent
 from site_client.deid.journal import Annotator
 from site_client.deid.mentions import join_spans, with_repeated
 from site_client.deid.mode import Mode
+
+
+@dataclass
+class Tally:
+    """What was found.
+
+    Args:
+        spans: how many of each category.
+        labels: how many of them the pipeline did not find whole: the note brought them along as labels.
+    """
+
+    spans: Counter[str] = field(default_factory=Counter)
+    labels: int = 0
 
 
 @dataclass(frozen=True)
@@ -24,11 +37,13 @@ class Deidentified:
     Args:
         documents: how many.
         spans: how many of each category.
+        labels: how many of them the pipeline did not find whole: they were labelled in the notes.
         untouched: names of what stands beside the text of the notes and is written as it came.
     """
 
     documents: int
     spans: Mapping[str, int]
+    labels: int = 0
     untouched: tuple[str, ...] = ()
 
 
@@ -37,16 +52,14 @@ def merge_annotations(predicted: Document, known: Document) -> Document:
     return join_spans(known, [*predicted.annotations, *known.annotations])
 
 
-def deidentify(
-    annotator: Annotator, documents: Iterable[Document], mode: Mode, counts: Counter[str]
-) -> Iterator[Document]:
+def deidentify(annotator: Annotator, documents: Iterable[Document], mode: Mode, tally: Tally) -> Iterator[Document]:
     """De-identified documents, in order.
 
     Args:
         annotator: the pipeline of the pulled release.
         documents: notes.
         mode: how they are handed on.
-        counts: is filled with the number of spans of each category.
+        tally: is filled.
     """
     originals: list[Document] = []
 
@@ -57,9 +70,22 @@ def deidentify(
 
     for predicted in annotator.annotate(remembered()):
         original = originals.pop(0)
-        found = with_repeated(merge_annotations(predicted, original)) if mode.hides else predicted
-        counts.update(span.category for span in found.annotations)
+        own = found = with_repeated(predicted) if mode.hides else predicted
+        if mode.hides and original.annotations:
+            found = with_repeated(merge_annotations(predicted, original))
+        tally.spans.update(span.category for span in found.annotations)
+        tally.labels += sum(not _within(span, own.annotations) for span in found.annotations)
         yield replace(mode.turn(found), record=original.record, file=original.file)
+
+
+def _within(span: Annotation, others: Iterable[Annotation]) -> bool:
+    return any(one.start <= span.start and span.end <= one.end for one in others)
+
+
+def without_labels(documents: Iterable[Document]) -> Iterator[Document]:
+    """The documents as if nobody had labelled them."""
+    for document in documents:
+        yield replace(document, annotations=(), labelled=False)
 
 
 def require_empty(out: Path) -> None:
@@ -96,16 +122,16 @@ def write_deidentified(
         ConfigurationError: the folder holds something already, maybe the notes themselves.
     """
     require_empty(out)
-    counts: Counter[str] = Counter()
+    tally = Tally()
     untouched: dict[str, None] = {}
     again = source if source is not None and source.keeps_records and mode.hides else None
 
     def watched() -> Iterator[Document]:
-        for number, document in enumerate(deidentify(annotator, documents, mode, counts), start=1):
+        for number, document in enumerate(deidentify(annotator, documents, mode, tally), start=1):
             if again is not None:
                 untouched.update(dict.fromkeys(again.untouched(document)))
             yield document
             progress("notes", number, total)
 
     written = write_corpus(watched(), out, mode.format) if again is None else rewrite_corpus(watched(), again, out)
-    return Deidentified(written, dict(counts), tuple(untouched))
+    return Deidentified(written, dict(tally.spans), tally.labels, tuple(untouched))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import stat
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +16,14 @@ from hypothesis import strategies as st
 from command_line.stopping import heed_stop_signals
 from shared.document import Annotation, Document
 from shared.errors import ConfigurationError
-from site_client.deid.deidentify import Deidentified, deidentify, merge_annotations, write_deidentified
+from site_client.deid.deidentify import (
+    Deidentified,
+    Tally,
+    deidentify,
+    merge_annotations,
+    without_labels,
+    write_deidentified,
+)
 from site_client.deid.mode import Mode
 from site_client.deid.registry import MODES
 from tests.loop import Loop, done, hospital
@@ -74,8 +80,8 @@ def test_the_same_span_twice_is_one() -> None:
 @given(pairs=st.lists(st.tuples(annotated(), annotated()), max_size=3))
 def test_every_document_goes_through_its_mode(mode: Mode, pairs: list[tuple[Document, Document]]) -> None:
     notes = [Document(f"n{place}", note.text, note.annotations) for place, (note, _) in enumerate(pairs)]
-    counts: Counter[str] = Counter()
-    done = list(deidentify(Finds(*(found.annotations for _, found in pairs)), notes, mode, counts))
+    tally = Tally()
+    done = list(deidentify(Finds(*(found.annotations for _, found in pairs)), notes, mode, tally))
     assert [one.identifier for one in done] == [one.identifier for one in notes]
     written = 0
     for one, note, (_, found) in zip(done, notes, pairs, strict=True):
@@ -86,7 +92,23 @@ def test_every_document_goes_through_its_mode(mode: Mode, pairs: list[tuple[Docu
         if mode.hides:
             assert not covered(note) & set(one.text)
         assert not mode.hides or not covered(predicted) & set(one.text)
-    assert sum(counts.values()) == written
+    assert sum(tally.spans.values()) == written
+
+
+def test_it_tells_how_much_only_labels_hide() -> None:
+    text = "Anna Berg, Berlin, Bonn"
+    labels = (Annotation(0, 9, "PATIENT"), Annotation(11, 17, "CITY"), Annotation(19, 23, "CITY"))
+    found = (Annotation(0, 4, "PATIENT"), Annotation(11, 17, "CITY"))
+    tally = Tally()
+    list(deidentify(Finds(found), [Document("n", text, labels)], MODES["redact"], tally))
+    assert (sum(tally.spans.values()), tally.labels) == (3, 2)
+
+
+def test_labels_that_are_ignored_hide_nothing() -> None:
+    note = Document("n", "Anna Berg", (Annotation(0, 9, "PATIENT"),))
+    tally = Tally()
+    (done,) = deidentify(Finds((Annotation(0, 4, "PATIENT"),)), without_labels([note]), MODES["redact"], tally)
+    assert (done.text, tally.labels) == ("[PATIENT] Berg", 0)
 
 
 @every_mode
