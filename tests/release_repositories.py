@@ -21,7 +21,7 @@ from protocols.log.checkpoint import CHECKPOINT, LOG, Checkpoint, LogHead, log_o
 from protocols.log.entry import ReleaseEntry
 from protocols.log.merkle import tree_root
 from protocols.log.tiles import TileTree, lay_out
-from protocols.release.manifest import MAX_RELEASE_BYTES, ReleaseManifest
+from protocols.release.manifest import ReleaseManifest
 from protocols.release.provider_record import ProviderRecord
 from protocols.release.repository import LATEST, PROVIDER, latest_bytes, release_name
 from protocols.release.verification import MANIFEST_NAME, ReleaseFields, list_release
@@ -145,7 +145,7 @@ class LoggedPublisher(Publisher):
 
     def entry(self, name: str) -> ReleaseEntry:
         """What the log should say of a release."""
-        manifest = ReleaseManifest.from_bytes(self.repository.read(f"{name}/{MANIFEST_NAME}", MAX_RELEASE_BYTES))
+        manifest = ReleaseManifest.from_bytes(self.repository.read(f"{name}/{MANIFEST_NAME}"))
         return ReleaseEntry(manifest.sequence, manifest.kind, manifest.digest)
 
     def further(self, following: ReleaseManifest) -> dict[str, bytes]:

@@ -82,7 +82,7 @@ def _inversion(findings: Sequence[Finding]) -> str:
     ]
     if not found:
         return ""
-    return plots.grouped_bars(
+    return plots.dots(
         [finding.measure.removeprefix("top-1, ") for finding in found],
         {
             "from context and casing alone": (plots.GREY, [finding.baseline or 0.0 for finding in found]),

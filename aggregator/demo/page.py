@@ -21,6 +21,10 @@ class Score:
 
     Args:
         label: "(a)", "(b)" or "(c)" and what it is.
+        hidden: share of PHI entities of which every letter and digit is hidden.
+        hidden_interval: 95%, notes drawn again.
+        notes: how many there are.
+        notes_with_miss: in how many of them anything stays in clear.
         precision: token-binary, in [0, 1].
         recall: token-binary.
         f1: token-binary.
@@ -29,6 +33,10 @@ class Score:
     """
 
     label: str
+    hidden: float
+    hidden_interval: tuple[float, float]
+    notes: int
+    notes_with_miss: int
     precision: float
     recall: float
     f1: float
@@ -84,38 +92,38 @@ class DemoResult:
 
     @property
     def alone(self) -> float:
-        """Mean F1 of the models from one hospital."""
-        found = [row.f1 for row in self.rows if row.label.startswith("(a)")]
+        """Mean share of PHI that models from one hospital hide."""
+        found = [row.hidden for row in self.rows if row.label.startswith("(a)")]
         return sum(found) / len(found)
 
-    def f1(self, letter: str) -> float:
-        """F1 of the first row of a letter."""
-        return next(row.f1 for row in self.rows if row.label.startswith(letter))
-
-    @property
-    def gain(self) -> float:
-        """Share of the ideal gain over one hospital alone that the private pipeline reaches."""
-        ideal = self.f1("(c)") - self.alone
-        return (self.f1("(b)") - self.alone) / ideal if ideal > 0 else float("nan")
+    def row(self, letter: str) -> Score:
+        """The first row of a letter."""
+        return next(row for row in self.rows if row.label.startswith(letter))
 
     def table(self) -> str:
         """The scores for a terminal."""
-        lines = [f"at {self.fourth}, which shared nothing:", f"{'':34} precision  recall    F1   strict F1"]
+        private = self.row("(b)")
+        lines = [
+            f"at {self.fourth}, which shared nothing:",
+            f"{'':30} hidden whole  notes with a miss  precision recall    F1  strict F1",
+        ]
         lines += [
-            f"{row.label:34} {row.precision:9.3f} {row.recall:7.3f} {row.f1:6.3f} {row.strict_f1:10.3f}"
+            f"{row.label:30} {row.hidden:12.1%} {f'{row.notes_with_miss} of {row.notes}':>17} {row.precision:10.3f} {row.recall:6.3f} {row.f1:5.3f} {row.strict_f1:10.3f}"
             for row in self.ordered
         ]
         return "\n".join(
             [
                 *lines,
-                f"of what pooling raw notes would gain over one hospital alone, the private pool gains {self.gain:.0%}",
+                f"of its PHI the pooled private pipeline leaves {1 - private.hidden:.0%} in clear, whole or in part "
+                f"({1 - private.hidden_interval[1]:.0%} to {1 - private.hidden_interval[0]:.0%}); one hospital alone {1 - self.alone:.0%}, all raw notes "
+                f"{1 - self.row('(c)').hidden:.0%}",
             ]
         )
 
     def as_json(self) -> dict[str, Any]:
         """Everything as a JSON object; the findings of the audit are in its own record."""
         audit = {name: self.audit[name] for name in ("passed", "preset", "representer", "verdicts", "left_out")}
-        return asdict(self) | {"audit": audit, "gain": self.gain}
+        return asdict(self) | {"audit": audit}
 
 
 def write_page(result: DemoResult, path: Path) -> Path:
@@ -127,32 +135,37 @@ def write_page(result: DemoResult, path: Path) -> Path:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((resources.files("aggregator.demo") / "page.html").read_text(encoding="utf-8"))
     drawn = {name: Markup(svg) for name, svg in _plots(result).items()}
-    write_text(path, template.render(result=result, plots=drawn), private=False)
+    attacks = attacks_shown(result.audit["findings"])
+    write_text(
+        path, template.render(result=result, plots=drawn, attacks=attacks, percent=plots.percent), private=False
+    )
     return path
 
 
 def _plots(result: DemoResult) -> dict[str, str]:
     rows = result.ordered
     colours = [{"(a)": plots.GREY, "(b)": plots.BLUE, "(c)": plots.ORANGE}[row.label[:3]] for row in rows]
-    ideal, private = (next(row for row in rows if row.label.startswith(letter)) for letter in ("(c)", "(b)"))
-    types = sorted(private.recall_by_type)
-    one_alone = next(row for row in rows if row.label.startswith("(a)"))
-    attacks = _attacks(result.audit["findings"])
+    ideal, private = result.row("(c)"), result.row("(b)")
+    # What is missed most comes first.
+    types = sorted(private.recall_by_type, key=lambda name: (private.recall_by_type[name], name))
+    attacks = attacks_shown(result.audit["findings"])
     return {
         "scores": plots.bars(
-            [row.label for row in rows], [row.f1 for row in rows], colours, title=f"Token-binary F1 at {result.fourth}"
+            [row.label for row in rows],
+            [row.hidden for row in rows],
+            colours,
+            title="PHI entities of which every letter is hidden",
         ),
-        "types": plots.grouped_bars(
+        "types": plots.dots(
             types,
             {
-                one_alone.label: (plots.GREY, _recalls(one_alone, types)),
-                private.label: (plots.BLUE, _recalls(private, types)),
                 ideal.label: (plots.ORANGE, _recalls(ideal, types)),
+                private.label: (plots.BLUE, _recalls(private, types)),
             },
-            title="Share of PHI tokens found, by category",
+            title="PHI tokens found, by category",
         ),
         **({"shown": _shown_plot(result.shown, result.training)} if result.shown else {}),
-        "audit": plots.grouped_bars(
+        "audit": plots.dots(
             [name for name, _ in attacks],
             {
                 "without the share, or by chance": (plots.GREY, [one["baseline"] for _, one in attacks]),
@@ -167,11 +180,11 @@ def _shown_plot(shown: Sequence[Shown], training: Mapping[str, Any]) -> str:
     title = "What a share shows of a hospital's tokens" + (
         ", ahead of network and noise" if "noise" in training else ""
     )
-    return plots.grouped_bars(
+    return plots.stacked_bars(
         [one.site for one in shown],
         {
             "labelled PHI: replaced by public PHI": (plots.BLUE, [one.replaced for one in shown]),
-            "its cluster only": (plots.GREEN, [one.clusters for one in shown]),
+            "its cluster or group only": (plots.GREEN, [one.clusters for one in shown]),
             "the word itself": (plots.ORANGE, [one.exact for one in shown]),
         },
         title=title,
@@ -189,7 +202,7 @@ _ATTACKS = (
 )
 
 
-def _attacks(findings: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
+def attacks_shown(findings: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
     """One finding for each of _ATTACKS that was tried."""
     chosen = []
     for name, attack, begin, end in _ATTACKS:

@@ -29,7 +29,6 @@ from protocols.payload.codes import CodeList, CodeRules, write_code_places
 from shared.constructions.files import FILES, FURTHER_FILES
 from shared.constructions.rows import MAX_FACTOR, ShareRows
 
-_MAX_FILE_BYTES = 4 << 30
 # Another one is worked out anew: what an earlier version kept may mean something else.
 _FORMAT = 3
 
@@ -119,5 +118,5 @@ def _copy_published(workspace: Workspace, release: Release) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         for name in (*FILES, *FURTHER_FILES):
             if name in release.manifest.files:
-                write_bytes(Path(folder) / name, repository.read(f"{release.name}/{name}", _MAX_FILE_BYTES))
+                write_bytes(Path(folder) / name, repository.read(f"{release.name}/{name}"))
         yield Path(folder)

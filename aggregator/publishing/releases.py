@@ -37,8 +37,8 @@ from foundation.os_errors import storage_error
 from foundation.reading import file_sha256, regular_size
 from protocols.log.checkpoint import CHECKPOINT
 from protocols.log.entry import ReleaseEntry
-from protocols.release.manifest import MAX_RELEASE_BYTES, FileEntry
-from protocols.release.provider_record import MAX_RECORD_BYTES, ProviderRecord
+from protocols.release.manifest import FileEntry
+from protocols.release.provider_record import ProviderRecord
 from protocols.release.repository import (
     LATEST,
     PROVIDER,
@@ -203,7 +203,7 @@ def releases(workspace: Workspace) -> list[Release]:
 
 
 def _read_release(repository: Repository, name: str) -> Release:
-    return Release(ReleaseManifest.from_bytes(repository.read(f"{name}/{MANIFEST_NAME}", MAX_RELEASE_BYTES)))
+    return Release(ReleaseManifest.from_bytes(repository.read(f"{name}/{MANIFEST_NAME}")))
 
 
 def representer_digest(workspace: Workspace) -> str:
@@ -361,7 +361,7 @@ def _fill(
 
 def _record_of(workspace: Workspace, repository: Repository, server: str | None) -> ProviderRecord:
     if server is None:
-        server = ProviderRecord.from_bytes(repository.read(PROVIDER, MAX_RECORD_BYTES)).server
+        server = ProviderRecord.from_bytes(repository.read(PROVIDER)).server
     return workspace.record(server)
 
 

@@ -97,7 +97,7 @@ def _published(repository: Repository) -> LogHead | None:
     """The head of the checkpoint that the metadata name; their signatures vouch for it, whichever key signed it then."""
     if not repository.has(CHECKPOINT):
         return None
-    return _head(repository.read(CHECKPOINT, MAX_NOTE_BYTES))
+    return _head(repository.read(CHECKPOINT))
 
 
 def _head(note: bytes) -> LogHead:

@@ -49,7 +49,6 @@ from foundation.os_errors import map_os_errors
 from protocols.bounded_reading import read_bounded
 from protocols.errors import DigestError
 from protocols.log.checkpoint import CHECKPOINT
-from protocols.log.note import MAX_NOTE_BYTES
 from protocols.release.repository import (
     LIFETIME,
     MAX_METADATA_BYTES,
@@ -147,15 +146,15 @@ class Repository:
         """
         return target in read_state(self.folder).targets.targets
 
-    def read(self, target: str, max_bytes: int) -> bytes:
-        """A small file of the repository, as it was signed.
+    def read(self, target: str) -> bytes:
+        """A file of the repository, as it was signed: no more is read than was signed for.
 
         Args:
             target: such as `provider.json`, or `0001-representer/release.json`.
-            max_bytes: the most to read.
 
         Raises:
             WorkspaceError: there is no such file, or the metadata are damaged.
+            BoundsError: it is longer than what was signed.
             DigestError: its bytes are not those that were signed.
         """
         state = read_state(self.folder)
@@ -166,7 +165,7 @@ class Repository:
             raise WorkspaceError(
                 f"{target}: expected it in the release repository, found none; publish a release first"
             )
-        data = read_bounded(self.folder / TARGETS / info.get_prefixed_paths()[0], max_bytes)
+        data = read_bounded(self.folder / TARGETS / info.get_prefixed_paths()[0], info.length)
         if len(data) != info.length or hashlib.sha256(data).hexdigest() != info.hashes["sha256"]:
             raise DigestError(
                 "the bytes that were signed for", received="other bytes", advice="restore the file", place=target
@@ -262,7 +261,7 @@ class Repository:
     def _show_checkpoint(self) -> None:
         """Where other programs for such logs look for it, too; sites go by the target."""
         if self.has(CHECKPOINT):
-            write_public(self.folder / CHECKPOINT, self.read(CHECKPOINT, MAX_NOTE_BYTES))
+            write_public(self.folder / CHECKPOINT, self.read(CHECKPOINT))
 
     def _add_release(self, state: State, release: NewRelease) -> Targets:
         if not RELEASE_NAME.fullmatch(release.name) or release.name in delegated_roles(state.targets):

@@ -15,7 +15,6 @@ from aggregator.training.defences.defence import PoolMaterial
 from aggregator.training.recall import RecallChange, compare_recall
 from aggregator.workspace import Workspace
 from foundation.files import write_bytes
-from protocols.release.manifest import MAX_RELEASE_BYTES
 from shared.taggers.registry import load_head
 from shared.taggers.tagger import Tagger
 
@@ -58,7 +57,7 @@ def compare_with_last(workspace: Workspace, head: Tagger, material: PoolMaterial
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for file in HEAD_FILES:
-            write_bytes(folder / file, repository.read(f"{release.name}/{file}", MAX_RELEASE_BYTES), private=False)
+            write_bytes(folder / file, repository.read(f"{release.name}/{file}"), private=False)
         before = load_head(folder)
     changes = compare_recall(head, before, material.held_out_pool(material.files), workspace.scheme)
     return Comparison(release.manifest.sequence, release.digest, changes)

@@ -59,6 +59,8 @@ _EXAMPLES = {"digits": "1", "capitals": "A", "no capitals": "a", "both": "Aa"}
 _NO_LENGTHS = (1,)
 # Stands ahead of what was cut off: no token is empty.
 _CUT = ("",)
+# An attack asks for the same spans again and again.
+_MEMORY_SPANS = 1 << 14
 # A float holds so many random digits.
 _DIGITS = 12
 
@@ -101,6 +103,7 @@ class SurrogateBank:
         self._whole: dict[tuple[int, Pattern], list[tuple[str, ...]]] = {}
         self._single: dict[_Key, list[str]] = {}
         self._lengths: dict[tuple[int, int | str], list[int]] = {}
+        self._patterns: dict[tuple[int, tuple[str, ...]], Pattern] = {}
         for category, words in self.spans:
             pattern = self._pattern(category, words)
             self._whole.setdefault((category, pattern), []).append(words)
@@ -197,6 +200,15 @@ class SurrogateBank:
 
     def _pattern(self, category: int, words: Sequence[str]) -> Pattern:
         """What a span is drawn by: casing class of each word, and punctuation as it is, for both travel; or its length."""
+        key = category, tuple(words)
+        found = self._patterns.get(key)
+        if found is None:
+            if len(self._patterns) >= _MEMORY_SPANS:
+                self._patterns.clear()
+            found = self._patterns[key] = self._pattern_of(category, words)
+        return found
+
+    def _pattern_of(self, category: int, words: Sequence[str]) -> Pattern:
         if self._is_of_any_form(category):
             return (_HIDDEN_NUMBER if self._written(words) == "digits" else _HIDDEN,) * len(words)
         casing = casing_classes(words).tolist()

@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shared.embeddings.cache import RowCache
 from shared.embeddings.subwords import Subwords
-from shared.embeddings.vectors import WordVectors, unit_rows, unknown_row
+from shared.embeddings.vectors import CACHED_ROWS, WordVectors, unit_rows, unknown_row
 from shared.errors import ConfigurationError, EmbeddingError
 from shared.text.casing import CASING_CLASSES, writable_classes
 
@@ -101,6 +102,7 @@ class GeneralisedVectors(FoldedVectors):
         super().__init__(words, matrix, flags, subwords)
         self.classes = classes
         self.largest_share = largest_share
+        self._nearest = RowCache(CACHED_ROWS, 1, np.int64, self._nearest_of)
         if largest_share is not None and not 0 < largest_share <= 1:
             raise EmbeddingError(f"expected a largest share in (0, 1], got {largest_share}; fetch the release again")
         self._check_classes()
@@ -153,7 +155,7 @@ class GeneralisedVectors(FoldedVectors):
         found = self.classes[np.maximum(ids, 0)].astype(np.int64)
         missing = np.flatnonzero(ids < 0)
         if len(missing):
-            found[missing] = self._nearest([words[place] for place in missing.tolist()])
+            found[missing] = self._nearest.rows([words[place] for place in missing.tolist()])[:, 0]
         return found
 
     def _spelling_id(self, word: str) -> int:
@@ -167,15 +169,16 @@ class GeneralisedVectors(FoldedVectors):
         return row
 
     def _subword_rows(self, words: list[str]) -> NDArray[np.float32]:
-        rows: NDArray[np.float32] = self.centres[self._nearest(words)]
+        rows: NDArray[np.float32] = self.centres[self._nearest.rows(words)[:, 0]]
         return rows
 
-    def _nearest(self, words: list[str]) -> NDArray[np.int64]:
+    def _nearest_of(self, words: list[str]) -> NDArray[np.int64]:
+        """The cluster of each word that the vocabulary lacks, `[words, 1]`."""
         if self.subwords is None:
             rows = np.tile(unknown_row(self.dim), (len(words), 1))
         else:
             rows = super()._subword_rows(words)
-        nearest: NDArray[np.int64] = np.argmax(rows @ self.centres.T, axis=1)
+        nearest: NDArray[np.int64] = np.argmax(rows @ self.centres.T, axis=1)[:, None]
         return nearest
 
     def _check_classes(self) -> None:

@@ -27,7 +27,7 @@ from foundation.errors import StorageError
 from protocols.errors import OtherRecipientError, PassphraseError, UnknownSignerError
 from protocols.keys.key_files import list_key_files, rewrite_private
 from protocols.keys.passphrase import LEAST_COST, Passphrase
-from protocols.release.provider_record import MAX_RECORD_BYTES, ProviderRecord
+from protocols.release.provider_record import ProviderRecord
 from protocols.release.repository import PROVIDER
 from protocols.share.bundle import seal_bundle
 from protocols.share.receipt import read_receipt
@@ -55,7 +55,7 @@ def on_day(monkeypatch: pytest.MonkeyPatch, days: int) -> datetime.date:
 
 def record_of(opened: Workspace) -> ProviderRecord:
     """What sites read."""
-    return ProviderRecord.from_bytes(opened.repository().read(PROVIDER, MAX_RECORD_BYTES))
+    return ProviderRecord.from_bytes(opened.repository().read(PROVIDER))
 
 
 class TestSigning:

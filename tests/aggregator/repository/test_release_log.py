@@ -43,7 +43,7 @@ def signed_head(publisher: LoggedPublisher, note: bytes) -> LogHead:
 
 def check(publisher: LoggedPublisher) -> None:
     """The published checkpoint is that of the published releases, and the files of the log lead to it."""
-    head = signed_head(publisher, publisher.repository.read(CHECKPOINT, 1 << 16))
+    head = signed_head(publisher, publisher.repository.read(CHECKPOINT))
     assert head == expected(publisher)
     names = publisher.repository.release_names()
     found = read_published_log(publisher.repository)
@@ -60,7 +60,7 @@ def test_every_publishing_extends_it(publisher: LoggedPublisher) -> None:
         check(publisher)
         # Where programs for such logs look.
         note = (publisher.folder / LOG / "checkpoint").read_bytes()
-        assert note == publisher.repository.read(CHECKPOINT, 1 << 16)
+        assert note == publisher.repository.read(CHECKPOINT)
     # What an earlier checkpoint needs is still there.
     assert (publisher.folder / LOG / "tile/0/000.p/1").stat().st_size == 32
     assert not [path for path in (publisher.folder / LOG).rglob("*") if path.is_file() and not path.stat().st_mode & 4]
@@ -104,13 +104,13 @@ def test_the_log_is_that_of_the_releases_after_a_crash_at_any_step(
             else:
                 break
         names = publisher.repository.release_names()
-        head = signed_head(publisher, publisher.repository.read(CHECKPOINT, 1 << 16))
+        head = signed_head(publisher, publisher.repository.read(CHECKPOINT))
         assert head == expected(publisher)
         assert head.size == len(names)
         if len(names) == 2:
             # Only the copy of the checkpoint for other programs was left to do; the next refresh does it.
             publisher.repository.refresh(with_offline=False)
-            assert (publisher.folder / CHECKPOINT).read_bytes() == publisher.repository.read(CHECKPOINT, 1 << 16)
+            assert (publisher.folder / CHECKPOINT).read_bytes() == publisher.repository.read(CHECKPOINT)
             publisher = publisher.copy(publisher.root.parent / "whole")
             break
     assert steps > 10

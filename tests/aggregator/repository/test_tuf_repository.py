@@ -19,7 +19,7 @@ from aggregator.repository.tuf_keys import KeyRing, export_offline
 from aggregator.repository.tuf_repository import Repository
 from foundation.errors import StorageError
 from foundation.files import write_bytes
-from protocols.errors import DigestError
+from protocols.errors import BoundsError, DigestError
 from protocols.release.repository import LATEST, PROVIDER, RootFingerprint
 from tests.protocols.payload.blocks import full_disk
 from tests.release_repositories import RECORD, Publisher, later
@@ -177,7 +177,7 @@ def test_an_interrupted_rotation_may_be_left_at_that(
         one.repository.rotate(["root"])
         one.publish("[3]")
         assert reader.latest() == "0003-representer"
-        assert one.repository.read("0001-representer/scheme.json", 100) == b"{}"
+        assert one.repository.read("0001-representer/scheme.json") == b"{}"
 
 
 def _restore(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -347,14 +347,25 @@ def test_a_damaged_repository_publishes_nothing(role: str, publisher: Publisher)
         publisher.repository.release_names()
 
 
+def test_a_file_is_read_whole_however_long_it_was_signed_and_no_longer(publisher: Publisher) -> None:
+    # Longer than a manifest or a record may be, as heads are.
+    weights = "0" * (3 << 20)
+    name = publisher.publish(weights)
+    assert publisher.repository.read(f"{name}/scheme.json") == weights.encode()
+    with publisher.target(f"{name}/scheme.json").open("a") as file:
+        file.write("0")
+    with pytest.raises(BoundsError):
+        publisher.repository.read(f"{name}/scheme.json")
+
+
 def test_a_damaged_target_is_not_read(publisher: Publisher) -> None:
     path = publisher.target("0001-representer/scheme.json")
-    assert publisher.repository.read("0001-representer/scheme.json", 100) == b"{}"
+    assert publisher.repository.read("0001-representer/scheme.json") == b"{}"
     path.write_bytes(b"[]")
     with pytest.raises(DigestError):
-        publisher.repository.read("0001-representer/scheme.json", 100)
+        publisher.repository.read("0001-representer/scheme.json")
     with pytest.raises(WorkspaceError, match="publish"):
-        publisher.repository.read("0002-representer/scheme.json", 100)
+        publisher.repository.read("0002-representer/scheme.json")
 
 
 def test_a_release_is_not_published_twice(publisher: Publisher) -> None:
