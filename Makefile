@@ -1,10 +1,11 @@
-# make demo   installs everything and runs the whole loop on generated notes in about twelve minutes of one core; ends with a report page
+# make demo   installs everything and runs the whole loop on generated notes, says first how long it takes; ends with a report page
 # make test   installs everything and runs the tests
 # make check  format, lint, types, import contracts, tests: what CI runs
 # make lint, make types, make contracts   one of these alone
 # make unit   the quick tests, under a minute
 # make format writes the files as make lint wants them
 # make architecture  draws docs/architecture.svg anew, from the code
+# make walks  from an installed wheel, outside of the checkout, all that README and docs tell people to type
 # make coverage  the tests once more, counting the lines that they reach; fails below the floor in pyproject.toml
 # make bench  speeds as ratios against peers, in one run
 # make faults kills, full disks, cuts and flipped bytes at every point of the exchange, over HTTPS and on PostgreSQL too; prints what was lost
@@ -12,7 +13,7 @@
 # make conformance  the TUF conformance suite and Wycheproof's vectors, where they can be had, against our own client and functions
 # make attack  providers and hospitals that lie, with keys that count; prints what refused each lie, and which came through
 # make mutants puts named mistakes into a copy of the code, one after another; prints those that no test notices
-# make results-loop, make results-privacy, make results-trust, make results-poisoning, make frontier  measure every figure of docs/results again (need the corpora; hours)
+# make results-first-day, make results-loop, make results-privacy, make results-trust, make results-poisoning, make frontier  measure every figure of docs/results again (need the corpora; hours)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
@@ -24,7 +25,7 @@ INSTALLED := $(VENV)/.installed
 UNIT := tests/foundation tests/protocols/keys tests/protocols/share tests/protocols/release tests/shared/text tests/shared/sentences \
 	tests/shared/taggers tests/command_line tests/site_client/deid/test_modes.py tests/shared/test_labels.py tests/aggregator/registry tests/bench/test_house.py tests/test_exit_codes.py
 
-.PHONY: demo test unit check lint types contracts format architecture coverage bench faults fuzz conformance attack mutants results-loop results-privacy results-trust results-poisoning frontier clean
+.PHONY: demo test unit check lint types contracts format architecture walks coverage bench faults fuzz conformance attack mutants results-first-day results-loop results-privacy results-trust results-poisoning frontier clean
 
 demo: $(INSTALLED)
 	$(BIN)/aggregator demo demo
@@ -57,6 +58,10 @@ format: $(INSTALLED)
 architecture: $(INSTALLED)
 	$(BIN)/python -m bench.architecture
 
+walks: export OMP_NUM_THREADS = 1
+walks: $(INSTALLED)
+	$(BIN)/python -m bench.walks
+
 coverage: $(INSTALLED)
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest -n 2
@@ -82,6 +87,9 @@ attack: $(INSTALLED)
 
 mutants: $(INSTALLED)
 	$(BIN)/python -m bench.mutants --record
+
+results-first-day: $(INSTALLED)
+	$(BIN)/python -m bench.results_first_day
 
 results-loop: $(INSTALLED)
 	$(BIN)/python -m bench.results_loop

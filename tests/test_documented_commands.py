@@ -18,6 +18,9 @@ PROGRAMS: dict[str, click.Group] = {
     "aggregator": aggregator.commands.cli.main,
     "site-client": site_client.commands.cli.main,
 }
+WALKS = ROOT / "bench" / "walks"
+# CI runs it by itself, ahead of the walks.
+DEMONSTRATION = "aggregator demo"
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -59,6 +62,23 @@ def test_what_is_to_be_typed_lacks_nothing(document: str) -> None:
         command, given = parsed(line)
         missing = [param.name for param in command.params if param.required and given.get(param.name or "") is None]
         assert not missing, f"{line}: {missing}"
+
+
+def name_of(line: str) -> str:
+    """Program and command of a line, without what it takes."""
+    words = line.replace("[", "").split()
+    command: click.Command = PROGRAMS[words[0]]
+    for place, word in enumerate(words[1:], start=1):
+        if not isinstance(command, click.Group) or word not in command.commands:
+            return " ".join(words[:place])
+        command = command.commands[word]
+    return " ".join(words)
+
+
+def test_a_walk_runs_every_command_that_the_documentation_shows() -> None:
+    scripts = "".join(path.read_text(encoding="utf-8") for path in WALKS.glob("*.sh"))
+    run = {name_of(line) for line in re.findall(r"\b(?:aggregator|site-client) [a-z].*", scripts)}
+    assert {name_of(line) for _, line in LINES} - run == {DEMONSTRATION}
 
 
 def commands(group: click.Group, name: str = "") -> Iterator[tuple[str, click.Command]]:

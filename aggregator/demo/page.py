@@ -74,6 +74,7 @@ class DemoResult:
         shown: what each share shows, ahead of any noise; none where every word passes a network as it is.
         head: record of the head's training.
         seconds: the whole took so long.
+        computing: the seconds that processors were at work, of all processes together.
     """
 
     sharing: tuple[str, ...]
@@ -84,6 +85,7 @@ class DemoResult:
     shown: tuple[Shown, ...]
     head: Mapping[str, Any]
     seconds: float
+    computing: float
 
     @property
     def ordered(self) -> list[Score]:
@@ -136,9 +138,7 @@ def write_page(result: DemoResult, path: Path) -> Path:
     template = environment.from_string((resources.files("aggregator.demo") / "page.html").read_text(encoding="utf-8"))
     drawn = {name: Markup(svg) for name, svg in _plots(result).items()}
     attacks = attacks_shown(result.audit["findings"])
-    write_text(
-        path, template.render(result=result, plots=drawn, attacks=attacks, percent=plots.percent), private=False
-    )
+    write_text(path, template.render(result=result, plots=drawn, attacks=attacks, percent=plots.percent), private=False)
     return path
 
 

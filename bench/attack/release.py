@@ -32,7 +32,7 @@ from foundation.reading import file_sha256, read_text
 from protocols.canonical import Json, canonical_bytes
 from protocols.log.checkpoint import CHECKPOINT
 from protocols.log.entry import ReleaseEntry
-from protocols.release.manifest import MAX_RELEASE_BYTES, FileEntry
+from protocols.release.manifest import FileEntry
 from protocols.release.repository import LATEST, PROVIDER, latest_bytes, release_name, release_sequence
 from protocols.release.verification import MANIFEST_NAME
 from protocols.share.sealing import read_manifest
@@ -171,9 +171,7 @@ def publish(central: Workspace, new: NewRelease, *, logged: bool = True) -> None
     """
     repository = central.repository()
     documents = {PROVIDER: central.record("").to_bytes(), LATEST: latest_bytes(new.name)}
-    listed = {
-        name: repository.read(f"{name}/{MANIFEST_NAME}", MAX_RELEASE_BYTES) for name in repository.release_names()
-    }
+    listed = {name: repository.read(f"{name}/{MANIFEST_NAME}") for name in repository.release_names()}
     listed[new.name] = (new.folder / MANIFEST_NAME).read_bytes()
     entries = [
         ReleaseEntry(release_sequence(name), name.partition("-")[2], hashlib.sha256(data).hexdigest())

@@ -94,8 +94,8 @@ def dots(labels: Sequence[str], groups: Mapping[str, tuple[str, Sequence[float]]
     def draw(axes: Axes) -> None:
         places = _rows(axes, labels)
         drawn = list(groups.values())
-        for place, *values in zip(places, *(values for _, values in drawn), strict=True):
-            axes.plot([min(values), max(values)], [place, place], color=GREY, linewidth=1, alpha=0.5, zorder=1)
+        for place, *marks in zip(places, *(values for _, values in drawn), strict=True):
+            axes.plot([min(marks), max(marks)], [place, place], color=GREY, linewidth=1, alpha=0.5, zorder=1)
         for name, (colour, values) in groups.items():
             axes.scatter(values, places, s=26, color=colour, label=name, zorder=2)
         for place, value in zip(places, drawn[-1][1], strict=True):

@@ -29,16 +29,20 @@ CLINICAL, ASKED = "which clinical words stood there", "which PHI words stood the
 
 
 def page(folder: Path, training: dict[str, Any], shown: tuple[Shown, ...]) -> str:
-    score = {label: Score(label, 0.9, 0.8, 0.85, 0.7, {"PATIENT": 0.9}) for label in ("(a) x alone", "(b) y", "(c) z")}
+    score = {
+        label: Score(label, 0.7, (0.6, 0.8), 40, 12, 0.9, 0.8, 0.85, 0.7, {"PATIENT": 0.9})
+        for label in ("(a) x alone", "(b) y", "(c) z")
+    }
     audit = {
         "passed": True,
-        "verdicts": [{"skipped": False}],
+        "verdict": "Every limit is kept.",
+        "verdicts": [{"attack": "match", "why": "none is found", "skipped": False, "passed": True, "reason": ""}],
         "left_out": [],
         "findings": [],
         "accounting": {"statement": "What can be proved."},
     }
     rows = tuple(score.values())
-    result = DemoResult(("north",), "fourth", rows, training, audit, shown, {"sites": []}, 60.0)
+    result = DemoResult(("north",), "fourth", rows, training, audit, shown, {"sites": []}, 60.0, 90.0)
     return write_page(result, folder / "page.html").read_text()
 
 

@@ -27,7 +27,7 @@ from aggregator.repository.tuf_repository import Repository
 from aggregator.repository.verified_state import read_release, read_state
 from aggregator.workspace import Workspace, create
 from protocols.errors import BoundsError, SchemaError
-from protocols.release.provider_record import MAX_RECORD_BYTES, ProviderRecord
+from protocols.release.provider_record import ProviderRecord
 from protocols.release.repository import LATEST, PROVIDER, Reference, read_latest
 from protocols.release.verification import ReleaseFields
 from shared.constructions.construction import Construction
@@ -94,14 +94,14 @@ def train(workspace: Workspace) -> None:
 
 
 def read(workspace: Workspace, name: str) -> str:
-    return workspace.repository().read(name, 1 << 20).decode()
+    return workspace.repository().read(name).decode()
 
 
 def test_releases_are_numbered_and_the_last_is_the_latest(workspace: Workspace) -> None:
     published = [releases.publish_representer(workspace, UNAUDITED), releases.publish_pipeline(workspace, UNAUDITED)]
     assert releases.releases(workspace) == published
     assert [one.name for one in published] == ["0001-representer", "0002-pipeline"]
-    assert read_latest(workspace.repository().read(LATEST, 1000)) == "0002-pipeline"
+    assert read_latest(workspace.repository().read(LATEST)) == "0002-pipeline"
     assert set(releases.compatible_releases(workspace)) == {one.digest for one in published}
     assert releases.release_representer(published[1]) == releases.representer_digest(workspace)
     (workspace.representer / "vocabulary.json").write_text("[]")
@@ -185,7 +185,7 @@ def test_two_sticks_from_the_beginning_get_no_keys_for_one_of_them_could_sign_al
 
 
 def test_the_provider_announces_its_server(workspace: Workspace) -> None:
-    record = ProviderRecord.from_bytes(workspace.repository().read(PROVIDER, MAX_RECORD_BYTES))
+    record = ProviderRecord.from_bytes(workspace.repository().read(PROVIDER))
     assert record.signing_key == workspace.key().public_key
     assert record.recipient == workspace.recipient().public_key
     assert record.server == ""
@@ -193,12 +193,10 @@ def test_the_provider_announces_its_server(workspace: Workspace) -> None:
     assert releases.announce(workspace, "https://deid.example.org").server == "https://deid.example.org"
     # It stays until another one is stated.
     releases.publish_representer(workspace, UNAUDITED)
-    assert (
-        ProviderRecord.from_bytes(workspace.repository().read(PROVIDER, 1 << 14)).server == "https://deid.example.org"
-    )
+    assert ProviderRecord.from_bytes(workspace.repository().read(PROVIDER)).server == "https://deid.example.org"
     (workspace.representer / "vocabulary.json").write_text("[]")
     releases.publish_representer(workspace, Publishing(audited=False, server=""))
-    assert ProviderRecord.from_bytes(workspace.repository().read(PROVIDER, 1 << 14)).server == ""
+    assert ProviderRecord.from_bytes(workspace.repository().read(PROVIDER)).server == ""
 
 
 def test_public_word_vectors_are_referred_to(workspace: Workspace) -> None:

@@ -1,0 +1,38 @@
+# What a person does with eyes and a telephone.
+
+# The fingerprint that a command printed.
+typed() { grep -oE '([0-9a-f]{4}-){7}[0-9a-f]{4}' "$1" | head -1; }
+# The release code that another hospital reads out.
+read_out() { grep -oE '([a-z]{5}-){7}[a-z]{5}' "$1" | head -1; }
+# The digest of a share, by its site and number, from the list.
+digest_of() { aggregator shares list --json | python -c 'import json, sys; print(next(one["digest"] for one in json.load(sys.stdin)["shares"] if [one["site"], str(one["sequence"])] == sys.argv[1:]))' "$@"; }
+# Until the server answers.
+answers() { python - "$1" "$TLS/ca.pem" <<'PYTHON'
+import ssl, sys, time, urllib.request
+context = ssl.create_default_context(cafile=sys.argv[2])
+for _ in range(240):
+    try:
+        urllib.request.urlopen(sys.argv[1], context=context)
+        break
+    except OSError:
+        time.sleep(0.25)
+else:
+    sys.exit("the server does not answer")
+PYTHON
+}
+# Two tables that differ in nothing but the texts of one column.
+same_rows() { python - "$1" "$2" <<'PYTHON'
+import csv, sys
+before, after = (list(csv.DictReader(open(path, encoding="utf-8", newline=""))) for path in sys.argv[1:])
+assert [{**row, "note": ""} for row in before] == [{**row, "note": ""} for row in after]
+assert all(one["note"] != other["note"] for one, other in zip(before, after))
+print(len(after), "rows, every other column as it was")
+PYTHON
+}
+# A command that must fail, with one line.
+fails() {
+  local code=0
+  "$@" > /dev/null 2> told || code=$?
+  cat told
+  test $code -ne 0 && test "$(wc -l < told)" -eq 1
+}

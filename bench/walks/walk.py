@@ -1,0 +1,127 @@
+"""A walk: a script of commands as people type them, run from an installed wheel in an empty folder, with all that it printed."""
+
+from __future__ import annotations
+
+import csv
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.exchange.certificates import make_certificates
+from shared.corpus import write_corpus
+from shared.document import Document
+from shared.generate import generate_notes
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+_PUBLIC, _SITES = "en_commons", {"st-anne": "en_harbor", "st-bede": "en_moor"}
+# As many as a quick audit needs, and fewer for hospitals.
+_PUBLIC_NOTES, _NOTES, _NEW = 60, 24, 8
+
+
+@dataclass(frozen=True)
+class Walked:
+    """A walk that has ended.
+
+    Args:
+        name: of its script.
+        code: its exit code.
+        transcript: the script, with what each line printed behind it.
+    """
+
+    name: str
+    code: int
+    transcript: str
+
+    @property
+    def title(self) -> str:
+        """What the script is about: its first line."""
+        return (HERE / self.name).read_text(encoding="utf-8").splitlines()[0].removeprefix("# ").removesuffix(".")
+
+
+def walks(folder: Path) -> Iterator[Walked]:
+    """Both walks, one after another; the second hospital-to-be pulls what the first walk has released.
+
+    Args:
+        folder: empty.
+    """
+    installed, named = install(folder), prepare(folder)
+    first = folder / "hospitals"
+    yield walk("hospitals.sh", installed, first, named)
+    given = {"RELEASES": str(first / "provider" / "releases"), "FINGERPRINTS": str(first / "provider.txt")}
+    yield walk("csv.sh", installed, folder / "csv", named | given)
+
+
+def install(folder: Path) -> Path:
+    """Build the wheel, and install it alone into a folder, beside the dependencies that are here; where its commands are."""
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    subprocess.run(
+        [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(ROOT)], check=True
+    )
+    (wheel,) = folder.glob("*.whl")
+    subprocess.run([*pip, "install", "--no-deps", "--target", str(folder / "installed"), str(wheel)], check=True)
+    return folder / "installed"
+
+
+def prepare(folder: Path) -> dict[str, str]:
+    """Notes, certificates and a passphrase; what scripts call them."""
+    notes = folder / "notes"
+    notes.mkdir()
+    write_corpus(generate_notes(_PUBLIC, _PUBLIC_NOTES, 1), notes / "public.jsonl", "jsonl")
+    for name, site in _SITES.items():
+        write_corpus(generate_notes(site, _NOTES, 1), notes / f"{name}.jsonl", "jsonl")
+    new = [Document(one.identifier, one.text) for one in generate_notes("en_lagoon", _NEW, 2)]
+    write_corpus(new, notes / "new", "txt")
+    for name, encoding in (("new", "utf-8"), ("latin", "windows-1252")):
+        with open(notes / f"{name}.csv", "w", encoding=encoding, errors="ignore", newline="") as file:
+            table = csv.writer(file)
+            table.writerow(["id", "ward", "note"])
+            table.writerows([one.identifier, "café" if name == "latin" else "3 W", one.text] for one in new)
+    made = make_certificates(folder / "tls", "localhost")
+    (folder / "tls" / "ca.pem").write_bytes(made.authority.read_bytes())
+    (folder / "tls" / "chain.pem").write_bytes(made.certificate.read_bytes())
+    (folder / "tls" / "key.pem").write_bytes(made.key.read_bytes())
+    passphrase = folder / "passphrase"
+    passphrase.write_text("five words that nobody guesses\n")
+    passphrase.chmod(0o400)
+    with socket.create_server(("localhost", 0)) as free:
+        port = free.getsockname()[1]
+    return {
+        "NOTES": str(notes),
+        "TLS": str(folder / "tls"),
+        "PORT": str(port),
+        "SERVER": f"https://localhost:{port}",
+        "PASSPHRASE": str(passphrase),
+    }
+
+
+def walk(script: str, installed: Path, folder: Path, named: dict[str, str]) -> Walked:
+    """Run a script in an empty folder.
+
+    Args:
+        script: its name.
+        installed: see `install`.
+        folder: made here.
+        named: see `prepare`.
+    """
+    folder.mkdir()
+    text = (HERE / script).read_text(encoding="utf-8")
+    # Verbose from here on: each line is printed, and behind it what it prints.
+    given = folder.parent / script
+    given.write_text(f"source '{HERE / 'prelude.sh'}'\nset -euv -o pipefail\n{text}", encoding="utf-8")
+    paths = os.pathsep.join([str(installed / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = os.environ | named | {"PATH": paths, "PYTHONPATH": str(installed), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        ["bash", str(given)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=folder,
+        env=environment,
+        check=False,
+    )
+    return Walked(script, done.returncode, done.stdout)
