@@ -18,6 +18,7 @@ from aggregator.commands.options import DEMONSTRATED, LANGUAGES, existing_path
 from aggregator.commands.registry import audit_log_group
 from aggregator.commands.releases import offline_warning
 from aggregator.commands.serve import serve
+from aggregator.commands.status import status
 from command_line.commands import Computation, Program, examples, json_option, passphrase_option, report, seed_option
 from command_line.notes_options import NotesOptions, notes_options
 
@@ -181,5 +182,6 @@ for command in (
 ):
     main.add_command(command)
 main.add_command(serve)
+main.add_command(status)
 for command in (commands_protection.keys_protect, commands_protection.keys_unprotect):
     commands_releases.keys.add_command(command)
