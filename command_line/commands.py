@@ -65,9 +65,9 @@ class Program(click.Group):
                 error,
             )
         except StoppedError as error:
-            return self._fail(f"ended by {error.name}; nothing half-written was kept", error.exit_code, error)
+            return self._fail(f"ended by {error.name}; {_what_stays(error)}", error.exit_code, error)
         except KeyboardInterrupt as error:
-            return self._fail("interrupted; nothing half-written was kept", _INTERRUPTED, error)
+            return self._fail(f"interrupted; {_what_stays(error)}", _INTERRUPTED, error)
         except click.UsageError as error:
             return self._misused(error)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
@@ -92,6 +92,11 @@ class Program(click.Group):
             # What was done before it failed has been told already, and one object is all that a program reads.
             click.echo(json.dumps({"error": line, "exit_code": code}, ensure_ascii=False, sort_keys=True))
         sys.exit(code)
+
+
+def _what_stays(error: BaseException) -> str:
+    """What a command that was cut leaves; a note on the error says what is kept to go on with."""
+    return "; ".join(["nothing half-written was kept", *getattr(error, "__notes__", ())])
 
 
 class Computation(click.Command):
@@ -128,6 +133,11 @@ def seed_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
     return click.option(
         "--seed", default=0, show_default=True, type=click.IntRange(0, 2**31 - 1), help=f"Seed of {what}."
     )
+
+
+def warn(line: str) -> None:
+    """A line for people that is no result, on standard error."""
+    click.echo(f"warning: {line}", err=True)
 
 
 def report(result: dict[str, Any], lines: list[str], *, as_json: bool) -> None:

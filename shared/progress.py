@@ -22,12 +22,21 @@ Watch = Callable[[str, float, float | None], None]
 """Called with the name of the phase, the share of the whole job that is done, and the seconds that are left; None while nobody knows."""
 
 
+Begin = Callable[[str], Progress]
+"""Called with the name of a phase that begins; gives what is to be called in it."""
+
+
 def silent(stage: str, done: int, total: int) -> None:
     """A progress that nobody watches."""
 
 
 def unwatched(phase: str, done: float, left_s: float | None) -> None:
     """The same of a job with phases."""
+
+
+def in_no_phase(name: str) -> Progress:
+    """Whatever begins, nobody watches it."""
+    return silent
 
 
 @dataclass
@@ -39,12 +48,14 @@ class Phase:
         steps: how many it will take, as far as that is known ahead.
         kind: phases of one kind take as long for a step.
         cost: what a step takes against a step of other kinds, until one of its kind was measured.
+        staged: whether people are told its stages, too.
     """
 
     name: str
     steps: int
     kind: str = ""
     cost: float = 1.0
+    staged: bool = False
 
 
 class Phases:
@@ -96,7 +107,7 @@ class Phases:
                 self._taken_up, self._began_s = done, self._clock()
             phase.steps = max(phase.steps, begun + total) if begun else total
             self._done = begun + done
-            self._tell()
+            self._tell(f", {stage}" if phase.staged else "")
 
         return step
 
@@ -119,13 +130,13 @@ class Phases:
         before_s, before = self._measured.get(kind, (0.0, 0))
         return self._measured | {kind: (before_s + self._clock() - self._began_s, before + steps)}
 
-    def _tell(self) -> None:
+    def _tell(self, stage: str = "") -> None:
         left_s = self._left_s()
         elapsed_s = self._clock() - self._first_s
         if left_s is not None and elapsed_s + left_s > 0:
             # A bar that goes back would be read as a fault.
             self._share = max(self._share, elapsed_s / (elapsed_s + left_s))
-        name = f"{self._planned[self._now].name} ({self._now + 1} of {len(self._planned)})"
+        name = f"{self._planned[self._now].name}{stage} ({self._now + 1} of {len(self._planned)})"
         self._watch(name, self._share, left_s)
 
     def _left_s(self) -> float | None:
