@@ -281,6 +281,7 @@ def _representer_lines(made: RepresenterTraining) -> list[str]:
 @click.option(
     "--preset", default="quick", show_default=True, type=click.Choice(AUDIT_PRESETS), help="How hard it tries."
 )
+@click.option("--table", is_flag=True, help="Every limit with its figure, in place of the words.")
 @policy_option
 @folder_option
 @seed_option("the attacks")
@@ -290,6 +291,7 @@ def audit(
     corpus: Path,
     embeddings: Path | None,
     preset: str,
+    table: bool,
     policy: Path | None,
     root: Path,
     seed: int,
@@ -309,12 +311,14 @@ def audit(
     notes = Notes(corpus, NotesOptions.of(reading), target.scheme)
     with progress_bar(quiet=as_json) as bar:
         result = audits.audit(target, list(notes), vectors, limits, preset, seed, bar)
-    report(result.as_json(), [*notes.lines(), *_audit_lines(target, result)], as_json=as_json)
+    report(result.as_json(), [*notes.lines(), *_audit_lines(target, result, table=table)], as_json=as_json)
     audits.require_passed(target)
 
 
-def _audit_lines(target: Workspace, result: AuditResult) -> list[str]:
-    from aggregator.auditing.result import summary_lines
+def _audit_lines(target: Workspace, result: AuditResult, *, table: bool = False) -> list[str]:
+    from aggregator.auditing.result import table_lines
+    from aggregator.auditing.words import summary_lines
     from aggregator.publishing.audit_gate import PAGE
 
-    return [*summary_lines(result), f"page: {target.root / 'audit' / PAGE}"]
+    lines = table_lines(result) if table else summary_lines(result)
+    return [*lines, f"page: {target.root / 'audit' / PAGE}"]

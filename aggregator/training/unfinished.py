@@ -53,7 +53,7 @@ def keep_unfinished(
     """
     folder = workspace.root / "unfinished"
     with map_os_errors(folder):
-        folder.mkdir(mode=0o700, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with lock_number(folder / _LOCK, COMMANDS.index(command), wait=False) as alone:
         if not alone:
             raise StorageError(
