@@ -82,7 +82,7 @@ def progress_bar(*, quiet: bool = False) -> Iterator[ProgressBar]:
 
     columns = (
         TextColumn("{task.description}"),
-        BarColumn(bar_width=20),
+        BarColumn(bar_width=12),
         TextColumn("{task.fields[count]}"),
         TimeElapsedColumn(),
         TextColumn("{task.fields[left]}"),

@@ -116,6 +116,11 @@ ROWS: list[tuple[str, int, str]] = [
     ("aggregator ingest {empty} --workspace {provider}", 13, "fewer bytes"),
     ("aggregator ingest --workspace {provider}", 2, "files or folders"),
     ("aggregator ingest nothing --workspace {provider}", 2, "does not exist"),
+    # Trainings that were cut, or not.
+    ("aggregator train-head --resume --workspace {provider}", 20, "without --resume"),
+    ("aggregator train-repr --corpus {notes} --resume --workspace {provider}", 20, "without --resume"),
+    ("aggregator train-embeddings {notes} --resume --workspace {provider}", 20, "without --resume"),
+    ("aggregator train-head --resume --epochs 0 --workspace {provider}", 2, "epochs"),
     # Where releases come from.
     ("site-client pull {folder} --workspace {bare}", 30, "release repository"),
     ("site-client pull nothing --workspace {bare}", 30, "release repository"),

@@ -41,7 +41,7 @@ MEANINGS = {
     ),
     "match": Meaning(
         "Somebody who knows a whole sentence but for one PHI word looks for that word in a list.",
-        "a PHI word can be read off a share by who knows the rest of its sentence",
+        "a PHI word can be read off a share by who knows all else of its sentence",
     ),
     "linkage": Meaning(
         "Somebody with a list of thousands of full names looks for the name of a patient in a share.",

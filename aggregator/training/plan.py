@@ -13,7 +13,7 @@ from shared.training.tagging import TaggingConfig
 HEAD, ALONE, SCORES, LAST = "head", "head of your own notes alone", "scores of each site", "the last release's head"
 # Against a step of the paper's head, as measured on two cores: one of a small head in haste, and one sentence of which two heads say
 # what they find. Where they are wrong, the first of a kind sets them right.
-_HASTY_COST, _SAID_COST = 0.5, 0.01
+_HASTY_COST, _SAID_COST = 0.2, 0.005
 
 
 def plan_head(

@@ -52,6 +52,9 @@ def keep_unfinished(
         StorageError: another process is at it, or the disk is full.
     """
     folder = workspace.root / "unfinished"
+    run = folder / command
+    if resume and _read_inputs(run) is None:
+        raise WorkspaceError(f"{command}: expected one that was cut, found none; run it without --resume")
     with map_os_errors(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with lock_number(folder / _LOCK, COMMANDS.index(command), wait=False) as alone:
@@ -59,7 +62,6 @@ def keep_unfinished(
             raise StorageError(
                 f"no other {command} in this workspace", received="one that runs", advice="wait until it has ended"
             )
-        run = folder / command
         _begin(run, command, {**inputs, "software": _software()}, resume=resume, tell=tell)
         try:
             yield run
@@ -70,17 +72,15 @@ def keep_unfinished(
 
 
 def _begin(run: Path, command: str, inputs: Mapping[str, object], *, resume: bool, tell: Callable[[str], None]) -> None:
-    kept = _read_inputs(run)
+    kept = _read_inputs(run) or {}
     if not resume:
-        if kept is not None:
+        if kept:
             tell(f"{command} was cut before: it begins anew, and what it had learned is gone; --resume goes on with it")
         with map_os_errors(run):
             shutil.rmtree(run, ignore_errors=True)
             run.mkdir(mode=0o700)
         write_text(run / _INPUTS, json.dumps(inputs, indent=1))
         return
-    if kept is None:
-        raise WorkspaceError(f"{command}: expected one that was cut, found none; run it without --resume")
     now = json.loads(json.dumps(inputs))
     other = sorted(name for name in {*now, *kept} if now.get(name) != kept.get(name))
     if other:

@@ -81,8 +81,8 @@ def test_a_head_that_was_cut_ends_in_the_same_bits(phase: str, loop: Loop, unint
     seen: list[str] = []
     assert head_of(opened, lambda name, *told: seen.append(name), resume=True) == uninterrupted
     assert not (loop.provider / "unfinished" / "train-head").exists()
-    # What was learned before is read, and not learned again.
-    assert seen.count("head (1 of 7)") < 20
+    # Of four epochs of nine steps the first is read, and not learned again.
+    assert seen.count("head (1 of 7)") < 4 * 9
 
 
 def test_what_was_cut_does_not_go_on_with_other_inputs(loop: Loop) -> None:
