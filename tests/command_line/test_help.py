@@ -46,7 +46,7 @@ def test_every_command_stands_in_one_section(name: str) -> None:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_help_lists_commands_in_the_order_of_use(name: str) -> None:
-    sections = PROGRAMS[name].sections  # type: ignore[attr-defined]
+    sections = PROGRAMS[name].sections
     expected = [word for title, commands in sections for word in (f"{title}:\n", *(f"  {one}  " for one in commands))]
     text = help_of(name)
     places = [re.search(rf"^{re.escape(word)}", text, re.MULTILINE) for word in expected]

@@ -107,7 +107,8 @@ def test_a_phase_without_steps_is_over_when_the_next_one_begins() -> None:
     job.now += 5
     job.run("head", 10, 1.0)
     name, *rest = job.told[1]
-    assert (name, rest) == ("head (2 of 2)", pytest.approx([5 / 55, 50.0]))
+    assert name == "head (2 of 2)"
+    assert rest == pytest.approx([5 / 55, 50.0])
     assert job.left == 0
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -63,9 +63,9 @@ def uninterrupted(built_loop: Loop, tmp_path_factory: pytest.TempPathFactory) ->
     return head_of(workspaces.open_workspace(root / "provider"))
 
 
-def head_of(opened: Workspace, watch: Watch = lambda *told: None, **named: bool) -> dict[str, str]:
+def head_of(opened: Workspace, watch: Watch = lambda *told: None, resume: bool = False) -> dict[str, str]:
     with small_heads():
-        head.train(opened, CONFIG, head.HeadOptions(), watch, **named)
+        head.train(opened, CONFIG, head.HeadOptions(), watch, resume=resume)
     return {Path(name).name: digest for name, digest in snapshot(opened.head).items()}
 
 
@@ -107,9 +107,9 @@ def shares(loop: Loop) -> str:
 def test_words_that_were_cut_end_in_the_same_bits(workspace: Workspace) -> None:
     settings = FastTextSettings(dim=8, epochs=3, min_count=1, buckets=50)
 
-    def train(watch: Watch = lambda *told: None, **named: bool) -> str:
+    def train(watch: Watch = lambda *told: None, resume: bool = False) -> str:
         texts = [note.text for note in tiny_notes(20, 1, "public")]
-        return embeddings.train(workspace, texts, settings, 5, watch, **named).digest
+        return embeddings.train(workspace, texts, settings, 5, watch, resume=resume).digest
 
     whole = train()
     with pytest.MonkeyPatch.context() as patch:
@@ -127,10 +127,10 @@ def test_a_representer_that_was_cut_ends_in_the_same_bits(loop: Loop) -> None:
     opened = workspaces.open_workspace(loop.provider)
     vectors = load_vectors(opened.embeddings)
 
-    def train(watch: Watch = lambda *told: None, notes: int = 24, **named: bool) -> dict[str, str]:
+    def train(watch: Watch = lambda *told: None, notes: int = 24, resume: bool = False) -> dict[str, str]:
         material = PublicMaterial(list(tiny_notes(notes, 0, "public")), vectors)
         options = RepresenterOptions("invariance", neighbours=4, dim=8, preset="quick")
-        train_representer(opened, material, options, watch, **named)
+        train_representer(opened, material, options, watch, resume=resume)
         # The provider's own notes are encoded with fresh noise.
         made = {Path(name).name: digest for name, digest in snapshot(opened.representer).items()}
         return {name: digest for name, digest in made.items() if name != "public.parquet"}
@@ -154,7 +154,7 @@ def test_there_must_be_something_to_go_on_with(loop: Loop) -> None:
 def test_who_begins_anew_is_told_what_is_given_up(workspace: Workspace) -> None:
     told: list[str] = []
 
-    def keep(resume: bool, inputs: dict[str, object] = INPUTS) -> None:
+    def keep(resume: bool, inputs: Mapping[str, object] = INPUTS) -> None:
         with keep_unfinished(workspace, "train-head", inputs, resume=resume, tell=told.append) as folder:
             assert [path.name for path in folder.iterdir()] == ["inputs.json"]
             (folder / "checkpoint").touch()

@@ -41,7 +41,7 @@ def train(
     if name == "clinical":
         return clinical.train_representer(source, TABLE, notes, *rest)
     made = {"three-part": three_part, "dann": dann, "invariance": invariance}[name]
-    return made.train_representer(source, TABLE, *rest)  # type: ignore[attr-defined, no-any-return]
+    return made.train_representer(source, TABLE, *rest)
 
 
 class _CutError(Exception):
