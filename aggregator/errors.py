@@ -10,6 +10,8 @@ DeidError (foundation)
     ├── SandboxError        a payload led its check astray
     │   └── UnconfinedError no check can be started and confined on this machine
     ├── RefusedError        a share was refused
+    ├── AttentionError      something needs a person, and the command was asked to say so by its code
+    ├── HookError           a program of the provider's own did not take what it was told
     ├── RequestError        a request to the server that is refused
     └── RegistryError       a site or share that is unknown, revoked or there already; an audit log with a broken link
 """
@@ -66,6 +68,18 @@ class RefusedError(AggregatorError):
     """A share was refused."""
 
     exit_code = 24
+
+
+class AttentionError(AggregatorError):
+    """Something needs a person, and the command was asked to say so by its code."""
+
+    exit_code = 26
+
+
+class HookError(AggregatorError):
+    """A program of the provider's own did not take what it was told."""
+
+    exit_code = 27
 
 
 class DatabaseError(StorageError):

@@ -8,6 +8,7 @@ embeddings/        public word vectors
 representer/       the frozen representer, the record of its training, the provider's own encoded notes
 head/              the head that the pool trained
 cache/             searches that a later training can use again; may be deleted
+unfinished/        what trainings that were cut go on with, see `aggregator.training.unfinished`
 releases/          the release repository, see `aggregator.repository.tuf_repository`
 registry.sqlite    what is known of sites, shares, uploads and releases, and the audit log; unless a database has it
 objects/           bundles and payloads by their digests; unless an S3-compatible store has them

@@ -13,13 +13,16 @@ import errno
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import click
 
 from command_line.stopping import StoppedError, heed_stop_signals
 from foundation.errors import DeidError
+
+Sections = Sequence[tuple[str, Sequence[str]]]
+"""Titles of the help of a program, and the commands below each, in the order of use."""
 
 _STORAGE = 8
 _INTERRUPTED = 130
@@ -29,7 +32,36 @@ _INTERRUPTED = 130
 _said: set[bool] = set()
 
 
-class Program(click.Group):
+class Listing(click.Group):
+    """A group whose help lists its commands in the order in which they are used, each by a whole sentence.
+
+    Args:
+        sections: titles, and the commands below each; none for all commands in the order in which they were added.
+        given: as for `click.Group`.
+    """
+
+    def __init__(self, *given: Any, sections: Sections = (), **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.sections = sections
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """As they stand in the sections; what stands in none comes last."""
+        listed = [name for _, names in self.sections for name in names]
+        return [*listed, *(name for name in self.commands if name not in listed)]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands, section by section."""
+        listed = [name for _, names in self.sections for name in names]
+        rest = tuple(name for name in self.list_commands(ctx) if name not in listed)
+        # All sections have one column, or the eye finds no command.
+        width = max(map(len, self.commands), default=0)
+        for title, names in (*self.sections, ("Commands", rest)):
+            if names:
+                with formatter.section(title):
+                    formatter.write_dl([(name.ljust(width), _first_sentence(self.commands[name])) for name in names])
+
+
+class Program(Listing):
     """A group that turns every known error into one line on standard error and its exit code.
 
     With --json it is an object on standard output, too, {"error", "exit_code"}, unless the command has printed its result.
@@ -65,9 +97,9 @@ class Program(click.Group):
                 error,
             )
         except StoppedError as error:
-            return self._fail(f"ended by {error.name}; nothing half-written was kept", error.exit_code, error)
+            return self._fail(f"ended by {error.name}; {_what_stays(error)}", error.exit_code, error)
         except KeyboardInterrupt as error:
-            return self._fail("interrupted; nothing half-written was kept", _INTERRUPTED, error)
+            return self._fail(f"interrupted; {_what_stays(error)}", _INTERRUPTED, error)
         except click.UsageError as error:
             return self._misused(error)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
@@ -92,6 +124,19 @@ class Program(click.Group):
             # What was done before it failed has been told already, and one object is all that a program reads.
             click.echo(json.dumps({"error": line, "exit_code": code}, ensure_ascii=False, sort_keys=True))
         sys.exit(code)
+
+
+def _first_sentence(command: click.Command) -> str:
+    """What a command does, whole; what follows a semicolon or a colon is for its own help to say."""
+    words = " ".join((command.help or "").split("\n\n", maxsplit=1)[0].split())
+    for end in (". ", "; ", ": "):
+        words = words.partition(end)[0]
+    return words.removesuffix(".") + "."
+
+
+def _what_stays(error: BaseException) -> str:
+    """What a command that was cut leaves; a note on the error says what is kept to go on with."""
+    return "; ".join(["nothing half-written was kept", *getattr(error, "__notes__", ())])
 
 
 class Computation(click.Command):
@@ -128,6 +173,11 @@ def seed_option(what: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
     return click.option(
         "--seed", default=0, show_default=True, type=click.IntRange(0, 2**31 - 1), help=f"Seed of {what}."
     )
+
+
+def warn(line: str) -> None:
+    """A line for people that is no result, on standard error."""
+    click.echo(f"warning: {line}", err=True)
 
 
 def report(result: dict[str, Any], lines: list[str], *, as_json: bool) -> None:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 _PATIENCE_S = 2.0
+# Of a job with phases, so fine is what the bar shows of the whole.
+_WHOLE = 10_000
 
 
 class ProgressBar:
@@ -20,7 +22,9 @@ class ProgressBar:
     def __init__(self, progress: Progress | None) -> None:
         self._progress = progress
         self._began = time.monotonic()
-        self._task = None if progress is None else progress.add_task("", total=None, visible=False)
+        self._task = None
+        if progress is not None:
+            self._task = progress.add_task("", total=None, visible=False, count="", left="")
 
     @property
     def drawn(self) -> bool:
@@ -36,8 +40,35 @@ class ProgressBar:
         """Show that so many are done; without a total it is not known."""
         if self._progress is None or self._task is None:
             return
+        self._update(stage, done, total or None, f"{done}/{total}" if total else str(done))
+        remaining = self._progress.tasks[0].time_remaining if total else None
+        self._progress.update(self._task, left=_left_words(remaining))
+
+    def watch(self, phase: str, share: float, left_s: float | None) -> None:
+        """Show how far a job with phases is; see `shared.progress.Watch`."""
+        if self._progress is not None and self._task is not None:
+            known = left_s is not None
+            self._update(phase, int(share * _WHOLE), _WHOLE if known else None, f"{share:4.0%}" if known else "")
+            self._progress.update(self._task, left=_left_words(left_s))
+
+    def _update(self, stage: str, completed: int, total: int | None, count: str) -> None:
+        assert self._progress is not None
+        assert self._task is not None
         visible = time.monotonic() - self._began > _PATIENCE_S
-        self._progress.update(self._task, description=stage, completed=done, total=total or None, visible=visible)
+        self._progress.update(
+            self._task, description=stage, completed=completed, total=total, visible=visible, count=count
+        )
+
+
+def _left_words(seconds: float | None) -> str:
+    """How long it still takes, in words that do not change every second."""
+    if seconds is None:
+        return ""
+    if seconds < 60:
+        return "less than a minute left"
+    minutes = round(seconds / 60)
+    hours, rest = divmod(minutes, 60)
+    return f"about {f'{hours} h {rest:02} min' if hours else f'{minutes} min'} left"
 
 
 @contextmanager
@@ -47,21 +78,14 @@ def progress_bar(*, quiet: bool = False) -> Iterator[ProgressBar]:
         yield ProgressBar(None)
         return
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
         TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
+        BarColumn(bar_width=12),
+        TextColumn("{task.fields[count]}"),
         TimeElapsedColumn(),
-        TimeRemainingColumn(),
+        TextColumn("{task.fields[left]}"),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True, refresh_per_second=5) as progress:
         yield ProgressBar(progress)

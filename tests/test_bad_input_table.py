@@ -102,6 +102,11 @@ ROWS: list[tuple[str, int, str]] = [
     ("aggregator site add {text} --fingerprint " + HEX + " --workspace {provider}", 10, "JSON"),
     ("aggregator site revoke zz --reason lost --workspace {provider}", 21, "zz: expected an enrolled site"),
     ("aggregator site list --workspace {folder}", 20, "aggregator init"),
+    ("aggregator status --workspace {folder}", 20, "aggregator init"),
+    ("aggregator status --hook nothing --workspace {provider}", 2, "does not exist"),
+    ("aggregator status --hook {text} --workspace {provider}", 2, "is not executable"),
+    ("aggregator status --hook {folder} --workspace {provider}", 2, "is a directory"),
+    ("aggregator status --hook 'mail -s alerts' --workspace {provider}", 2, "does not exist"),
     # The provider's shares.
     ("aggregator shares show zz --workspace {provider}", 21, "zz: expected the first digits"),
     ("aggregator shares show '' --workspace {provider}", 21, "an empty digest"),
@@ -111,6 +116,11 @@ ROWS: list[tuple[str, int, str]] = [
     ("aggregator ingest {empty} --workspace {provider}", 13, "fewer bytes"),
     ("aggregator ingest --workspace {provider}", 2, "files or folders"),
     ("aggregator ingest nothing --workspace {provider}", 2, "does not exist"),
+    # Trainings that were cut, or not.
+    ("aggregator train-head --resume --workspace {provider}", 20, "without --resume"),
+    ("aggregator train-repr --corpus {notes} --resume --workspace {provider}", 20, "without --resume"),
+    ("aggregator train-embeddings {notes} --resume --workspace {provider}", 20, "without --resume"),
+    ("aggregator train-head --resume --epochs 0 --workspace {provider}", 2, "epochs"),
     # Where releases come from.
     ("site-client pull {folder} --workspace {bare}", 30, "release repository"),
     ("site-client pull nothing --workspace {bare}", 30, "release repository"),

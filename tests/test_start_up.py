@@ -98,6 +98,7 @@ TORCHLESS = {
     "aggregator shares reject": "DIGEST --name A --reason B --workspace provider",
     "aggregator shares withdraw": "DIGEST --name A --reason B --workspace provider",
     "aggregator alarms list": "--workspace provider",
+    "aggregator status": "--workspace provider",
     "aggregator alarms acknowledge": "1 --name A --workspace provider",
     "aggregator audit-log verify": "--workspace provider",
     "aggregator audit-log show": "--workspace provider",

@@ -10,6 +10,7 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from aggregator.auditing.result import NOT_SHOWN, AuditResult, format_value
+from aggregator.auditing.words import not_measured, told_attacks
 from foundation.files import write_text
 from shared.privacy.statistics.finding import Finding
 from shared.report import plots
@@ -37,7 +38,15 @@ def write_page(result: AuditResult, path: Path) -> Path:
     drawn = {name: Markup(svg) for name, svg in _plots(result.audit.findings).items()}
     write_text(
         path,
-        template.render(result=result, groups=groups, plots=drawn, format_value=format_value, not_shown=NOT_SHOWN),
+        template.render(
+            result=result,
+            told=told_attacks(result),
+            not_measured=not_measured(result),
+            groups=groups,
+            plots=drawn,
+            format_value=format_value,
+            not_shown=NOT_SHOWN,
+        ),
         private=False,
     )
     return path

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from shared.constructions.accounting import GaussianGuarantee
 from shared.privacy.audit import Audit, AuditSettings
 from shared.privacy.audit_record import FORMAT
-from shared.privacy.policy import Policy, Verdict
+from shared.privacy.policy import FULL_ONLY, Policy, Verdict
 from shared.privacy.statistics.finding import Finding
 
 NOT_SHOWN = (
@@ -23,6 +23,10 @@ NOT_SHOWN = (
     "how much better has a limit, of clinical sentences and of a head that the audit trains on shares.",
     "Anything about notes unlike those that were used here.",
 )
+
+
+# Why a limit is skipped, and what can be done about it.
+_REASONS = {FULL_ONLY: "they are part of a full audit only (--preset full)"}
 
 
 @dataclass(frozen=True)
@@ -78,12 +82,21 @@ class AuditResult:
     @property
     def words(self) -> str:
         """The verdict."""
-        if not self.passed:
-            return "The representer does NOT pass its audit: at least one limit of the policy is broken. It must not be published."
-        kept = "no attack that was tried reads protected words beyond the limits of the policy."
         skipped = Counter(verdict.reason for verdict in self.verdicts if verdict.skipped)
-        more = [f" {count} of {len(self.verdicts)} limits were skipped: {why}." for why, count in skipped.items()]
-        return f"The representer passes its audit: {kept}{''.join(more)}"
+        measured = len(self.verdicts) - skipped.total()
+        if not self.passed:
+            broken = sum(not verdict.passed for verdict in self.verdicts)
+            return (
+                f"The representer does NOT pass its audit: it does not keep {broken} of the {count_limits(measured)} that this audit asks for. "
+                "It must not be published."
+            )
+        more = [
+            f" {count} more {_were(count)} not measured: {_REASONS.get(why, why)}." for why, count in skipped.items()
+        ]
+        return (
+            f"The representer passes its audit: it keeps {'all ' if measured > 1 else ''}{count_limits(measured)} that this audit asks for; "
+            f"no attack that was tried reads protected words beyond {'it' if measured == 1 else 'them'}.{''.join(more)}"
+        )
 
     @property
     def caveats(self) -> list[str]:
@@ -158,8 +171,13 @@ class AuditResult:
         }
 
 
-def summary_lines(result: AuditResult) -> list[str]:
-    """The audit for a terminal."""
+def count_limits(number: int) -> str:
+    """So many of them, in words."""
+    return "1 limit" if number == 1 else f"{number} limits"
+
+
+def table_lines(result: AuditResult) -> list[str]:
+    """Every limit for a terminal, with the figure that it rests on."""
     lines = [result.audit.accounting.statement, *map(_guaranteed, result.audit.accounting.guarantees)]
     for verdict in result.verdicts:
         shown = verdict.shown
@@ -194,6 +212,10 @@ def _rests_on(finding: Finding) -> str:
         [] if finding.unit else [f"interval {' to '.join(format_value(finding, end) for end in finding.interval)}"]
     )
     return ", ".join([*without, *interval, f"{finding.trials} trials"])
+
+
+def _were(count: int) -> str:
+    return "was" if count == 1 else "were"
 
 
 def _finite(value: float) -> float | None:

@@ -18,12 +18,23 @@ from aggregator.commands.options import DEMONSTRATED, LANGUAGES, existing_path
 from aggregator.commands.registry import audit_log_group
 from aggregator.commands.releases import offline_warning
 from aggregator.commands.serve import serve
+from aggregator.commands.status import status
 from command_line.commands import Computation, Program, examples, json_option, passphrase_option, report, seed_option
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 
+SECTIONS = (
+    ("Try it", ("demo",)),
+    ("Begin, once", ("init", "keys")),
+    ("Make and publish the representer", ("train-embeddings", "train-repr", "audit", "publish")),
+    ("Let hospitals in", ("site", "serve", "announce")),
+    ("Every day", ("status", "ingest", "shares", "alarms")),
+    ("Every month", ("train-head", "release", "refresh")),
+    ("Look back", ("evaluate", "audit-log")),
+)
 
-@click.group("aggregator", cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
+
+@click.group("aggregator", cls=Program, sections=SECTIONS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="deid-commons")
 def main() -> None:
     """The central provider: train a representer, take in shares, train the head, publish releases."""
@@ -183,5 +194,6 @@ for command in (
 ):
     main.add_command(command)
 main.add_command(serve)
+main.add_command(status)
 for command in (commands_protection.keys_protect, commands_protection.keys_unprotect):
     commands_releases.keys.add_command(command)

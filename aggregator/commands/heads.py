@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aggregator.commands.options import DEFENCES, INFLUENCE, folder_option
-from command_line.commands import Computation, examples, json_option, report, seed_option
+from aggregator.commands.options import DEFENCES, INFLUENCE, folder_option, resume_option
+from command_line.commands import Computation, examples, json_option, report, seed_option, warn
 from command_line.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     type=click.Choice(INFLUENCE),
     help="How what a site does to the others is measured: by a small head without each site, by one like the head, or not.",
 )
+@resume_option
 @folder_option
 @seed_option("the training")
 @json_option
@@ -58,6 +59,7 @@ def train_pool_head(
     public: bool,
     defence: str,
     influence: str,
+    resume: bool,
     root: Path,
     seed: int,
     as_json: bool,
@@ -77,7 +79,8 @@ def train_pool_head(
         influence=InfluenceMode(influence),
     )
     with progress_bar(quiet=as_json) as bar:
-        trained = train_head.train(target, TaggingConfig(epochs=epochs, seed=seed), options, bar)
+        config = TaggingConfig(epochs=epochs, seed=seed)
+        trained = train_head.train(target, config, options, bar.watch, resume=resume, tell=warn)
     lines = [
         *_pool_lines(trained),
         *_influence_lines(trained.influence),

@@ -49,5 +49,10 @@ folder_option = click.option(
     envvar="DEID_COMMONS_AGGREGATOR",
     help="Folder of the workspace (default: the current one).",
 )
+resume_option = click.option(
+    "--resume",
+    is_flag=True,
+    help="Go on with a training that was cut, with the same options; it ends in the same result.",
+)
 existing_path = click.Path(exists=True, path_type=Path)
 existing_file = click.Path(exists=True, path_type=Path, dir_okay=False)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from aggregator.commands.options import folder_option
-from command_line.commands import examples, json_option, report
+from command_line.commands import Listing, examples, json_option, report
 
 if TYPE_CHECKING:
     from aggregator.registry.audit_log import Event
 
 
-@click.group("audit-log")
+@click.group("audit-log", cls=Listing)
 def audit_log_group() -> None:
     """The log of all that happened: it only grows, and each event names the hash of the one before."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aggregator.commands.options import HOLDERS, MAX_OVERLAP_DAYS, OVERLAP_DAYS, PURPOSES, ROLES, folder_option
-from command_line.commands import Computation, examples, json_option, report
+from command_line.commands import Computation, Listing, examples, json_option, report
 
 if TYPE_CHECKING:
     from aggregator.publishing.releases import Publishing, Release
@@ -140,7 +140,7 @@ def announce(server: str | None, offline: tuple[Path, ...], root: Path, as_json:
     report(dict(record.to_json()), [*lines, f"valid until {record.valid_until}"], as_json=as_json)
 
 
-@click.group()
+@click.group(cls=Listing)
 def keys() -> None:
     """Your own keys, those of the release repository, and the passphrase that they lie under."""
 

@@ -12,7 +12,7 @@ import click
 
 from aggregator.commands.options import SHARE_STATES, folder_option
 from aggregator.errors import RefusedError, RegistryError
-from command_line.commands import examples, json_option, report
+from command_line.commands import Listing, examples, json_option, report
 from foundation.errors import DeidError, StorageError
 from protocols.errors import ProtocolError
 from shared.errors import ConfigurationError
@@ -89,7 +89,7 @@ def _take_all(target: Workspace, files: list[Path], outcomes: list[_Outcome], *,
     return failed
 
 
-@click.group("shares")
+@click.group("shares", cls=Listing)
 def shares_group() -> None:
     """The shares that came, and what became of them."""
 
@@ -194,7 +194,7 @@ def shares_withdraw(digest: str, name: str, reason: str, root: Path, as_json: bo
     report(_row(found, ShareState.WITHDRAWN) | {"releases": trained}, lines, as_json=as_json)
 
 
-@click.group("alarms")
+@click.group("alarms", cls=Listing)
 def alarms_group() -> None:
     """What a person must look at."""
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from aggregator.commands.options import existing_file, folder_option
-from command_line.commands import examples, json_option, report
+from command_line.commands import Listing, examples, json_option, report
 from command_line.fingerprint_option import FINGERPRINT
 
 if TYPE_CHECKING:
     from aggregator.enrolled.sites import Site, SiteKey
 
 
-@click.group()
+@click.group(cls=Listing)
 def site() -> None:
     """The enrolled hospitals."""
 

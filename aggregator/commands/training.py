@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aggregator.commands.options import AUDIT_PRESETS, PRESETS, PROCEDURES, existing_path, folder_option
-from command_line.commands import Computation, examples, json_option, report, seed_option
+from aggregator.commands.options import AUDIT_PRESETS, PRESETS, PROCEDURES, existing_path, folder_option, resume_option
+from command_line.commands import Computation, examples, json_option, report, seed_option, warn
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 
@@ -36,6 +36,7 @@ policy_option = click.option(
     "--min-count", default=2, show_default=True, type=click.IntRange(1), help="Rarer words get n-gram vectors only."
 )
 @click.option("--bin", "binary", type=click.Path(path_type=Path, dir_okay=False), help="Also write a fastText .bin.")
+@resume_option
 @folder_option
 @seed_option("the training")
 @json_option
@@ -46,6 +47,7 @@ def train_embeddings(
     epochs: int,
     min_count: int,
     binary: Path | None,
+    resume: bool,
     root: Path,
     seed: int,
     as_json: bool,
@@ -53,21 +55,16 @@ def train_embeddings(
 ) -> None:
     """Train fastText word vectors on public texts: every word of them may be read off the result."""
     from aggregator import workspace
+    from aggregator.training.embeddings import train
     from command_line.notes import Notes, texts
-    from foundation.folders import new_folder
-    from shared.embeddings.files.artefact import save_vectors
     from shared.embeddings.files.fasttext_format import save_bin
-    from shared.embeddings.training import FastTextSettings, train_fasttext
+    from shared.embeddings.training import FastTextSettings
 
     target = workspace.open_workspace(root)
     notes = [Notes(source, NotesOptions.of(reading)) for source in sources]
     settings = FastTextSettings(dim=dim, epochs=epochs, min_count=min_count)
     with progress_bar(quiet=as_json) as bar:
-        vectors = train_fasttext(
-            texts(notes), settings, seed=seed, progress=lambda done, total: bar("tokens", done, total)
-        )
-    with new_folder(target.embeddings) as folder:
-        save_vectors(vectors, folder, dtype="float16")
+        vectors = train(target, texts(notes), settings, seed, bar.watch, resume=resume, tell=warn)
     if binary is not None:
         save_bin(vectors, binary)
     lines = [line for corpus in notes for line in corpus.lines()]
@@ -177,6 +174,7 @@ def train_embeddings(
     help="Also attack it at once, as `aggregator audit` does.",
 )
 @policy_option
+@resume_option
 @folder_option
 @seed_option("the training")
 @json_option
@@ -198,6 +196,7 @@ def train_representer(
     preset: str,
     audited: str | None,
     policy: Path | None,
+    resume: bool,
     root: Path,
     seed: int,
     as_json: bool,
@@ -233,7 +232,7 @@ def train_representer(
     material = train_repr.PublicMaterial(notes, vectors, texts(further), lists)
     limits = load_policy(policy)
     with progress_bar(quiet=as_json) as bar:
-        made = train_repr.train(target, material, options, bar)
+        made = train_repr.train(target, material, options, bar.watch, resume=resume, tell=warn)
         found = audits.audit(target, list(notes), vectors, limits, audited, seed, bar) if audited else None
     lines = [
         *notes.lines(),
@@ -282,6 +281,7 @@ def _representer_lines(made: RepresenterTraining) -> list[str]:
 @click.option(
     "--preset", default="quick", show_default=True, type=click.Choice(AUDIT_PRESETS), help="How hard it tries."
 )
+@click.option("--table", is_flag=True, help="Every limit with its figure, in place of the words.")
 @policy_option
 @folder_option
 @seed_option("the attacks")
@@ -291,6 +291,7 @@ def audit(
     corpus: Path,
     embeddings: Path | None,
     preset: str,
+    table: bool,
     policy: Path | None,
     root: Path,
     seed: int,
@@ -310,12 +311,14 @@ def audit(
     notes = Notes(corpus, NotesOptions.of(reading), target.scheme)
     with progress_bar(quiet=as_json) as bar:
         result = audits.audit(target, list(notes), vectors, limits, preset, seed, bar)
-    report(result.as_json(), [*notes.lines(), *_audit_lines(target, result)], as_json=as_json)
+    report(result.as_json(), [*notes.lines(), *_audit_lines(target, result, table=table)], as_json=as_json)
     audits.require_passed(target)
 
 
-def _audit_lines(target: Workspace, result: AuditResult) -> list[str]:
-    from aggregator.auditing.result import summary_lines
+def _audit_lines(target: Workspace, result: AuditResult, *, table: bool = False) -> list[str]:
+    from aggregator.auditing.result import table_lines
+    from aggregator.auditing.words import summary_lines
     from aggregator.publishing.audit_gate import PAGE
 
-    return [*summary_lines(result), f"page: {target.root / 'audit' / PAGE}"]
+    lines = table_lines(result) if table else summary_lines(result)
+    return [*lines, f"page: {target.root / 'audit' / PAGE}"]

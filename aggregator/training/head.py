@@ -9,7 +9,7 @@ that a head trained on the provider's own notes alone reaches on the same senten
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -17,19 +17,22 @@ from pathlib import Path
 from aggregator.enrolled.shares import Share, accepted_shares
 from aggregator.errors import RegistryError
 from aggregator.publishing.head_record import RECORD, HeadOrigin, PooledShare
-from aggregator.publishing.releases import release_representer, releases, representer_digest
+from aggregator.publishing.releases import last_pipeline, release_representer, releases, representer_digest
 from aggregator.training.comparison import Comparison, compare_with_last
 from aggregator.training.defences.defence import Defended, PoolMaterial
 from aggregator.training.defences.everything import Everything
 from aggregator.training.defences.registry import DEFAULT, find_defence
 from aggregator.training.influence import Influence, InfluenceMode, measure_influence, raise_alarms
+from aggregator.training.plan import ALONE, HEAD, LAST, SCORES, has_alone, plan_head
 from aggregator.training.pool import PUBLIC, Pool
+from aggregator.training.unfinished import keep_unfinished
 from aggregator.workspace import Workspace
 from foundation.files import write_text
 from foundation.folders import new_folder
+from foundation.reading import file_sha256
 from shared.constructions.registry import load_construction
 from shared.labels import UNKNOWN_TAG
-from shared.progress import Progress, silent
+from shared.progress import Phases, Progress, Watch, unwatched
 from shared.taggers.registry import save_head
 from shared.taggers.tagger import Tagger
 from shared.training.tagging import TaggingConfig, train_tagger
@@ -139,7 +142,13 @@ class HeadOptions:
 
 
 def train(
-    workspace: Workspace, config: TaggingConfig, options: HeadOptions = HeadOptions(), progress: Progress = silent
+    workspace: Workspace,
+    config: TaggingConfig,
+    options: HeadOptions = HeadOptions(),
+    watch: Watch = unwatched,
+    *,
+    resume: bool = False,
+    tell: Callable[[str], None] = lambda line: None,
 ) -> HeadTraining:
     """Train a head on the accepted shares and put it into the workspace.
 
@@ -147,7 +156,9 @@ def train(
         workspace: with accepted shares.
         config: the recipe.
         options: what goes into it, and what is measured.
-        progress: called after every step.
+        watch: is told how far all of it is.
+        resume: go on with a training that was cut; it ends in the same head.
+        tell: is told where one that was cut is given up.
 
     Returns:
         sizes, settings, the score of each site and what it does to the others; also written beside the weights.
@@ -155,19 +166,24 @@ def train(
     Raises:
         WorkspaceError: there is nothing to train on.
         RegistryError: a site that was asked for has no share of this representer.
-        ConfigurationError: no defence has such a name.
+        ConfigurationError: no defence has such a name, or what was cut had other inputs.
     """
     defence = find_defence(options.defence)
     shares, left_out = _usable_shares(workspace, options.sites)
+    inputs = _inputs(workspace, config, options, shares)
     with ExitStack() as objects:
+        kept = objects.enter_context(keep_unfinished(workspace, "train-head", inputs, resume=resume, tell=tell))
         payloads: dict[str, tuple[Path, ...]] = {}
         for share in shares:
             payload = objects.enter_context(workspace.objects().local(str(share.digest)))
             payloads[share.site] = (*payloads.get(share.site, ()), payload)
         if options.with_public and workspace.public_share.exists():
             payloads[PUBLIC] = (workspace.public_share,)
-        material = _material(workspace, config, payloads, options, progress)
-        defended = defence.train(material)
+        material = _material(workspace, config, payloads, options, kept)
+        compared = last_pipeline(workspace) is not None
+        planned = plan_head(material, _ALONE_STEPS, options.influence, measured=options.hold_out, compared=compared)
+        phases = Phases(planned, watch)
+        defended = defence.train(material.in_phase(phases.begin(HEAD), "head"))
         trained = HeadTraining(
             config,
             defended.sentences,
@@ -180,13 +196,27 @@ def train(
             not_counted=defended.left_out,
         )
         if options.hold_out:
-            trained = _measure(workspace, material, defended, trained, options)
-    with new_folder(workspace.head) as folder:
-        save_head(defended.head, folder)
-        write_text(folder / RECORD, json.dumps(trained.as_json(), indent=1), private=False)
+            trained = _measure(workspace, material, defended, trained, options, phases)
+        with new_folder(workspace.head) as folder:
+            save_head(defended.head, folder)
+            write_text(folder / RECORD, json.dumps(trained.as_json(), indent=1), private=False)
     if trained.influence is not None:
         raise_alarms(workspace, trained.influence)
     return trained
+
+
+def _inputs(
+    workspace: Workspace, config: TaggingConfig, options: HeadOptions, shares: Sequence[Share]
+) -> dict[str, object]:
+    """All that decides a head."""
+    public = options.with_public and workspace.public_share.exists()
+    return {
+        "representer": representer_digest(workspace),
+        "shares": [share.digest for share in shares],
+        "own notes": file_sha256(workspace.public_share) if public else None,
+        **asdict(config),
+        **{name: value for name, value in asdict(options).items() if name != "sites"},
+    }
 
 
 def _material(
@@ -194,7 +224,7 @@ def _material(
     config: TaggingConfig,
     payloads: Mapping[str, tuple[Path, ...]],
     options: HeadOptions,
-    progress: Progress,
+    kept: Path,
 ) -> PoolMaterial:
     construction = load_construction(workspace.representer)
     return PoolMaterial(
@@ -205,30 +235,41 @@ def _material(
         construction.redrawing(),
         construction.token_local,
         train_tagger,
-        progress=progress,
         decoder=construction.decoding(),
+        kept=kept,
     )
 
 
 def _measure(
-    workspace: Workspace, material: PoolMaterial, defended: Defended, trained: HeadTraining, options: HeadOptions
+    workspace: Workspace,
+    material: PoolMaterial,
+    defended: Defended,
+    trained: HeadTraining,
+    options: HeadOptions,
+    phases: Phases,
 ) -> HeadTraining:
     """The head's scores on what was held out, and what it is compared with."""
     head, config = defended.head, material.config
     budget = min(config.epochs * (defended.sentences // config.batch), _ALONE_STEPS)
-    alone = _alone(material, replace(config, least_steps=budget))
-    mode = options.influence
-    return replace(
-        trained,
-        scores=tuple(
-            score_site(head, site, material.held_out_pool(paths), alone)
-            for site, paths in sorted(material.payloads.items())
-        ),
-        influence=None
-        if mode is InfluenceMode.NONE
-        else measure_influence(material, find_defence(options.defence), workspace.scheme, mode, head),
-        compared=compare_with_last(workspace, head, material),
-    )
+    alone = _alone(material, replace(config, least_steps=budget), phases)
+    scores = _scores(head, alone, material, phases.begin(SCORES))
+    mode, influence = options.influence, None
+    if mode is not InfluenceMode.NONE:
+        defence = find_defence(options.defence)
+        influence = measure_influence(material, defence, workspace.scheme, mode, head, phases.begin)
+    if last_pipeline(workspace) is not None:
+        phases.begin(LAST)
+    compared = compare_with_last(workspace, head, material)
+    phases.end()
+    return replace(trained, scores=scores, influence=influence, compared=compared)
+
+
+def _scores(head: Tagger, alone: Tagger | None, material: PoolMaterial, progress: Progress) -> tuple[SiteScore, ...]:
+    found = []
+    for site, paths in sorted(material.payloads.items()):
+        found.append(score_site(head, site, material.held_out_pool(paths), alone))
+        progress("scores", len(found), len(material.payloads))
+    return tuple(found)
 
 
 def _pooled(share: Share) -> PooledShare:
@@ -252,12 +293,13 @@ def _usable_shares(workspace: Workspace, sites: frozenset[str] | None) -> tuple[
     return usable, len(accepted) - len(usable)
 
 
-def _alone(material: PoolMaterial, config: TaggingConfig) -> Tagger | None:
+def _alone(material: PoolMaterial, config: TaggingConfig, phases: Phases) -> Tagger | None:
     """A head trained on the provider's own notes; None where they are not in the pool, or nothing else is."""
-    if set(material.payloads) <= {PUBLIC} or PUBLIC not in material.payloads:
+    if not has_alone(material):
         return None
+    material = material.in_phase(phases.begin(ALONE), "alone")
     with replace(material, held_out=False).pool(paths=material.payloads[PUBLIC]) as pool:
-        return train_tagger(pool, material.tags, config, progress=material.progress)
+        return material.learn_from(pool, "head", config)
 
 
 def score_site(head: Tagger, site: str, held_out: Pool, alone: Tagger | None = None) -> SiteScore:

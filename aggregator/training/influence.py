@@ -22,7 +22,15 @@ from aggregator.training.recall import RecallChange, compare_recall
 from aggregator.training.row_findings import RowFindings, describe_contradictions, find_contradictions
 from aggregator.workspace import Workspace
 from shared.labels import LabelScheme
+from shared.progress import Begin, in_no_phase
 from shared.taggers.tagger import Tagger
+
+ALL_SITES = "influence, all sites"
+
+
+def without(site: str) -> str:
+    """Name of the phase in which a site is left out."""
+    return f"influence, without {site}"
 
 
 class InfluenceMode(StrEnum):
@@ -92,7 +100,12 @@ class Influence:
 
 
 def measure_influence(
-    material: PoolMaterial, defence: Defence, scheme: LabelScheme, mode: InfluenceMode, head: Tagger | None = None
+    material: PoolMaterial,
+    defence: Defence,
+    scheme: LabelScheme,
+    mode: InfluenceMode,
+    head: Tagger | None = None,
+    begin: Begin = in_no_phase,
 ) -> Influence:
     """Leave each site out in turn.
 
@@ -102,13 +115,18 @@ def measure_influence(
         scheme: names the categories.
         mode: FAST or FULL.
         head: trained on all of it, so that a full measurement need not train it again.
+        begin: is told of every head that is trained, by ALL_SITES or `without`.
     """
     used = material.hasten() if mode is InfluenceMode.FAST else material
     sites = [site for site in material.payloads if site != PUBLIC]
     found: list[SiteInfluence] = []
     if len(material.payloads) > 1:
-        whole = head if head is not None and mode is InfluenceMode.FULL else defence.train(used).head
-        found = [_leave_out(used, defence, scheme, whole, site, len(sites)) for site in sites]
+        whole = head if head is not None and mode is InfluenceMode.FULL else None
+        if whole is None:
+            whole = defence.train(used.in_phase(begin(ALL_SITES), "all-sites")).head
+        for site in sites:
+            asked = used.in_phase(begin(without(site)), f"without-{site}")
+            found.append(_leave_out(asked, defence, scheme, whole, site, len(sites)))
     rows = find_contradictions(count_rows(material.payloads)) if material.token_local and len(sites) > 1 else ()
     return Influence(mode, tuple(found), rows)
 

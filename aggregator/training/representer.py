@@ -5,14 +5,16 @@ Which procedures there are says `shared.constructions.registry`, and docs/privac
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from aggregator.training.unfinished import keep_unfinished
 from aggregator.workspace import Workspace
 from foundation.files import write_text
 from foundation.folders import new_folder
@@ -28,7 +30,7 @@ from shared.document import Document
 from shared.embeddings.vectors import WordVectors
 from shared.errors import TrainingError
 from shared.models.noise_source import PrivateNoise
-from shared.progress import Progress, silent
+from shared.progress import Phase, Phases, Watch, unwatched
 from shared.sentences.codes import SharedCodes
 from shared.sentences.encoding import index_sentences
 from shared.sentences.ragged import RaggedSentences
@@ -37,6 +39,7 @@ from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from shared.text.tokens import Tokens
 
 _SENTENCES = 2048
+READ, LEARN, WRITE = "reading the notes", "learning", "your own notes as a share"
 # The order of the record's first format; what later constructions add comes after it.
 _RECORDED = (
     "public_words",
@@ -129,14 +132,41 @@ class RepresenterTraining:
 
 
 def train(
-    workspace: Workspace, material: PublicMaterial, options: RepresenterOptions, progress: Progress = silent
+    workspace: Workspace,
+    material: PublicMaterial,
+    options: RepresenterOptions,
+    watch: Watch = unwatched,
+    *,
+    resume: bool = False,
+    tell: Callable[[str], None] = lambda line: None,
 ) -> RepresenterTraining:
     """Make the representer from public notes and put the result into the workspace.
 
+    Args:
+        workspace: the provider's.
+        material: what may be learned from.
+        options: how.
+        watch: is told how far it is.
+        resume: go on with a training that was cut; it ends in the same representer.
+        tell: is told where one that was cut is given up.
+
     Raises:
+        WorkspaceError, ConfigurationError: there is nothing to go on with, or it had other inputs.
         TrainingError: the notes have no token, or no PHI.
         ConfigurationError: the clusters cannot be as large, or their words as evenly used, as the options ask.
     """
+    inputs = {"word vectors": material.vectors.digest, "lists of names": _digest(material.names), **asdict(options)}
+    with keep_unfinished(workspace, "train-repr", inputs, resume=resume, tell=tell) as kept:
+        phases = Phases((Phase(READ, 1), Phase(LEARN, 1, staged=True), Phase(WRITE, 1)), watch)
+        made = _make(workspace, material, options, phases, kept / "checkpoint")
+        phases.end()
+    return made
+
+
+def _make(
+    workspace: Workspace, material: PublicMaterial, options: RepresenterOptions, phases: Phases, kept: Path
+) -> RepresenterTraining:
+    phases.begin(READ)
     digests: list[str] = []
     sentences: list[int] = []
     notes = _counted(tokenise_documents(_digested(material.notes, digests)), sentences)
@@ -153,10 +183,12 @@ def train(
             workspace.root / "cache",
             material.public_lists,
             np.repeat(np.arange(len(sentences)), sentences),
+            kept,
         ),
         options,
-        progress,
+        phases.begin(LEARN),
     )
+    phases.begin(WRITE)
     construction = trained.construction
     source, _ = index_sentences(chunks, construction.vectors)
     made = RepresenterTraining(
@@ -174,6 +206,10 @@ def train(
         write_text(folder / "training.json", json.dumps(made.as_json(), indent=1), private=False)
         write_public_share(source, construction, folder / "public.parquet")
     return made
+
+
+def _digest(names: Sequence[Sequence[str]]) -> str:
+    return hashlib.sha256(json.dumps(names).encode()).hexdigest()
 
 
 def _digested(notes: Iterable[Document], digests: list[str]) -> Iterator[Document]:

@@ -94,6 +94,7 @@ class TrainingMaterial:
         public_lists: a word is shown as it is only if one of these holds it; by default those that every hospital has.
         notes: which note each sentence of the chunks is of, int64 `[sentences]`; None where nobody knows.
         cache: folder that keeps searches for neighbours; None searches anew.
+        checkpoint: file that keeps a training between epochs, and one that was cut goes on by; None keeps nothing.
     """
 
     chunks: Sequence[TokenisedSentences]
@@ -104,6 +105,7 @@ class TrainingMaterial:
     cache: Path | None = None
     public_lists: Sequence[PublicList] = field(default_factory=shipped_lists)
     notes: NDArray[np.int64] | None = None
+    checkpoint: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,13 @@ disk.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import IO
 
 import numpy as np
@@ -64,16 +67,19 @@ def train_fasttext(
     *,
     seed: int,
     progress: Callable[[int, int], None] | None = None,
+    checkpoint: Path | None = None,
 ) -> WordVectors:
-    """Train word vectors of kind "subwords".
+    """Train word vectors of kind "subwords", or go on with a training that was cut: with one worker it ends in the same vectors.
 
     Args:
         texts: notes or other texts, public ones: word vectors remember rare words. Read once.
         settings: how to train; the defaults if None.
         seed: starting point of the training.
         progress: called with tokens passed and tokens in all while training; from another thread.
+        checkpoint: file that keeps the training after each epoch; None keeps nothing.
 
     Raises:
+        ConfigurationError: the file is of another training.
         TrainingError: no word is frequent enough, or the training diverged.
         StorageError: the temporary file can't be written.
     """
@@ -81,7 +87,7 @@ def train_fasttext(
     with _spool_errors():
         spool = tempfile.TemporaryFile(prefix="deid-commons-")  # noqa: SIM115 - closed by the with below
     with spool:
-        return _trained(_Sentences(spool, texts, settings, progress), settings, seed)
+        return _trained(_Sentences(spool, texts, settings, progress), settings, seed, checkpoint)
 
 
 @contextmanager
@@ -106,6 +112,7 @@ class _Sentences:
         self._spool = spool
         self._progress = progress
         self._passed = 0
+        self._digest = hashlib.sha256()
         self.counts: dict[str, int] = {}
         self.sentences = 0
         self._spool_all(texts)
@@ -127,10 +134,24 @@ class _Sentences:
                 self.sentences += 1
             for word in tokens.words:
                 self.counts[word] = self.counts.get(word, 0) + 1
+            data = np.array(flat, dtype=np.int32).tobytes()
+            self._digest.update(data)
             with _spool_errors():
-                self._spool.write(np.array(flat, dtype=np.int32).tobytes())
+                self._spool.write(data)
         with _spool_errors():
             self._spool.flush()
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all words in their order."""
+        words = json.dumps(self._words).encode()
+        return hashlib.sha256(words + self._digest.digest()).hexdigest()
+
+    def pass_over(self, epochs: int) -> None:
+        """Go on where so many passes are done."""
+        self._passed = self.tokens * epochs
+        if self._progress is not None:
+            self._progress(self._passed, self._total)
 
     def __iter__(self) -> Iterator[list[str]]:
         self._spool.seek(0)
@@ -148,15 +169,15 @@ class _Sentences:
                 self._progress(self._passed, self._total)
 
 
-def _trained(sentences: _Sentences, settings: FastTextSettings, seed: int) -> WordVectors:
+def _trained(sentences: _Sentences, settings: FastTextSettings, seed: int, checkpoint: Path | None) -> WordVectors:
     if max(sentences.counts.values(), default=0) < settings.min_count:
         raise TrainingError(
             f"expected words seen at least {settings.min_count} times, got none; give more text or lower min_count"
         )
     # gensim takes seconds to import and is needed for training only.
-    from gensim.models import FastText
+    from shared.embeddings.epochs import EpochwiseFastText
 
-    model = FastText(
+    model = EpochwiseFastText(
         vector_size=settings.dim,
         window=settings.window,
         min_count=settings.min_count,
@@ -168,6 +189,10 @@ def _trained(sentences: _Sentences, settings: FastTextSettings, seed: int) -> Wo
         seed=seed,
     )
     model.build_vocab_from_freq(sentences.counts, corpus_count=sentences.sentences)
+    if checkpoint is not None:
+        told = {"settings": asdict(settings), "seed": seed, "texts": sentences.digest}
+        model.keep_epochs(checkpoint, told)
+        sentences.pass_over(model.epochs_done)
     model.train(
         corpus_iterable=sentences,
         total_examples=sentences.sentences,

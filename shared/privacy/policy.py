@@ -40,6 +40,7 @@ from shared.privacy.statistics.finding import Finding, proportion
 
 FULL_ONLY = "part of a full audit only"
 NO_OWN_SET = "this construction has no own set"
+BEYOND = "figures beyond the limit"
 _BOUNDS = ("most", "above_baseline", "times_baseline", "least")
 
 
@@ -113,9 +114,9 @@ class Limit:
             return True
         if finding.baseline is None:
             return False
-        return lower_end(finding, looks) <= self._ceiling(finding.baseline)
+        return lower_end(finding, looks) <= self.ceiling(finding.baseline)
 
-    def _ceiling(self, baseline: float) -> float:
+    def ceiling(self, baseline: float) -> float:
         """The largest value above a baseline that passes."""
         above = math.inf if self.above_baseline is None else baseline + self.above_baseline
         return above if self.times_baseline is None else min(above, baseline * self.times_baseline)
@@ -205,7 +206,7 @@ def lower_end(finding: Finding, looks: int) -> float:
 
     An interval that is not that of a count of hits stays as it is.
     """
-    hits = _hits(finding)
+    hits = count_hits(finding)
     if looks < 2 or hits is None:
         return finding.interval[0]
     return clopper_pearson(hits, finding.trials, level=1 - 0.05 / looks)[0]
@@ -213,7 +214,7 @@ def lower_end(finding: Finding, looks: int) -> float:
 
 def pool_findings(findings: Sequence[Finding]) -> Finding | None:
     """All hits among all trials, and what an attacker without the share reaches on average; None if one is no count."""
-    counted = [hits for one in findings if (hits := _hits(one)) is not None]
+    counted = [hits for one in findings if (hits := count_hits(one)) is not None]
     if not findings or len(counted) < len(findings):
         return None
     trials = sum(one.trials for one in findings)
@@ -225,7 +226,7 @@ def pool_findings(findings: Sequence[Finding]) -> Finding | None:
     )
 
 
-def _hits(finding: Finding) -> int | None:
+def count_hits(finding: Finding) -> int | None:
     """How many, where the finding is a count with the interval of one."""
     if not finding.trials or not 0 <= finding.value <= 1:
         return None
@@ -275,7 +276,7 @@ def _judged(limit: Limit, findings: tuple[Finding, ...], full: bool, own_set: bo
             return Verdict(limit, findings, reason="figures that are no counts can't be pooled; change the policy")
         findings = (*findings, together)
         broken += [] if limit.allows(together) else [together]
-    reason = f"{len(broken)} of {len(findings)} figures beyond the limit" if broken else ""
+    reason = f"{len(broken)} of {len(findings)} {BEYOND}" if broken else ""
     return Verdict(limit, findings, tuple(broken), reason)
 
 

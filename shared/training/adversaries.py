@@ -7,10 +7,8 @@ which of its epochs was best. The noise and the false twins on which they are ju
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -23,10 +21,9 @@ from shared.models.adversaries import InputAdversary, RepresentationAdversary
 from shared.models.representer import Representer, RepresenterConfig
 from shared.progress import Progress
 from shared.sentences.ragged import Batch, RaggedSentences, batch_rows
-from shared.training.checkpoint import Checkpoint
 from shared.training.loop import Descent
 from shared.training.pairs import NeighbourTable, sentences_with_phi, twin_batch
-from shared.training.parts import Course, Part
+from shared.training.parts import Part
 from shared.training.representing import Recipe, RepresenterTraining, Step, TrainingRecord
 
 # Of all sentences, the share at the end that is held back where nobody gives others; the last belong to the last documents.
@@ -95,20 +92,17 @@ class AdversarialTraining(RepresenterTraining):
     ) -> None:
         if held is None:
             source, held = hold_back(source, table)
-        super().__init__(source, table, tags, shape, recipe, progress)
+        super().__init__(source, table, tags, shape, recipe, progress, checkpoint)
         self.held, self.held_with_phi = held, sentences_with_phi(held, table)
         if not len(self.held_with_phi):
             raise TrainingError("expected sentences with PHI to judge the adversaries by, got none; give more notes")
         self.adversaries = nn.ModuleList(self.make_adversaries(shape, recipe))
-        self.networks = nn.ModuleDict(
-            {"representer": self.representer, "tagger": self.tagger, "adversaries": self.adversaries}
-        )
+        self.networks["adversaries"] = self.adversaries
         self.rates = recipe
         self.task = self.descent(self.representer, self.tagger)
         self.attack = self.descent(self.adversaries)
         self.pair_steps = -(-len(self.with_phi) // self.pairs)
-        self.told = {"recipe": asdict(recipe), "shape": asdict(shape), "tokens": [source.tokens, held.tokens]}  # type: ignore[call-overload]
-        self.checkpoint = checkpoint
+        self.told["held"] = self.digest(held)
 
     def make_adversaries(self, shape: RepresenterConfig, recipe: AdversarialRecipe) -> list[nn.Module]:
         """T1 and T2, before anybody has trained them."""
@@ -121,26 +115,6 @@ class AdversarialTraining(RepresenterTraining):
         """Nadam for some networks, their gradients clipped together."""
         parameters = [parameter for network in networks for parameter in network.parameters()]
         return Descent.nadam(parameters, self.rates.learning_rate, self.rates.clip)
-
-    def run(self, parts: Sequence[Part], name: str, descents: dict[str, Descent]) -> None:
-        """Run the parts of a training, or what is left of them.
-
-        Args:
-            parts: in their order.
-            name: tells this course from others of the same training.
-            descents: all that it goes down by.
-        """
-        kept = None
-        if self.checkpoint is not None:
-            path = self.checkpoint.with_suffix(f".{name}.safetensors")
-            kept = Checkpoint(path, self.told, self.networks, descents, self.generator)
-        Course(self.networks, kept, self._facts, self._take_up).run(parts)
-
-    def _facts(self) -> dict[str, Any]:
-        return {"record": asdict(self.record), "steps": self.loop.done}
-
-    def _take_up(self, facts: dict[str, Any]) -> None:
-        self.record, self.loop.done = TrainingRecord(**facts["record"]), facts["steps"]
 
     def represent_pairs(
         self, batch: Batch, twin: Tensor, noise: torch.Generator | None = None

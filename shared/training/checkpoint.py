@@ -6,6 +6,7 @@ in its header, as JSON, how far the training has come. It is the trainer's own a
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
@@ -83,9 +85,13 @@ class Checkpoint:
                 facts = json.loads(file.metadata()[_FACTS])
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no mapping
         except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
-            raise ConfigurationError(f"{self.path.name}: expected a training to go on with; remove it") from error
+            raise ConfigurationError(
+                f"{self.path.name}: expected a training to go on with; begin anew, or remove it"
+            ) from error
         if facts["training"] != json.loads(json.dumps(self.training)):
-            raise ConfigurationError(f"{self.path.name}: expected this training, got another one; remove it")
+            raise ConfigurationError(
+                f"{self.path.name}: expected this training, got another one, of other notes or settings; begin anew, or remove it"
+            )
         self.networks.load_state_dict({name: tensors[name] for name in self.networks.state_dict()})
         for name, descent in self.descents.items():
             _restore(descent, name, tensors, facts["schedules"][name])
@@ -93,6 +99,16 @@ class Checkpoint:
         self.generator.bit_generator.state = facts["generator"]
         best = {name.removeprefix(_BEST): value for name, value in tensors.items() if name.startswith(_BEST)}
         return facts["progress"], best
+
+
+def digest_arrays(*arrays: NDArray[np.generic] | None) -> str:
+    """SHA-256 of what a training learns from: two of them are of one training only if they learn from the same."""
+    digest = hashlib.sha256()
+    for array in arrays:
+        shape = None if array is None else (array.dtype.str, array.shape)
+        digest.update(repr(shape).encode())
+        digest.update(b"" if array is None else np.ascontiguousarray(array).data)
+    return digest.hexdigest()
 
 
 def _restore(descent: Descent, name: str, tensors: Mapping[str, Tensor], schedule: dict[str, Any] | None) -> None:

@@ -8,6 +8,7 @@ representations of two sentences and decides whether they are of one note. The r
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -20,6 +21,7 @@ from shared.models.representer import Representer, RepresenterConfig
 from shared.progress import Progress, silent
 from shared.sentences.ragged import RaggedSentences
 from shared.training.adversaries import AdversarialRecipe, Judged, from_chance, hold_back, right_share
+from shared.training.checkpoint import digest_arrays
 from shared.training.loop import seed_training
 from shared.training.pairs import NeighbourTable
 from shared.training.representing import TrainingRecord
@@ -131,7 +133,7 @@ class ClinicalTraining(ThreePartTraining):
         source: sentences to learn from.
         held: sentences to judge by.
         notes: which note each sentence is of, first those of the source.
-        table, tags, shape, config, progress: as there.
+        table, tags, shape, config, progress, checkpoint: as there.
     """
 
     def __init__(
@@ -144,8 +146,11 @@ class ClinicalTraining(ThreePartTraining):
         shape: RepresenterConfig,
         config: ThreePartConfig,
         progress: Progress,
+        *,
+        checkpoint: Path | None = None,
     ) -> None:
-        super().__init__(source, table, tags, shape, config, progress, held=held)
+        super().__init__(source, table, tags, shape, config, progress, held=held, checkpoint=checkpoint)
+        self.told["notes"] = digest_arrays(notes)
         cut = source.sentences
         self.note_pairs, self.held_pairs = (
             NotePairs(own, part.lengths) for own, part in ((notes[:cut], source), (notes[cut:], held))
@@ -222,6 +227,7 @@ def train_representer(
     shape: RepresenterConfig,
     config: ThreePartConfig,
     progress: Progress = silent,
+    checkpoint: Path | None = None,
 ) -> tuple[Representer, TrainingRecord]:
     """Train a representer on public notes.
 
@@ -233,15 +239,17 @@ def train_representer(
         shape: the representer.
         config: the recipe.
         progress: called after every step.
+        checkpoint: file that keeps the training between epochs, and one that was cut goes on by; None keeps nothing.
 
     Returns:
         the frozen representer and the record of its training, where the share of decisions that are right is the mean of both questions.
 
     Raises:
+        ConfigurationError: the file is of another training.
         TrainingError: fewer than two sentences have such a word, or the loss is not finite any more.
     """
     with seed_training(config.seed):
         learned, held = hold_back(source, table)
-        training = ClinicalTraining(learned, held, notes, table, tags, shape, config, progress)
+        training = ClinicalTraining(learned, held, notes, table, tags, shape, config, progress, checkpoint=checkpoint)
         training.learn(config)
         return training.finish()

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -130,6 +131,7 @@ def train_representer(
     shape: RepresenterConfig,
     config: DannConfig,
     progress: Progress = silent,
+    checkpoint: Path | None = None,
 ) -> tuple[Representer, TrainingRecord]:
     """Train a representer on public notes.
 
@@ -140,14 +142,16 @@ def train_representer(
         shape: the representer.
         config: the recipe.
         progress: called after every step.
+        checkpoint: file that keeps the training between epochs, and one that was cut goes on by; None keeps nothing.
 
     Returns:
         the frozen representer and the record of its training.
 
     Raises:
+        ConfigurationError: the file is of another training.
         TrainingError: fewer than two sentences hold PHI, or the loss is not finite any more.
     """
     with seed_training(config.seed):
-        training = DannTraining(source, table, tags, shape, config, progress)
+        training = DannTraining(source, table, tags, shape, config, progress, checkpoint=checkpoint)
         training.learn(config)
         return training.finish()

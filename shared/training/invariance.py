@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -28,6 +29,7 @@ from shared.progress import Progress, silent
 from shared.sentences.ragged import Batch, RaggedSentences
 from shared.training.loop import Descent, seed_training
 from shared.training.pairs import NeighbourTable
+from shared.training.parts import Part
 from shared.training.representing import RepresenterTraining, Step, TrainingRecord
 
 
@@ -98,8 +100,9 @@ class _Trainer(RepresenterTraining):
         shape: RepresenterConfig,
         config: InvarianceConfig,
         progress: Progress,
+        checkpoint: Path | None = None,
     ) -> None:
-        super().__init__(source, table, tags, shape, config, progress)
+        super().__init__(source, table, tags, shape, config, progress, checkpoint)
         self.config = config
         self.loop.total = self.steps * config.epochs
         noise = [self.representer.input_noise.raw, self.representer.output_noise.raw]
@@ -118,6 +121,13 @@ class _Trainer(RepresenterTraining):
         return divergence(mean, other, self.representer.output_noise.scale, batch.lengths)
 
     def learn(self) -> None:
+        """All epochs, or what is left of them where the training goes on from a checkpoint."""
+        # Nothing is held back that could end it.
+        part = Part(self.config.epochs, self.learn_epoch, patience=self.config.epochs, restores=False)
+        self.run([part], "training", {"all": self.descent})
+
+    def learn_epoch(self) -> float:
+        """A pass over the sentences; nothing judges it."""
         pairs = self.pair_batches()
 
         def step(batch: Batch) -> Step:
@@ -131,8 +141,9 @@ class _Trainer(RepresenterTraining):
             self.descent.lower_rate()
             return Step(task.item(), accuracy)
 
-        for steps in self.loop.passes("invariance", self.config.epochs, self.batches, step):
-            self.note("invariance", steps)
+        [steps] = self.loop.passes("invariance", 1, self.batches, step)
+        self.note("invariance", steps)
+        return 0.0
 
 
 def train_representer(
@@ -142,6 +153,7 @@ def train_representer(
     shape: RepresenterConfig,
     config: InvarianceConfig,
     progress: Progress = silent,
+    checkpoint: Path | None = None,
 ) -> tuple[Representer, TrainingRecord]:
     """Train a representer on public notes.
 
@@ -152,14 +164,16 @@ def train_representer(
         shape: the representer.
         config: the recipe.
         progress: called after every step.
+        checkpoint: file that keeps the training between epochs, and one that was cut goes on by; None keeps nothing.
 
     Returns:
         the frozen representer and the record of its training.
 
     Raises:
+        ConfigurationError: the file is of another training.
         TrainingError: no sentence holds PHI, or the loss is not finite any more.
     """
     with seed_training(config.seed):
-        trainer = _Trainer(source, table, tags, shape, config, progress)
+        trainer = _Trainer(source, table, tags, shape, config, progress, checkpoint)
         trainer.learn()
     return trainer.finish()

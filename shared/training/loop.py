@@ -151,6 +151,11 @@ class TrainingLoop:
                 self._tick(stage)
             yield results
 
+    def take_up(self, done: int) -> None:
+        """Go on where so many steps are done."""
+        self.done = done
+        self.progress("going on", done, max(self.total, done))
+
     def _tick(self, stage: str) -> None:
         self.done += 1
         self.progress(stage, self.done, max(self.total, self.done))

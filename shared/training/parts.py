@@ -78,9 +78,10 @@ class Course:
             loss = part.learn()
             now.epoch += 1
             now.waited += 1
-            if not self._best or loss < now.least:
+            if now.epoch == 1 or loss < now.least:
                 now.waited, now.least = 0, loss
-                self._best = {name: value.clone() for name, value in self.networks.state_dict().items()}
+                if part.restores:
+                    self._best = {name: value.clone() for name, value in self.networks.state_dict().items()}
             self._save()
         if part.restores:
             self.networks.load_state_dict(self._best)

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Protocol
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -26,8 +27,10 @@ from shared.progress import Progress
 from shared.sentences.ragged import Batch, RaggedSentences, batch_rows
 from shared.taggers.bilstm_crf import BiLSTMCRF, BiLSTMCRFConfig
 from shared.taggers.tagger import Tagger
-from shared.training.loop import TrainingLoop
+from shared.training.checkpoint import Checkpoint, digest_arrays
+from shared.training.loop import Descent, TrainingLoop
 from shared.training.pairs import NeighbourTable, sentences_with_phi, twin_batch
+from shared.training.parts import Course, Part
 
 
 class Recipe(Protocol):
@@ -88,6 +91,7 @@ class RepresenterTraining:
         shape: the representer.
         recipe: the settings.
         progress: called after every step.
+        checkpoint: file that keeps the training between epochs; None keeps nothing.
 
     Raises:
         TrainingError: no sentence holds PHI.
@@ -101,6 +105,7 @@ class RepresenterTraining:
         shape: RepresenterConfig,
         recipe: Recipe,
         progress: Progress,
+        checkpoint: Path | None = None,
     ) -> None:
         self.source, self.table, self.recipe = source, table, recipe
         self.generator = np.random.default_rng(recipe.seed)
@@ -117,6 +122,37 @@ class RepresenterTraining:
         self.pairs = max(recipe.batch // 2, 1)
         self.steps = -(-source.sentences // recipe.batch)
         self.loop = TrainingLoop("representer", 0, progress)
+        self.networks = nn.ModuleDict({"representer": self.representer, "tagger": self.tagger})
+        self.checkpoint = checkpoint
+        # What tells this training from others: its settings, and what it learns from.
+        self.told: dict[str, Any] = {"recipe": asdict(recipe), "shape": asdict(shape)}  # type: ignore[call-overload]
+        self.told["learned"] = self.digest(source)
+
+    def digest(self, source: RaggedSentences) -> str:
+        """SHA-256 of some sentences, with what may stand in the place of their words."""
+        own = (source.values, source.casing, source.tags, source.lengths, source.ids)
+        return digest_arrays(*own, self.table.neighbours, self.table.position)
+
+    def run(self, parts: Sequence[Part], name: str, descents: dict[str, Descent]) -> None:
+        """Run the parts of a training, or what is left of them.
+
+        Args:
+            parts: in their order.
+            name: tells this course from others of the same training.
+            descents: all that it goes down by.
+        """
+        kept = None
+        if self.checkpoint is not None:
+            path = self.checkpoint.with_suffix(f".{name}.safetensors")
+            kept = Checkpoint(path, self.told, self.networks, descents, self.generator)
+        Course(self.networks, kept, self._facts, self._take_up).run(parts)
+
+    def _facts(self) -> dict[str, Any]:
+        return {"record": asdict(self.record), "steps": self.loop.done}
+
+    def _take_up(self, facts: dict[str, Any]) -> None:
+        self.record = TrainingRecord(**facts["record"])
+        self.loop.take_up(facts["steps"])
 
     @property
     def task_parameters(self) -> list[nn.Parameter]:

@@ -6,16 +6,21 @@ average of the weights on top of that changed nothing: 98.7 / 95.2 with and with
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+from torch import nn
 
 from shared.errors import ConfigurationError, TrainingError
 from shared.progress import Progress, silent
 from shared.sentences.ragged import Batch, SentenceSource
 from shared.taggers.registry import build_tagger, default_config
 from shared.taggers.tagger import Tagger, TaggerConfig
+from shared.training.checkpoint import Checkpoint
 from shared.training.loop import Descent, TrainingLoop, seed_training
+from shared.training.parts import Course, Part
 
 
 @dataclass(frozen=True)
@@ -62,8 +67,9 @@ def train_tagger(
     *,
     shape: TaggerConfig | None = None,
     progress: Progress = silent,
+    checkpoint: Path | None = None,
 ) -> Tagger:
-    """Train a tagger from scratch.
+    """Train a tagger from scratch, or go on with a training that was cut: it ends in the same weights.
 
     Args:
         source: sentences and tags; read once an epoch, never held whole by the trainer.
@@ -71,8 +77,11 @@ def train_tagger(
         config: the recipe.
         shape: the network, of any kind; by default the paper's.
         progress: called after every step.
+        checkpoint: file that keeps the training after each epoch, and at its end; None keeps nothing. What it learns from is the
+            caller's to compare: here only sizes and settings are.
 
     Raises:
+        ConfigurationError: the file is of another training.
         TrainingError: no sentences, or the loss is not finite any more.
     """
     if source.sentences == 0:
@@ -80,12 +89,21 @@ def train_tagger(
             "expected at least one labelled sentence to train on, got none; check the corpus or the pool"
         )
     with seed_training(config.seed):
-        tagger = build_tagger(shape or default_config(source.dim, tags))
-        _learn(tagger.train(), source, config, progress)
+        shape = shape or default_config(source.dim, tags)
+        tagger = build_tagger(shape)
+        told = {"recipe": asdict(config), "shape": asdict(shape), "kind": tagger.kind, "sentences": source.sentences}
+        _learn(tagger.train(), source, config, progress, checkpoint, told)
     return tagger.eval()
 
 
-def _learn(tagger: Tagger, source: SentenceSource, config: TaggingConfig, progress: Progress) -> None:
+def _learn(
+    tagger: Tagger,
+    source: SentenceSource,
+    config: TaggingConfig,
+    progress: Progress,
+    checkpoint: Path | None,
+    told: dict[str, Any],
+) -> None:
     generator = np.random.default_rng(config.seed)
     steps = -(-source.sentences // config.batch)
     epochs = max(config.epochs, -(-config.least_steps // steps))
@@ -97,5 +115,14 @@ def _learn(tagger: Tagger, source: SentenceSource, config: TaggingConfig, progre
         loop.descend(tagger.loss(batch).mean(), descent)
         descent.lower_rate()
 
-    for _ in loop.passes("tagger", epochs, lambda: source.batches(config.batch, generator), step):
-        pass
+    def learn() -> float:
+        for _ in loop.passes("tagger", 1, lambda: source.batches(config.batch, generator), step):
+            pass
+        # Nothing is held back that could end it.
+        return 0.0
+
+    networks = nn.ModuleDict({"tagger": tagger})
+    kept = None if checkpoint is None else Checkpoint(checkpoint, told, networks, {"tagger": descent}, generator)
+    Course(networks, kept, lambda: {"steps": loop.done}, lambda facts: loop.take_up(facts["steps"])).run(
+        [Part(epochs, learn, epochs, restores=False)]
+    )

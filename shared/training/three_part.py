@@ -28,6 +28,7 @@ and a false twin never equals its original (see `pairs`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from shared.errors import ConfigurationError
@@ -181,6 +182,7 @@ def train_representer(
     shape: RepresenterConfig,
     config: ThreePartConfig,
     progress: Progress = silent,
+    checkpoint: Path | None = None,
 ) -> tuple[Representer, TrainingRecord]:
     """Train a representer on public notes.
 
@@ -191,14 +193,16 @@ def train_representer(
         shape: the representer.
         config: the recipe.
         progress: called after every step.
+        checkpoint: file that keeps the training between epochs, and one that was cut goes on by; None keeps nothing.
 
     Returns:
         the frozen representer and the record of its training.
 
     Raises:
+        ConfigurationError: the file is of another training.
         TrainingError: fewer than two sentences hold PHI, or the loss is not finite any more.
     """
     with seed_training(config.seed):
-        training = ThreePartTraining(source, table, tags, shape, config, progress)
+        training = ThreePartTraining(source, table, tags, shape, config, progress, checkpoint=checkpoint)
         training.learn(config)
         return training.finish()

@@ -34,7 +34,16 @@ _NOTHING_FOUND = (
 )
 
 
-@click.group("site-client", cls=Program, context_settings={"help_option_names": ["-h", "--help"]})
+SECTIONS = (
+    ("Join, once", ("init", "enrol", "policy", "pull", "release-code")),
+    ("Share labelled notes", ("labels", "check", "encode", "inspect", "submit", "receipts")),
+    ("De-identify notes", ("deid", "evaluate")),
+    ("Look back, and take back", ("ledger", "log", "withdraw")),
+    ("Every year", ("keys",)),
+)
+
+
+@click.group("site-client", cls=Program, sections=SECTIONS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="deid-commons")
 def main() -> None:
     """A hospital: pull releases, encode and share labelled notes, de-identify new ones. Notes stay here."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from command_line.commands import examples, json_option, report
+from command_line.commands import Listing, examples, json_option, report
 from site_client.commands.options import (
     MAX_OVERLAP_DAYS,
     OVERLAP_DAYS,
@@ -54,7 +54,7 @@ def enrol(out: Path, contact: str, root: Path, as_json: bool) -> None:
     )
 
 
-@click.group()
+@click.group(cls=Listing)
 def keys() -> None:
     """The signing keys of this site."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from command_line.commands import examples, json_option, report
+from command_line.commands import Listing, examples, json_option, report
 from site_client.commands.options import folder_option
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def _digests(context: click.Context, option: click.Parameter, given: tuple[str, 
     return read
 
 
-@click.group()
+@click.group(cls=Listing)
 def ledger() -> None:
     """Everything that ever left this site, and who approved it."""
 

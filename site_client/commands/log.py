@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from command_line.commands import examples, json_option, report
+from command_line.commands import Listing, examples, json_option, report
 from command_line.fingerprint_option import FINGERPRINT
 from site_client.commands.options import existing_file, folder_option
 
@@ -42,7 +42,7 @@ def release_code(other: str | None, root: Path, as_json: bool) -> None:
     report({"code": code, "same": same}, ["the same" if same else code], as_json=as_json)
 
 
-@click.group()
+@click.group(cls=Listing)
 def log() -> None:
     """The provider's public list of releases, as this hospital was shown it."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from command_line.commands import examples, json_option, report
+from command_line.commands import Listing, examples, json_option, report
 from shared.errors import ConfigurationError
 from site_client.commands.options import AUDITS, PROCEDURES, existing_file, folder_option
 
@@ -28,7 +28,7 @@ class _Limit(click.ParamType[float | str]):
         return _NONE if value == _NONE else click.FLOAT.convert(value, parameter, context)
 
 
-@click.group()
+@click.group(cls=Listing)
 def policy() -> None:
     """What this hospital asks of every release, whoever signed it."""
 

@@ -15,6 +15,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from aggregator.training.pool import Change, Decoder, Pool, Taken, read_blocks, read_codes
+from foundation.os_errors import map_os_errors
 from shared.progress import Progress, silent
 from shared.sentences.ragged import RaggedSentences, SentenceSource
 from shared.taggers.bilstm_crf import BiLSTMCRFConfig
@@ -36,6 +37,7 @@ class Learn(Protocol):
         *,
         shape: TaggerConfig | None = None,
         progress: Progress = silent,
+        checkpoint: Path | None = None,
     ) -> Tagger:
         """See `train_tagger`."""
 
@@ -56,6 +58,7 @@ class PoolMaterial:
         progress: called after every step.
         rate: chance that a sentence takes part in a pass, in (0, 1].
         decoder: as in `Pool`.
+        kept: folder that keeps trainings between epochs; None keeps nothing.
     """
 
     payloads: Mapping[str, tuple[Path, ...]]
@@ -69,6 +72,28 @@ class PoolMaterial:
     progress: Progress = silent
     rate: float = 1.0
     decoder: Decoder | None = None
+    kept: Path | None = None
+
+    def learn_from(self, pool: Pool, name: str, config: TaggingConfig | None = None) -> Tagger:
+        """A tagger of this shape, trained on a pool.
+
+        Args:
+            pool: opened.
+            name: tells this training from others that are kept in the folder.
+            config: the recipe; None for that of the material.
+        """
+        kept = None
+        if self.kept is not None:
+            with map_os_errors(self.kept):
+                self.kept.mkdir(mode=0o700, exist_ok=True)
+            kept = self.kept / f"{name}.safetensors"
+        return self.learn(
+            pool, self.tags, config or self.config, shape=self.shape, progress=self.progress, checkpoint=kept
+        )
+
+    def in_phase(self, progress: Progress, name: str) -> PoolMaterial:
+        """The same for a phase of its own, which keeps its trainings apart from those of others."""
+        return replace(self, progress=progress, kept=None if self.kept is None else self.kept / name)
 
     @property
     def files(self) -> list[Path]:
@@ -108,6 +133,10 @@ class PoolMaterial:
     def without(self, site: str) -> PoolMaterial:
         """The same without a site."""
         return replace(self, payloads={name: paths for name, paths in self.payloads.items() if name != site})
+
+    def without_others(self, site: str) -> PoolMaterial:
+        """The same with one site alone."""
+        return replace(self, payloads={site: self.payloads[site]})
 
     def hasten(self) -> PoolMaterial:
         """The same for a small head in haste, whose cost does not grow with the pool beyond one look at each sentence."""
@@ -171,8 +200,9 @@ class Selection(Defence):
                 steps = config.epochs * -(-whole.sentences // config.batch)
             config = replace(config, least_steps=max(steps, config.least_steps))
         with material.pool(taken) as pool:
-            head = material.learn(pool, material.tags, config, shape=material.shape, progress=material.progress)
-            return Defended(head, pool.sentences, pool.tokens, count_left_out(material, taken))
+            return Defended(
+                material.learn_from(pool, "head", config), pool.sentences, pool.tokens, count_left_out(material, taken)
+            )
 
 
 def count_left_out(material: PoolMaterial, taken: Mapping[Path, Taken]) -> dict[str, int]:

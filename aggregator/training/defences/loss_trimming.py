@@ -42,7 +42,7 @@ class LossTrimming(Selection):
 def _train_hastily(material: PoolMaterial) -> Tagger:
     hasty = material.hasten()
     with hasty.pool() as pool:
-        return hasty.learn(pool, hasty.tags, hasty.config, shape=hasty.shape, progress=hasty.progress)
+        return hasty.learn_from(pool, "first")
 
 
 def _losses(head: Tagger, block: RaggedSentences) -> NDArray[np.float64]:

@@ -119,7 +119,8 @@ def _train(material: TrainingMaterial, options: TrainingOptions, progress: Progr
     asked = ClinicalWords(vectors.public & words, vectors.narrowing.common, options.neighbours)
     notes = np.zeros(source.sentences, dtype=np.int64) if material.notes is None else material.notes
     tags = len(material.scheme.tags)
-    representer, record = train_representer(source, asked.table(source), notes, tags, shape, recipe, progress)
+    table, kept = asked.table(source), material.checkpoint
+    representer, record = train_representer(source, table, notes, tags, shape, recipe, progress, kept)
     return Trained(replace(draft, representer=representer), told_of(asdict(recipe), record))
 
 

@@ -156,6 +156,7 @@ class Train(Protocol[_Config_contra]):
         shape: RepresenterConfig,
         config: _Config_contra,
         progress: Progress = ...,
+        checkpoint: Path | None = None,
         /,
     ) -> tuple[Representer, TrainingRecord]:
         """A frozen representer, and what happened in its training."""
@@ -208,7 +209,8 @@ class Recipes(Generic[Config]):
         )
         recipe: Any = self.recipe(options.preset, options.seed)
         shape = RepresenterConfig(vectors.dim, options.dim or 50)
-        representer, record = self.train(source, table, len(material.scheme.tags), shape, recipe, progress)
+        tags = len(material.scheme.tags)
+        representer, record = self.train(source, table, tags, shape, recipe, progress, material.checkpoint)
         return representer, told_of(asdict(recipe), record)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from aggregator.auditing.result import NOT_SHOWN, AuditResult, Inputs, summary_lines
+from aggregator.auditing.result import NOT_SHOWN, AuditResult, Inputs, table_lines
 from shared.constructions.accounting import Reach, independence_accounting, noise_accounting
 from shared.privacy.audit import FULL, QUICK, Audit
 from shared.privacy.policy import Policy, judge, load_policy
@@ -27,13 +27,25 @@ def result(hits: int = 0, **changes: object) -> AuditResult:
 
 
 def test_the_verdict_in_words() -> None:
-    assert result().words.startswith("The representer passes its audit: no attack that was tried")
+    assert result().words.startswith("The representer passes its audit: it keeps 1 limit")
     assert result(1).words.startswith("The representer does NOT pass its audit")
     limits = [replace(one, own_set_only=False) for one in load_policy().limits if one.full_only]
     skipped = judge([*limits, replace(limits[0], own_set_only=True)], [], full=False, own_set=False)
     words = result(verdicts=tuple(skipped)).words
-    assert f"{len(limits)} of {len(skipped)} limits were skipped: part of a full audit only." in words
-    assert f"1 of {len(skipped)} limits were skipped: this construction has no own set." in words
+    assert f"{len(limits)} more were not measured: they are part of a full audit only (--preset full)." in words
+    assert "1 more was not measured: this construction has no own set." in words
+
+
+def test_nobody_reads_that_it_passes_some_limits_of_many() -> None:
+    quick = [one for one in load_policy().limits if one.full_only]
+    made = result(verdicts=(*result().verdicts, *judge(quick, [], full=False)))
+    assert made.words == (
+        "The representer passes its audit: it keeps 1 limit that this audit asks for; no attack that was tried reads protected words "
+        f"beyond it. {len(quick)} more were not measured: they are part of a full audit only (--preset full)."
+    )
+    twice = result(verdicts=(*result().verdicts, *result().verdicts))
+    assert "it keeps all 2 limits that this audit asks for" in twice.words
+    assert "does not keep 1 of the 2 limits" in result(verdicts=(*result().verdicts, *result(1).verdicts)).words
 
 
 def test_one_limit_that_is_broken_is_enough() -> None:
@@ -62,7 +74,7 @@ def test_one_limit_that_is_broken_is_enough() -> None:
 def test_what_its_reader_must_know(changes: dict[str, object], said: str) -> None:
     made = result(**changes)  # type: ignore[arg-type]
     assert [caveat for caveat in made.caveats if said in caveat]
-    assert any(line.startswith("note: ") and said in line for line in summary_lines(made))
+    assert any(line.startswith("note: ") and said in line for line in table_lines(made))
     assert [caveat for caveat in made.as_json()["caveats"] if said in caveat]  # type: ignore[attr-defined]
 
 
@@ -73,7 +85,7 @@ def test_a_full_audit_by_our_policy_on_other_notes_needs_few_words() -> None:
 def test_the_terminal_says_what_is_proved_however_little() -> None:
     accounting = noise_accounting(0.01, Reach.SENTENCE, sentence_tokens=9, note_tokens=90)
     made = result(audit=replace(result().audit, accounting=accounting))
-    lines = summary_lines(made)
+    lines = table_lines(made)
     for one in accounting.guarantees:
         (line,) = [line for line in lines if line.strip().startswith(f"{one.unit}: ")]
         assert f"mu {one.mu:.3g}, rho {one.rho:.3g}, epsilon {one.epsilon:.3g} at delta 1e-06" in line
@@ -81,5 +93,5 @@ def test_the_terminal_says_what_is_proved_however_little() -> None:
 
 
 def test_the_terminal_says_what_it_does_not_show() -> None:
-    lines = summary_lines(result())
+    lines = table_lines(result())
     assert [line.removeprefix("- ") for line in lines[-len(NOT_SHOWN) :]] == list(NOT_SHOWN)

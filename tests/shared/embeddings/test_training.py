@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import stat
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from foundation.errors import StorageError
+from shared.embeddings.epochs import EpochwiseFastText
 from shared.embeddings.files.artefact import load_vectors, save_vectors
 from shared.embeddings.files.fasttext_format import save_bin
 from shared.embeddings.files.read import read_vectors
@@ -79,3 +83,49 @@ def test_a_full_disk_is_one_clear_line(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_settings_that_can_not_work_are_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(ConfigurationError):
         FastTextSettings(**wrong)
+
+
+class _CutError(Exception):
+    pass
+
+
+def cut_after(epochs: int, path: Path) -> None:
+    """A training that ends in its next epoch."""
+    whole = EpochwiseFastText._train_epoch
+
+    def train_epoch(self: EpochwiseFastText, *given: Any, cur_epoch: int = 0, **named: Any) -> tuple[int, int, int]:
+        if cur_epoch == epochs:
+            raise _CutError
+        return whole(self, *given, cur_epoch=cur_epoch, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(EpochwiseFastText, "_train_epoch", train_epoch)
+        with pytest.raises(_CutError):
+            train_fasttext(notes(400), SETTINGS, seed=7, checkpoint=path)
+
+
+def test_a_training_that_was_cut_ends_in_the_same_vectors(trained: WordVectors, tmp_path: Path) -> None:
+    cut_after(6, tmp_path / "kept")
+    assert stat.S_IMODE((tmp_path / "kept").stat().st_mode) == 0o600
+    told: list[int] = []
+    again = train_fasttext(
+        notes(400), SETTINGS, seed=7, progress=lambda done, total: told.append(done), checkpoint=tmp_path / "kept"
+    )
+    assert again.digest == trained.digest
+    # Six of twenty epochs were not learned again.
+    assert told[0] == pytest.approx(0.3 * told[-1])
+    assert train_fasttext(notes(400), SETTINGS, seed=7, checkpoint=tmp_path / "kept").digest == trained.digest
+
+
+def test_what_another_training_has_left_is_refused(tmp_path: Path) -> None:
+    cut_after(1, tmp_path / "kept")
+    for texts, settings, seed in (
+        (notes(399), SETTINGS, 7),
+        (notes(400), replace(SETTINGS, epochs=21), 7),
+        (notes(400), SETTINGS, 8),
+    ):
+        with pytest.raises(ConfigurationError, match="of other texts or settings"):
+            train_fasttext(texts, settings, seed=seed, checkpoint=tmp_path / "kept")
+    (tmp_path / "kept").write_bytes(b"no tensors")
+    with pytest.raises(ConfigurationError, match="begin anew"):
+        train_fasttext(notes(400), SETTINGS, seed=7, checkpoint=tmp_path / "kept")

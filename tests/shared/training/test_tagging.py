@@ -1,5 +1,11 @@
 from __future__ import annotations
 
+import stat
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -7,7 +13,7 @@ import torch
 from shared.errors import ConfigurationError, TrainingError
 from shared.sentences.ragged import RaggedSentences
 from shared.taggers.bilstm_crf import BiLSTMCRFConfig
-from shared.taggers.tagger import predict
+from shared.taggers.tagger import Tagger, predict
 from shared.training.tagging import TaggingConfig, train_tagger
 from tests.shared.training.toy import VECTORS, toy
 
@@ -71,3 +77,66 @@ def test_few_sentences_get_more_epochs_where_steps_are_asked_for() -> None:
     config = TaggingConfig(epochs=1, least_steps=7)
     train_tagger(toy(70), 3, config, shape=SHAPE, progress=lambda *step: steps.append(step))
     assert len(steps) == 9  # three steps an epoch
+
+
+class _CutError(Exception):
+    pass
+
+
+RECIPE = TaggingConfig(epochs=4, seed=3)
+WEIGHTS = cache(lambda: weights_of(train_tagger(toy(70), 3, RECIPE, shape=SHAPE)))
+
+
+def weights_of(tagger: Tagger) -> torch.Tensor:
+    return torch.cat([parameter.detach().flatten() for parameter in tagger.parameters()])
+
+
+def cut_after(steps: int, path: Path) -> None:
+    """A training that ends in the middle."""
+
+    def progress(stage: str, done: int, total: int) -> None:
+        if done == steps:
+            raise _CutError
+
+    with pytest.raises(_CutError):
+        train_tagger(toy(70), 3, RECIPE, shape=SHAPE, progress=progress, checkpoint=path)
+
+
+# Three steps an epoch: before the first checkpoint, right after one, and between two.
+@pytest.mark.parametrize("steps", [2, 4, 8, 12])
+def test_a_training_that_was_cut_ends_in_the_same_weights(steps: int, tmp_path: Path) -> None:
+    cut_after(steps, tmp_path / "kept")
+    torch.manual_seed(99)
+    told: list[int] = []
+    tagger = train_tagger(
+        toy(70), 3, RECIPE, shape=SHAPE, progress=lambda _, done, total: told.append(done), checkpoint=tmp_path / "kept"
+    )
+    assert torch.equal(weights_of(tagger), WEIGHTS())
+    assert told[0] == max(1, (steps - 1) // 3 * 3)
+    assert told[-1] == 12
+
+
+def test_a_training_that_has_ended_is_not_repeated(tmp_path: Path) -> None:
+    for _ in range(2):
+        tagger = train_tagger(toy(70), 3, RECIPE, shape=SHAPE, checkpoint=tmp_path / "kept")
+        assert torch.equal(weights_of(tagger), WEIGHTS())
+    told: list[tuple[str, int, int]] = []
+    train_tagger(
+        toy(70), 3, RECIPE, shape=SHAPE, progress=lambda *step: told.append(step), checkpoint=tmp_path / "kept"
+    )
+    assert [steps for _, *steps in told] == [[12, 12]]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda path: train_tagger(toy(70), 3, replace(RECIPE, seed=4), shape=SHAPE, checkpoint=path),
+        lambda path: train_tagger(toy(70), 3, RECIPE, shape=replace(SHAPE, hidden=8), checkpoint=path),
+        lambda path: train_tagger(toy(71), 3, RECIPE, shape=SHAPE, checkpoint=path),
+    ],
+)
+def test_what_another_training_has_left_is_refused(other: Callable[[Path], Tagger], tmp_path: Path) -> None:
+    cut_after(4, tmp_path / "kept")
+    with pytest.raises(ConfigurationError, match="another one"):
+        other(tmp_path / "kept")
+    assert stat.S_IMODE((tmp_path / "kept").stat().st_mode) == 0o600

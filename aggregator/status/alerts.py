@@ -1,0 +1,105 @@
+"""What needs a person, of all that stands: each with a name of its own, so that whoever is told twice can tell.
+
+Nothing here reads anything or says anything of a note: kinds, names of hospitals, days and numbers, and the words of an alarm.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+
+from aggregator.registry.times import as_moment
+from aggregator.status.standing import Hospital, Standing
+from protocols.release.repository import PROVIDER
+
+METADATA_DAYS = 14
+"""What is signed anew every month or so is told of so many days before it ends: two of three people must meet for it."""
+LEAST_FREE_BYTES = 2 << 30
+"""A share needs three times its size while it is opened, and the server refuses what leaves less than 256 MiB."""
+_UNFINISHED = datetime.timedelta(days=1)
+_GIB = 1 << 30
+
+
+@dataclass(frozen=True)
+class Alert:
+    """Something that needs a person.
+
+    Args:
+        id: the same as long as it is the same matter.
+        kind: a word for programs.
+        site: which hospital it is about; None for none.
+        text: one line for people: what it is, and what to do.
+    """
+
+    id: str
+    kind: str
+    site: str | None
+    text: str
+
+    def as_json(self) -> dict[str, str | None]:
+        """For programs."""
+        return asdict(self)
+
+
+def find_alerts(standing: Standing) -> tuple[Alert, ...]:
+    """All that needs a person, alarms first."""
+    return (*_alarms(standing), *_shares(standing), *_keys(standing), *_metadata(standing), *_disk(standing))
+
+
+def _alarms(standing: Standing) -> Iterator[Alert]:
+    for alarm in standing.alarms:
+        said = f"alarm {alarm.id}, {alarm.kind}: {' '.join(alarm.detail.split())}; see `aggregator alarms list`"
+        yield Alert(f"alarm:{alarm.id}", "alarm", alarm.site, said)
+
+
+def _shares(standing: Standing) -> Iterator[Alert]:
+    for one in standing.hospitals:
+        if one.quarantined:
+            waiting = "1 share waits" if one.quarantined == 1 else f"{one.quarantined} shares wait"
+            said = f"{waiting} for your decision; see `aggregator shares list --state quarantined`"
+            yield _of(one, "quarantined", str(one.quarantined), said)
+    for share in standing.unfinished:
+        since = as_moment(share.received_at)
+        if standing.at - since > _UNFINISHED:
+            said = f"share {share.sequence} came on {since.date()} and is not decided; run `aggregator ingest --resume`"
+            yield Alert(f"unfinished:{share.site}:{share.sequence}", "unfinished", share.site, said)
+
+
+def _keys(standing: Standing) -> Iterator[Alert]:
+    day = standing.at.date()
+    for one in standing.hospitals:
+        if one.site.revoked is not None:
+            continue
+        if one.keys_until is None:
+            said = "none of its keys counts any more; let it enrol again, by `aggregator site add`"
+            yield _of(one, "keys-ended", "", said)
+        elif (last := one.site.expires(day)) is not None:
+            said = f"it can't send after {last}; ask it to run `site-client keys rotate`"
+            yield _of(one, "keys-end", str(last), said)
+
+
+def _metadata(standing: Standing) -> Iterator[Alert]:
+    # Only what ends first: one command renews all that the offline keys sign, another what the provider states.
+    name, last = standing.next_expiry
+    if (last - standing.at.date()).days > METADATA_DAYS:
+        return
+    end = "ended" if last < standing.at.date() else "ends"
+    advice = (
+        "aggregator announce"
+        if name == PROVIDER
+        else "aggregator refresh` with the offline keys; see `aggregator keys list"
+    )
+    said = f"`{name}` of the releases {end} on {last}, and hospitals pull nothing after it; run `{advice}`"
+    yield Alert(f"releases-end:{name}:{last}", "releases-end", None, said)
+
+
+def _disk(standing: Standing) -> Iterator[Alert]:
+    if standing.free_bytes < LEAST_FREE_BYTES:
+        said = f"{standing.free_bytes / _GIB:.1f} GiB are free where the workspace lies; make room before shares are refused"
+        yield Alert("disk", "disk", None, said)
+
+
+def _of(hospital: Hospital, kind: str, matter: str, said: str) -> Alert:
+    name = hospital.site.name
+    return Alert(":".join(filter(None, (kind, name, matter))), kind, name, said)

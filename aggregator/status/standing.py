@@ -1,0 +1,167 @@
+"""How everything stands today: hospitals with their keys and shares, alarms, what expires, and the room on the disk.
+
+Read from the registry and from the release repository; no private key is opened, and nothing is changed. No text of a note is in any of
+it: names of hospitals, numbers, days, and what an alarm says.
+"""
+
+from __future__ import annotations
+
+import datetime
+import shutil
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+
+from aggregator.enrolled.alarms import Alarm, list_alarms
+from aggregator.enrolled.shares import Share, list_shares
+from aggregator.enrolled.sites import Site, list_sites
+from aggregator.publishing.releases import compatible_releases
+from aggregator.registry.states import ShareState
+from aggregator.registry.tables import ReleaseRow
+from aggregator.registry.times import as_moment
+from aggregator.workspace import Workspace
+from foundation.os_errors import map_os_errors
+from protocols.release.provider_record import MAX_RECORD_BYTES, ProviderRecord
+from protocols.release.repository import PROVIDER
+
+
+@dataclass(frozen=True)
+class LastShare:
+    """The share of a hospital that came last, whatever became of it.
+
+    Args:
+        sequence: its number at the hospital.
+        day: when it came.
+        state: what became of it.
+        release: number and kind of the release that it was made with; None where that is not known, as of a damaged share.
+        fits: whether it can be pooled with shares of the release that is published last.
+    """
+
+    sequence: int
+    day: datetime.date
+    state: ShareState
+    release: str | None
+    fits: bool
+
+
+@dataclass(frozen=True)
+class Hospital:
+    """One hospital.
+
+    Args:
+        site: with its keys.
+        keys_until: last day on which any of its keys counts; None where none counts today.
+        accepted: shares that count.
+        quarantined: shares that wait for a person.
+        alarms: that stand.
+        last: None where nothing came yet.
+    """
+
+    site: Site
+    keys_until: datetime.date | None
+    accepted: int
+    quarantined: int
+    alarms: int
+    last: LastShare | None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How everything stands.
+
+    Args:
+        provider: its name.
+        at: the moment, in UTC.
+        release: name of the release that is published last; None before the first.
+        released: its day.
+        hospitals: by name.
+        alarms: that nobody has acknowledged, oldest first.
+        unfinished: shares of which a crash, or a long check, has left open whether they count.
+        expiries: last day of what the provider has signed, by its name: roles of the release repository, `provider.json`.
+        free_bytes: on the disk of the workspace.
+    """
+
+    provider: str
+    at: datetime.datetime
+    release: str | None
+    released: datetime.date | None
+    hospitals: tuple[Hospital, ...]
+    alarms: tuple[Alarm, ...]
+    unfinished: tuple[Share, ...]
+    expiries: Mapping[str, datetime.date]
+    free_bytes: int
+
+    @property
+    def next_expiry(self) -> tuple[str, datetime.date]:
+        """What the provider has signed and comes to its end first, and its last day."""
+        return min(self.expiries.items(), key=lambda one: one[1])
+
+
+def read_standing(workspace: Workspace, at: datetime.datetime) -> Standing:
+    """How everything stands.
+
+    Args:
+        workspace: the provider's.
+        at: the moment to tell of, with a time zone.
+
+    Raises:
+        DatabaseError, WorkspaceError, ProtocolError: the registry or the release repository is gone or damaged.
+    """
+    shares, alarms, names = list_shares(workspace), list_alarms(workspace), _release_names(workspace)
+    fitting = frozenset(compatible_releases(workspace)) if names else frozenset[str]()
+    newest = list(names.values())[-1] if names else None
+    with map_os_errors(workspace.root):
+        free = shutil.disk_usage(workspace.root).free
+    return Standing(
+        workspace.name,
+        at,
+        newest and newest[0],
+        newest and newest[1],
+        tuple(_hospital(site, shares, alarms, names, fitting, at.date()) for site in list_sites(workspace)),
+        tuple(alarms),
+        tuple(share for share in shares if share.state == ShareState.RECEIVED),
+        _expiries(workspace),
+        free,
+    )
+
+
+def _release_names(workspace: Workspace) -> dict[str, tuple[str, datetime.date]]:
+    """Name and day of every release by its digest, oldest first."""
+    with workspace.registry().reading() as session:
+        rows = session.scalars(select(ReleaseRow).order_by(ReleaseRow.sequence))
+        return {row.digest: (row.name, as_moment(row.published_at).date()) for row in rows}
+
+
+def _hospital(
+    site: Site,
+    shares: Sequence[Share],
+    alarms: Sequence[Alarm],
+    names: Mapping[str, tuple[str, datetime.date]],
+    fitting: frozenset[str],
+    day: datetime.date,
+) -> Hospital:
+    own = [share for share in shares if share.site == site.name]
+    states = Counter(share.state for share in own)
+    last = max(own, key=lambda share: (share.received_at, share.id), default=None)
+    return Hospital(
+        site,
+        max((key.valid_until for key in site.keys_on(day)), default=None),
+        states[ShareState.ACCEPTED],
+        states[ShareState.QUARANTINED],
+        sum(alarm.site == site.name for alarm in alarms),
+        None if last is None else _last_share(last, names, fitting),
+    )
+
+
+def _last_share(share: Share, names: Mapping[str, tuple[str, datetime.date]], fitting: frozenset[str]) -> LastShare:
+    name, _ = names.get(share.release or "", (None, None))
+    return LastShare(share.sequence, as_moment(share.received_at).date(), share.state, name, share.release in fitting)
+
+
+def _expiries(workspace: Workspace) -> dict[str, datetime.date]:
+    repository = workspace.repository()
+    record = ProviderRecord.from_bytes(repository.read(PROVIDER, MAX_RECORD_BYTES))
+    roles = {role: moment.date() for role, moment in repository.expiries().items()}
+    return roles | {PROVIDER: record.valid_until}

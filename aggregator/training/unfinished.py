@@ -1,0 +1,100 @@
+"""What a training keeps until it has ended, so that one that was cut can go on: `unfinished/NAME` of the workspace, its owner's alone.
+
+inputs.json    what it was started with; who goes on with other inputs is refused
+...            its checkpoints
+
+It goes when the training has ended well, or began anew. It holds weights and no text; one process at a time has it.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from importlib.metadata import version
+from pathlib import Path
+
+from aggregator.errors import WorkspaceError
+from aggregator.workspace import Workspace
+from foundation.errors import StorageError
+from foundation.files import write_text
+from foundation.locks import lock_number
+from foundation.os_errors import map_os_errors
+from foundation.reading import read_text
+from shared.errors import ConfigurationError
+
+COMMANDS = ("train-embeddings", "train-repr", "train-head")
+_INPUTS, _LOCK = "inputs.json", "lock"
+
+
+@contextmanager
+def keep_unfinished(
+    workspace: Workspace,
+    command: str,
+    inputs: Mapping[str, object],
+    *,
+    resume: bool,
+    tell: Callable[[str], None] = lambda line: None,
+) -> Iterator[Path]:
+    """A folder for the checkpoints of a training; it stays where the block does not end well.
+
+    Args:
+        workspace: the provider's.
+        command: one of COMMANDS.
+        inputs: all that decides the result, in JSON's types, by words that people know.
+        resume: whether the training goes on with what was kept; else it begins anew.
+        tell: is told where that is given up.
+
+    Raises:
+        WorkspaceError: nothing is there to go on with.
+        ConfigurationError: what is there has other inputs.
+        StorageError: another process is at it, or the disk is full.
+    """
+    folder = workspace.root / "unfinished"
+    run = folder / command
+    if resume and _read_inputs(run) is None:
+        raise WorkspaceError(f"{command}: expected one that was cut, found none; run it without --resume")
+    with map_os_errors(folder):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with lock_number(folder / _LOCK, COMMANDS.index(command), wait=False) as alone:
+        if not alone:
+            raise StorageError(
+                f"no other {command} in this workspace", received="one that runs", advice="wait until it has ended"
+            )
+        _begin(run, command, {**inputs, "software": _software()}, resume=resume, tell=tell)
+        try:
+            yield run
+        except KeyboardInterrupt as error:
+            error.add_note(f"`aggregator {command} --resume`, with the same options, goes on where it was")
+            raise
+        shutil.rmtree(run)
+
+
+def _begin(run: Path, command: str, inputs: Mapping[str, object], *, resume: bool, tell: Callable[[str], None]) -> None:
+    kept = _read_inputs(run) or {}
+    if not resume:
+        if kept:
+            tell(f"{command} was cut before: it begins anew, and what it had learned is gone; --resume goes on with it")
+        with map_os_errors(run):
+            shutil.rmtree(run, ignore_errors=True)
+            run.mkdir(mode=0o700)
+        write_text(run / _INPUTS, json.dumps(inputs, indent=1))
+        return
+    now = json.loads(json.dumps(inputs))
+    other = sorted(name for name in {*now, *kept} if now.get(name) != kept.get(name))
+    if other:
+        raise ConfigurationError(
+            f"{command}: expected what it was started with, got other {', '.join(other)}; give the same, or begin anew without --resume"
+        )
+
+
+def _read_inputs(run: Path) -> dict[str, object] | None:
+    with suppress(StorageError, ValueError):
+        found = json.loads(read_text(run / _INPUTS))
+        return found if isinstance(found, dict) else None
+    return None
+
+
+def _software() -> dict[str, str]:
+    return {name: version(name) for name in ("deid-commons", "torch", "numpy", "gensim")}

@@ -1,0 +1,52 @@
+"""How much an audit would have noticed: what passes an audit of ten words shows little, and its reader must be told.
+
+Of a figure that counts hits among trials, a limit breaks from some number of hits on. An attacker who is right so often that this number
+is reached in 95 of 100 audits is noticed almost surely; one who is right less often may not be.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+
+from scipy.special import betaincinv
+
+from shared.evaluation.intervals import clopper_pearson
+from shared.privacy.policy import Limit, Verdict, count_hits
+from shared.privacy.statistics.finding import Finding
+
+SURE = 0.95
+
+
+def noticed_rate(verdict: Verdict) -> float | None:
+    """How often an attacker must be right for the figure that a verdict shows to break its limit, in 95 of 100 audits.
+
+    Returns:
+        in (0, 1]; None where the figure is no count, bounds from below, or could never break the limit.
+    """
+    finding, limit = verdict.shown, verdict.limit
+    if finding is None or limit.least is not None or count_hits(finding) is None:
+        return None
+    # The sum of a pooled limit is the last, and looked at once.
+    summed = limit.pooled and len(verdict.findings) > 1
+    looks = 1 if summed and finding is verdict.findings[-1] else len(verdict.findings) - summed
+    hits = _breaking_hits(limit, finding, looks)
+    if hits is None:
+        return None
+    # The chance of so many hits or more is a regularised incomplete beta function of the rate.
+    return float(betaincinv(hits, finding.trials - hits + 1, SURE))
+
+
+def _breaking_hits(limit: Limit, finding: Finding, looks: int) -> int | None:
+    """The fewest hits among the trials of a finding that are beyond a limit."""
+    level = 1 - 0.05 / max(looks, 1)
+    ceiling = math.inf if finding.baseline is None else limit.ceiling(finding.baseline)
+
+    def beyond(hits: int) -> bool:
+        if limit.most is not None and hits / finding.trials > limit.most:
+            return True
+        return clopper_pearson(hits, finding.trials, level=level)[0] > ceiling
+
+    # The more hits, the more is beyond: the first is found by halving.
+    hits = bisect_left(range(1, finding.trials + 1), True, key=beyond) + 1
+    return hits if hits <= finding.trials else None

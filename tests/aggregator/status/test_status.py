@@ -1,0 +1,233 @@
+"""How everything stands: told of twenty hospitals in 80 columns, and to a program of the provider's own."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import stat
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from aggregator import workspace as workspaces
+from aggregator.enrolled.alarms import Alarm, raise_alarm
+from aggregator.enrolled.shares import Share
+from aggregator.enrolled.sites import Site, SiteKey
+from aggregator.errors import HookError
+from aggregator.registry.states import AlarmKind, KeyState, ShareState
+from aggregator.status import hook as hooks
+from aggregator.status.alerts import find_alerts
+from aggregator.status.standing import Hospital, LastShare, Standing
+from aggregator.status.table import WIDTH, status_json, status_lines
+from protocols.keys.signing import PrivateKey
+from tests.loop import Loop, done, provider, refused, values
+
+AT = datetime.datetime(2026, 11, 23, 12, tzinfo=datetime.UTC)
+KEY = PrivateKey.generate().public_key
+GIB = 1 << 30
+
+
+def in_days(count: int) -> datetime.date:
+    return AT.date() + datetime.timedelta(days=count)
+
+
+def hospital(name: str, until: int | None = 700, **changes: object) -> Hospital:
+    """One that has shared; its only key lasts so many days more, or has ended."""
+    key = SiteKey(KEY, in_days(-9), in_days(-1 if until is None else until), KeyState.ACTIVE)
+    last = LastShare(3, in_days(-2), ShareState.ACCEPTED, "0007-representer", fits=True)
+    made = Hospital(Site(name, "", None, (key,)), None if until is None else in_days(until), 3, 0, 0, last)
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def standing(*hospitals: Hospital, **changes: object) -> Standing:
+    expires = {"root": in_days(300), "targets": in_days(40), "provider.json": in_days(700)}
+    made = Standing("north", AT, "0008-pipeline", in_days(-4), hospitals, (), (), expires, 20 * GIB)
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def kinds(one: Standing) -> list[tuple[str, str | None]]:
+    return [(alert.kind, alert.site) for alert in find_alerts(one)]
+
+
+def share(site: str, hours: int) -> Share:
+    """One that came so many hours ago and is not decided."""
+    came = (AT - datetime.timedelta(hours=hours)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return Share(1, site, 4, ShareState.RECEIVED, "", "", "ab" * 32, None, None, None, None, None, came, None)
+
+
+def test_nothing_needs_anybody_where_all_is_well() -> None:
+    one = standing(hospital("st-anne"))
+    assert not find_alerts(one)
+    assert status_lines(one, ())[-1] == "nothing needs you"
+
+
+ALARM = Alarm(7, "2026-11-20T10:00:00Z", "moor", AlarmKind.INFLUENCE, "recall falls", None)
+REVOKED = Site("moor", "", "lost", ())
+
+
+@pytest.mark.parametrize(
+    ("found", "kind", "said"),
+    [
+        (standing(hospital("moor"), alarms=(ALARM,)), "alarm", "alarm 7, influence: recall falls"),
+        (standing(hospital("moor", quarantined=2)), "quarantined", "2 shares wait for your decision"),
+        (standing(hospital("moor"), unfinished=(share("moor", 25),)), "unfinished", "share 4 came on 2026-11-22"),
+        (standing(hospital("moor", until=30)), "keys-end", "can't send after 2026-12-23"),
+        (standing(hospital("moor", until=None)), "keys-ended", "none of its keys counts any more"),
+        (standing(expiries={"targets": in_days(14)}), "releases-end", "`targets` of the releases ends on 2026-12-07"),
+        (standing(expiries={"targets": in_days(-1)}), "releases-end", "ended on 2026-11-22"),
+        (standing(expiries={"provider.json": in_days(3)}), "releases-end", "run `aggregator announce`"),
+        (standing(free_bytes=GIB), "disk", "1.0 GiB are free"),
+    ],
+)
+def test_what_needs_a_person_is_told(found: Standing, kind: str, said: str) -> None:
+    (alert,) = find_alerts(found)
+    assert (alert.kind, said in alert.text) == (kind, True), alert
+    assert any(line.startswith("! ") for line in status_lines(found, [alert]))
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        standing(hospital("moor", until=31)),
+        standing(hospital("moor", site=REVOKED, keys_until=None)),
+        standing(hospital("moor"), unfinished=(share("moor", 23),)),
+        standing(hospital("moor", last=None, accepted=0)),
+        standing(expiries={"targets": in_days(15)}),
+        standing(free_bytes=2 * GIB),
+    ],
+)
+def test_what_is_in_order_is_no_alert(found: Standing) -> None:
+    assert not find_alerts(found)
+
+
+def test_an_alert_keeps_its_name_until_it_is_another_matter() -> None:
+    names = [
+        find_alerts(standing(hospital("moor", quarantined=count), at=at)) for count, at in ((1, AT), (1, AT), (2, AT))
+    ]
+    first, again, other = [one[0].id for one in names]
+    assert first == again != other
+    together = find_alerts(standing(hospital("a", until=1), hospital("b", until=1), free_bytes=0, alarms=(ALARM,)))
+    assert len({alert.id for alert in together}) == len(together) == 4
+
+
+def test_twenty_hospitals_fit_a_terminal_of_80_columns() -> None:
+    found = [hospital(f"hospital-{number}-of-a-long-name", until=number) for number in range(18)]
+    found += [hospital("z" * 64, site=replace(REVOKED, name="z" * 64)), hospital("zz", last=None)]
+    alarm = replace(ALARM, detail="recall of LOCATION at the others is 0.512 with it and 0.934 without it " * 3)
+    made = standing(*found, alarms=(alarm,), free_bytes=0)
+    lines = status_lines(made, find_alerts(made))
+    assert max(map(len, lines)) <= WIDTH == 80
+    table = lines[lines.index("") + 1 : lines.index("", lines.index("") + 1)]
+    assert len(table) == 21
+    assert [line.startswith("!") for line in table[1:]] == [True] * 18 + [False] * 2
+    assert "revoked" in table[-2]
+    assert "never" in table[-1]
+
+
+def test_a_share_of_an_earlier_representer_is_marked() -> None:
+    old = LastShare(1, in_days(-90), ShareState.QUARANTINED, "0001-representer", fits=False)
+    lost = replace(old, release=None)
+    made = standing(hospital("moor", last=old), hospital("summit", last=lost))
+    text = "\n".join(status_lines(made, ()))
+    assert "2026-08-25  quarantined  0001 old" in text
+    assert "unknown" in text
+    rows = status_json(made, ())["hospitals"]
+    assert [row["last_share"]["release"] for row in rows] == ["0001-representer", None]  # type: ignore[attr-defined]
+
+
+def test_the_registry_says_how_hospitals_stand(loop: Loop) -> None:
+    at = ("--workspace", loop.provider)
+    with workspaces.open_workspace(loop.provider).registry().transaction() as session:
+        raise_alarm(session, "south", AlarmKind.INFLUENCE, "look at it")
+    done(provider("site", "revoke", "north", "--reason", "lost", *at))
+    told = values(provider("status", "--json", *at))
+    north, south = told["hospitals"]
+    assert (north["site"], north["revoked"], north["keys_until"], north["accepted"]) == ("north", "lost", None, 1)
+    assert (south["site"], south["alarms"]) == ("south", 1)
+    last = south["last_share"]
+    assert (last["sequence"], last["state"], last["release"], last["fits"]) == (1, "accepted", "0001-representer", True)
+    assert told["release"] == "0002-pipeline"
+    assert [(one["kind"], one["site"]) for one in told["alerts"]] == [("alarm", "south")]
+    assert set(told["expires"]) == {"root", "targets", "snapshot", "timestamp", "provider.json"}
+    assert "1 thing needs you:\n! south: alarm 1, influence: look at it" in done(provider("status", *at)).stdout
+
+
+def test_a_workspace_of_today_has_nothing_yet(tmp_path: Path) -> None:
+    done(provider("init", tmp_path / "new"))
+    shown = done(provider("status", "--check", "--workspace", tmp_path / "new")).stdout
+    assert "no release yet" in shown
+    assert "no hospitals yet" in shown
+
+
+def test_only_who_asks_gets_a_code_for_it(loop: Loop) -> None:
+    at = ("--workspace", loop.provider)
+    done(provider("status", "--check", *at))
+    with workspaces.open_workspace(loop.provider).registry().transaction() as session:
+        raise_alarm(session, "south", AlarmKind.CONFLICT, "look at it")
+    done(provider("status", *at))
+    refused(provider("status", "--check", *at), 26, "found 1")
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Callable[[str], Path]:
+    """Makes a program of the provider's own."""
+
+    def make(text: str) -> Path:
+        path = tmp_path / "tell us; touch gone"
+        path.write_text(f"#!{sys.executable}\nimport json, os, sys, time\n{text}\n")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+        return path
+
+    return make
+
+
+def test_a_hook_gets_the_alerts_and_nothing_of_our_secrets(
+    program: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("DEID_COMMONS_PASSPHRASE_FILE", "PGPASSWORD", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "Brunhilda")
+    out = tmp_path / "told.json"
+    tell = program(f"json.dump([sys.argv[1:], dict(os.environ), json.load(sys.stdin)], open({str(out)!r}, 'w'))")
+    found = standing(hospital("moor", quarantined=1, site=Site("moor", "Dr Brunhilda", None, ())))
+    alerts = find_alerts(found)
+    hooks.run_hook(tell, found, alerts)
+    arguments, environment, message = json.loads(out.read_text())
+    assert not arguments
+    assert environment["DEID_COMMONS_ALERTS"] == str(len(alerts)) == "1"
+    assert "Brunhilda" not in out.read_text()
+    assert message == {
+        "provider": "north",
+        "at": "2026-11-23T12:00:00Z",
+        "alerts": [alert.as_json() for alert in alerts],
+    }
+    assert not (tmp_path / "gone").exists()
+
+
+def test_a_hook_has_nothing_to_do_where_nothing_needs_anybody(program: Callable[[str], Path]) -> None:
+    hooks.run_hook(program("sys.exit(1)"), standing(), ())
+
+
+@pytest.mark.parametrize(("text", "said"), [("sys.exit(3)", "code 3"), ("time.sleep(9)", "has not ended after 0.2 s")])
+def test_a_hook_that_fails_is_told(program: Callable[[str], Path], text: str, said: str) -> None:
+    found = standing(free_bytes=0)
+    with pytest.raises(HookError, match=said):
+        hooks.run_hook(program(text), found, find_alerts(found), timeout_s=0.2)
+
+
+def test_a_file_that_is_no_program_is_told(tmp_path: Path) -> None:
+    (tmp_path / "hook").write_text("echo")
+    found = standing(free_bytes=0)
+    with pytest.raises(HookError, match="can't be started"):
+        hooks.run_hook(tmp_path / "hook", found, find_alerts(found))
+
+
+def test_the_result_comes_before_a_hook_that_fails(loop: Loop, program: Callable[[str], Path]) -> None:
+    at = ("--workspace", loop.provider, "--hook", program("sys.exit(3)"))
+    with workspaces.open_workspace(loop.provider).registry().transaction() as session:
+        raise_alarm(session, "south", AlarmKind.CONFLICT, "look at it")
+    ended = provider("status", "--json", *at)
+    refused(ended, 27, "code 3")
+    assert len(json.loads(ended.stdout)["alerts"]) == 1
