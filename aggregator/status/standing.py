@@ -23,7 +23,7 @@ from aggregator.registry.tables import ReleaseRow
 from aggregator.registry.times import as_moment
 from aggregator.workspace import Workspace
 from foundation.os_errors import map_os_errors
-from protocols.release.provider_record import MAX_RECORD_BYTES, ProviderRecord
+from protocols.release.provider_record import ProviderRecord
 from protocols.release.repository import PROVIDER
 
 
@@ -162,6 +162,6 @@ def _last_share(share: Share, names: Mapping[str, tuple[str, datetime.date]], fi
 
 def _expiries(workspace: Workspace) -> dict[str, datetime.date]:
     repository = workspace.repository()
-    record = ProviderRecord.from_bytes(repository.read(PROVIDER, MAX_RECORD_BYTES))
+    record = ProviderRecord.from_bytes(repository.read(PROVIDER))
     roles = {role: moment.date() for role, moment in repository.expiries().items()}
     return roles | {PROVIDER: record.valid_until}

@@ -67,6 +67,7 @@ aggregator shares list
 aggregator shares list --state quarantined
 aggregator shares show "$(digest_of st-anne 1)"
 aggregator alarms list
+aggregator status
 aggregator train-head --epochs 3 --influence none
 aggregator release $sticks
 aggregator audit-log show --last 3
