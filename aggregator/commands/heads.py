@@ -48,6 +48,12 @@ if TYPE_CHECKING:
     type=click.Choice(INFLUENCE),
     help="How what a site does to the others is measured: by a small head without each site, by one like the head, or not.",
 )
+@click.option(
+    "--last-word/--no-last-word",
+    default=True,
+    show_default=True,
+    help="Whether patterns, whole entities and further mentions follow the tagger in the release; see docs/adr/0034.",
+)
 @folder_option
 @seed_option("the training")
 @json_option
@@ -58,6 +64,7 @@ def train_pool_head(
     public: bool,
     defence: str,
     influence: str,
+    last_word: bool,
     root: Path,
     seed: int,
     as_json: bool,
@@ -75,6 +82,7 @@ def train_pool_head(
         sites=frozenset(only) if only else None,
         defence=defence,
         influence=InfluenceMode(influence),
+        last_word=last_word,
     )
     with progress_bar(quiet=as_json) as bar:
         trained = train_head.train(target, TaggingConfig(epochs=epochs, seed=seed), options, bar)
