@@ -34,8 +34,8 @@ class Patterns:
 
     def __init__(self, scheme: LabelScheme, language: str | None = None, least: float = 0.0) -> None:
         kinds = [kind for kind in read_kinds(scheme, language) if kind.certainty >= least]
-        self.kinds = tuple(kind.name for kind in kinds)
-        """What `source` of a finding may be."""
+        self.kinds = {kind.name: kind.category for kind in kinds}
+        """What `source` of a finding may be, in the order of the files, and its category."""
         self._digit, self._led, self._code = (
             [rule for kind in kinds for rule in kind.places[place]] for place in PLACES
         )
@@ -80,12 +80,19 @@ class Patterns:
 
     def _held(self, text: str) -> Iterator[tuple[int, Rule]]:
         for held, rules in self._holds.items():
-            place = text.find(held)
-            while place >= 0:
-                first, last = max(0, place - _WINDOW), place + len(held) + _WINDOW
+            for first, last in _surroundings(held, text):
                 for rule in rules:
                     yield from ((match.start(), rule) for match in rule.expression.finditer(text, first, last))
-                place = text.find(held, place + 1)
+
+
+def _surroundings(held: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where expressions are tried for a text that is held: around every place of it, none twice."""
+    place = text.find(held)
+    while place >= 0:
+        first, last = max(0, place - _WINDOW), place + len(held) + _WINDOW
+        while 0 <= (place := text.find(held, place + 1)) <= last + _WINDOW:
+            last = place + len(held) + _WINDOW
+        yield first, last
 
 
 def _any_of(rules: list[Rule]) -> re.Pattern[str]:

@@ -50,6 +50,11 @@ def _scored(sides: Sides, side: str, seed: int, test: dict[str, list[Document]])
     return {site: asdict(one) for site, one in found.items()}
 
 
+def rotation(provider: str) -> tuple[Sides, str]:
+    """What a provider and the hospitals that share have, and the hospital that nobody has seen."""
+    return _sides(provider), _order(provider)[-1]
+
+
 def _sides(provider: str) -> Sides:
     train = {site: corpora.en_site(site, "train") for site in _order(provider)[: _SHARING + 1]}
     own = train.pop(provider)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from re import _parser as sre_parse  # type: ignore[attr-defined]
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from shared.labels import HIDDEN, LabelScheme, load_scheme, scheme_names
 from shared.patterns.check_digits import CHECKS
-from shared.patterns.engine import Patterns
+from shared.patterns.engine import Patterns, _surroundings
 from shared.patterns.kinds import Suspicion, stated_kinds
 from shared.patterns.names import NameLists
 
@@ -217,6 +218,15 @@ def test_attack_a_note_that_is_made_to_take_for_ever() -> None:
         found = list(repetitions(sre_parse.parse(pattern, re.VERBOSE)))
         assert all(most <= 500 for _, most in found), pattern
         assert math.prod(most - least + 1 for least, most in found if 2 <= most < 10) <= 1000, pattern
+
+
+@given(st.text("X- \n"), st.sampled_from(["X", "XX"]))
+def test_attack_no_place_is_searched_twice_for_a_text_that_stands_everywhere(text: str, held: str) -> None:
+    text = text * 40
+    around = list(_surroundings(held, text))
+    assert all(last <= first for (_, last), (first, _) in pairwise(around))
+    places = [place for place in range(len(text)) if text.startswith(held, place)]
+    assert all(any(first <= place and place + len(held) <= last for first, last in around) for place in places)
 
 
 NAMES = NameLists(SPANISH, [["Brunilda", "García"], ["Múgica"]], ["Oza"])
