@@ -69,8 +69,10 @@ class WholeEntities:
     @classmethod
     def of(cls, scheme: LabelScheme, are_public: ArePublic) -> WholeEntities:
         """For the categories of a scheme."""
-        named = [categories_of_names(scheme, kind) for kind in ("people", "institutions", "towns")]
-        return cls(*named, are_public)
+        people, institutions, towns = (
+            categories_of_names(scheme, kind) for kind in ("people", "institutions", "towns")
+        )
+        return cls(people, institutions, towns, are_public)
 
     def widen(self, document: Document) -> Document:
         """The document with its spans widened; where they then overlap they are one."""

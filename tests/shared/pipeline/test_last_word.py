@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,9 @@ from shared.errors import ModelError
 from shared.labels import LabelScheme, load_scheme
 from shared.pipeline.last_word import FILE, STEPS, LastWord, LastWordSettings, load_settings
 from shared.pipeline.mentions import nobody_knows
+from shared.pipeline.pipeline import load_pipeline
+from site_client.workspace import open_workspace
+from tests.loop import Loop
 
 SCHEME = load_scheme("i2b2_2014")
 TEXT = "Mrs Oxenthorpe came on 03/04/2019. OXENTHORPE called 555-123-4567."
@@ -80,3 +84,14 @@ def test_attack_a_release_that_states_what_nobody_knows(tmp_path: Path, stated: 
     (tmp_path / FILE).write_text(stated, encoding="utf-8")
     with pytest.raises(ModelError, match=FILE):
         load_settings(tmp_path)
+
+
+def test_a_release_states_what_follows_its_tagger(built_loop: Loop) -> None:
+    pipeline = load_pipeline(open_workspace(built_loop.site("fourth")).pipeline_release().folder)
+    assert pipeline.stated is not None
+    assert pipeline.stated.steps == STEPS
+    note = Document("n", "on 29-Oct-07 ext. 583")
+    [found] = pipeline.annotate([note])
+    assert {"29-Oct-07", "583"} <= {found.covered_text(span) for span in found.annotations}
+    [bare] = replace(pipeline, stated=None).annotate([note])
+    assert not {"29-Oct-07", "583"} <= {bare.covered_text(span) for span in bare.annotations}
