@@ -18,6 +18,7 @@ from shared.pipeline.mentions import nobody_knows
 from shared.pipeline.pipeline import load_pipeline
 from site_client.workspace import open_workspace
 from tests.loop import Loop
+from tests.tiny_notes import tiny_notes
 
 SCHEME = load_scheme("i2b2_2014")
 TEXT = "Mrs Oxenthorpe came on 03/04/2019. OXENTHORPE called 555-123-4567."
@@ -90,8 +91,8 @@ def test_a_release_states_what_follows_its_tagger(built_loop: Loop) -> None:
     pipeline = load_pipeline(open_workspace(built_loop.site("fourth")).pipeline_release().folder)
     assert pipeline.stated is not None
     assert pipeline.stated.steps == STEPS
-    note = Document("n", "on 29-Oct-07 ext. 583")
-    [found] = pipeline.annotate([note])
-    assert {"29-Oct-07", "583"} <= {found.covered_text(span) for span in found.annotations}
-    [bare] = replace(pipeline, stated=None).annotate([note])
-    assert not {"29-Oct-07", "583"} <= {bare.covered_text(span) for span in bare.annotations}
+    notes = [Document(one.identifier, f"{one.text}\nrjm@10/12/07\n") for one in tiny_notes(12)]
+    bare = list(replace(pipeline, stated=None).annotate(notes))
+    assert pipeline.last_word is not None
+    completed = [pipeline.last_word.complete(one) for one in bare]
+    assert list(pipeline.annotate(notes)) == completed != bare
