@@ -183,10 +183,9 @@ def _times(held_out: Sequence[_Corpus]) -> list[Entry]:
     for corpus in (held_out[2], held_out[-1]):
         patterns, texts = corpus.patterns(), [note.text for note in corpus.notes]
         cut = min(_seconds(tokenise, texts) for _ in range(3))
-        found = min(_seconds(lambda text, own=patterns: list(own.find(text)), texts) for _ in range(3))  # type: ignore[misc]
+        found = min(_seconds(lambda text, own=patterns: list(own.find(text)), texts) for _ in range(3))
         worst = max(
-            _seconds(lambda text, own=patterns: list(own.find(text)), [text]) / len(text)
-            for text in _ADVERSARIAL  # type: ignore[misc]
+            _seconds(lambda text, own=patterns: list(own.find(text)), [text]) / len(text) for text in _ADVERSARIAL
         )
         signs = sum(map(len, texts))
         note = f"in one run; the slowest of {len(_ADVERSARIAL)} texts of one repeated beginning takes {worst / (found / signs):.1f} times as long a character"

@@ -1,28 +1,30 @@
 """What each step behind the tagger adds at a hospital that nobody has seen: leave-one-hospital-out on `en_sites`.
 
 Each hospital in turn is the provider, the next three share, the last is unseen. One head for each rotation and seed; all choices of
-steps are scored on what it found in the test notes of the unseen hospital. Runs are kept.
+steps are scored on what it found in the test notes of the unseen hospital. What taggers found is kept, so that steps can be measured again without them.
 """
 
 from __future__ import annotations
 
+import re
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench import corpora
 from bench.outcomes import load_or_measure
 from bench.privacy.worth.sides import STEPS as HEAD_STEPS
-from bench.privacy.worth.sites import rotation
+from bench.privacy.worth.sites import sides_of, unseen_by
 from bench.results import Entry
-from shared.document import Document
+from shared.document import Annotation, Document
 from shared.evaluation import binary_token_scores, match_corpora, strict_entity
 from shared.evaluation.hospital import evaluate_hospital
+from shared.labels import load_scheme
 from shared.pipeline.last_word import STEPS, LastWord, LastWordSettings
-from shared.pipeline.pipeline import Pipeline
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "tagger alone": (),
@@ -56,36 +58,55 @@ QUICK = Effort("rotations-quick", (1,), HEAD_STEPS // 10)
 
 
 def measure(effort: Effort) -> list[Entry]:
-    """Run what is not there yet; the entries of all."""
+    """Train what is not there yet; the entries of all."""
     runs = []
     for seed in effort.seeds:
         for provider in corpora.SITES:
-            name = f"generalise-{provider}-{effort.steps}-{seed}"
-            runs.append(load_or_measure(name, lambda provider=provider, seed=seed: _run(provider, seed, effort.steps)))  # type: ignore[misc]
-    return [entry for choice in CHOICES for entry in _entries(choice, [run[choice] for run in runs], runs, effort)]
+            name = f"generalise-tagger-{provider}-{effort.steps}-{seed}"
+            kept = load_or_measure(name, lambda provider=provider, seed=seed: _train(provider, seed, effort.steps))  # type: ignore[misc]
+            runs.append(_scored(corpora.en_site(unseen_by(provider), "test"), kept))
+    return [entry for choice in CHOICES for entry in _entries(choice, [run[choice] for run in runs], effort)]
 
 
-def _run(provider: str, seed: int, steps: int) -> dict[str, object]:
-    sides, unseen = rotation(provider)
-    pipeline = sides.train("share", seed, steps)
-    notes = corpora.en_site(unseen, "test")
-    found = list(pipeline.annotate(notes))
-    return {choice: _scored(pipeline, notes, found, taken) for choice, taken in CHOICES.items()}
+def _train(provider: str, seed: int, steps: int) -> dict[str, object]:
+    """What a tagger finds in the test notes of the unseen hospital, and which of their words its release calls public."""
+    pipeline = sides_of(provider).train("share", seed, steps)
+    notes = corpora.en_site(unseen_by(provider), "test")
+    found = {
+        one.identifier: [[span.start, span.end, span.category] for span in one.annotations]
+        for one in pipeline.annotate(notes)
+    }
+    words = sorted({word for note in notes for word in re.findall(r"\w+", note.text.lower())})
+    public = [word for word, known in zip(words, pipeline.encoder.are_public(words), strict=True) if known]
+    return {"found": found, "public": public}
 
 
-def _scored(
-    pipeline: Pipeline, notes: Sequence[Document], found: Sequence[Document], steps: tuple[str, ...]
-) -> dict[str, Any]:
-    """Counts of every document: tokens and entities as true, false and missed, entities hidden of all."""
-    last = LastWord(pipeline.encoder.scheme, LastWordSettings("English", steps), pipeline.encoder.are_public)
-    pairs = match_corpora(notes, [last.complete(one) for one in found])
+def _scored(notes: Sequence[Document], kept: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """For each choice the counts of every document: tokens and entities as true, false and missed, entities hidden of all."""
+    public = frozenset(kept["public"])
+
+    def are_public(words: Sequence[str]) -> NDArray[np.bool_]:
+        return np.array([word.lower() in public for word in words], dtype=np.bool_)
+
+    found = [
+        Document(note.identifier, note.text, tuple(Annotation(*span) for span in kept["found"][note.identifier]))
+        for note in notes
+    ]
+    counts = {}
+    for choice, steps in CHOICES.items():
+        last = LastWord(load_scheme("i2b2_2014"), LastWordSettings("English", steps), are_public)
+        counts[choice] = _counts(notes, [last.complete(one) for one in found])
+    return counts
+
+
+def _counts(notes: Sequence[Document], found: Sequence[Document]) -> dict[str, Any]:
+    pairs = match_corpora(notes, found)
     hidden = [evaluate_hospital([pair]).recall.spans for pair in pairs]
-    by_type = evaluate_hospital(pairs).per_type
     return {
-        "tokens": binary_token_scores(pairs).by_document.tolist(),
-        "entities": strict_entity(pairs).by_document.tolist(),
-        "hidden": [[one.hits, one.total] for one in hidden],
-        "by_type": {name: [one.spans.hits, one.spans.total] for name, one in by_type.items()},
+        "tokens": binary_token_scores(pairs).by_document,
+        "entities": strict_entity(pairs).by_document,
+        "hidden": np.array([[one.hits, one.total] for one in hidden]),
+        "by_type": {name: [one.spans.hits, one.spans.total] for name, one in evaluate_hospital(pairs).per_type.items()},
     }
 
 
@@ -118,9 +139,7 @@ _MEASURES = (
 )
 
 
-def _entries(
-    choice: str, runs: Sequence[dict[str, Any]], kept: Sequence[dict[str, Any]], effort: Effort
-) -> list[Entry]:
+def _entries(choice: str, runs: Sequence[Mapping[str, Any]], effort: Effort) -> list[Entry]:
     entries = []
     types = sorted({name for run in runs for name in run["by_type"]})
     by_type = {name: np.sum([run["by_type"].get(name, [0, 0]) for run in runs], axis=0) for name in types}
@@ -140,7 +159,6 @@ def _entries(
                 "en_sites/test",
                 f"python -m bench.results_generalise {effort.part}",
                 f"{note}; by category: {recalls}" if key == "hidden" else note,
-                ", ".join(sorted({str(run["commit"]) for run in kept})),
             )
         )
     return entries

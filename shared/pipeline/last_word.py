@@ -20,7 +20,7 @@ from shared.errors import ModelError
 from shared.labels import HIDDEN, LabelScheme, categories_of_names
 from shared.patterns.engine import Patterns
 from shared.pipeline.mentions import ArePublic, with_repeated
-from shared.pipeline.spans import join_spans
+from shared.pipeline.spans import complete_spans
 from shared.pipeline.whole_entities import WholeEntities
 from shared.text.tokens import Tokens
 
@@ -82,7 +82,7 @@ class LastWord:
         return document
 
     def _with_patterns(self, document: Document) -> Document:
-        """With what patterns find: it names the category where it covers what the tagger found, and joins where it does not."""
+        """With what patterns find: it names the category where it covers what the tagger found."""
         found = list(self._by_patterns(document.text))
         starts = [one.start for one in found]
 
@@ -91,7 +91,7 @@ class LastWord:
             return before >= 0 and span.end <= found[before].end
 
         kept = tuple(span for span in document.annotations if not is_covered(span))
-        return join_spans(replace(document, annotations=kept), found)
+        return complete_spans(replace(document, annotations=kept), found)
 
     def _by_patterns(self, text: str) -> Iterator[Annotation]:
         """What patterns find, each stretch once: the longest first, then the kind that is stated first."""

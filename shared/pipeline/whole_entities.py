@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from shared.document import Annotation, Document
 from shared.labels import LabelScheme, categories_of_names
 from shared.patterns.kinds import CAPITALS, SMALL
 from shared.pipeline.mentions import ArePublic, nobody_knows
-from shared.pipeline.spans import join_spans
+from shared.pipeline.spans import complete_spans
 
 _BESIDE = {
     name: words.split()
@@ -75,10 +75,10 @@ class WholeEntities:
         return cls(people, institutions, towns, are_public)
 
     def widen(self, document: Document) -> Document:
-        """The document with its spans widened; where they then overlap they are one."""
+        """The document with its spans widened, as far as the next of another category."""
         text = document.text
-        spans = [self._widened(span, text) for span in document.annotations]
-        return join_spans(replace(document, annotations=()), self._bridged(spans, text))
+        wider = complete_spans(document, [self._widened(span, text) for span in document.annotations])
+        return replace(wider, annotations=tuple(self._bridged(wider.annotations, text)))
 
     def _widened(self, span: Annotation, text: str) -> Annotation:
         start, end = span.start, span.end
@@ -110,10 +110,10 @@ class WholeEntities:
     def _is_name(self, word: str) -> bool:
         return word.lower() not in _NO_NAMES and not bool(self.are_public([word])[0])
 
-    def _bridged(self, spans: list[Annotation], text: str) -> list[Annotation]:
+    def _bridged(self, spans: Sequence[Annotation], text: str) -> list[Annotation]:
         """Spans that are parts of one name, as one."""
         bridged: list[Annotation] = []
-        for span in sorted(spans):
+        for span in spans:
             last = bridged[-1] if bridged else None
             if last is not None and last.category == span.category and self._are_one(last, span, text):
                 bridged[-1] = Annotation(last.start, max(last.end, span.end), last.category)
@@ -122,8 +122,6 @@ class WholeEntities:
         return bridged
 
     def _are_one(self, first: Annotation, second: Annotation, text: str) -> bool:
-        if second.start <= first.end:
-            return second.start < first.end
         if first.category in self.people:
             return _BETWEEN_NAMES.fullmatch(text, first.end, second.start) is not None
         return (

@@ -40,9 +40,10 @@ def test_each_step_adds_its_own() -> None:
     assert said("J. Oxenthorpe", ("Oxenthorpe", "DOCTOR"), steps=("whole",)) == [("J. Oxenthorpe", "DOCTOR")]
 
 
-def test_a_pattern_names_what_it_covers_and_joins_what_it_meets() -> None:
+def test_a_pattern_names_what_it_covers_and_gives_way_to_what_it_meets() -> None:
     assert said("on 03/04/2019 he", ("03", "PHONE"), ("2019", "ZIP")) == [("03/04/2019", "DATE")]
-    assert said("on 03/04/2019 he", ("2019 he", "PATIENT")) == [("03/04/2019 he", "PATIENT")]
+    assert said("on 03/04/2019 he", ("2019 he", "DATE")) == [("03/04/2019 he", "DATE")]
+    assert said("on 03/04/2019 he", ("2019 he", "PATIENT")) == [("03/04", "DATE"), ("2019 he", "PATIENT")]
 
 
 def test_what_a_pattern_finds_too_seldom_right_adds_nothing() -> None:
