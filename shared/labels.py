@@ -158,6 +158,16 @@ def categories_known_of_patients(scheme: LabelScheme) -> frozenset[int]:
     return _numbers(scheme, "known_of_patients")
 
 
+def categories_of_names(scheme: LabelScheme, named: str) -> frozenset[str]:
+    """Categories of names.
+
+    Args:
+        scheme: whose.
+        named: "people", "institutions" or "towns".
+    """
+    return _listed_in_schemes(named) & frozenset(scheme.categories)
+
+
 def _numbers(scheme: LabelScheme, key: str) -> frozenset[int]:
     listed = _listed_in_schemes(key)
     return frozenset(index for category, index in scheme.category_index.items() if category in listed)

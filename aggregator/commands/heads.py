@@ -49,6 +49,12 @@ if TYPE_CHECKING:
     help="How what a site does to the others is measured: by a small head without each site, by one like the head, or not.",
 )
 @resume_option
+@click.option(
+    "--last-word/--no-last-word",
+    default=True,
+    show_default=True,
+    help="Whether patterns, whole entities and further mentions follow the tagger in the release; see docs/adr/0034.",
+)
 @folder_option
 @seed_option("the training")
 @json_option
@@ -60,6 +66,7 @@ def train_pool_head(
     defence: str,
     influence: str,
     resume: bool,
+    last_word: bool,
     root: Path,
     seed: int,
     as_json: bool,
@@ -77,6 +84,7 @@ def train_pool_head(
         sites=frozenset(only) if only else None,
         defence=defence,
         influence=InfluenceMode(influence),
+        last_word=last_word,
     )
     with progress_bar(quiet=as_json) as bar:
         config = TaggingConfig(epochs=epochs, seed=seed)

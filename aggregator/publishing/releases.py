@@ -22,7 +22,7 @@ from sqlalchemy import select
 from aggregator.errors import WorkspaceError
 from aggregator.publishing import audit_gate, quality_gate
 from aggregator.publishing.changes import CARD, check_changed
-from aggregator.publishing.head_record import HEAD_FILES, RECORD, read_origin
+from aggregator.publishing.head_record import FURTHER_HEAD_FILES, HEAD_FILES, RECORD, read_origin
 from aggregator.publishing.model_card import model_card
 from aggregator.publishing.registering import find_trained_shares, register_release
 from aggregator.registry import audit_log
@@ -347,7 +347,7 @@ def _fill(
             audit_gate.require_no_proof(folder)
     head = workspace.head if fields.kind == "pipeline" else None
     if head is not None:
-        _copy(head, folder, HEAD_FILES)
+        _copy(head, folder, (*HEAD_FILES, *(name for name in FURTHER_HEAD_FILES if (head / name).exists())))
     if how.embeddings_url is not None:
         vectors = folder / _EMBEDDINGS
         entry = FileEntry(regular_size(vectors), file_sha256(vectors))

@@ -32,9 +32,11 @@ from foundation.folders import new_folder
 from foundation.reading import file_sha256
 from shared.constructions.registry import load_construction
 from shared.labels import UNKNOWN_TAG
+from shared.pipeline.last_word import LastWordSettings
 from shared.progress import Phases, Progress, Watch, unwatched
 from shared.taggers.registry import save_head
 from shared.taggers.tagger import Tagger
+from shared.text.language import guess_vocabulary
 from shared.training.tagging import TaggingConfig, train_tagger
 
 # Few notes want more passes: as many steps as the pool took, up to what a tagger needs to learn its notes by heart.
@@ -132,6 +134,7 @@ class HeadOptions:
         sites: only these sites' shares; None for all.
         defence: name of a defence.
         influence: how the influence of sites is measured, where a tenth is held out.
+        last_word: whether patterns, whole entities and further mentions follow the tagger in the release.
     """
 
     with_public: bool = True
@@ -139,6 +142,7 @@ class HeadOptions:
     sites: frozenset[str] | None = None
     defence: str = DEFAULT
     influence: InfluenceMode = InfluenceMode.FAST
+    last_word: bool = True
 
 
 def train(
@@ -199,6 +203,9 @@ def train(
             trained = _measure(workspace, material, defended, trained, options, phases)
         with new_folder(workspace.head) as folder:
             save_head(defended.head, folder)
+            if options.last_word:
+                words = load_construction(workspace.representer).vectors.words
+                LastWordSettings(guess_vocabulary(words)).save(folder)
             write_text(folder / RECORD, json.dumps(trained.as_json(), indent=1), private=False)
     if trained.influence is not None:
         raise_alarms(workspace, trained.influence)

@@ -12,7 +12,7 @@ from itertools import chain
 from shared.anonymity.names import default_names
 from shared.embeddings.generalised import strip_accents
 from shared.labels import HIDDEN, LabelScheme
-from shared.patterns.engine import CAPITALS, Suspicion, category_of
+from shared.patterns.kinds import CAPITALS, Suspicion, category_of
 
 _PEOPLE = ("PATIENT", "NOMBRE_SUJETO_ASISTENCIA", "NAME", "PERSON")
 _PLACES = ("STATE", "TERRITORIO", "LOCATION", "GEOGRAPHIC")

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 from shared.document import Annotation, Document
 from shared.labels import HIDDEN, LabelScheme
-from shared.patterns.engine import Patterns, Suspicion
+from shared.patterns.engine import Patterns
+from shared.patterns.kinds import Suspicion
 from shared.patterns.names import NameLists
 from shared.pipeline.pipeline import Pipeline
 from shared.pipeline.suspicion import suspect
@@ -58,7 +59,9 @@ class Checker:
 
     def __init__(self, scheme: LabelScheme, pipeline: Pipeline | None = None) -> None:
         self._scheme, self._pipeline = scheme, pipeline
-        self._patterns, self._names = Patterns(scheme), NameLists(scheme)
+        stated = None if pipeline is None else pipeline.stated
+        self._patterns = Patterns(scheme, None if stated is None else stated.language)
+        self._names = NameLists(scheme)
 
     def check(self, documents: Iterable[Document]) -> Iterator[Checked]:
         """Each note with what was found in it, in their order."""

@@ -1,6 +1,6 @@
 """The de-identification pipeline of a release: text in, PHI spans out.
 
-word vectors -> representer -> head -> spans
+word vectors -> representer -> head -> spans -> last word
 
 The notes stay in the house, so the representer runs without noise: the head learned from noisy vectors, their means are
 what it knows best, and the same note always gets the same spans. A `RawEncoder` in the place of a construction makes
@@ -9,8 +9,9 @@ the non-private model that the private one is compared with; it is never release
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,8 @@ from shared.document import Annotation, Document
 from shared.embeddings.vectors import WordVectors
 from shared.errors import ModelError
 from shared.labels import LabelScheme, decode_tags
+from shared.pipeline.last_word import LastWord, LastWordSettings, load_settings
+from shared.pipeline.mentions import nobody_knows
 from shared.sentences.encoding import embed_sentences
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import CHUNK_TOKENS, TokenisedSentences, tokenise_texts, tokenised_chunks
@@ -54,10 +57,19 @@ class RawEncoder:
         """What the head gets: the word vectors."""
         return embed_sentences(chunk, self.vectors)
 
+    def are_public(self, words: Sequence[str]) -> NDArray[np.bool_]:
+        """Which words are public: nobody has said so of any."""
+        return nobody_knows(words)
+
 
 @dataclass(frozen=True)
 class Pipeline:
     """A construction and the head that was trained on its representations.
+
+    Args:
+        encoder: the construction.
+        head: the tagger.
+        stated: what follows the tagger; None for nothing.
 
     Raises:
         ModelError: they do not fit each other.
@@ -65,6 +77,7 @@ class Pipeline:
 
     encoder: Construction | RawEncoder
     head: Tagger
+    stated: LastWordSettings | None = None
 
     def __post_init__(self) -> None:
         expected = (self.encoder.dim, len(self.encoder.scheme.tags))
@@ -73,6 +86,11 @@ class Pipeline:
                 f"expected a head for {expected[0]} dimensions and {expected[1]} tags, got one for "
                 f"{self.head.config.inputs} and {self.head.config.tags}; use the head of the same release"
             )
+
+    @cached_property
+    def last_word(self) -> LastWord | None:
+        """What follows the tagger."""
+        return None if self.stated is None else LastWord(self.encoder.scheme, self.stated, self.encoder.are_public)
 
     def tags(self, documents: Iterable[tuple[Document, Tokens]]) -> Iterator[NDArray[np.uint8]]:
         """Predicted tags chunk by chunk, in the order of the tokens; documents as `tokenise_texts` yields them."""
@@ -113,7 +131,8 @@ class Pipeline:
             for document, tokens in group:
                 end = begin + len(tokens)
                 spans = decode_tags(tags[begin:end], tokens.spans, self.encoder.scheme)
-                yield Document(document.identifier, document.text, _joined(spans, tokens, document.text))
+                found = Document(document.identifier, document.text, _joined(spans, tokens, document.text))
+                yield found if self.last_word is None else self.last_word.complete(found, tokens)
                 begin = end
             if begin != len(tags):
                 raise ModelError(
@@ -157,9 +176,9 @@ def _joined(spans: tuple[Annotation, ...], tokens: Tokens, text: str) -> tuple[A
 
 
 def load_pipeline(folder: Path) -> Pipeline:
-    """Construction and head of a folder.
+    """Construction and head of a folder, and what follows them.
 
     Raises:
         EmbeddingError, ModelError: as for `load_construction`.
     """
-    return Pipeline(load_construction(folder), load_head(folder))
+    return Pipeline(load_construction(folder), load_head(folder), load_settings(folder))

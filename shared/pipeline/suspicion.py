@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shared.document import Document
 from shared.labels import LabelScheme
-from shared.patterns.engine import Suspicion
+from shared.patterns.kinds import Suspicion
 from shared.pipeline.pipeline import Pipeline, document_groups
 from shared.text.tokens import Tokens
 

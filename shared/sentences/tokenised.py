@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.document import Document
+from shared.document import Annotation, Document
 from shared.labels import HIDDEN, LabelScheme, doubtful_tokens, encode_tags, repair_tags
 from shared.sentences.layout import SentenceLayout
 from shared.text.labelled import MAX_SPAN_TOKENS, grown_spans, tokenise_labelled
@@ -112,8 +112,17 @@ def tokenise_documents(documents: Iterable[Document]) -> Iterator[tuple[Document
         if grown != spans:
             whole = [replace(span, start=own[0], end=own[1]) for span, own in zip(labelled, grown, strict=True)]
             doubtful = [span for span in document.annotations if span.doubtful]
-            document = replace(document, annotations=tuple(sorted([*whole, *doubtful], key=lambda span: span.start)))
+            document = replace(document, annotations=(*whole, *_left_over(doubtful, whole)))
         yield document, tokenise_labelled(document.text, grown, most)
+
+
+def _left_over(doubtful: Iterable[Annotation], grown: Sequence[Annotation]) -> Iterator[Annotation]:
+    """What is left of doubtful spans beside labelled ones that have grown over them."""
+    for span in doubtful:
+        start = max([span.start, *(own.end for own in grown if own.start <= span.start < own.end)])
+        end = min([span.end, *(own.start for own in grown if start < own.start < span.end)])
+        if start < end:
+            yield replace(span, start=start, end=end)
 
 
 def tokenise_texts(documents: Iterable[Document]) -> Iterator[tuple[Document, Tokens]]:

@@ -16,7 +16,7 @@ from shared.corpus import write_corpus
 from shared.corpus.checks import escape_unprintable
 from shared.document import Annotation, Document
 from shared.labels import HIDDEN
-from shared.patterns.engine import Suspicion
+from shared.patterns.kinds import Suspicion
 from shared.pipeline.checker import Checked
 
 FORMAT = 1

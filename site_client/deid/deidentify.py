@@ -11,9 +11,10 @@ from shared.corpus import rewrite_corpus, write_corpus
 from shared.corpus.parsing.format import Format
 from shared.document import Annotation, Document
 from shared.errors import ConfigurationError
+from shared.pipeline.mentions import with_repeated
+from shared.pipeline.spans import join_spans
 from shared.progress import Progress, silent
 from site_client.deid.journal import Annotator
-from site_client.deid.mentions import join_spans, with_repeated
 from site_client.deid.mode import Mode
 
 
@@ -49,7 +50,7 @@ class Deidentified:
 
 def merge_annotations(predicted: Document, known: Document) -> Document:
     """Both documents' spans, where they overlap as one span: what anybody marked as PHI is hidden."""
-    return join_spans(known, [*predicted.annotations, *known.annotations])
+    return join_spans(known, predicted.annotations)
 
 
 def deidentify(annotator: Annotator, documents: Iterable[Document], mode: Mode, tally: Tally) -> Iterator[Document]:

@@ -66,27 +66,29 @@ class Sides:
         assert isinstance(made, CodedSurrogates)
         return made
 
-    def train(self, side: str, seed: int) -> Pipeline:
-        """A pipeline of one of SIDES."""
+    def train(self, side: str, seed: int, steps: int = STEPS) -> Pipeline:
+        """A pipeline of one of SIDES, its head trained so many steps."""
         pooled = [note for notes in self.hospitals.values() for note in notes]
         if side == "alone":
-            return self._raw(self.provider, seed)
+            return self._raw(self.provider, seed, steps)
         if side == "raw":
-            return self._raw([*self.provider, *pooled], seed)
+            return self._raw([*self.provider, *pooled], seed, steps)
         sentences = tokenised_corpus([*self.provider, *pooled], load_scheme(self.scheme)).sentences
         shared = {name: list(notes) for name, notes in self.hospitals.items()}
-        return private_pipeline(self.material(), shared, self.scheme, RepresenterOptions(), recipe(sentences, seed))
+        return private_pipeline(
+            self.material(), shared, self.scheme, RepresenterOptions(), recipe(sentences, seed, steps)
+        )
 
-    def _raw(self, notes: Iterable[Document], seed: int) -> Pipeline:
+    def _raw(self, notes: Iterable[Document], seed: int, steps: int) -> Pipeline:
         made = self.construction
         source = made.noise_free(tokenised_corpus(notes, made.scheme))
-        return Pipeline(made, train_tagger(source, len(made.scheme.tags), recipe(source.sentences, seed)))
+        return Pipeline(made, train_tagger(source, len(made.scheme.tags), recipe(source.sentences, seed, steps)))
 
     def material(self) -> PublicMaterial:
         """What the provider has."""
         return PublicMaterial(list(self.provider), self.vectors, iter(self.texts), self.names)
 
 
-def recipe(sentences: int, seed: int) -> TaggingConfig:
+def recipe(sentences: int, seed: int, steps: int = STEPS) -> TaggingConfig:
     """As many epochs as make the steps."""
-    return TaggingConfig(epochs=max(1, round(STEPS * _BATCH / sentences)), batch=_BATCH, seed=seed)
+    return TaggingConfig(epochs=max(1, round(steps * _BATCH / sentences)), batch=_BATCH, seed=seed)

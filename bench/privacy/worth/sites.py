@@ -34,7 +34,7 @@ def measure() -> list[Entry]:
     test = {site: corpora.en_site(site, "test") for site in corpora.SITES}
     for seed in SEEDS:
         for provider in corpora.SITES:
-            sides = _sides(provider)
+            sides = sides_of(provider)
             for side in SIDES:
                 load_or_measure(
                     _run(provider, side, seed),
@@ -50,7 +50,13 @@ def _scored(sides: Sides, side: str, seed: int, test: dict[str, list[Document]])
     return {site: asdict(one) for site, one in found.items()}
 
 
-def _sides(provider: str) -> Sides:
+def unseen_by(provider: str) -> str:
+    """The hospital that neither is this provider nor shares with it."""
+    return _order(provider)[-1]
+
+
+def sides_of(provider: str) -> Sides:
+    """A provider and the hospitals that share with it."""
     train = {site: corpora.en_site(site, "train") for site in _order(provider)[: _SHARING + 1]}
     own = train.pop(provider)
     hospitals = {f"site-{site}": notes for site, notes in train.items()}

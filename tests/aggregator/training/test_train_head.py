@@ -7,6 +7,7 @@ from pathlib import Path
 
 from aggregator.publishing.head_record import HeadOrigin, PooledShare, read_origin
 from aggregator.training.head import HeadTraining, SiteScore
+from shared.pipeline.last_word import LastWordSettings, load_settings
 from shared.training.tagging import TaggingConfig
 from tests.loop import Loop, provider, values
 
@@ -21,9 +22,12 @@ def test_each_site_is_scored_beside_the_providers_notes_alone(built_loop: Loop) 
 
 def test_without_the_providers_notes_there_is_nothing_to_compare_with(loop: Loop) -> None:
     command = ("train-head", "--epochs", 1, "--influence", "none", "--workspace", loop.provider)
-    summary = values(provider(*command, "--no-public", "--json"))
+    summary = values(provider(*command, "--no-public", "--no-last-word", "--json"))
+    assert load_settings(loop.provider / "head") is None
     assert [row["alone_f1"] for row in summary["sites"]] == [None, None]
     shown = provider(*command).stdout
+    # The generated notes are too few for anybody to say which language their words are of.
+    assert load_settings(loop.provider / "head") == LastWordSettings(None)
     assert "in brackets what the provider's own notes alone reach" in shown
     assert shown.count("(0.") + shown.count("(1.") == 3
     rows = {row["site"]: row for row in json.loads((loop.provider / "head" / "training.json").read_text())["sites"]}

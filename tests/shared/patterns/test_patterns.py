@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Iterator
-from pathlib import Path
+from itertools import pairwise
 from re import _parser as sre_parse  # type: ignore[attr-defined]
 
 import pytest
@@ -14,13 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.labels import HIDDEN, LabelScheme, load_scheme, scheme_names
-from shared.patterns import engine
-from shared.patterns.engine import Patterns, Suspicion
+from shared.patterns.check_digits import CHECKS
+from shared.patterns.engine import Patterns, _surroundings
+from shared.patterns.kinds import Suspicion, stated_kinds
 from shared.patterns.names import NameLists
 
 ENGLISH, SPANISH = load_scheme("i2b2_2014"), load_scheme("meddocan")
 FINDERS: tuple[Patterns | NameLists, ...] = (Patterns(SPANISH), NameLists(SPANISH))
-STATED = tomllib.loads((Path(engine.__file__).parent / "patterns.toml").read_text(encoding="utf-8"))
+STATED = stated_kinds()
 
 
 def found(text: str, scheme: LabelScheme, least: float = 0.5) -> set[tuple[str, str]]:
@@ -36,19 +36,42 @@ def found(text: str, scheme: LabelScheme, least: float = 0.5) -> set[tuple[str, 
         ("seen on April 3, 2019.", "April 3, 2019", "DATE"),
         ("Write to a.b-c@ward.example.org.", "a.b-c@ward.example.org", "EMAIL"),
         ("See https://ward.example.org/x?y=1, please.", "https://ward.example.org/x?y=1", "URL"),
-        ("See www.example.org.", "www.example.org.", "URL"),
-        ("Call (555) 123-4567 now", "555) 123-4567", "PHONE"),
+        ("See www.example.org.", "www.example.org", "URL"),
+        ("Call (555) 123-4567 now", "(555) 123-4567", "PHONE"),
         ("Call 555-123-4567 now", "555-123-4567", "PHONE"),
         ("Pager: 12345", "12345", "PHONE"),
         ("Fax: 555 1234567", "555 1234567", "FAX"),
         ("MRN: 12-345", "12-345", "MEDICALRECORD"),
         ("account 7654321", "7654321", "MEDICALRECORD"),
-        ("sample AB-12345 was", "AB-12345", "MEDICALRECORD"),
+        ("sample AB-12345 was", "AB-12345", "IDNUM"),
         ("Dr. J. Quillfeather saw her", "J. Quillfeather", "DOCTOR"),
         ("Mrs Oxenthorpe came", "Oxenthorpe", "PATIENT"),
         ("at Saint Osyth Hospital today", "Saint Osyth Hospital", "HOSPITAL"),
         ("lives at 12 Larkspur Lane.", "12 Larkspur Lane", "STREET"),
         ("a 54-year-old", "54", "AGE"),
+        ("he was (7 y.o.) then", "7", "AGE"),
+        ("an 87yo man", "87", "AGE"),
+        ("in her 70s", "70s", "AGE"),
+        ("seen 29-Oct-07.", "29-Oct-07", "DATE"),
+        ("since the 27th of January", "27th of January", "DATE"),
+        ("in Jan '07", "Jan '07", "DATE"),
+        ("09NOV21 0811", "09NOV21", "DATE"),
+        ("moved here in 2004.", "2004", "DATE"),
+        ("back on Saturday, January 23rd", "Saturday, January 23rd", "DATE"),
+        ("our line, ext. 583", "583", "PHONE"),
+        ("call 361.428.2325", "361.428.2325", "PHONE"),
+        ("call 361.4282325 now", "361.4282325", "PHONE"),
+        ("pager #8744", "#8744", "PHONE"),
+        ("SSN XXX-XX-6164", "XXX-XX-6164", "SSN"),
+        ("SSN 219-09-9999", "219-09-9999", "SSN"),
+        ("MRN: 2821/129", "2821/129", "MEDICALRECORD"),
+        ("signed rjm@10/12/07", "rjm", "USERNAME"),
+        ("from 192.168.17.4", "192.168.17.4", "IPADDR"),
+        ("see ward-care.net/contact today", "ward-care.net/contact", "URL"),
+        ("in Ohio 43004", "43004", "ZIP"),
+        ("lives in SW1A 2AA", "SW1A 2AA", "ZIP"),
+        ("Jo Quillfeather, RN", "Jo Quillfeather", "DOCTOR"),
+        ("his wife Oxenthorpe", "Oxenthorpe", "PATIENT"),
     ],
 )
 def test_what_looks_like_phi_is_found(text: str, phi: str, category: str) -> None:
@@ -62,7 +85,7 @@ def test_what_looks_like_phi_is_found(text: str, phi: str, category: str) -> Non
         ("desde marzo de 2019.", "marzo de 2019", "FECHAS"),
         ("Tel.: 912 345 678", "912 345 678", "NUMERO_TELEFONO"),
         ("DNI: 12345678Z", "12345678Z", "ID_SUJETO_ASISTENCIA"),
-        ("NASS: 28 12345678 12", "28 12345678 12", "ID_SUJETO_ASISTENCIA"),
+        ("NASS: 28 12345678 12", "28 12345678 12", "ID_ASEGURAMIENTO"),
         ("CP: 28046", "28046", "TERRITORIO"),
         ("Domicilio: Calle de la Luna 3, 2B", "Calle de la Luna 3", "CALLE"),
         ("Hospital Universitario de la Luna", "Hospital Universitario de la Luna", "HOSPITAL"),
@@ -70,6 +93,12 @@ def test_what_looks_like_phi_is_found(text: str, phi: str, category: str) -> Non
         ("Varón de 54 años de edad", "54 años", "EDAD_SUJETO_ASISTENCIA"),
         ("Varón de 54 años", "Varón", "SEXO_SUJETO_ASISTENCIA"),
         ("su hermana", "hermana", "FAMILIARES_SUJETO_ASISTENCIA"),
+        ("nacido el 23-octubre-1972.", "23-octubre-1972", "FECHAS"),
+        ("en octubre de 2016", "octubre de 2016", "FECHAS"),
+        ("en el año 1978", "año 1978", "FECHAS"),
+        ("Lactante de ocho meses", "ocho meses", "EDAD_SUJETO_ASISTENCIA"),
+        ("Tfno: 985 27 36 14", "985 27 36 14", "NUMERO_TELEFONO"),
+        ("con X1234567L en regla", "X1234567L", "ID_SUJETO_ASISTENCIA"),
     ],
 )
 def test_what_looks_like_phi_is_found_in_spanish(text: str, phi: str, category: str) -> None:
@@ -77,10 +106,71 @@ def test_what_looks_like_phi_is_found_in_spanish(text: str, phi: str, category: 
 
 
 @pytest.mark.parametrize(
-    "text", ["BP 120/80, HR 72.", "5 mg twice a day for 10 days", "grade 2/6 murmur", "T4 N2", "tel aviv"]
+    "text",
+    [
+        "BP 120/80, HR 72.",
+        "5 mg twice a day for 10 days",
+        "grade 2/6 murmur",
+        "T4 N2",
+        "tel aviv",
+        "2000 mL of 0.9% saline",
+        "platelets 250000, pH 7.46",
+        "repeat in 10-14 days",
+        "5/5 strength, 1-2 tablets q4-6h",
+        "it may help, with 3 stones",
+        "L4-L5 and C5-C6 discectomy",
+    ],
 )
 def test_clinical_numbers_are_none(text: str) -> None:
     assert not found(text, ENGLISH)
+
+
+@pytest.mark.parametrize("text", ["hace 3 años", "desde hace dos meses", "12 años de evolución", "5 mg cada 8 horas"])
+def test_clinical_numbers_are_none_in_spanish(text: str) -> None:
+    assert not found(text, SPANISH)
+
+
+def test_a_language_has_its_own_rules() -> None:
+    text = "sisters on 3/4, aged 45; varón"
+    assert {one.source for one in Patterns(SPANISH, "English").find(text)} >= {"age"}
+    assert {one.source for one in Patterns(SPANISH, "Spanish").find(text)} >= {"sex"}
+    assert "sex" not in Patterns(SPANISH, "English").kinds
+
+
+@pytest.mark.parametrize(("scheme", "ages"), [("i2b2_2014", {"54", "91"}), ("i2b2_2006", {"91"}), ("hipaa", {"91"})])
+def test_ages_up_to_89_are_phi_only_where_the_scheme_says_so(scheme: str, ages: set[str]) -> None:
+    text = "a 54 year old, and a 91 year old"
+    kinds = ("age", "age_over_89")
+    assert {
+        text[one.start : one.end] for one in Patterns(load_scheme(scheme)).find(text) if one.source in kinds
+    } == ages
+
+
+def test_of_a_kind_that_is_not_sure_enough_nothing_is_found() -> None:
+    assert "decade" in Patterns(ENGLISH).kinds
+    assert "decade" not in Patterns(ENGLISH, least=0.9).kinds
+
+
+@pytest.mark.parametrize(
+    ("check", "number"),
+    [
+        # Of the agencies' own documents: the form of Spain's identity card, NHS Data Dictionary, INSEE, ISO 7812.
+        ("nif", "12345678Z"),
+        ("nif", "X1234567L"),
+        ("nhs", "943 476 5919"),
+        ("nir", "2 55 08 14 168 025 38"),
+        ("luhn", "4111 1111 1111 1111"),
+    ],
+)
+def test_a_number_passes_its_check_and_no_other_last_sign_does(check: str, number: str) -> None:
+    assert CHECKS[check](number)
+    signs = "TRWAGMYFPDXBNJZSQVHLCKE" if check == "nif" else "0123456789"
+    assert [sign for sign in signs if CHECKS[check](number[:-1] + sign)] == [number[-1]]
+
+
+def test_a_number_that_fails_its_check_is_no_identity_card() -> None:
+    assert ("12345678Z", "ID_SUJETO_ASISTENCIA") in found("con 12345678Z.", SPANISH)
+    assert not {one for one in Patterns(SPANISH).find("con 12345678A.") if one.source == "national_identity"}
 
 
 def test_a_scheme_without_a_category_hides_it_or_does_not_count_it() -> None:
@@ -122,14 +212,21 @@ def repetitions(parsed: object) -> Iterator[tuple[int, int]]:
 
 def test_attack_a_note_that_is_made_to_take_for_ever() -> None:
     """Nothing is repeated without end, and what is repeated within a repetition is repeated a few times only."""
-    rules = Patterns(SPANISH)
-    every = {rule.expression.pattern for rule in (*rules._digit, *rules._code, *(rule for _, rule in rules._holds))}
-    every |= {rule.expression.pattern for found in rules._after.values() for rule in found}
+    every = {rule.expression.pattern for scheme in (SPANISH, ENGLISH) for rule in Patterns(scheme).rules}
     assert len(every) > 30
     for pattern in every:
         found = list(repetitions(sre_parse.parse(pattern, re.VERBOSE)))
         assert all(most <= 500 for _, most in found), pattern
-        assert math.prod(most for _, most in found if 1 < most < 10) <= 1000, pattern
+        assert math.prod(most - least + 1 for least, most in found if 2 <= most < 10) <= 1000, pattern
+
+
+@given(st.text("X- \n"), st.sampled_from(["X", "XX"]))
+def test_attack_no_place_is_searched_twice_for_a_text_that_stands_everywhere(text: str, held: str) -> None:
+    text = text * 40
+    around = list(_surroundings(held, text))
+    assert all(last <= first for (_, last), (first, _) in pairwise(around))
+    places = [place for place in range(len(text)) if text.startswith(held, place)]
+    assert all(any(first <= place and place + len(held) <= last for first, last in around) for place in places)
 
 
 NAMES = NameLists(SPANISH, [["Brunilda", "García"], ["Múgica"]], ["Oza"])

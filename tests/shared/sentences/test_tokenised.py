@@ -230,3 +230,22 @@ class TestChunks:
         whole = tokenised_corpus(NOTES, SCHEME)
         assert told(whole) == told(next(tokenised_chunks(tokenise_documents(NOTES), SCHEME, 1 << 20)))
         assert told(tokenised_corpus([], SCHEME)) == []
+
+
+@pytest.mark.parametrize(
+    ("doubtful", "left"),
+    [
+        # What a label leaves of a word is taken in by the label; a program may have found it, and more.
+        ((6, 10), []),
+        ((6, 14), [(10, 14)]),
+        ((0, 4), []),
+        ((11, 14), [(11, 14)]),
+    ],
+)
+def test_a_doubtful_span_gives_way_to_a_labelled_one_that_grows_over_it(
+    doubtful: tuple[int, int], left: list[tuple[int, int]]
+) -> None:
+    spans = (Annotation(4, 6, "PATIENT"), Annotation(*doubtful, "DATE", doubtful=True))
+    [(document, _)] = tokenise_documents([Document("n", "Marchbanks, see", spans)])
+    assert [(span.start, span.end) for span in document.annotations if span.doubtful] == left
+    assert (0, 10) in [(span.start, span.end) for span in document.annotations if not span.doubtful]

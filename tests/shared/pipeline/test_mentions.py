@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 import pytest
 from hypothesis import given
+from numpy.typing import NDArray
 
 from shared.document import Annotation, Document
-from site_client.deid.mentions import with_repeated
+from shared.pipeline.mentions import with_repeated
 from site_client.deid.redact import REDACT
 from tests.site_client.deid.notes import annotated
 
@@ -22,7 +26,9 @@ def found(text: str, *spans: str) -> Document:
         ("Ana Marchbanks. Dr Ana Marchbanks.", ["Ana Marchbanks"], "[X]. Dr [X]."),
         ("Ana Marchbanks. ANA  MARCHBANKS, Ana\nMarchbanks", ["Ana Marchbanks"], "[X]. [X], [X]\n[X]"),
         ("Marchbanks, Marchbanksia, O'Marchbanks", ["Marchbanks"], "[X], Marchbanksia, O'[X]"),
-        ("Seen on 12/03/2019, i.e. 12/03/2019", ["12/03/2019"], "Seen on [X], i.e. 12/03/2019"),
+        ("Seen on 12/03/2019, i.e. 12/03/2019", ["12/03/2019"], "Seen on [X], i.e. [X]"),
+        ("for 3/4 of it, 3/4", ["3/4"], "for [X] of it, 3/4"),
+        ("García-Lopez; GARCIA LOPEZ", ["García-Lopez"], "[X]; [X]"),
         ("Rose rose", ["Rose"], "[X] rose"),
         ("Ana, Ana", ["Ana"], "[X], Ana"),
         ("a nurse, the nurse", ["nurse"], "a [X], the nurse"),
@@ -30,6 +36,30 @@ def found(text: str, *spans: str) -> Document:
 )
 def test_further_mentions(text: str, spans: list[str], hidden: str) -> None:
     assert REDACT.turn(with_repeated(found(text, *spans))).text == hidden
+
+
+def is_may(words: Sequence[str]) -> NDArray[np.bool_]:
+    return np.array([word == "may" for word in words], dtype=np.bool_)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "hidden"),
+    [
+        ("Ana Marchbanks; Marchbanks, MARCHBANKS", "Ana Marchbanks", "[X]; [X], [X]"),
+        ("Ana Marchbanks; Ana", "Ana Marchbanks", "[X]; Ana"),
+        ("Brunilda May; May be, Brunilda", "Brunilda May", "[X]; May be, [X]"),
+        ("May; May", "May", "[X]; May"),
+    ],
+)
+def test_a_word_of_a_name_is_the_name_if_it_is_no_public_word(text: str, name: str, hidden: str) -> None:
+    assert REDACT.turn(with_repeated(found(text, name), {"X"}, is_may)).text == hidden
+    assert with_repeated(found(text, name), {"Y"}).annotations[0].category == "X"
+
+
+def test_a_mention_does_not_change_the_category_of_what_was_found() -> None:
+    text = "Quillfeather, Quillfeather"
+    both = Document("n", text, (Annotation(0, 12, "B"), Annotation(14, 26, "A")))
+    assert with_repeated(both).annotations == both.annotations
 
 
 def test_half_a_mention_becomes_a_whole_one() -> None:

@@ -1,0 +1,1 @@
+"""A hospital that nobody has seen: what patterns find, and what each step behind the tagger adds."""

@@ -1,0 +1,52 @@
+"""Measures docs/results/generalise.json: `python -m bench.results_generalise [PART...]`, all but `certainties` where none is named.
+
+Like bench/results_privacy.py: every run is kept in bench/.runs, one torch thread.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import torch
+
+from bench.generalise import recognisers, rotations
+from bench.results import record
+
+
+def patterns() -> None:
+    """Every kind of pattern by itself, on held-out notes."""
+    record("generalise", recognisers.measure())
+
+
+def certainties() -> None:
+    """What every kind states beside what training notes say; prints, and records nothing."""
+    print("\n".join(recognisers.certainties()))
+
+
+def rotations_full() -> None:
+    """What follows the tagger, step by step, at unseen hospitals; three seeds."""
+    record("generalise", rotations.measure(rotations.FULL))
+
+
+def rotations_quick() -> None:
+    """The same with one seed and short trainings."""
+    record("generalise", rotations.measure(rotations.QUICK))
+
+
+PARTS = {
+    "patterns": patterns,
+    "certainties": certainties,
+    "rotations": rotations_full,
+    "rotations-quick": rotations_quick,
+}
+
+
+def main() -> None:
+    """Measure the parts that the command line names, and record them."""
+    torch.set_num_threads(1)
+    for part in sys.argv[1:] or ("patterns", "rotations"):
+        PARTS[part]()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""What follows the tagger in a pipeline, the same for all who run it: patterns, whole entities, further mentions. See docs/adr/0034.
+
+Each step only adds: no token that the tagger calls PHI is given up. A release says in `last_word.json` which steps it was measured with;
+one that says nothing has none, as releases had before there were any.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from foundation.files import write_text
+from foundation.reading import read_text
+from shared.document import Annotation, Document
+from shared.errors import ModelError
+from shared.labels import HIDDEN, LabelScheme, categories_of_names
+from shared.patterns.engine import Patterns
+from shared.pipeline.mentions import ArePublic, with_repeated
+from shared.pipeline.spans import complete_spans
+from shared.pipeline.whole_entities import WholeEntities
+from shared.text.tokens import Tokens
+
+FLOOR = 0.9
+"""Share of a kind's matches that must be PHI at every training hospital for it to have a say."""
+FILE = "last_word.json"
+STEPS = ("patterns", "whole", "mentions")
+"""In this order; "whole" follows "mentions" once more."""
+_MAX_BYTES = 1 << 16
+
+
+@dataclass(frozen=True)
+class LastWordSettings:
+    """What a release states.
+
+    Args:
+        language: of its notes, in English ("Spanish"); None where nobody knows.
+        steps: of STEPS.
+    """
+
+    language: str | None
+    steps: tuple[str, ...] = STEPS
+
+    def save(self, folder: Path) -> None:
+        """Write last_word.json."""
+        stated = {"version": 1, "language": self.language, "steps": list(self.steps)}
+        write_text(folder / FILE, json.dumps(stated, indent=1) + "\n", private=False)
+
+
+@dataclass(frozen=True)
+class LastWord:
+    """Adds to what a tagger found.
+
+    Args:
+        scheme: of the pipeline.
+        settings: of its release.
+        are_public: tells words from names, by what the release says of its words.
+    """
+
+    scheme: LabelScheme
+    settings: LastWordSettings
+    are_public: ArePublic
+
+    def complete(self, document: Document, tokens: Tokens | None = None) -> Document:
+        """The document with all that is added.
+
+        Args:
+            document: with what the tagger found.
+            tokens: of its text, where somebody has them.
+        """
+        steps = self.settings.steps
+        if "patterns" in steps:
+            document = self._with_patterns(document)
+        if "whole" in steps:
+            document = self._whole.widen(document)
+        if "mentions" in steps:
+            document = with_repeated(document, self._people, self.are_public, tokens)
+            document = self._whole.widen(document) if "whole" in steps else document
+        return document
+
+    def _with_patterns(self, document: Document) -> Document:
+        """With what patterns find: it names the category where it covers what the tagger found."""
+        found = list(self._by_patterns(document.text))
+        starts = [one.start for one in found]
+
+        def is_covered(span: Annotation) -> bool:
+            before = bisect_right(starts, span.start) - 1
+            return before >= 0 and span.end <= found[before].end
+
+        kept = tuple(span for span in document.annotations if not is_covered(span))
+        return complete_spans(replace(document, annotations=kept), found)
+
+    def _by_patterns(self, text: str) -> Iterator[Annotation]:
+        """What patterns find, each stretch once: the longest first, then the kind that is stated first."""
+        end = 0
+        order = {kind: number for number, kind in enumerate(self._patterns.kinds)}
+        for found in sorted(self._patterns.find(text), key=lambda one: (one.start, -one.end, order[one.source])):
+            if found.category != HIDDEN and found.end > end:
+                yield Annotation(max(found.start, end), found.end, found.category)
+                end = found.end
+
+    @cached_property
+    def _patterns(self) -> Patterns:
+        return Patterns(self.scheme, self.settings.language, FLOOR)
+
+    @cached_property
+    def _whole(self) -> WholeEntities:
+        return WholeEntities.of(self.scheme, self.are_public)
+
+    @cached_property
+    def _people(self) -> frozenset[str]:
+        return categories_of_names(self.scheme, "people")
+
+
+def load_settings(folder: Path) -> LastWordSettings | None:
+    """What the release in a folder states; None where it states nothing.
+
+    Raises:
+        ModelError: the file is not what `save` writes, or asks for what this version does not know.
+    """
+    if not (folder / FILE).exists():
+        return None
+    try:
+        stated = json.loads(read_text(folder / FILE, _MAX_BYTES))
+        version, language, steps = stated["version"], stated["language"], stated["steps"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ModelError(f"{FILE}: expected the steps behind a tagger; pull the release again") from error
+    known = isinstance(steps, list) and all(step in STEPS for step in steps)
+    if version != 1 or not known or not (language is None or isinstance(language, str)):
+        raise ModelError(f"{FILE}: expected steps among {', '.join(STEPS)}, got others; update deid-commons")
+    return LastWordSettings(language, tuple(steps))

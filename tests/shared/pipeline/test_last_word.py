@@ -1,0 +1,99 @@
+"""What is added to what a tagger found, that nothing is taken away, and what a release may state."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.document import Annotation, Document
+from shared.errors import ModelError
+from shared.labels import LabelScheme, load_scheme
+from shared.pipeline.last_word import FILE, STEPS, LastWord, LastWordSettings, load_settings
+from shared.pipeline.mentions import nobody_knows
+from shared.pipeline.pipeline import load_pipeline
+from site_client.workspace import open_workspace
+from tests.loop import Loop
+from tests.tiny_notes import tiny_notes
+
+SCHEME = load_scheme("i2b2_2014")
+TEXT = "Mrs Oxenthorpe came on 03/04/2019. OXENTHORPE called 555-123-4567."
+
+
+def said(
+    text: str, *spans: tuple[str, str], steps: tuple[str, ...] = STEPS, scheme: LabelScheme = SCHEME
+) -> list[tuple[str, str]]:
+    found = tuple(Annotation(text.index(one), text.index(one) + len(one), category) for one, category in spans)
+    last = LastWord(scheme, LastWordSettings("English", steps), nobody_knows).complete(Document("n", text, found))
+    return [(last.covered_text(span), span.category) for span in last.annotations]
+
+
+def test_each_step_adds_its_own() -> None:
+    dated = [("Oxenthorpe", "PATIENT"), ("03/04/2019", "DATE"), ("555-123-4567", "PHONE")]
+    assert said(TEXT, steps=()) == []
+    assert said(TEXT, steps=("patterns",)) == dated
+    assert said(TEXT) == [*dated[:2], ("OXENTHORPE", "PATIENT"), dated[2]]
+    assert said("J. Oxenthorpe", ("Oxenthorpe", "DOCTOR"), steps=("whole",)) == [("J. Oxenthorpe", "DOCTOR")]
+
+
+def test_a_pattern_names_what_it_covers_and_gives_way_to_what_it_meets() -> None:
+    assert said("on 03/04/2019 he", ("03", "PHONE"), ("2019", "ZIP")) == [("03/04/2019", "DATE")]
+    assert said("on 03/04/2019 he", ("2019 he", "DATE")) == [("03/04/2019 he", "DATE")]
+    assert said("on 03/04/2019 he", ("2019 he", "PATIENT")) == [("03/04", "DATE"), ("2019 he", "PATIENT")]
+
+
+def test_what_a_pattern_finds_too_seldom_right_adds_nothing() -> None:
+    assert said("in the 1990s, 12345 cells") == []
+
+
+def test_a_kind_that_the_scheme_does_not_have_adds_nothing() -> None:
+    assert said("a@b.example.org", scheme=LabelScheme("own", ("CODE",))) == []
+
+
+@given(st.text("aA1 .,-/@(:\nÁñ") | st.text(), st.data())
+def test_what_the_tagger_found_stays_found(text: str, data: st.DataObject) -> None:
+    edges = sorted(data.draw(st.sets(st.integers(0, len(text)), max_size=4)))
+    spans = tuple(Annotation(start, end, "PATIENT") for start, end in zip(edges[::2], edges[1::2], strict=False))
+    last = LastWord(SCHEME, LastWordSettings(None), nobody_knows).complete(Document("n", text, spans))
+    covered = {place for span in last.annotations for place in range(span.start, span.end)}
+    assert all(covered >= set(range(span.start, span.end)) for span in spans)
+
+
+def test_a_release_that_states_nothing_has_no_last_word(tmp_path: Path) -> None:
+    assert load_settings(tmp_path) is None
+    LastWordSettings("Spanish", ("patterns",)).save(tmp_path)
+    assert load_settings(tmp_path) == LastWordSettings("Spanish", ("patterns",))
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        "",
+        "[]",
+        "{}",
+        json.dumps({"version": 2, "language": None, "steps": []}),
+        json.dumps({"version": 1, "language": 3, "steps": []}),
+        json.dumps({"version": 1, "language": None, "steps": ["guess"]}),
+        json.dumps({"version": 1, "language": None, "steps": "patterns"}),
+        "[" * 60_000,
+    ],
+)
+def test_attack_a_release_that_states_what_nobody_knows(tmp_path: Path, stated: str) -> None:
+    (tmp_path / FILE).write_text(stated, encoding="utf-8")
+    with pytest.raises(ModelError, match=FILE):
+        load_settings(tmp_path)
+
+
+def test_a_release_states_what_follows_its_tagger(built_loop: Loop) -> None:
+    pipeline = load_pipeline(open_workspace(built_loop.site("fourth")).pipeline_release().folder)
+    assert pipeline.stated is not None
+    assert pipeline.stated.steps == STEPS
+    notes = [Document(one.identifier, f"{one.text}\nrjm@10/12/07\n") for one in tiny_notes(12)]
+    bare = list(replace(pipeline, stated=None).annotate(notes))
+    assert pipeline.last_word is not None
+    completed = [pipeline.last_word.complete(one) for one in bare]
+    assert list(pipeline.annotate(notes)) == completed != bare
