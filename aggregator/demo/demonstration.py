@@ -36,6 +36,8 @@ from shared.errors import ConfigurationError
 from shared.evaluation import binary_token_scores, evaluate_hospital, match_corpora, strict_entity
 from shared.generate import generate_notes, public_site
 from shared.labels import load_scheme
+from shared.pipeline.last_word import load_settings
+from shared.pipeline.pipeline import Pipeline, RawEncoder
 from shared.pipeline.raw_model import train_raw_model
 from shared.privacy.statistics.cluster_bootstrap import cluster_interval
 from shared.progress import Progress
@@ -328,8 +330,12 @@ def _raw_score(label: str, folder: Path, sites: list[str], fourth: str, scale: S
     model = train_raw_model(
         notes, vectors, scheme, TaggingConfig(epochs=_EPOCHS, least_steps=_LEAST_STEPS, seed=scale.seed)
     )
+    # What follows the tagger in the release follows it here, so that what differs is what it has learned from.
+    public = load_construction(folder / "provider" / "representer").are_public
+    stated = load_settings(folder / "provider" / "head")
+    compared = Pipeline(RawEncoder(vectors, scheme, public), model.head, stated)
     gold = list(read_corpus(_notes(folder, fourth)))
-    return _score(label, gold, model.annotate(gold)), time.process_time() - began
+    return _score(label, gold, compared.annotate(gold)), time.process_time() - began
 
 
 def _score(label: str, gold: list[Document], system: Iterable[Document]) -> Score:

@@ -9,7 +9,7 @@ the non-private model that the private one is compared with; it is never release
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +24,7 @@ from shared.embeddings.vectors import WordVectors
 from shared.errors import ModelError
 from shared.labels import LabelScheme, decode_tags
 from shared.pipeline.last_word import LastWord, LastWordSettings, load_settings
-from shared.pipeline.mentions import nobody_knows
+from shared.pipeline.mentions import ArePublic, nobody_knows
 from shared.sentences.encoding import embed_sentences
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import CHUNK_TOKENS, TokenisedSentences, tokenise_texts, tokenised_chunks
@@ -43,10 +43,12 @@ class RawEncoder:
     Args:
         vectors: public word vectors.
         scheme: the labels to use.
+        are_public: which words are public; by default nobody has said so of any.
     """
 
     vectors: WordVectors
     scheme: LabelScheme
+    are_public: ArePublic = nobody_knows
 
     @property
     def dim(self) -> int:
@@ -56,10 +58,6 @@ class RawEncoder:
     def noise_free(self, chunk: TokenisedSentences) -> RaggedSentences:
         """What the head gets: the word vectors."""
         return embed_sentences(chunk, self.vectors)
-
-    def are_public(self, words: Sequence[str]) -> NDArray[np.bool_]:
-        """Which words are public: nobody has said so of any."""
-        return nobody_knows(words)
 
 
 @dataclass(frozen=True)
