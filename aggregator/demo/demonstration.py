@@ -54,9 +54,9 @@ _HOSPITALS = {
 }
 # The vocabulary of a few hundred notes holds no thousand words for each cluster.
 _CLUSTER = 100
-_EPOCHS = 5
+_EPOCHS = 4
 # For a fair comparison: few notes of one hospital alone would leave a model untrained in so many epochs.
-_LEAST_STEPS = 600
+_LEAST_STEPS = 400
 _RESAMPLES = 2000
 _FINGERPRINT = "fingerprint"
 _RECORD = "demo.json"

@@ -13,23 +13,23 @@ from shared.training.loop import Descent, TrainingLoop, seed_training
 
 RAW = "raw notes"
 _USUAL_S = {
-    "aggregator train-embeddings": 5.0,
-    "aggregator train-repr": 7.0,
-    "aggregator audit": 60.0,
-    "aggregator publish": 5.0,
-    "site-client pull": 4.0,
-    "site-client encode": 6.0,
-    "site-client inspect": 4.0,
+    "aggregator train-embeddings": 7.0,
+    "aggregator train-repr": 8.0,
+    "aggregator audit": 75.0,
+    "aggregator publish": 4.0,
+    "site-client pull": 2.5,
+    "site-client encode": 5.0,
+    "site-client inspect": 2.5,
     "aggregator ingest": 3.0,
-    "aggregator train-head": 60.0,
-    "aggregator release": 5.0,
-    "site-client deid": 6.0,
-    RAW: 90.0,
+    "aggregator train-head": 85.0,
+    "aggregator release": 4.0,
+    "site-client deid": 5.0,
+    RAW: 75.0,
 }
 """Seconds of each step with `_USUAL_NOTES` notes of each hospital on a machine of `_USUAL_RATE`; of any other step `_SHORT_S`."""
-_SHORT_S = 1.0
+_SHORT_S = 0.5
 _USUAL_NOTES = 60
-_USUAL_RATE = 30.0
+_USUAL_RATE = 10.0
 _PROBE_S = 1.0
 _SENTENCES, _TOKENS, _DIM, _TAGS = 32, 20, 200, 51
 
