@@ -59,13 +59,15 @@ QUICK = Effort("rotations-quick", (1,), HEAD_STEPS // 10)
 
 def measure(effort: Effort) -> list[Entry]:
     """Train what is not there yet; the entries of all."""
-    runs = []
+    runs, commits = [], set()
     for seed in effort.seeds:
         for provider in corpora.SITES:
             name = f"generalise-tagger-{provider}-{effort.steps}-{seed}"
             kept = load_or_measure(name, lambda provider=provider, seed=seed: _train(provider, seed, effort.steps))  # type: ignore[misc]
+            commits.add(kept["commit"])
             runs.append(_scored(corpora.en_site(unseen_by(provider), "test"), kept))
-    return [entry for choice in CHOICES for entry in _entries(choice, [run[choice] for run in runs], effort)]
+    trained = f"mean of {len(corpora.SITES)} rotations, heads of {effort.steps} steps of {', '.join(sorted(commits))}; interval over documents"
+    return [entry for choice in CHOICES for entry in _entries(choice, [run[choice] for run in runs], effort, trained)]
 
 
 def _train(provider: str, seed: int, steps: int) -> dict[str, object]:
@@ -139,14 +141,13 @@ _MEASURES = (
 )
 
 
-def _entries(choice: str, runs: Sequence[Mapping[str, Any]], effort: Effort) -> list[Entry]:
+def _entries(choice: str, runs: Sequence[Mapping[str, Any]], effort: Effort, note: str) -> list[Entry]:
     entries = []
     types = sorted({name for run in runs for name in run["by_type"]})
     by_type = {name: np.sum([run["by_type"].get(name, [0, 0]) for run in runs], axis=0) for name in types}
     recalls = ", ".join(f"{name} {hits / total:.2f}" for name, (hits, total) in by_type.items())
     for measure, key, figure in _MEASURES:
         counts = [np.array(run[key], dtype=np.int64) for run in runs]
-        note = f"mean of {len(corpora.SITES)} rotations, heads of {effort.steps} steps; interval over documents"
         entries.append(
             Entry(
                 f"unseen hospital, {measure}, {choice}, {effort.steps} steps",

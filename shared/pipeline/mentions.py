@@ -52,7 +52,8 @@ def with_repeated(
     mentions = [
         Annotation(*note.edges(first, len(words)), category)
         for first, word in enumerate(note.words)
-        for words, category in sought.get(word, ())
+        if word in sought
+        for words, category in sought[word]
         if note.says(first, words)
     ]
     return join_spans(document, mentions) if mentions else document
@@ -71,25 +72,26 @@ class _Note:
         kept = [index for index, word in enumerate(tokens.words) if word[0].isalnum()]
         self._starts = tokens.spans[kept, 0]
         self._spans: list[list[int]] = tokens.spans[kept].tolist()
-        self.words = [_folded(tokens.words[index]) for index in kept]
+        self.words = [word.lower() if word.isascii() else _folded(word) for word in map(tokens.words.__getitem__, kept)]
 
     def sayings(
         self, document: Document, people: Set[str], are_public: ArePublic
     ) -> Iterator[tuple[tuple[str, ...], str]]:
         """What is looked for, as words, and the category of it."""
-        said: dict[tuple[str, ...], str] = {}
         edges = np.array([(span.start, span.end) for span in document.annotations], dtype=np.int64).reshape(-1, 2)
         places = np.searchsorted(self._starts, edges).tolist()
-        for span, (first, last) in zip(document.annotations, places, strict=True):
-            words = tuple(self.words[first:last])
+        found = [tuple(self.words[first:last]) for first, last in places]
+        every = list({word for words in found for word in words})
+        public = dict(zip(every, are_public(every).tolist(), strict=True))
+        said: dict[tuple[str, ...], str] = {}
+        for span, words in zip(document.annotations, found, strict=True):
             text = document.covered_text(span)
-            public = are_public(words)
             # A program that finds words takes them for names; it is not believed a second time.
-            if words and _is_telling(text) and not public.all():
+            if not all(map(public.__getitem__, words)) and _is_telling(text):
                 said.setdefault(words, span.category)
             if span.category in people and text != text.lower():
-                for word, known in zip(words, public.tolist(), strict=True):
-                    if not known and len(word) >= _LEAST_CHARACTERS and word.isalpha():
+                for word in words:
+                    if not public[word] and len(word) >= _LEAST_CHARACTERS and word.isalpha():
                         said.setdefault((word,), span.category)
         yield from said.items()
 
@@ -118,4 +120,4 @@ def _is_telling(text: str) -> bool:
 
 
 def _folded(word: str) -> str:
-    return word.casefold() if word.isascii() else strip_accents(word.casefold())
+    return strip_accents(word.casefold())

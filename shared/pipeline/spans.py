@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -51,11 +52,19 @@ def complete_spans(document: Document, added: Iterable[Annotation]) -> Document:
 
 def _left_by(own: Sequence[Annotation], span: Annotation, text: str) -> Iterator[Annotation]:
     """What spans of other categories leave of one, without the white space and the marks that part them."""
-    others = [one for one in own if one.category != span.category and one.start < span.end and span.start < one.end]
+    first = bisect_right(own, span.start, key=lambda one: one.end)
+    others = [one for one in own[first : bisect_left(own, span.end, key=_start)] if one.category != span.category]
+    if not others:
+        yield span
+        return
     edges = [span.start, *(edge for one in others for edge in (one.start, one.end)), span.end]
     for start, end in zip(edges[::2], edges[1::2], strict=True):
         if start < end and (piece := _stripped(start, end, text, span)):
             yield piece
+
+
+def _start(span: Annotation) -> int:
+    return span.start
 
 
 def _stripped(start: int, end: int, text: str, span: Annotation) -> Annotation | None:

@@ -77,7 +77,10 @@ class WholeEntities:
     def widen(self, document: Document) -> Document:
         """The document with its spans widened, as far as the next of another category."""
         text = document.text
-        wider = complete_spans(document, [self._widened(span, text) for span in document.annotations])
+        widened = [self._widened(span, text) for span in document.annotations]
+        wider = complete_spans(
+            document, [new for new, span in zip(widened, document.annotations, strict=True) if new is not span]
+        )
         return replace(wider, annotations=tuple(self._bridged(wider.annotations, text)))
 
     def _widened(self, span: Annotation, text: str) -> Annotation:

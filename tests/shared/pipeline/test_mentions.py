@@ -38,8 +38,8 @@ def test_further_mentions(text: str, spans: list[str], hidden: str) -> None:
     assert REDACT.turn(with_repeated(found(text, *spans))).text == hidden
 
 
-def is_may(words: Sequence[str]) -> NDArray[np.bool_]:
-    return np.array([word == "may" for word in words], dtype=np.bool_)
+def is_summer(words: Sequence[str]) -> NDArray[np.bool_]:
+    return np.array([word == "summer" for word in words], dtype=np.bool_)
 
 
 @pytest.mark.parametrize(
@@ -47,12 +47,12 @@ def is_may(words: Sequence[str]) -> NDArray[np.bool_]:
     [
         ("Ana Marchbanks; Marchbanks, MARCHBANKS", "Ana Marchbanks", "[X]; [X], [X]"),
         ("Ana Marchbanks; Ana", "Ana Marchbanks", "[X]; Ana"),
-        ("Brunilda May; May be, Brunilda", "Brunilda May", "[X]; May be, [X]"),
-        ("May; May", "May", "[X]; May"),
+        ("Brunilda Summer; Summer came, Brunilda", "Brunilda Summer", "[X]; Summer came, [X]"),
+        ("Summer; Summer", "Summer", "[X]; Summer"),
     ],
 )
 def test_a_word_of_a_name_is_the_name_if_it_is_no_public_word(text: str, name: str, hidden: str) -> None:
-    assert REDACT.turn(with_repeated(found(text, name), {"X"}, is_may)).text == hidden
+    assert REDACT.turn(with_repeated(found(text, name), {"X"}, is_summer)).text == hidden
     assert with_repeated(found(text, name), {"Y"}).annotations[0].category == "X"
 
 

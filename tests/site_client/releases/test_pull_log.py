@@ -42,7 +42,7 @@ def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "load_construction", lambda folder: None)
     monkeypatch.setattr(module, "check_record", lambda construction, path: None)
     monkeypatch.setattr(module, "load_head", lambda folder: None)
-    monkeypatch.setattr(module, "Pipeline", lambda construction, head: None)
+    monkeypatch.setattr(module, "Pipeline", lambda construction, head, stated: None)
     monkeypatch.setattr(module, "examine", examined)
 
 
