@@ -37,7 +37,7 @@ def keep_unfinished(
     resume: bool,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Iterator[Path]:
-    """A folder for the checkpoints of a training; it stays where the block does not end well.
+    """A folder for the checkpoints of a training; it stays where the block does not end well and has left some.
 
     Args:
         workspace: the provider's.
@@ -62,13 +62,21 @@ def keep_unfinished(
             raise StorageError(
                 f"no other {command} in this workspace", received="one that runs", advice="wait until it has ended"
             )
-        _begin(run, command, {**inputs, "software": _software()}, resume=resume, tell=tell)
         try:
+            _begin(run, command, {**inputs, "software": _software()}, resume=resume, tell=tell)
             yield run
-        except KeyboardInterrupt as error:
-            error.add_note(f"`aggregator {command} --resume`, with the same options, goes on where it was")
+        except BaseException as error:
+            if not _holds_checkpoints(run):
+                shutil.rmtree(run, ignore_errors=True)
+            elif isinstance(error, KeyboardInterrupt):
+                error.add_note(f"`aggregator {command} --resume`, with the same options, goes on where it was")
             raise
         shutil.rmtree(run)
+
+
+def _holds_checkpoints(run: Path) -> bool:
+    """Whether there is something to go on with, more than what it was started with."""
+    return any(found.is_file() and found.name != _INPUTS for found in run.rglob("*"))
 
 
 def _begin(run: Path, command: str, inputs: Mapping[str, object], *, resume: bool, tell: Callable[[str], None]) -> None:

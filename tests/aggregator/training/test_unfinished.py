@@ -178,7 +178,8 @@ def test_two_at_once_do_not_mix(workspace: Workspace) -> None:
 
 
 def test_what_is_left_of_another_version_is_not_gone_on_with(workspace: Workspace) -> None:
-    with pytest.raises(KeyboardInterrupt), keep_unfinished(workspace, "train-head", INPUTS, resume=False):
+    with pytest.raises(KeyboardInterrupt), keep_unfinished(workspace, "train-head", INPUTS, resume=False) as kept:
+        (kept / "head.pt").touch()
         raise KeyboardInterrupt
     path = workspace.root / "unfinished" / "train-head" / "inputs.json"
     path.write_text(path.read_text().replace('"torch": "', '"torch": "1.'))
@@ -187,6 +188,13 @@ def test_what_is_left_of_another_version_is_not_gone_on_with(workspace: Workspac
     path.write_text("{")
     with pytest.raises(WorkspaceError, match="without --resume"):
         keep_unfinished(workspace, "train-head", INPUTS, resume=True).__enter__()
+
+
+def test_a_training_that_failed_ahead_of_its_first_checkpoint_leaves_nothing(workspace: Workspace) -> None:
+    with pytest.raises(OSError), keep_unfinished(workspace, "train-head", INPUTS, resume=False) as kept:
+        (kept / "head").mkdir()
+        raise OSError
+    assert not kept.exists()
 
 
 def test_a_head_says_all_its_phases_at_once(loop: Loop) -> None:
