@@ -177,10 +177,19 @@ def test_two_at_once_do_not_mix(workspace: Workspace) -> None:
             pass
 
 
+def cut(checkpoint: Path) -> None:
+    checkpoint.touch()
+    raise KeyboardInterrupt
+
+
+def fill_disk(folder: Path) -> None:
+    folder.mkdir()
+    raise StorageError("room", received="a full disk")
+
+
 def test_what_is_left_of_another_version_is_not_gone_on_with(workspace: Workspace) -> None:
     with pytest.raises(KeyboardInterrupt), keep_unfinished(workspace, "train-head", INPUTS, resume=False) as kept:
-        (kept / "head.pt").touch()
-        raise KeyboardInterrupt
+        cut(kept / "head.pt")
     path = workspace.root / "unfinished" / "train-head" / "inputs.json"
     path.write_text(path.read_text().replace('"torch": "', '"torch": "1.'))
     with pytest.raises(ConfigurationError, match="got other software"):
@@ -191,9 +200,8 @@ def test_what_is_left_of_another_version_is_not_gone_on_with(workspace: Workspac
 
 
 def test_a_training_that_failed_ahead_of_its_first_checkpoint_leaves_nothing(workspace: Workspace) -> None:
-    with pytest.raises(OSError), keep_unfinished(workspace, "train-head", INPUTS, resume=False) as kept:
-        (kept / "head").mkdir()
-        raise OSError
+    with pytest.raises(StorageError), keep_unfinished(workspace, "train-head", INPUTS, resume=False) as kept:
+        fill_disk(kept / "head")
     assert not kept.exists()
 
 
