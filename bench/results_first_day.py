@@ -123,9 +123,10 @@ def main() -> None:
         done = list(walks(folder / "walks"))
         pages = {"The demonstration": f"$ aggregator demo\n{printed}"}
         pages |= {one.title: one.transcript.replace(str(folder / "walks"), "...") for one in done}
+    # First the record: what it writes besides would make the checkout another one.
+    record("first-day", [*entries, bad_inputs(), walked(done)])
     parts = [f"\n## {title}\n\n```text\n{text.strip()}\n```\n" for title, text in pages.items()]
     write_text(ROOT / "docs" / "first-day.md", _INTRODUCTION + "".join(parts), private=False)
-    record("first-day", [*entries, bad_inputs(), walked(done)])
 
 
 if __name__ == "__main__":
