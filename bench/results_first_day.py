@@ -18,7 +18,7 @@ from bench.walks.walk import Walked, walks
 from foundation.files import write_text
 
 COMMAND = "python -m bench.results_first_day"
-_BAD_INPUTS = ["tests/test_bad_input_table.py", "-q", "-p", "no:cacheprovider"]
+_BAD_INPUTS = ["tests/test_bad_input_table.py", "-p", "no:cacheprovider"]
 _INTRODUCTION = """# The first day, as a new user has it
 
 Written by `python -m bench.results_first_day`; do not edit. Every line that was typed, and what it printed, on generated notes: the demonstration, a provider with

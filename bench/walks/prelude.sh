@@ -1,5 +1,7 @@
 # What a person does with eyes and a telephone.
 
+# Nothing goes on where a walk has stumbled.
+trap 'kill $(jobs -p) 2> /dev/null || true' EXIT
 # The fingerprint that a command printed.
 typed() { grep -oE '([0-9a-f]{4}-){7}[0-9a-f]{4}' "$1" | head -1; }
 # The release code that another hospital reads out.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -58,9 +59,14 @@ def walks(folder: Path) -> Iterator[Walked]:
 
 def install(folder: Path) -> Path:
     """Build the wheel, and install it alone into a folder, beside the dependencies that are here; where its commands are."""
+    # Of a copy: what an earlier build left in the checkout would come along.
+    source = folder / "source"
+    shutil.copytree(
+        ROOT, source, ignore=shutil.ignore_patterns(".*", "build", "demo", "bench", "tests", "docs", "*.egg-info")
+    )
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     subprocess.run(
-        [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(ROOT)], check=True
+        [*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(source)], check=True
     )
     (wheel,) = folder.glob("*.whl")
     subprocess.run([*pip, "install", "--no-deps", "--target", str(folder / "installed"), str(wheel)], check=True)
