@@ -60,12 +60,20 @@ site-client submit share.h5 --approver "B. Rossi" --to-folder ../stick
 cd ..
 aggregator ingest stick --workspace provider
 site-client receipts stick --workspace st-bede
+# Notes that the other hospital has shared, too, wait in quarantine, for a person at the provider.
+site-client encode "$NOTES/st-anne.jsonl" --out st-bede/other.h5 --workspace st-bede
+site-client submit st-bede/other.h5 --approver "B. Rossi" --to-folder stick --workspace st-bede
+site-client encode "$NOTES/st-bede.jsonl" --out st-anne/other.parquet --workspace st-anne
+site-client submit st-anne/other.parquet --approver "A. Weiss" --to-folder stick --workspace st-anne
+aggregator ingest stick --workspace provider
 
 # The provider looks at what it got, trains the head, and releases the pipeline.
 cd provider
 aggregator shares list
 aggregator shares list --state quarantined
-aggregator shares show "$(digest_of st-anne 1)"
+aggregator shares show "$(digest_of st-anne 1)" | head -3
+aggregator shares accept "$(digest_of st-anne 2)" --name "D. Engel" --reason "the same patients"
+aggregator shares reject "$(digest_of st-bede 2)" --name "D. Engel" --reason "the same patients once more"
 aggregator alarms list
 aggregator status
 aggregator train-head --epochs 3 --influence none
@@ -82,20 +90,12 @@ site-client deid "$NOTES/new" --out safe
 site-client deid "$NOTES/st-bede.jsonl" --ignore-labels --mode tag --out tagged
 site-client evaluate "$NOTES/st-bede.jsonl"
 aggregator evaluate --gold "$NOTES/st-bede.jsonl" --system tagged
-# What it shares again waits in quarantine, for a person at the provider. Its key changes; its first share is taken back.
-site-client encode "$NOTES/st-anne.jsonl" --again --out again.parquet
-site-client submit again.parquet --approver "A. Weiss" --ca "$TLS/ca.pem"
+# Its key changes; its share is taken back; what it shared may be shared again, under another number.
 site-client keys rotate --ca "$TLS/ca.pem"
 site-client withdraw share.parquet --reason "consent withdrawn" --ca "$TLS/ca.pem"
+site-client encode "$NOTES/st-anne.jsonl" --again --out again.parquet
 site-client keys protect --new-passphrase-file "$PASSPHRASE"
 DEID_COMMONS_PASSPHRASE_FILE="$PASSPHRASE" site-client keys unprotect
-cd ../st-bede
-site-client encode "$NOTES/st-bede.jsonl" --again --out again.h5
-site-client submit again.h5 --approver "B. Rossi" --to-folder ../stick
-cd ../provider
-aggregator ingest ../stick
-aggregator shares accept "$(digest_of st-anne 2)" --name "D. Engel" --reason "the first is withdrawn"
-aggregator shares reject "$(digest_of st-bede 2)" --name "D. Engel" --reason "the same once more"
 cd ..
 site-client keys rotate --out st-bede.rotation.json --workspace st-bede
 aggregator site rotate st-bede.rotation.json --workspace provider
