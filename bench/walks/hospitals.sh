@@ -71,7 +71,7 @@ aggregator ingest stick --workspace provider
 cd provider
 aggregator shares list
 aggregator shares list --state quarantined
-aggregator shares show "$(digest_of st-anne 1)" | head -3
+aggregator shares show "$(digest_of st-anne 1)"
 aggregator shares accept "$(digest_of st-anne 2)" --name "D. Engel" --reason "the same patients"
 aggregator shares reject "$(digest_of st-bede 2)" --name "D. Engel" --reason "the same patients once more"
 aggregator alarms list
