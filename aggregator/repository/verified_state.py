@@ -60,7 +60,7 @@ def read_state(folder: Path) -> State:
         snapshot = _load(folder, Snapshot, f"{timestamp.snapshot_meta.version}.snapshot", root, "snapshot")
         targets = _load(folder, Targets, f"{snapshot.meta['targets.json'].version}.targets", root, "targets")
     except (RepositoryError, KeyError, ValueError) as error:
-        raise _damaged(error) from error
+        raise _damaged() from error
     return State(root, timestamp, snapshot, targets)
 
 
@@ -74,7 +74,7 @@ def read_release(folder: Path, state: State, name: str) -> Targets:
     try:
         found = _load(folder, Targets, f"{version}.{name}", state.targets, name)
     except (RepositoryError, ValueError) as error:
-        raise _damaged(error) from error
+        raise _damaged() from error
     return found
 
 
@@ -99,8 +99,7 @@ def _load(folder: Path, kind: type[AnySigned], file: str, delegator: Root | Targ
     return metadata.signed
 
 
-def _damaged(error: Exception) -> WorkspaceError:
+def _damaged() -> WorkspaceError:
     return WorkspaceError(
-        f"releases: expected the metadata of a release repository, found damaged ones ({type(error).__name__}); "
-        "restore the folder from a backup"
+        "releases: expected the metadata of a release repository, found damaged ones; restore the folder from a backup"
     )

@@ -137,7 +137,7 @@ class Construction(ABC):
 
     def __post_init__(self) -> None:
         if not self.is_made_of(self._parts()):
-            raise ModelError(f"expected the parts of {type(self).__name__}, got others; use those of one release")
+            raise ModelError("expected the parts of one construction, got others; use those of one release")
         if self.vectors.dim != self.representer.config.inputs:
             raise ModelError(
                 f"expected word vectors of {self.representer.config.inputs} dimensions for this representer, got {self.vectors.dim}; "
