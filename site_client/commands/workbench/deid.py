@@ -1,0 +1,108 @@
+"""`site-client deid`: PHI in notes is found, and hidden."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from command_line.commands import Computation, examples, json_option, report
+from command_line.notes_options import NotesOptions, notes_options
+from command_line.progress import progress_bar
+from site_client.commands.keys import tell, warn_of_expiry
+from site_client.commands.options import existing_path, folder_option
+from site_client.deid.registry import DEFAULT, MODES, describe_modes
+
+if TYPE_CHECKING:
+    from site_client.workspace import Workspace
+
+_NOTHING_FOUND = (
+    "NOTHING was found in any note, and nothing is hidden: measure the pipeline with `site-client evaluate` on notes of yours before you "
+    "rely on it"
+)
+
+
+@click.command(cls=Computation, epilog=examples("site-client deid notes/ --out safe/ --mode redact"))
+@click.argument("notes", type=existing_path)
+@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="A new folder.")
+@click.option(
+    "--mode",
+    default=DEFAULT.name,
+    show_default=True,
+    type=click.Choice(MODES),
+    help=describe_modes(),
+)
+@click.option(
+    "--ignore-labels",
+    is_flag=True,
+    help="Hide only what the pipeline finds, as if the notes had no labels: to see what it is worth, not to share notes.",
+)
+@folder_option
+@json_option
+@notes_options
+def deid(notes: Path, out: Path, mode: str, ignore_labels: bool, root: Path, as_json: bool, **reading: Any) -> None:
+    """Find PHI in notes, and hide it."""
+    from command_line.notes import Notes, warn_of_language
+    from shared.pipeline.pipeline import load_pipeline
+    from site_client import workspace
+    from site_client.deid.deidentify import require_empty, without_labels, write_deidentified
+    from site_client.deid.journal import FOLDER, Resumed
+    from site_client.policy.enforcing import Step, judge_release, require_kept
+
+    opened = workspace.open_workspace(root)
+    warn_of_expiry(opened)
+    release = opened.pipeline_release()
+    require_kept(opened, judge_release(opened, release.digest), Step.DEID)
+    read = Notes(notes, NotesOptions.of(reading))
+    require_empty(out)
+    with progress_bar(quiet=as_json) as bar:
+        bar.begin("loading the pipeline")
+        pipeline = load_pipeline(release.folder)
+        warn_of_language(read, pipeline.encoder.vectors.words)
+        finder = Resumed(pipeline, opened.root / FOLDER, f"{release.digest} {notes.resolve()}")
+        if finder.known:
+            tell(f"{finder.known} notes were done before an earlier run was cut; it goes on behind them")
+        total = read.corpus.count() if bar.drawn else 0
+        try:
+            documents = without_labels(read) if ignore_labels else read
+            done = write_deidentified(finder, documents, out, MODES[mode], bar, source=read.corpus.reader, total=total)
+        except KeyboardInterrupt:
+            if finder.kept:
+                tell("the same command goes on where this one was cut")
+            raise
+    finder.finish()
+    lines = [
+        *read.lines(),
+        f"{done.documents} documents in {out}, {sum(done.spans.values())} spans: "
+        + (", ".join(f"{name} {count}" for name, count in sorted(done.spans.items())) or "none"),
+        *_older_pipeline_lines(opened),
+        *([_by_labels(done.labels)] if done.labels else []),
+        *(
+            [f"as they came, and NOT de-identified, stand beside the text: {', '.join(done.untouched)}"]
+            if done.untouched
+            else []
+        ),
+        *([] if any(done.spans.values()) or not done.documents else [_NOTHING_FOUND]),
+        "no de-identifier finds everything: have a sample read before the notes go anywhere",
+    ]
+    result = {
+        "documents": done.documents,
+        "spans": dict(done.spans),
+        "labels": done.labels,
+        "untouched": list(done.untouched),
+        "quarantined": read.quarantined,
+    }
+    report(result, lines, as_json=as_json)
+
+
+def _by_labels(count: int) -> str:
+    spans = "1 span is" if count == 1 else f"{count} spans are"
+    return f"{spans} hidden whole only because the notes have labels; --ignore-labels shows what the pipeline finds by itself"
+
+
+def _older_pipeline_lines(opened: Workspace) -> list[str]:
+    """Says so where notes are encoded with one release and de-identified with another."""
+    if opened.pipeline is None or opened.pipeline == opened.current:
+        return []
+    return [f"found by release {opened.pipeline.sequence}, the newest pipeline; releases since then hold none"]
