@@ -166,7 +166,12 @@ class Construction(ABC):
     @property
     def dim(self) -> int:
         """Size of what the head gets for a token."""
-        return self.representer.config.dim
+        return self.dims[0]
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The sizes that a head may take: of all that there is for a token, and of its first numbers alone, which older heads know."""
+        return (self.representer.config.dim,)
 
     # What is shown
 

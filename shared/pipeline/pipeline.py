@@ -25,11 +25,11 @@ from shared.errors import ModelError
 from shared.labels import LabelScheme, decode_tags
 from shared.pipeline.last_word import LastWord, LastWordSettings, load_settings
 from shared.pipeline.mentions import ArePublic, nobody_knows
-from shared.sentences.encoding import embed_sentences
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import CHUNK_TOKENS, TokenisedSentences, tokenise_texts, tokenised_chunks
 from shared.taggers.registry import load_head
 from shared.taggers.tagger import Tagger, predict
+from shared.text.casing import casing_classes
 from shared.text.tokens import Tokens
 
 # Sentences of one batch.
@@ -55,9 +55,15 @@ class RawEncoder:
         """Size of what the head gets for a token."""
         return self.vectors.dim
 
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """See Construction."""
+        return (self.dim,)
+
     def noise_free(self, chunk: TokenisedSentences) -> RaggedSentences:
         """What the head gets: the word vectors."""
-        return embed_sentences(chunk, self.vectors)
+        words, ids = chunk.distinct_words()
+        return RaggedSentences(self.vectors.rows(words), casing_classes(chunk.words), chunk.tags, chunk.lengths, ids)
 
 
 @dataclass(frozen=True)
@@ -78,10 +84,10 @@ class Pipeline:
     stated: LastWordSettings | None = None
 
     def __post_init__(self) -> None:
-        expected = (self.encoder.dim, len(self.encoder.scheme.tags))
-        if (self.head.config.inputs, self.head.config.tags) != expected:
+        dims, tags = self.encoder.dims, len(self.encoder.scheme.tags)
+        if self.head.config.inputs not in dims or self.head.config.tags != tags:
             raise ModelError(
-                f"expected a head for {expected[0]} dimensions and {expected[1]} tags, got one for "
+                f"expected a head for {dims[0]} dimensions and {tags} tags, got one for "
                 f"{self.head.config.inputs} and {self.head.config.tags}; use the head of the same release"
             )
 

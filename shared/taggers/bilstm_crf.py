@@ -69,7 +69,9 @@ class BiLSTMCRF(Tagger):
     def scores(self, batch: Batch) -> Tensor:
         """The emissions of the CRF; see Tagger."""
         one_hot = functional.one_hot(batch.casing, len(CASING_CLASSES)).to(batch.inputs.dtype)
-        vectors = torch.cat([self.input_dropout(batch.inputs), one_hot], 2)
+        # A head of before there were shapes knows the first numbers of a token alone.
+        known = batch.inputs[:, :, : self.config.inputs]
+        vectors = torch.cat([self.input_dropout(known), one_hot], 2)
         hidden = self.second(self.between(self.first(vectors, batch.lengths)), batch.lengths)
         scores: Tensor = self.output(self.dropout(hidden))
         return scores
