@@ -110,7 +110,9 @@ def private_pipeline(
                     f"{site}: expected a share that is accepted, it is {decision.state}: {decision.reason}"
                 )
         # The models on raw notes that it is compared with hold nothing back either, and are taggers alone.
-        train_head.train(provider, config, train_head.HeadOptions(hold_out=False, last_word=False))
+        train_head.train(
+            provider, config, train_head.HeadOptions(hold_out=False, last_word=False, operating_points=False)
+        )
         releases.publish_pipeline(provider, releases.Publishing(audited=False))
         user = site_workspace.create(root / "user", "user")
         _, pulled = site_pull.pull(user, str(provider.releases), fingerprint, acceptance=_MEASUREMENT)

@@ -101,3 +101,9 @@ class BiLSTMCRF(Tagger):
     def marginals(self, batch: Batch) -> Tensor:
         """By forward-backward; see Tagger."""
         return self.crf.marginals(self.scores(batch), batch.lengths)
+
+    @torch.no_grad()
+    def tags_and_marginals(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Both from the same scores, which cost the most; see Tagger."""
+        scores = self.scores(batch)
+        return self.crf.decode(scores, batch.lengths), self.crf.marginals(scores, batch.lengths)

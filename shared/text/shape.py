@@ -1,4 +1,4 @@
-"""What a word looks like, whatever it says: how many signs of which kind it has, and in which order.
+"""What a word looks like, whatever it says: how many signs of which kind it has.
 
 Formats differ between hospitals where words do not: a head that sees seven casing classes takes `29-Oct-07` at one hospital and
 `10/29/2007` at another for strangers. These marks are computed from the words that a head is given anyway: public words, members and
@@ -7,6 +7,7 @@ surrogates in the place of what a share hides, and a hospital's own words in its
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -22,8 +23,6 @@ _MEMORY_WORDS = 1 << 16
 _KINDS = (
     "letters alone",
     "digits alone",
-    "digits before letters",
-    "letters before digits",
     "neither letter nor digit",
     "letters without a vowel",
     "a capital behind a small letter",
@@ -76,15 +75,12 @@ def _marks(word: str) -> list[bool]:
     digits = sum(map(str.isdigit, word))
     letters = sum(map(str.isalpha, word))
     number = int(word) if digits == len(word) <= 4 and word.isascii() else -1
-    first = next((sign.isdigit() for sign in word if sign.isalnum()), False)
     kinds = (
         letters == len(word),
         digits == len(word),
-        bool(digits and letters and first),
-        bool(digits and letters and not first),
         not letters and not digits,
         letters == len(word) and _VOWELS.isdisjoint(word.lower()),
-        any(left.islower() and right.isupper() for left, right in zip(word, word[1:], strict=False)),
+        any(left.islower() and right.isupper() for left, right in itertools.pairwise(word)),
         bool(letters) and not word.isascii(),
         0 <= number <= 12,
         0 <= number <= 31,
