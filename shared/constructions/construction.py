@@ -389,7 +389,9 @@ class Construction(ABC):
     def _memory(self) -> int:
         """Bytes that vectors and weights take."""
         grams = 0 if self.vectors.subwords is None else self.vectors.subwords.buckets.nbytes
-        return self.vectors.matrix.nbytes + grams + sum(one.nbytes for one in self.representer.state_dict().values())
+        return int(
+            self.vectors.matrix.nbytes + grams + sum(one.nbytes for one in self.representer.state_dict().values())
+        )
 
     # On the disk
 

@@ -46,6 +46,9 @@ _NOTHING_FOUND = (
     help="Hide only what the pipeline finds, as if the notes had no labels: to see what it is worth, not to share notes.",
 )
 @min_recall_option
+@click.option(
+    "--jobs", type=click.IntRange(1), help="Processes that read notes at the same time (default: one a core)."
+)
 @folder_option
 @json_option
 @notes_options
@@ -55,12 +58,14 @@ def deid(
     mode: str,
     ignore_labels: bool,
     min_recall: float | None,
+    jobs: int | None,
     root: Path,
     as_json: bool,
     **reading: Any,
 ) -> None:
     """Find PHI in notes, and hide it."""
     from command_line.notes import Notes, warn_of_language
+    from shared.pipeline.parallel import ParallelPipeline, usable_cores
     from shared.pipeline.pipeline import load_pipeline
     from site_client import workspace
     from site_client.deid.deidentify import require_empty, without_labels, write_deidentified
@@ -78,7 +83,8 @@ def deid(
         pipeline = load_pipeline(release.folder)
         pipeline = pipeline if min_recall is None else pipeline.at(min_recall)
         warn_of_language(read, pipeline.encoder.vectors.words)
-        finder = Resumed(pipeline, opened.root / FOLDER, f"{release.digest} {min_recall} {notes.resolve()}")
+        several = ParallelPipeline(pipeline, jobs or usable_cores())
+        finder = Resumed(several, opened.root / FOLDER, f"{release.digest} {min_recall} {notes.resolve()}")
         if finder.known:
             tell(f"{finder.known} notes were done before an earlier run was cut; it goes on behind them")
         total = read.corpus.count() if bar.drawn else 0

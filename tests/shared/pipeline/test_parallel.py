@@ -1,0 +1,84 @@
+"""Notes read on several cores: as on one, in their order, and nothing is lost in silence."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from shared.document import Document
+from shared.errors import ModelError
+from shared.pipeline import parallel
+from shared.pipeline.parallel import ParallelPipeline, usable_cores
+from shared.pipeline.pipeline import Pipeline, load_pipeline
+from tests.loop import Loop
+from tests.tiny_notes import tiny_notes
+
+
+@pytest.fixture(scope="module")
+def notes() -> list[Document]:
+    return [Document(one.identifier, one.text) for one in tiny_notes(60, seed=5)]
+
+
+@pytest.fixture
+def pipeline(built_loop: Loop) -> Pipeline:
+    [folder] = [path.parent for path in built_loop.site("fourth").rglob("head.json")]
+    return load_pipeline(Path(folder))
+
+
+@pytest.fixture(autouse=True)
+def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "_BATCH_CHARACTERS", 800)
+
+
+def test_it_reads_as_one_process_does(pipeline: Pipeline, notes: list[Document]) -> None:
+    alone = list(pipeline.annotate(notes))
+    together = list(ParallelPipeline(pipeline, 2).annotate(iter(notes)))
+    assert together == alone
+    assert [[span.confidence for span in one.annotations] for one in together] == [
+        [span.confidence for span in one.annotations] for one in alone
+    ]
+
+
+def test_notes_are_read_as_they_are_needed(pipeline: Pipeline, notes: list[Document]) -> None:
+    taken = 0
+
+    def counted() -> Iterator[Document]:
+        nonlocal taken
+        for one in notes:
+            taken += 1
+            yield one
+
+    with closing(cast(Any, ParallelPipeline(pipeline, 2).annotate(counted()))) as found:
+        next(found)
+        assert 0 < taken < len(notes)
+
+
+def test_a_few_notes_start_no_process(
+    pipeline: Pipeline, notes: list[Document], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, "ProcessPoolExecutor", None)
+    assert len(list(ParallelPipeline(pipeline, 2).annotate(notes[:1]))) == 1
+    assert not list(ParallelPipeline(pipeline, 2).annotate([]))
+
+
+def test_a_process_that_is_killed_is_told_of_in_one_line(
+    pipeline: Pipeline, notes: list[Document], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, "_annotate", _die)
+    with pytest.raises(ModelError, match="fewer --jobs"):
+        list(ParallelPipeline(pipeline, 2).annotate(notes))
+
+
+def _die(batch: list[Document]) -> list[Document]:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return batch
+
+
+def test_there_is_a_core() -> None:
+    assert usable_cores() >= 1
