@@ -346,9 +346,7 @@ class Construction(ABC):
                 )
         options = record.get("options")
         if isinstance(options, Mapping) and options.get("hide_casing", self.hides_casing) != self.hides_casing:
-            raise ModelError(
-                "expected a release that hides casing as its record states, got another; tell the provider"
-            )
+            raise ModelError("expected a release that hides casing as recorded, got another; tell the provider")
 
     # What is seen of it, whatever it promises
 
