@@ -13,6 +13,9 @@ import lzma
 import tomllib
 from functools import cache, cached_property
 from pathlib import Path
+from random import Random
+
+import numpy as np
 
 from foundation.os_errors import map_os_errors
 from shared.anonymity.names import default_names
@@ -65,6 +68,34 @@ def shipped_lists() -> tuple[PublicList, ...]:
         StorageError: the file of our own words can't be read.
     """
     return _own_words(), *(Dictionary(language) for language in _DICTIONARIES)
+
+
+@cache
+def lists_of(language: str | None) -> tuple[PublicList, ...]:
+    """Our own words and the dictionary of one language, or all where there is none of it.
+
+    Args:
+        language: in English ("Spanish"); None where nobody knows.
+    """
+    own, *dictionaries = shipped_lists()
+    asked = [one for one in dictionaries if language is not None and one.name.startswith(language)]
+    return own, *(asked or dictionaries)
+
+
+@cache
+def dictionary_words(language: str | None, count: int) -> tuple[str, ...]:
+    """Some words of the dictionaries of a language that name nobody, in lower case; always the same ones.
+
+    Args:
+        language: as in `lists_of`.
+        count: at most so many.
+    """
+    _, *dictionaries = lists_of(language)
+    forms = [form for one in dictionaries for form in sorted(one.forms())]
+    drawn = Random(0).sample(forms, min(2 * count, len(forms)))
+    words = [form for form in dict.fromkeys(drawn) if form.isalpha() and form.islower()]
+    listed = np.logical_or.reduce([one.holds(words) for one in dictionaries])
+    return tuple(word for word, one in zip(words, listed.tolist(), strict=True) if one)[:count]
 
 
 def read_forms(language: str, sha256: str) -> frozenset[bytes]:

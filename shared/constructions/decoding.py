@@ -6,17 +6,21 @@ in every pass; and of labelled PHI it tells category, casing and punctuation, so
 All of it is computed from the share and from what is public.
 
 So reading goes by words: those of a share are drawn (`draw_words`), those of a note are there, and both are looked up alike (`read_words`).
-Beside the two views a head sees what a word looks like and how common it is in public text (`shared.text.shape`).
+Beside the two views a head sees what a word looks like, how common it is in public text (`shared.text.shape`), and whether a dictionary that
+comes with the program has it as a word that names nobody.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from shared.anonymity.public_lists import PublicList, on_public_lists
+from shared.anonymity.shipped_lists import dictionary_words, lists_of
 from shared.anonymity.surrogates import SurrogateBank
 from shared.augment.pseudonyms import is_punctuation
 from shared.embeddings.members import MemberVectors
@@ -25,12 +29,18 @@ from shared.sentences.codes import CodedSentences
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import CASING_CLASSES, CASING_EXAMPLES, cased_like, casing_classes
+from shared.text.language import guess_vocabulary
 from shared.text.shape import RANKS, SHAPES, rank_marks, word_shapes
 
 # A head shall also meet what stands in the provider's own notes, spans and contexts together.
 _SHARE = 0.5
+_NUMERIC = CASING_CLASSES.index("numeric")
+# Whether a word is on a public list of words that name nobody.
+_LISTED = 1
 # A member that can't be written as the token was is drawn so many times again: a name does not stand in for a number.
 _REDRAWS = 3
+# Of hidden words in a note about so many are in no vocabulary: a head that never met one takes it for a name.
+_STRANGERS, _STRANGER_SHARE = 20_000, 0.25
 # Classes of the words with digits, and of what is neither: their letters say no more of how they are written.
 _WITHOUT_CASE = frozenset(
     CASING_CLASSES.index(name) for name in ("numeric", "mainly numeric", "contains digit", "other")
@@ -39,7 +49,7 @@ _WITHOUT_CASE = frozenset(
 
 def decoded_dim(representer: TokenLocal) -> int:
     """Numbers of what a head gets for a token of codes."""
-    return 2 * representer.config.dim + SHAPES + RANKS
+    return 2 * representer.config.dim + SHAPES + RANKS + _LISTED
 
 
 @dataclass(frozen=True)
@@ -101,6 +111,7 @@ class Decoding:
             sizes = starts[clusters[places] + 1] - first
             ids[places] = order[first + (generator.random(len(places)) * sizes).astype(np.int64)]
             written = self._written(ids[places], casing[places])
+            self._estrange(written, clusters[places], casing[places], generator)
             for place, word in zip(places.tolist(), written, strict=True):
                 words[place] = word
             places = places[casing_classes(written) != casing[places]]
@@ -108,6 +119,33 @@ class Decoding:
         for place, word in zip(shown.tolist(), self._written(ids[shown], casing[shown]), strict=True):
             words[place] = word
         return words
+
+    def _estrange(
+        self, written: list[str], clusters: NDArray[np.int64], casing: NDArray[np.uint8], generator: np.random.Generator
+    ) -> None:
+        """Let some of the words that stand for a cluster be words of it that the vocabulary lacks: of a dictionary, or other numbers."""
+        strangers, starts = self._strangers
+        chance = generator.random((2, len(written)))
+        for place in np.flatnonzero(chance[0] < _STRANGER_SHARE).tolist():
+            kind, cluster = int(casing[place]), int(clusters[place])
+            if kind == _NUMERIC and written[place].isdecimal():
+                written[place] = f"{int(chance[1, place] * 10 ** len(written[place])):0{len(written[place])}d}"
+            elif kind not in _WITHOUT_CASE and cluster + 1 < len(starts) and starts[cluster] < starts[cluster + 1]:
+                first, last = starts[cluster], starts[cluster + 1]
+                word = strangers[first + int(chance[1, place] * (last - first))]
+                written[place] = cased_like(word, str(CASING_EXAMPLES[kind]))
+
+    @cached_property
+    def _strangers(self) -> tuple[list[str], list[int]]:
+        """Words of dictionaries that the vocabulary lacks, cluster by cluster as a share would show them, and where each cluster starts."""
+        if self.vectors.subwords is None:
+            return [], []
+        drawn = dictionary_words(self._language, _STRANGERS)
+        words = [word for word, known in zip(drawn, self.vectors.ids(drawn).tolist(), strict=True) if known < 0]
+        clusters = self.vectors.cluster(words)
+        order = np.argsort(clusters, kind="stable")
+        starts = np.searchsorted(clusters[order], np.arange(len(self.vectors.centres) + 1))
+        return [words[row] for row in order.tolist()], starts.tolist()
 
     def _written(self, ids: NDArray[np.int64], casing: NDArray[np.uint8]) -> list[str]:
         words, examples = self.vectors.words, CASING_EXAMPLES.tolist()
@@ -142,9 +180,18 @@ class Decoding:
         return own
 
     def _rows(self, words: list[str]) -> NDArray[np.float16]:
-        """Both views of each word, its shape and how common it is, side by side, float16 `[words, dim]`."""
-        marks = np.concatenate([word_shapes(words), rank_marks(self.vectors.ids(words))], axis=1)
-        return np.concatenate([self._views(words), marks], axis=1)
+        """Both views of each word, its shape, how common it is and whether a dictionary has it, float16 `[words, dim]`."""
+        listed = on_public_lists(words, self._lists).astype(np.float16)[:, None]
+        ranks = rank_marks(self.vectors.ids(words))
+        return np.concatenate([self._views(words), word_shapes(words), ranks, listed], axis=1)
+
+    @property
+    def _lists(self) -> tuple[PublicList, ...]:
+        return lists_of(self._language)
+
+    @cached_property
+    def _language(self) -> str | None:
+        return guess_vocabulary(self.vectors.words)
 
     def _views(self, words: list[str]) -> NDArray[np.float16]:
         """Both views through the representer, float16 `[words, 2 * representation]`."""

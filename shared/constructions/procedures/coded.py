@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -108,7 +109,11 @@ class Coded(NarrowedVocabulary, KAnonymous):
         return self.decoding().read_words(chunk)
 
     def decoding(self) -> Decoding:
-        """See Construction."""
+        """See Construction; always the same one, which remembers what it has looked up."""
+        return self._decoding
+
+    @cached_property
+    def _decoding(self) -> Decoding:
         return Decoding(self.vectors, self.representer, self.surrogate_bank)
 
     def redrawing(self) -> Redrawing | None:
