@@ -13,11 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from aggregator.enrolled.shares import Share, accepted_shares
 from aggregator.errors import RegistryError
 from aggregator.publishing.head_record import RECORD, HeadOrigin, PooledShare
 from aggregator.publishing.releases import last_pipeline, release_representer, releases, representer_digest
+from aggregator.training.augmenting import AugmentOptions, augmented_reading
 from aggregator.training.comparison import Comparison, compare_with_last
 from aggregator.training.defences.defence import Defended, PoolMaterial
 from aggregator.training.defences.everything import Everything
@@ -30,6 +32,8 @@ from aggregator.workspace import Workspace
 from foundation.files import write_text
 from foundation.folders import new_folder
 from foundation.reading import file_sha256
+from shared.constructions.augmented import AugmentedReading
+from shared.constructions.construction import Construction
 from shared.constructions.registry import load_construction
 from shared.labels import UNKNOWN_TAG
 from shared.pipeline.last_word import LastWordSettings
@@ -87,6 +91,7 @@ class HeadTraining:
         public: whether the provider's own notes were in the pool.
         redrawn: whether surrogates were drawn anew in each pass.
         scores: of each site; empty where nothing was held out.
+        augment: by what copies of sentences were made for it, and how many.
         defence: name of what kept a lying site from bending it.
         not_counted: tokens of each site whose label the defence did not count.
         influence: of each site on the others; None where it was not measured.
@@ -101,6 +106,7 @@ class HeadTraining:
     public: bool
     redrawn: bool
     scores: tuple[SiteScore, ...] = ()
+    augment: Mapping[str, Any] = field(default_factory=dict)
     defence: str = Everything.name
     not_counted: Mapping[str, int] = field(default_factory=dict)
     influence: Influence | None = None
@@ -116,6 +122,7 @@ class HeadTraining:
             "left_out": self.left_out,
             "public": self.public,
             "redrawn": self.redrawn,
+            "augment": dict(self.augment),
             "representer": self.origin.representer,
             "sites": [score.as_json() for score in self.scores],
             "defence": {"name": self.defence, "not_counted": dict(self.not_counted)},
@@ -135,6 +142,7 @@ class HeadOptions:
         defence: name of a defence.
         influence: how the influence of sites is measured, where a tenth is held out.
         last_word: whether patterns, whole entities and further mentions follow the tagger in the release.
+        augment: what copies of sentences it learns from beside them; by default recased ones, where shares hold codes.
     """
 
     with_public: bool = True
@@ -143,6 +151,7 @@ class HeadOptions:
     defence: str = DEFAULT
     influence: InfluenceMode = InfluenceMode.FAST
     last_word: bool = True
+    augment: AugmentOptions = field(default_factory=AugmentOptions)
 
 
 def train(
@@ -170,11 +179,13 @@ def train(
     Raises:
         WorkspaceError: there is nothing to train on.
         RegistryError: a site that was asked for has no share of this representer.
-        ConfigurationError: no defence has such a name, or what was cut had other inputs.
+        ConfigurationError: no defence has such a name, sentences can't be augmented as asked, or what was cut had other inputs.
     """
     defence = find_defence(options.defence)
     shares, left_out = _usable_shares(workspace, options.sites)
-    inputs = _inputs(workspace, config, options, shares)
+    construction = load_construction(workspace.representer)
+    augmented, told = augmented_reading(options.augment, construction)
+    inputs = _inputs(workspace, config, options, shares) | {"augment": told}
     with ExitStack() as objects:
         kept = objects.enter_context(keep_unfinished(workspace, "train-head", inputs, resume=resume, tell=tell))
         payloads: dict[str, tuple[Path, ...]] = {}
@@ -183,7 +194,7 @@ def train(
             payloads[share.site] = (*payloads.get(share.site, ()), payload)
         if options.with_public and workspace.public_share.exists():
             payloads[PUBLIC] = (workspace.public_share,)
-        material = _material(workspace, config, payloads, options, kept)
+        material = _material(construction, config, payloads, options, kept, augmented)
         compared = last_pipeline(workspace) is not None
         planned = plan_head(material, _ALONE_STEPS, options.influence, measured=options.hold_out, compared=compared)
         phases = Phases(planned, watch)
@@ -196,6 +207,7 @@ def train(
             left_out,
             public=PUBLIC in payloads,
             redrawn=material.redraws,
+            augment=told,
             defence=defence.name,
             not_counted=defended.left_out,
         )
@@ -204,8 +216,7 @@ def train(
         with new_folder(workspace.head) as folder:
             save_head(defended.head, folder)
             if options.last_word:
-                words = load_construction(workspace.representer).vectors.words
-                LastWordSettings(guess_vocabulary(words)).save(folder)
+                LastWordSettings(guess_vocabulary(construction.vectors.words)).save(folder)
             write_text(folder / RECORD, json.dumps(trained.as_json(), indent=1), private=False)
     if trained.influence is not None:
         raise_alarms(workspace, trained.influence)
@@ -222,27 +233,28 @@ def _inputs(
         "shares": [share.digest for share in shares],
         "own notes": file_sha256(workspace.public_share) if public else None,
         **asdict(config),
-        **{name: value for name, value in asdict(options).items() if name != "sites"},
+        **{name: value for name, value in asdict(options).items() if name not in ("sites", "augment")},
     }
 
 
 def _material(
-    workspace: Workspace,
+    construction: Construction,
     config: TaggingConfig,
     payloads: Mapping[str, tuple[Path, ...]],
     options: HeadOptions,
     kept: Path,
+    augmented: AugmentedReading | None,
 ) -> PoolMaterial:
-    construction = load_construction(workspace.representer)
     return PoolMaterial(
         payloads,
-        len(workspace.scheme.tags),
+        len(construction.scheme.tags),
         config,
         False if options.hold_out else None,
         construction.redrawing(),
         construction.token_local,
         train_tagger,
         decoder=construction.decoding(),
+        augmented=augmented,
         kept=kept,
     )
 

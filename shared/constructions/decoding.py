@@ -21,10 +21,11 @@ from shared.models.token_local import TokenLocal
 from shared.sentences.codes import CodedSentences
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences
-from shared.text.casing import CASING_EXAMPLES, casing_classes
+from shared.text.casing import CASING_CLASSES, CASING_EXAMPLES, casing_classes, spelled
 
 # A head shall also meet what stands in the provider's own notes, spans and contexts together.
 _SHARE = 0.5
+_SMALL = CASING_CLASSES.index("all lower")
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,24 @@ class Decoding:
             casing[places] = casing_classes(drawn)
             views = np.concatenate([views, self.vectors.both_views(words)])
         return RaggedSentences(self._project(views), casing, sentences.tags, sentences.lengths, line.astype(np.int32))
+
+    def draw_words(self, sentences: CodedSentences, generator: np.random.Generator) -> TokenisedSentences:
+        """The words of one draw of members and surrogates, each written in the casing class that travels, as far as it can be.
+
+        Args:
+            sentences: as in `read_codes`.
+            generator: of the training.
+        """
+        ids = self._members(sentences.codes, generator)
+        words = [self.vectors.words[row] for row in ids.tolist()]
+        # The vocabulary is in small letters.
+        for place in np.flatnonzero(sentences.casing != _SMALL).tolist():
+            words[place] = spelled(words[place], int(sentences.casing[place]))
+        if self.bank is not None:
+            places, drawn = self._surrogates(sentences, self.bank, generator)
+            for place, word in zip(places.tolist(), drawn, strict=True):
+                words[place] = word
+        return TokenisedSentences(words, sentences.tags, sentences.lengths)
 
     def _members(self, codes: NDArray[np.uint32], generator: np.random.Generator) -> NDArray[np.int64]:
         """A word of the vocabulary for every code: itself, or any of its cluster."""
