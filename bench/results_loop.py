@@ -24,6 +24,7 @@ from aggregator.publishing import releases
 from aggregator.registry.states import ShareState
 from aggregator.training import head as train_head
 from aggregator.training import representer as train_repr
+from aggregator.training.augmenting import AugmentOptions
 from bench import corpora
 from bench.outcomes import RUNS, Outcome, f1_entry, load_or_measure, outcome, score_pipeline
 from bench.results import RESULTS, Entry, record
@@ -72,6 +73,7 @@ def private_pipeline(
     scheme: str,
     options: train_repr.RepresenterOptions,
     config: TaggingConfig,
+    augment: AugmentOptions | None = None,
 ) -> Pipeline:
     """The whole loop: provider with public notes, sites with notes to share, pool, release.
 
@@ -81,6 +83,7 @@ def private_pipeline(
         scheme: name of the label scheme.
         options: of the representer.
         config: of the head.
+        augment: what copies it learns from; by default those of `train-head`.
     """
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
@@ -110,7 +113,11 @@ def private_pipeline(
                     f"{site}: expected a share that is accepted, it is {decision.state}: {decision.reason}"
                 )
         # The models on raw notes that it is compared with hold nothing back either, and are taggers alone.
-        train_head.train(provider, config, train_head.HeadOptions(hold_out=False, last_word=False))
+        train_head.train(
+            provider,
+            config,
+            train_head.HeadOptions(hold_out=False, last_word=False, augment=augment or AugmentOptions()),
+        )
         releases.publish_pipeline(provider, releases.Publishing(audited=False))
         user = site_workspace.create(root / "user", "user")
         _, pulled = site_pull.pull(user, str(provider.releases), fingerprint, acceptance=_MEASUREMENT)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 LICENCE = "  1 This software and database is being provided to you, the LICENSEE, by ...  \n"
 # Words of each sense and how often the first of them is meant so; senses of a word come in the order of its commonness.
-SENSES = {
+SENSES: dict[str, list[tuple[str, ...]]] = {
     "noun": [("test", "trial", "Examen"), ("patient",), ("knee", "genu"), ("report", "account"), ("quiz", "test"), ("Washington", "president")],
     "verb": [("report", "describe", "tell"), ("stop", "halt"), ("carry", "transport"), ("write", "pen_down", "compose"), ("test", "try_out")],
     "adj": [("severe(p)", "grave"), ("quiet", "silent")],

@@ -98,7 +98,7 @@ def test_no_copy_loses_or_gains_phi(
 
 
 def test_every_category_of_every_scheme_is_drawn_or_named_here() -> None:
-    undrawn = {}
+    undrawn: dict[str, list[str]] = {}
     for name in ("i2b2_2014", "i2b2_2006", "hipaa", "meddocan"):
         scheme = load_scheme(name)
         edit = entities_of(scheme)
