@@ -4,6 +4,8 @@ The paper trains NeuroNER on one corpus and tests on another. Here our tagger le
 fifth, each in turn; a fraction is that of the notes of each. With copies and without a head has equally many steps, so what is
 gained is not gained by training longer; see `shared.augment.augmentation`. Beside the paper's two methods stands recasing.
 
+Last, the same of a pool of shares: the first of the four is the provider, the others share codes.
+
 The names of `en_sites` are in part those of Faker, of which ours are too, so "phi" is measured once more without Faker's.
 """
 
@@ -12,13 +14,14 @@ from __future__ import annotations
 import random
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from bench import corpora
+from bench.generalise.pool import SharedCodesSource, pooled_codes
 from bench.outcomes import load_or_measure
 from bench.privacy.worth.sides import Sides, recipe
 from bench.privacy.worth.sites import sides_of, unseen_by
@@ -28,11 +31,13 @@ from shared.augment.context import Context
 from shared.augment.entities import entities_of
 from shared.augment.recasing import Recasing
 from shared.augment.wordnet import WordNet, read_wordnet
+from shared.constructions.procedures.codes import CodedSurrogates
 from shared.document import Document
 from shared.evaluation import binary_token_scores, match_corpora, strict_entity
 from shared.evaluation.hospital import evaluate_hospital
 from shared.labels import load_scheme
 from shared.pipeline.pipeline import Pipeline
+from shared.sentences.ragged import SentenceSource
 from shared.sentences.tokenised import tokenised_corpus
 from shared.training.tagging import train_tagger
 
@@ -49,12 +54,14 @@ class Choice:
     Args:
         methods: of augmentation; "own phi" is "phi" without the names of Faker.
         fraction: of the notes, in percent.
-        alpha: copies for each sentence; 0 without methods.
+        alpha: copies for each sentence.
+        shares: whether it learns from shares of the hospitals, and not from their notes.
     """
 
     methods: tuple[str, ...]
     fraction: int = 100
     alpha: int = 2
+    shares: bool = False
 
     @property
     def name(self) -> str:
@@ -62,11 +69,22 @@ class Choice:
         how = f"{' + '.join(self.methods)}, alpha {self.alpha}" if self.methods else "no copies"
         return f"{how}, {self.fraction}% of the notes"
 
+    @property
+    def learns_from(self) -> str:
+        """For entries."""
+        return "shares of three" if self.shares else "raw notes of four"
+
+    @property
+    def without(self) -> Choice:
+        """The same without copies."""
+        return Choice((), self.fraction, shares=self.shares)
+
 
 TABLE_3 = tuple(Choice(methods, fraction) for fraction in FRACTIONS for methods in ((), PAPER))
 FIGURE_4 = tuple(Choice(PAPER, 100, alpha) for alpha in ALPHAS)
 TABLE_4 = tuple(map(Choice, (("phi",), ("context",), PAPER, ("own phi",), ("recase",), (*PAPER, "recase"))))
-CHOICES = tuple(dict.fromkeys((*TABLE_3, *FIGURE_4, *TABLE_4)))
+SHARED = tuple(Choice(methods, shares=True) for methods in ((), ("phi",), PAPER, ("recase",), ("phi", "recase")))
+CHOICES = tuple(dict.fromkeys((*TABLE_3, *FIGURE_4, *TABLE_4, *SHARED)))
 
 
 @dataclass(frozen=True)
@@ -102,7 +120,8 @@ def measure(effort: Effort) -> list[Entry]:
     for seed in effort.seeds:
         for provider in effort.providers:
             for choice in effort.choices:
-                name = f"{effort.part}-{provider}-{choice.name.replace(' ', '')}-{effort.steps}-{seed}"
+                named = f"{choice.learns_from}-{choice.name}".replace(" ", "")
+                name = f"{effort.part}-{provider}-{named}-{effort.steps}-{seed}"
                 runs[choice].append(
                     load_or_measure(
                         name,
@@ -116,27 +135,33 @@ def _run(choice: Choice, provider: str, seed: int, effort: Effort) -> dict[str, 
     """A head, and how it does at the unseen hospital."""
     sides, construction = _sides(provider)
     scheme = load_scheme(sides.scheme)
-    chunk = tokenised_corpus(_part_of(sides, choice.fraction, seed), scheme)
+    own, *others = _part_of(sides, choice.fraction, seed)
+    pooled = [note for notes in others for note in notes]
     augmentation = Augmentation(tuple(map(_edit, choice.methods)), choice.alpha)
-    source = AugmentedSource([chunk], construction.noise_free, augmentation)
-    head = train_tagger(source, len(scheme.tags), recipe(chunk.sentences, seed, effort.steps))
+    source: SentenceSource
+    if choice.shares:
+        codes = pooled_codes(construction, own, pooled)
+        source = SharedCodesSource(construction, codes, augmentation if choice.methods else None)
+    else:
+        source = AugmentedSource([tokenised_corpus([*own, *pooled], scheme)], construction.noise_free, augmentation)
+    head = train_tagger(source, len(scheme.tags), recipe(source.sentences, seed, effort.steps))
     return _counts(Pipeline(construction, head), corpora.en_site(unseen_by(provider), effort.split))
 
 
 @cache
-def _sides(provider: str) -> tuple[Sides, Any]:
+def _sides(provider: str) -> tuple[Sides, CodedSurrogates]:
     sides = sides_of(provider)
     return sides, sides.construction
 
 
-def _part_of(sides: Sides, fraction: int, seed: int) -> list[Document]:
-    """So many notes of each hospital; a larger part holds every smaller one."""
+def _part_of(sides: Sides, fraction: int, seed: int) -> list[list[Document]]:
+    """So many notes of each hospital, the provider first; a larger part holds every smaller one."""
     chance = random.Random(seed)
-    notes: list[Document] = []
+    parts = []
     for own in (sides.provider, *sides.hospitals.values()):
         shuffled = chance.sample(list(own), len(own))
-        notes += shuffled[: max(1, round(len(own) * fraction / 100))]
-    return notes
+        parts.append(shuffled[: max(1, round(len(own) * fraction / 100))])
+    return parts
 
 
 def _edit(method: str) -> Edit:
@@ -196,56 +221,50 @@ _MEASURES = (
 
 
 def _entries(choice: Choice, runs: Mapping[Choice, Sequence[Mapping[str, Any]]], effort: Effort) -> list[Entry]:
-    """The figures of a choice, and what it gains over no copies of the same notes."""
-    own, without = runs[choice], runs.get(Choice((), choice.fraction), [])
-    commits = ", ".join(sorted({run["commit"] for run in own}))
+    """The figures of a choice, and what it gains over the same without copies."""
+    own, without = runs[choice], runs.get(choice.without, [])
+    note = f"mean of {len(own)} runs of {len(effort.providers)} rotations; interval over documents"
     entries = []
     for measure, key, figure, unit in _MEASURES:
-        counts = [np.array(run[key], dtype=np.int64) for run in own]
-        note = f"mean of {len(own)} runs of {len(effort.providers)} rotations; interval over documents"
-        if key == "hidden":
-            note += f"; by category: {_by_category(own)}"
-        told = f"unseen hospital, raw notes of four, {measure}, {choice.name}, {effort.steps} steps"
-        value = statistics.fmean(map(figure, counts))
-        entries.append(
-            _entry(told, value, _interval([counts], figure), unit, (len(effort.seeds), note, commits), effort)
-        )
-        if choice.methods and without:
-            others = [np.array(run[key], dtype=np.int64) for run in without]
-            gain = value - statistics.fmean(map(figure, others))
-            note = f"less the same without copies; {note.split('; by')[0]}, the same ones on both sides"
-            told = f"gain in {told.removeprefix('unseen hospital, raw notes of four, ')} at an unseen hospital"
-            interval = _interval([counts, others], figure)
+        told = f"{measure}, {choice.learns_from}, {choice.name}, {effort.steps} steps"
+        sides = [[np.array(run[key], dtype=np.int64) for run in side] for side in (own, without)]
+        value, *others = [statistics.fmean(map(figure, side)) for side in sides if side]
+        more = f"{note}; by category: {_by_category(own)}" if key == "hidden" else note
+        made = _Made(effort, unit, more, ", ".join(sorted({run["commit"] for run in own})))
+        entries.append(made.entry(f"unseen hospital, {told}", value, _interval(sides[:1], figure)))
+        if choice.methods and others:
             asked = 0.0 if choice in TABLE_3 and measure in ("token-binary F1", "entities hidden whole") else None
+            made = replace(made, note=f"less the same without copies; {note}, the same ones on both sides")
             entries.append(
-                _entry(told, gain, interval, "points / 100", (len(effort.seeds), note, commits), effort, asked)
+                made.entry(f"unseen hospital, gain in {told}", value - others[0], _interval(sides, figure), asked)
             )
     return entries
 
 
-def _entry(
-    measure: str,
-    value: float,
-    interval: tuple[float, float],
-    unit: str,
-    made: tuple[int, str, str],
-    effort: Effort,
-    target: float | None = None,
-) -> Entry:
-    seeds, note, commits = made
-    return Entry(
-        measure,
-        round(value, 4),
-        target,
-        "" if target is None else ">=",
-        unit,
-        interval,
-        seeds,
-        f"en_sites/{effort.split}",
-        f"python -m bench.results_generalise {effort.part}",
-        note,
-        commits,
-    )
+@dataclass(frozen=True)
+class _Made:
+    """What the entries of one figure have in common."""
+
+    effort: Effort
+    unit: str
+    note: str
+    commits: str
+
+    def entry(self, measure: str, value: float, interval: tuple[float, float], target: float | None = None) -> Entry:
+        effort = self.effort
+        return Entry(
+            measure,
+            round(value, 4),
+            target,
+            "" if target is None else ">=",
+            self.unit,
+            interval,
+            len(effort.seeds),
+            f"en_sites/{effort.split}",
+            f"python -m bench.results_generalise {effort.part}",
+            self.note,
+            self.commits,
+        )
 
 
 def _by_category(runs: Sequence[Mapping[str, Any]]) -> str:
