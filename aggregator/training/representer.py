@@ -158,7 +158,7 @@ def train(
         TrainingError: the notes have no token, or no PHI.
         ConfigurationError: the clusters cannot be as large, or their words as evenly used, as the options ask.
     """
-    if list(options.augment) != material.augmenting.facts["methods"]:
+    if set(options.augment) != set(material.augmenting.facts["methods"]):
         raise ConfigurationError("expected what makes the copies that the options ask for, got another; give both")
     inputs = {
         "word vectors": material.vectors.digest,

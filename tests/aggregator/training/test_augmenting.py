@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from aggregator.commands import options as command_options
+from aggregator.commands.heads import train_pool_head
+from aggregator.commands.training import train_representer
 from aggregator.errors import WorkspaceError
-from aggregator.training.augmenting import AugmentOptions, augmented_reading, make_augmenting
+from aggregator.training.augmenting import ALPHA, Augmenting, AugmentOptions, augmented_reading, make_augmenting
 from aggregator.training.pool import Pool
-from aggregator.training.representer import RepresenterOptions
+from aggregator.training.representer import PublicMaterial, RepresenterOptions, train
+from aggregator.workspace import Workspace
+from shared.anonymity.public_words import PublicRule
+from shared.augment.augmentation import METHODS, MOST_ALPHA, Augmentation
 from shared.augment.context import Context
 from shared.augment.entities import Entities
 from shared.augment.recasing import SHARE, Recasing
+from shared.constructions.procedures import invariance, k_anonymous_invariance
 from shared.constructions.registry import PROCEDURES, load_construction
+from shared.constructions.training import TrainingOptions
 from shared.errors import ConfigurationError
 from shared.labels import UNKNOWN_TAG, load_scheme
 from shared.sentences.codes import CodedSentences
 from shared.sentences.ragged import RaggedSentences
+from shared.text.tokens import tokenise
 from tests import constructions
 from tests.aggregator.training.pools import DIM, SCHEME, block, honest
 from tests.loop import Loop, done, provider, refused, train_head, values
@@ -27,6 +38,7 @@ from tests.protocols.payload.blocks import write_payload
 from tests.shared.augment.dictionary import write_wordnet
 from tests.shared.constructions import test_codes
 from tests.shared.embeddings.made import table
+from tests.tiny_notes import tiny_notes
 
 I2B2 = load_scheme("i2b2_2014")
 
@@ -127,6 +139,48 @@ def test_a_procedure_takes_the_methods_that_change_it_and_no_other(name: str) ->
         else:
             with pytest.raises(ConfigurationError, match="would change nothing"):
                 RepresenterOptions(name, augment=(method,))
+
+
+class Seen(Exception):
+    """Ends a training before it begins."""
+
+
+def test_a_network_learns_from_the_notes_and_their_copies_whatever_the_order_of_the_methods(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = list(tiny_notes(12, 1))
+    vectors = table(tuple(dict.fromkeys(word for note in notes for word in tokenise(note.text).words)), dim=12)
+    seen: list[RaggedSentences] = []
+
+    def spy(*given: Any) -> Any:
+        seen.append(given[0])
+        raise Seen
+
+    monkeypatch.setattr(k_anonymous_invariance, "RECIPES", replace(invariance.RECIPES, train=spy))
+    workspace = Workspace(tmp_path / "provider", "provider", I2B2)
+    asked = AugmentOptions(("context", "phi"), 3, wordnet=write_wordnet(tmp_path / "wordnet"))
+    for methods, augmenting in (
+        ((), Augmenting(None, {"methods": []})),
+        (asked.methods, make_augmenting(asked, I2B2, vectors.words)),
+    ):
+        assert methods is not None
+        options = RepresenterOptions(
+            "k-anonymous-invariance", neighbours=5, cluster_size=12, public=PublicRule(least=10**6), augment=methods
+        )
+        with pytest.raises(Seen):
+            train(workspace, PublicMaterial(notes, vectors, augmenting=augmenting), options)
+    plain, copied = seen
+    with_phi = len(plain.rows_with_phi())
+    assert (copied.sentences, len(copied.rows_with_phi())) == (plain.sentences + 3 * with_phi, 4 * with_phi)
+    with pytest.raises(ConfigurationError, match="give both"):
+        train(workspace, PublicMaterial(notes, vectors), options)
+
+
+def test_the_words_of_the_command_line_are_those_of_the_science() -> None:
+    assert (command_options.AUGMENTS, command_options.MOST_ALPHA) == (METHODS, MOST_ALPHA)
+    for command in (train_pool_head, train_representer):
+        assert {option.name: option.default for option in command.params}["alpha"] == ALPHA == Augmentation(()).alpha
+    assert TrainingOptions().alpha == ALPHA
 
 
 class TestCommands:
