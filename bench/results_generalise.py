@@ -9,7 +9,7 @@ import sys
 
 import torch
 
-from bench.generalise import recognisers, rotations
+from bench.generalise import phicon, recognisers, rotations
 from bench.results import record
 
 
@@ -33,18 +33,31 @@ def rotations_quick() -> None:
     record("generalise", rotations.measure(rotations.QUICK))
 
 
+def phicon_full() -> None:
+    """Augmentation at unseen hospitals, by part of the notes, by number of copies and by method; three seeds."""
+    record("generalise", phicon.measure(phicon.FULL))
+
+
+def phicon_quick() -> None:
+    """Some of the same for minutes, on training notes; prints, and records nothing."""
+    for entry in phicon.measure(phicon.QUICK):
+        print(f"{entry.value:8.4f}  {entry.interval}  {entry.measure}")
+
+
 PARTS = {
     "patterns": patterns,
     "certainties": certainties,
     "rotations": rotations_full,
     "rotations-quick": rotations_quick,
+    "phicon": phicon_full,
+    "phicon-quick": phicon_quick,
 }
 
 
 def main() -> None:
     """Measure the parts that the command line names, and record them."""
     torch.set_num_threads(1)
-    for part in sys.argv[1:] or ("patterns", "rotations"):
+    for part in sys.argv[1:] or ("patterns", "rotations", "phicon"):
         PARTS[part]()
 
 

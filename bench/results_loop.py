@@ -66,12 +66,16 @@ def vectors(name: str, texts: Callable[[], object], settings: FastTextSettings) 
 _MEASUREMENT = Acceptance("a measurement")
 
 
+ALONE = train_head.HeadOptions(hold_out=False, last_word=False, operating_points=False)
+
+
 def private_pipeline(
     material: train_repr.PublicMaterial,
     shared: dict[str, list[Document]],
     scheme: str,
     options: train_repr.RepresenterOptions,
     config: TaggingConfig,
+    head: train_head.HeadOptions = ALONE,
 ) -> Pipeline:
     """The whole loop: provider with public notes, sites with notes to share, pool, release.
 
@@ -81,6 +85,8 @@ def private_pipeline(
         scheme: name of the label scheme.
         options: of the representer.
         config: of the head.
+        head: what it learns from, and what follows it; by default a tagger alone that holds nothing back, like the models on raw notes that
+            it is compared with.
     """
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
@@ -109,10 +115,7 @@ def private_pipeline(
                 raise RuntimeError(
                     f"{site}: expected a share that is accepted, it is {decision.state}: {decision.reason}"
                 )
-        # The models on raw notes that it is compared with hold nothing back either, and are taggers alone.
-        train_head.train(
-            provider, config, train_head.HeadOptions(hold_out=False, last_word=False, operating_points=False)
-        )
+        train_head.train(provider, config, head)
         releases.publish_pipeline(provider, releases.Publishing(audited=False))
         user = site_workspace.create(root / "user", "user")
         _, pulled = site_pull.pull(user, str(provider.releases), fingerprint, acceptance=_MEASUREMENT)

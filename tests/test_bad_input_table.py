@@ -25,7 +25,7 @@ SPOKEN = "babad-bamag-bibaj-bimal-boban-bomar-bubat-bumaz"
 
 # No regular expression and no name of a class belongs into a message to a person.
 PROGRAMMER = re.compile(
-    r"\[\^|\[0-9|\[a-z|\\[dwsx]|\(\?|<class|\b(?!DocumentReference|DiagnosticReport|OperationOutcome|WebAnno)[A-Z][a-z]+(?:[A-Z][a-z]+)+\b|\b[A-Za-z]+Error\b|\bNone\b"
+    r"\[\^|\[0-9|\[a-z|\\[dwsx]|\(\?|<class|\b(?!DocumentReference|DiagnosticReport|OperationOutcome|WebAnno|WordNet)[A-Z][a-z]+(?:[A-Z][a-z]+)+\b|\b[A-Za-z]+Error\b|\bNone\b"
 )
 
 # command line, exit code, what its line says.
@@ -121,6 +121,21 @@ ROWS: list[tuple[str, int, str]] = [
     ("aggregator train-repr --corpus {notes} --resume --workspace {provider}", 20, "without --resume"),
     ("aggregator train-embeddings {notes} --resume --workspace {provider}", 20, "without --resume"),
     ("aggregator train-head --resume --epochs 0 --workspace {provider}", 2, "epochs"),
+    # Copies of sentences.
+    ("aggregator train-head --augment phi,nonsense --workspace {provider}", 2, "phi, context, recase"),
+    ("aggregator train-head --augment phi,phi --workspace {provider}", 2, "parted by commas"),
+    ("aggregator train-head --augment '' --workspace {provider}", 2, "parted by commas"),
+    ("aggregator train-head --augment context --workspace {provider}", 2, "--wordnet"),
+    ("aggregator train-head --augment context --wordnet {folder} --workspace {provider}", 2, "found none"),
+    ("aggregator train-head --augment phi --entities {text} --workspace {provider}", 2, "CATEGORY,entity"),
+    ("aggregator train-head --entities {text} --workspace {provider}", 2, "--augment phi"),
+    ("aggregator train-head --augment phi --alpha 17 --workspace {provider}", 2, "alpha"),
+    ("aggregator train-repr --corpus {notes} --augment recase --workspace {provider}", 2, "phi, context"),
+    (
+        "aggregator train-repr --corpus {notes} --procedure k-anonymous --augment phi --workspace {provider}",
+        2,
+        "would change nothing",
+    ),
     # Where releases come from.
     ("site-client pull {folder} --workspace {bare}", 30, "release repository"),
     ("site-client pull nothing --workspace {bare}", 30, "release repository"),

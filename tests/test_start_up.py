@@ -23,7 +23,7 @@ from aggregator.demo import demonstration
 from aggregator.registry.states import ShareState
 from aggregator.repository import tuf_keys
 from aggregator.training.defences import registry as defences
-from aggregator.training.influence import InfluenceMode
+from aggregator.training.judging.influence import InfluenceMode
 from command_line.commands import Computation
 from protocols.keys import rotation
 from protocols.release import repository

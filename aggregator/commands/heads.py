@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from aggregator.commands.options import DEFENCES, INFLUENCE, folder_option, resume_option
+from aggregator.commands.options import AUGMENTS, DEFENCES, INFLUENCE, augment_options, folder_option, resume_option
 from command_line.commands import Computation, examples, json_option, report, seed_option, warn
 from command_line.progress import progress_bar
 
 if TYPE_CHECKING:
-    from aggregator.training.comparison import Comparison
     from aggregator.training.head import HeadTraining, SiteScore
-    from aggregator.training.influence import Influence
+    from aggregator.training.judging.comparison import Comparison
+    from aggregator.training.judging.influence import Influence
 
 
 @click.command(
     "train-head",
     cls=Computation,
-    epilog=examples("aggregator train-head --epochs 20", "aggregator train-head --influence full --defence none"),
+    epilog=examples(
+        "aggregator train-head --epochs 20",
+        "aggregator train-head --influence full --defence none",
+        "aggregator train-head --augment phi,recase",
+    ),
 )
 @click.option("--epochs", default=20, show_default=True, type=click.IntRange(1), help="Passes over the pool.")
 @click.option("--site", "only", multiple=True, help="Only this site's shares; may be given several times.")
@@ -48,6 +52,11 @@ if TYPE_CHECKING:
     type=click.Choice(INFLUENCE),
     help="How what a site does to the others is measured: by a small head without each site, by one like the head, or not.",
 )
+@augment_options(
+    AUGMENTS,
+    "Altered copies to learn from: other PHI, other words around it, other casing",
+    "recase, where shares hold codes",
+)
 @resume_option
 @click.option(
     "--last-word/--no-last-word",
@@ -71,6 +80,10 @@ def train_pool_head(
     public: bool,
     defence: str,
     influence: str,
+    augment: tuple[str, ...] | None,
+    alpha: int,
+    entities: Path | None,
+    wordnet: Path | None,
     resume: bool,
     last_word: bool,
     operating_points: bool,
@@ -81,7 +94,8 @@ def train_pool_head(
     """Train the head on the pool."""
     from aggregator import workspace
     from aggregator.training import head as train_head
-    from aggregator.training.influence import InfluenceMode
+    from aggregator.training.augmenting import AugmentOptions
+    from aggregator.training.judging.influence import InfluenceMode
     from shared.training.tagging import TaggingConfig
 
     target = workspace.open_workspace(root)
@@ -93,6 +107,7 @@ def train_pool_head(
         influence=InfluenceMode(influence),
         last_word=last_word,
         operating_points=operating_points,
+        augment=AugmentOptions(augment, alpha, entities, wordnet),
     )
     with progress_bar(quiet=as_json) as bar:
         config = TaggingConfig(epochs=epochs, seed=seed)
@@ -112,6 +127,7 @@ def _pool_lines(trained: HeadTraining) -> list[str]:
     return [
         f"{trained.sentences} sentences, {trained.tokens} tokens in the pool"
         + (f"; {trained.left_out} accepted shares of another representer left out" if trained.left_out else ""),
+        _augment_line(trained.augment),
         f"defence {trained.defence}: the labels of {not_counted} tokens do not count",
         "held-out tenth of each site, token-binary; in brackets what the provider's own notes alone reach:",
         *(
@@ -121,6 +137,15 @@ def _pool_lines(trained: HeadTraining) -> list[str]:
         ),
         *_worth_lines(trained.scores),
     ]
+
+
+def _augment_line(told: Mapping[str, Any]) -> str:
+    if not told.get("methods"):
+        return "no copies of sentences"
+    alpha = told["alpha"]
+    return (
+        f"{alpha} of {alpha + 1} sentences of a pass are copies ({', '.join(told['methods'])}), made anew in every pass"
+    )
 
 
 def _worth_lines(scores: Sequence[SiteScore]) -> list[str]:

@@ -5,7 +5,9 @@ The words stand here, and not only with what they name, because help has to say 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -32,7 +34,11 @@ HOLDERS = 3
 DEFENCES = ("majority+cap", "none", "cap", "trim", "majority", "median")
 """Those of `aggregator.training.defences.registry`, the default first."""
 INFLUENCE = ("fast", "full", "none")
-"""Those of `aggregator.training.influence`, the default first."""
+"""Those of `aggregator.training.judging.influence`, the default first."""
+AUGMENTS = ("phi", "context", "recase")
+"""Those of `shared.augment.augmentation`."""
+MOST_ALPHA = 16
+"""That of `shared.augment.augmentation`."""
 PURPOSES = ("signing", "encryption")
 OVERLAP_DAYS, MAX_OVERLAP_DAYS = 30, 90
 """Those of `aggregator.provider_keys`, `aggregator.publishing.key_rotation` and `protocols.keys.rotation`."""
@@ -56,3 +62,63 @@ resume_option = click.option(
 )
 existing_path = click.Path(exists=True, path_type=Path)
 existing_file = click.Path(exists=True, path_type=Path, dir_okay=False)
+
+
+def _parse_augment(
+    methods: tuple[str, ...],
+) -> Callable[[click.Context, click.Parameter, str | None], tuple[str, ...] | None]:
+    """Reads some of a command's methods, parted by commas, or "none"."""
+
+    def parse(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[str, ...] | None:
+        if value is None:
+            return None
+        named = () if value == "none" else tuple(value.split(","))
+        if len(set(named)) < len(named) or not set(named) <= set(methods):
+            raise click.BadParameter(f"expected some of {', '.join(methods)}, parted by commas, or none, got {value!r}")
+        return named
+
+    return parse
+
+
+def augment_options(
+    methods: tuple[str, ...], what: str, default: str
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """What a command is told of augmented copies.
+
+    Args:
+        methods: that it has.
+        what: they are, as its help says.
+        default: in words.
+    """
+    options = (
+        click.option(
+            "--augment",
+            metavar=f"{','.join(methods)}|none",
+            callback=_parse_augment(methods),
+            help=f"{what} (default: {default}).",
+        ),
+        click.option(
+            "--alpha",
+            default=2,
+            show_default=True,
+            type=click.IntRange(1, MOST_ALPHA),
+            help="Copies for each sentence.",
+        ),
+        click.option(
+            "--entities",
+            type=existing_file,
+            help="For phi: CSV lines CATEGORY,entity that are drawn in the place of ours.",
+        ),
+        click.option(
+            "--wordnet",
+            type=click.Path(exists=True, file_okay=False, path_type=Path),
+            help="For context: folder of WordNet 3.0, or of NLTK's data.",
+        ),
+    )
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from aggregator.commands.options import AUDIT_PRESETS, PRESETS, PROCEDURES, existing_path, folder_option, resume_option
+from aggregator.commands.options import (
+    AUDIT_PRESETS,
+    AUGMENTS,
+    PRESETS,
+    PROCEDURES,
+    augment_options,
+    existing_path,
+    folder_option,
+    resume_option,
+)
 from command_line.commands import Computation, examples, json_option, report, seed_option, warn
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
@@ -167,6 +176,11 @@ def train_embeddings(
     type=click.Choice(PRESETS),
     help="How long it is trained, where it is.",
 )
+@augment_options(
+    AUGMENTS[:2],
+    "Altered copies of the public notes: other PHI, published in clear like that of the notes, or other words around it",
+    "none",
+)
 @click.option(
     "--audit",
     "audited",
@@ -194,6 +208,10 @@ def train_representer(
     neighbours: int,
     dim: int | None,
     preset: str,
+    augment: tuple[str, ...] | None,
+    alpha: int,
+    entities: Path | None,
+    wordnet: Path | None,
     audited: str | None,
     policy: Path | None,
     resume: bool,
@@ -206,6 +224,7 @@ def train_representer(
     from aggregator import workspace
     from aggregator.auditing import audit as audits
     from aggregator.training import representer as train_repr
+    from aggregator.training.augmenting import AugmentOptions, make_augmenting
     from command_line.notes import Notes, texts
     from shared.anonymity.names import default_names, read_names
     from shared.embeddings.files.read import read_vectors
@@ -226,10 +245,14 @@ def train_representer(
         hide_casing=hide_casing,
         dim=dim,
         preset=preset,
+        augment=augment or (),
+        alpha=alpha,
         seed=seed,
     )
+    asked = AugmentOptions(augment, alpha, entities, wordnet)
     lists = tuple(map(read_names, names)) or default_names(target.scheme.name)
-    material = train_repr.PublicMaterial(notes, vectors, texts(further), lists)
+    augmenting = make_augmenting(asked, target.scheme, vectors.words)
+    material = train_repr.PublicMaterial(notes, vectors, texts(further), lists, augmenting=augmenting)
     limits = load_policy(policy)
     with progress_bar(quiet=as_json) as bar:
         made = train_repr.train(target, material, options, bar.watch, resume=resume, tell=warn)

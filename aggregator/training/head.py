@@ -13,17 +13,19 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from aggregator.enrolled.shares import Share, accepted_shares
 from aggregator.errors import RegistryError
 from aggregator.publishing.head_record import RECORD, HeadOrigin, PooledShare
 from aggregator.publishing.releases import last_pipeline, release_representer, releases, representer_digest
-from aggregator.training.comparison import Comparison, compare_with_last
+from aggregator.training.augmenting import AugmentOptions, augmented_reading
 from aggregator.training.defences.defence import Defended, PoolMaterial
 from aggregator.training.defences.everything import Everything
 from aggregator.training.defences.registry import DEFAULT, find_defence
-from aggregator.training.influence import Influence, InfluenceMode, measure_influence, raise_alarms
-from aggregator.training.operating_points import can_be_measured, measure_points
+from aggregator.training.judging.comparison import Comparison, compare_with_last
+from aggregator.training.judging.influence import Influence, InfluenceMode, measure_influence, raise_alarms
+from aggregator.training.judging.operating_points import can_be_measured, measure_points
 from aggregator.training.plan import ALONE, HEAD, LAST, SCORES, has_alone, plan_head
 from aggregator.training.pool import PUBLIC, Pool
 from aggregator.training.unfinished import keep_unfinished
@@ -31,6 +33,8 @@ from aggregator.workspace import Workspace
 from foundation.files import write_text
 from foundation.folders import new_folder
 from foundation.reading import file_sha256
+from shared.constructions.augmented import AugmentedReading
+from shared.constructions.construction import Construction
 from shared.constructions.registry import load_construction
 from shared.labels import UNKNOWN_TAG
 from shared.pipeline.last_word import LastWordSettings
@@ -89,6 +93,7 @@ class HeadTraining:
         public: whether the provider's own notes were in the pool.
         redrawn: whether surrogates were drawn anew in each pass.
         scores: of each site; empty where nothing was held out.
+        augment: by what copies of sentences were made for it, and how many.
         defence: name of what kept a lying site from bending it.
         not_counted: tokens of each site whose label the defence did not count.
         influence: of each site on the others; None where it was not measured.
@@ -104,6 +109,7 @@ class HeadTraining:
     public: bool
     redrawn: bool
     scores: tuple[SiteScore, ...] = ()
+    augment: Mapping[str, Any] = field(default_factory=dict)
     defence: str = Everything.name
     not_counted: Mapping[str, int] = field(default_factory=dict)
     influence: Influence | None = None
@@ -120,6 +126,7 @@ class HeadTraining:
             "left_out": self.left_out,
             "public": self.public,
             "redrawn": self.redrawn,
+            "augment": dict(self.augment),
             "representer": self.origin.representer,
             "sites": [score.as_json() for score in self.scores],
             "defence": {"name": self.defence, "not_counted": dict(self.not_counted)},
@@ -141,6 +148,7 @@ class HeadOptions:
         influence: how the influence of sites is measured, where a tenth is held out.
         last_word: whether patterns, whole entities and further mentions follow the tagger in the release.
         operating_points: whether each hospital is left out once, to know what an unseen one is promised.
+        augment: what copies of sentences it learns from beside them; by default recased ones, where shares hold codes.
     """
 
     with_public: bool = True
@@ -150,6 +158,7 @@ class HeadOptions:
     influence: InfluenceMode = InfluenceMode.FAST
     last_word: bool = True
     operating_points: bool = True
+    augment: AugmentOptions = field(default_factory=AugmentOptions)
 
 
 def train(
@@ -177,11 +186,13 @@ def train(
     Raises:
         WorkspaceError: there is nothing to train on.
         RegistryError: a site that was asked for has no share of this representer.
-        ConfigurationError: no defence has such a name, or what was cut had other inputs.
+        ConfigurationError: no defence has such a name, sentences can't be augmented as asked, or what was cut had other inputs.
     """
     defence = find_defence(options.defence)
     shares, left_out = _usable_shares(workspace, options.sites)
-    inputs = _inputs(workspace, config, options, shares)
+    construction = load_construction(workspace.representer)
+    augmented, told = augmented_reading(options.augment, construction)
+    inputs = _inputs(workspace, config, options, shares) | {"augment": told}
     with ExitStack() as objects:
         kept = objects.enter_context(keep_unfinished(workspace, "train-head", inputs, resume=resume, tell=tell))
         payloads: dict[str, tuple[Path, ...]] = {}
@@ -190,7 +201,7 @@ def train(
             payloads[share.site] = (*payloads.get(share.site, ()), payload)
         if options.with_public and workspace.public_share.exists():
             payloads[PUBLIC] = (workspace.public_share,)
-        material = _material(workspace, config, payloads, options, kept)
+        material = _material(construction, config, payloads, options, kept, augmented)
         compared = last_pipeline(workspace) is not None
         promises = options.operating_points and can_be_measured(material)
         planned = plan_head(
@@ -206,10 +217,10 @@ def train(
             left_out,
             public=PUBLIC in payloads,
             redrawn=material.redraws,
+            augment=told,
             defence=defence.name,
             not_counted=defended.left_out,
         )
-        construction = load_construction(workspace.representer)
         settings = LastWordSettings(guess_vocabulary(construction.vectors.words)) if options.last_word else None
         if promises:
             points = measure_points(material, defence, construction, settings, phases.begin)
@@ -238,27 +249,28 @@ def _inputs(
         "shares": [share.digest for share in shares],
         "own notes": file_sha256(workspace.public_share) if public else None,
         **asdict(config),
-        **{name: value for name, value in asdict(options).items() if name != "sites"},
+        **{name: value for name, value in asdict(options).items() if name not in ("sites", "augment")},
     }
 
 
 def _material(
-    workspace: Workspace,
+    construction: Construction,
     config: TaggingConfig,
     payloads: Mapping[str, tuple[Path, ...]],
     options: HeadOptions,
     kept: Path,
+    augmented: AugmentedReading | None,
 ) -> PoolMaterial:
-    construction = load_construction(workspace.representer)
     return PoolMaterial(
         payloads,
-        len(workspace.scheme.tags),
+        len(construction.scheme.tags),
         config,
         False if options.hold_out else None,
         construction.redrawing(),
         construction.token_local,
         train_tagger,
         decoder=construction.decoding(),
+        augmented=augmented,
         kept=kept,
     )
 

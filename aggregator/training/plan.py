@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from aggregator.training.defences.defence import PoolMaterial
-from aggregator.training.influence import ALL_SITES, InfluenceMode, without
-from aggregator.training.operating_points import left_out, shortened
+from aggregator.training.judging.influence import ALL_SITES, InfluenceMode, without
+from aggregator.training.judging.operating_points import left_out, shortened
 from aggregator.training.pool import PUBLIC
 from shared.progress import Phase
 from shared.training.tagging import TaggingConfig

@@ -42,6 +42,14 @@ class Decoder(Protocol):
         ...
 
 
+class Augmented(Protocol):
+    """Reads codes for training: `shared.constructions.augmented.AugmentedReading`, or what stands in for it."""
+
+    def read_augmented(self, sentences: CodedSentences, generator: np.random.Generator) -> RaggedSentences:
+        """What a head gets of a pass over some sentences, under one draw; tags of which nobody knows stay so."""
+        ...
+
+
 _BLOCKS_HELD = 8
 # Of what is drawn where nothing is to be random: the same sentences are read alike whenever they are scored.
 _AS_ON_DISK = 0
@@ -75,6 +83,8 @@ class Pool:
         change: what training does to sentences before it sees them, anew in every pass; batches in the order of the disk
             are as the shares are.
         decoder: reads the codes of payloads that hold such; always, and anew in every pass.
+        augmented: reads codes in the decoder's place where batches come in random order, in training; batches in the order of the
+            disk are as the shares are.
         taken: what a training takes of some payloads; of the others it takes all.
 
     Raises:
@@ -88,6 +98,7 @@ class Pool:
         held_out: bool | None = None,
         change: Change | None = None,
         decoder: Decoder | None = None,
+        augmented: Augmented | None = None,
         taken: Mapping[Path, Taken] | None = None,
     ) -> None:
         self.payloads = tuple(payloads)
@@ -95,6 +106,7 @@ class Pool:
         self.held_out = held_out
         self.change = change
         self.decoder = decoder
+        self.augmented = augmented
         with ExitStack() as files:
             readers = [files.enter_context(open_payload(path)) for path in self.payloads]
             dims = {reader.dim for reader in readers}
@@ -106,7 +118,7 @@ class Pool:
             self._files = files.pop_all()
         self._pieces = [(reader, block) for reader in readers for block in range(reader.blocks)]
         self._width = dims.pop()
-        if (decoder is None) == (self._width == CODES):
+        if (decoder is None) == (self._width == CODES) or (decoder is None and augmented is not None):
             self._files.close()
             raise WorkspaceError(
                 "expected shares of the kind that the representer here makes, got others; ingest shares made with the representer "
@@ -150,7 +162,9 @@ class Pool:
         if generator is not None:
             pieces = [pieces[index] for index in generator.permutation(len(pieces))]
         for sentences in self._held_sentences(pieces, generator):
-            if self.decoder is not None:
+            if self.augmented is not None and generator is not None:
+                sentences = self.augmented.read_augmented(as_codes(sentences), generator)
+            elif self.decoder is not None:
                 draws = generator or np.random.default_rng(_AS_ON_DISK)
                 sentences = _change(sentences, partial(read_codes, self.decoder), draws)
             elif generator is not None and self.change is not None:

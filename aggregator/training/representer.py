@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from aggregator.training.augmenting import Augmenting
 from aggregator.training.unfinished import keep_unfinished
 from aggregator.workspace import Workspace
 from foundation.files import write_text
@@ -28,14 +29,14 @@ from shared.constructions.registry import find_procedure
 from shared.constructions.training import TrainingMaterial, TrainingOptions
 from shared.document import Document
 from shared.embeddings.vectors import WordVectors
-from shared.errors import TrainingError
+from shared.errors import ConfigurationError, TrainingError
 from shared.models.noise_source import PrivateNoise
 from shared.progress import Phase, Phases, Watch, unwatched
 from shared.sentences.codes import SharedCodes
 from shared.sentences.encoding import index_sentences
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.sharing import SharedSentences
-from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
+from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks
 from shared.text.tokens import Tokens
 
 _SENTENCES = 2048
@@ -82,6 +83,7 @@ class PublicMaterial:
         names: lists of names of people and places, each of one kind: surrogates are drawn from them, and a word on a
             list is shown as it is only if it is common and hardly ever has a capital. See `shared.anonymity.names`.
         public_lists: no other word is shown as it is; by default those by which hospitals check a release.
+        augmenting: makes copies of the notes, by the methods that the options name; what it draws PHI from is published in clear.
     """
 
     notes: Iterable[Document]
@@ -89,6 +91,7 @@ class PublicMaterial:
     texts: Iterable[str] = ()
     names: tuple[tuple[str, ...], ...] = ()
     public_lists: Sequence[PublicList] = field(default_factory=shipped_lists)
+    augmenting: Augmenting = field(default_factory=lambda: Augmenting(None, {"methods": []}))
 
 
 @dataclass(frozen=True)
@@ -155,7 +158,14 @@ def train(
         TrainingError: the notes have no token, or no PHI.
         ConfigurationError: the clusters cannot be as large, or their words as evenly used, as the options ask.
     """
-    inputs = {"word vectors": material.vectors.digest, "lists of names": _digest(material.names), **asdict(options)}
+    if set(options.augment) != set(material.augmenting.facts["methods"]):
+        raise ConfigurationError("expected what makes the copies that the options ask for, got another; give both")
+    inputs = {
+        "word vectors": material.vectors.digest,
+        "lists of names": _digest(material.names),
+        **asdict(options),
+        "augment": material.augmenting.facts,
+    }
     with keep_unfinished(workspace, "train-repr", inputs, resume=resume, tell=tell) as kept:
         phases = Phases((Phase(READ, 1), Phase(LEARN, 1, staged=True), Phase(WRITE, 1)), watch)
         made = _make(workspace, material, options, phases, kept / "checkpoint")
@@ -173,6 +183,8 @@ def _make(
     chunks = list(tokenised_chunks(notes, workspace.scheme))
     if not chunks:
         raise TrainingError("expected labelled public notes with at least one token, got none; check the corpus")
+    augmentation = material.augmenting.augmentation
+    copies = [] if augmentation is None else list(augmentation.copies(chunks, options.seed))
     trained = find_procedure(options.procedure).train(
         TrainingMaterial(
             chunks,
@@ -184,6 +196,7 @@ def _make(
             material.public_lists,
             np.repeat(np.arange(len(sentences)), sentences),
             kept,
+            copies,
         ),
         options,
         phases.begin(LEARN),
@@ -199,13 +212,20 @@ def _make(
         phi_tokens=int((source.tags > 0).sum()),
         embeddings=construction.vectors.digest,
         dim=construction.dim,
-        told=trained.record | construction.facts(),
+        told=trained.record | construction.facts() | _copied(material.augmenting, copies),
     )
     with new_folder(workspace.representer) as folder:
         construction.save(folder)
         write_text(folder / "training.json", json.dumps(made.as_json(), indent=1), private=False)
         write_public_share(source, construction, folder / "public.parquet")
     return made
+
+
+def _copied(augmenting: Augmenting, copies: Sequence[TokenisedSentences]) -> dict[str, object]:
+    """What the record says of copies; nothing where there are none."""
+    if augmenting.augmentation is None:
+        return {}
+    return {"augment": augmenting.facts | {"sentences": sum(chunk.sentences for chunk in copies)}}
 
 
 def _digest(names: Sequence[Sequence[str]]) -> str:

@@ -105,4 +105,4 @@ def _read_inputs(run: Path) -> dict[str, object] | None:
 
 
 def _software() -> dict[str, str]:
-    return {name: version(name) for name in ("deid-commons", "torch", "numpy", "gensim")}
+    return {name: version(name) for name in ("deid-commons", "torch", "numpy", "gensim", "Faker")}

@@ -28,7 +28,7 @@ from shared.models.token_local import TokenLocal
 from shared.sentences.codes import CodedSentences
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences
-from shared.text.casing import CASING_CLASSES, CASING_EXAMPLES, cased_like, casing_classes
+from shared.text.casing import CASING_CLASSES, CASING_EXAMPLES, casing_classes, spelled
 from shared.text.language import guess_vocabulary
 from shared.text.shape import RANKS, SHAPES, rank_marks, word_shapes
 
@@ -41,10 +41,9 @@ _LISTED = 1
 _REDRAWS = 3
 # Of hidden words in a note about so many are in no vocabulary: a head that never met one takes it for a name.
 _STRANGERS, _STRANGER_SHARE = 20_000, 0.25
-# Classes of the words with digits, and of what is neither: their letters say no more of how they are written.
-_WITHOUT_CASE = frozenset(
-    CASING_CLASSES.index(name) for name in ("numeric", "mainly numeric", "contains digit", "other")
-)
+# Classes of words with digits, and of those that the vocabulary has in small letters.
+_AS_THEY_ARE = frozenset(map(CASING_CLASSES.index, ("numeric", "mainly numeric", "contains digit", "all lower")))
+_WITH_DIGITS = frozenset(map(CASING_CLASSES.index, ("numeric", "mainly numeric", "contains digit")))
 
 
 def decoded_dim(representer: TokenLocal) -> int:
@@ -130,10 +129,10 @@ class Decoding:
             kind, cluster = int(casing[place]), int(clusters[place])
             if kind == _NUMERIC and written[place].isdecimal():
                 written[place] = f"{int(chance[1, place] * 10 ** len(written[place])):0{len(written[place])}d}"
-            elif kind not in _WITHOUT_CASE and cluster + 1 < len(starts) and starts[cluster] < starts[cluster + 1]:
+            elif kind not in _WITH_DIGITS and cluster + 1 < len(starts) and starts[cluster] < starts[cluster + 1]:
                 first, last = starts[cluster], starts[cluster + 1]
                 word = strangers[first + int(chance[1, place] * (last - first))]
-                written[place] = cased_like(word, str(CASING_EXAMPLES[kind]))
+                written[place] = spelled(word, kind)
 
     @cached_property
     def _strangers(self) -> tuple[list[str], list[int]]:
@@ -148,9 +147,9 @@ class Decoding:
         return [words[row] for row in order.tolist()], starts.tolist()
 
     def _written(self, ids: NDArray[np.int64], casing: NDArray[np.uint8]) -> list[str]:
-        words, examples = self.vectors.words, CASING_EXAMPLES.tolist()
+        words = self.vectors.words
         return [
-            words[row] if kind in _WITHOUT_CASE else cased_like(words[row], examples[kind])
+            words[row] if kind in _AS_THEY_ARE else spelled(words[row], kind)
             for row, kind in zip(ids.tolist(), casing.tolist(), strict=True)
         ]
 

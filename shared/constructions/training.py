@@ -45,6 +45,9 @@ class TrainingOptions:
         hide_casing: whether surrogates have a casing and punctuation of their own, so that those of labelled PHI do not travel.
         dim: d, size of the representation; None for the paper's 50 where it is learned, else for that of the word vectors.
         preset: one of PRESETS: how long a procedure is trained, where it is.
+        augment: how copies of the public notes are made that are learned from beside them, by methods of `shared.augment`; no word is
+            counted in them. Only for procedures that learn from sentences, or draw PHI from them.
+        alpha: so many copies of each sentence with PHI.
         public: when a word may be shown as it is; None for the rule of the procedure.
         seed: of the training.
 
@@ -62,6 +65,8 @@ class TrainingOptions:
     hide_casing: bool = False
     dim: int | None = None
     preset: str = "standard"
+    augment: tuple[str, ...] = ()
+    alpha: int = 2
     public: PublicRule | None = None
     seed: int = 0
 
@@ -95,6 +100,7 @@ class TrainingMaterial:
         notes: which note each sentence of the chunks is of, int64 `[sentences]`; None where nobody knows.
         cache: folder that keeps searches for neighbours; None searches anew.
         checkpoint: file that keeps a training between epochs, and one that was cut goes on by; None keeps nothing.
+        copies: augmented ones of sentences of the chunks, which PHI is drawn from and networks learn from, too.
     """
 
     chunks: Sequence[TokenisedSentences]
@@ -106,6 +112,12 @@ class TrainingMaterial:
     public_lists: Sequence[PublicList] = field(default_factory=shipped_lists)
     notes: NDArray[np.int64] | None = None
     checkpoint: Path | None = None
+    copies: Sequence[TokenisedSentences] = ()
+
+    @property
+    def with_copies(self) -> list[TokenisedSentences]:
+        """The sentences, then the copies."""
+        return [*self.chunks, *self.copies]
 
 
 @dataclass(frozen=True)
@@ -131,6 +143,7 @@ class Procedure:
         train: makes one.
         clusters: whether it has a k-anonymous vocabulary, so that it can keep a largest share.
         rule: when a word may be shown as it is, unless the provider says otherwise.
+        augments: which methods of augmentation change what it makes.
     """
 
     name: str
@@ -138,6 +151,7 @@ class Procedure:
     train: Callable[[TrainingMaterial, TrainingOptions, Progress], Trained]
     clusters: bool = False
     rule: PublicRule = _RULE
+    augments: tuple[str, ...] = ()
 
     def check(self, options: TrainingOptions) -> None:
         """Returns if this procedure can keep what the options ask.
@@ -148,6 +162,12 @@ class Procedure:
         if options.hide_casing and not self.makes.replaces_phi:
             raise ConfigurationError(
                 f"only surrogates can hide the casing of PHI, got {self.name!r}; choose one of the two"
+            )
+        if idle := [method for method in options.augment if method not in self.augments]:
+            raise ConfigurationError(
+                f"--augment {idle[0]}: expected what {self.name} learns from"
+                + (f" ({', '.join(self.augments)})" if self.augments else "")
+                + ", got what would change nothing of it; leave it out"
             )
         if options.max_share < 1 and not self.clusters:
             raise ConfigurationError(

@@ -69,6 +69,19 @@ def cased_like(word: str, model: str) -> str:
     return word
 
 
+def spelled(word: str, kind: int) -> str:
+    """A word of a vocabulary without casing, written in a casing class as far as it can be.
+
+    Args:
+        word: in small letters.
+        kind: the class.
+    """
+    if CASING_CLASSES[kind] == "other":
+        # "pH" and "mRNA"; what has no letters is of this class as it is.
+        return word[0] + word[1:].upper()
+    return cased_like(word, CASING_EXAMPLES[kind])
+
+
 class _Memory(dict[str, int]):
     """Classes of words seen before; emptied when full, since a text may be all different words."""
 

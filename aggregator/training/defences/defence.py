@@ -14,7 +14,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from aggregator.training.pool import Change, Decoder, Pool, Taken, read_blocks, read_codes
+from aggregator.training.pool import Augmented, Change, Decoder, Pool, Taken, read_blocks, read_codes
 from foundation.os_errors import map_os_errors
 from shared.progress import Progress, silent
 from shared.sentences.ragged import RaggedSentences, SentenceSource
@@ -58,6 +58,7 @@ class PoolMaterial:
         progress: called after every step.
         rate: chance that a sentence takes part in a pass, in (0, 1].
         decoder: as in `Pool`.
+        augmented: as in `Pool`; what is held out, and what a defence looks at, is as the shares are.
         kept: folder that keeps trainings between epochs; None keeps nothing.
     """
 
@@ -72,6 +73,7 @@ class PoolMaterial:
     progress: Progress = silent
     rate: float = 1.0
     decoder: Decoder | None = None
+    augmented: Augmented | None = None
     kept: Path | None = None
 
     def learn_from(self, pool: Pool, name: str, config: TaggingConfig | None = None) -> Tagger:
@@ -115,7 +117,14 @@ class PoolMaterial:
                 for path in self.files
             }
         files = self.files if paths is None else paths
-        return Pool(files, held_out=self.held_out, change=self.change, decoder=self.decoder, taken=chosen)
+        return Pool(
+            files,
+            held_out=self.held_out,
+            change=self.change,
+            decoder=self.decoder,
+            augmented=self.augmented,
+            taken=chosen,
+        )
 
     @property
     def redraws(self) -> bool:

@@ -47,4 +47,6 @@ def _train_surrogates(material: TrainingMaterial, options: TrainingOptions, prog
 
 K_ANONYMOUS = Procedure("k-anonymous", Coded, _train_k_anonymous, clusters=True)
 # Surrogates take the place of labelled PHI ahead of the vocabulary, so a word is not asked how often it is PHI.
-SURROGATES = Procedure("surrogates", CodedSurrogates, _train_surrogates, clusters=True, rule=PublicRule())
+SURROGATES = Procedure(
+    "surrogates", CodedSurrogates, _train_surrogates, clusters=True, rule=PublicRule(), augments=("phi",)
+)

@@ -16,4 +16,4 @@ RECIPES = Recipes(
     },
     train_representer,
 )
-DANN = Procedure("dann", NoisyRecurrent, partial(train_noisy, RECIPES))
+DANN = Procedure("dann", NoisyRecurrent, partial(train_noisy, RECIPES), augments=("phi", "context"))

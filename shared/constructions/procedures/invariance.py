@@ -16,4 +16,4 @@ RECIPES = Recipes(
     },
     train_representer,
 )
-INVARIANCE = Procedure("invariance", NoisyRecurrent, partial(train_noisy, RECIPES))
+INVARIANCE = Procedure("invariance", NoisyRecurrent, partial(train_noisy, RECIPES), augments=("phi", "context"))

@@ -53,4 +53,6 @@ def _train(material: TrainingMaterial, options: TrainingOptions, progress: Progr
     return Trained(made, record)
 
 
-K_ANONYMOUS_INVARIANCE = Procedure("k-anonymous-invariance", KAnonymousRecurrent, _train, clusters=True)
+K_ANONYMOUS_INVARIANCE = Procedure(
+    "k-anonymous-invariance", KAnonymousRecurrent, _train, clusters=True, augments=("phi", "context")
+)

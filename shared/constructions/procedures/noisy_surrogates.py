@@ -147,4 +147,6 @@ def public_sentences(draft: NoisySurrogates, material: TrainingMaterial, seed: i
     return RaggedSentences(draft.vectors_of(every), casing_classes(chunk.words), chunk.tags, chunk.lengths, ids)
 
 
-NOISY_SURROGATES = Procedure("noisy-surrogates", NoisySurrogates, _train, clusters=True, rule=PublicRule())
+NOISY_SURROGATES = Procedure(
+    "noisy-surrogates", NoisySurrogates, _train, clusters=True, rule=PublicRule(), augments=("phi",)
+)

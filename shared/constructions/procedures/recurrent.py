@@ -202,7 +202,7 @@ class Recipes(Generic[Config]):
         Raises:
             TrainingError: the notes have no PHI word, or the training diverged.
         """
-        source, words = index_sentences(material.chunks, vectors)
+        source, words = index_sentences(material.with_copies, vectors)
         generator = np.random.default_rng(options.seed)
         table = neighbour_table(
             source, words, Pseudonymiser(neighbours, options.neighbours), generator, cache=material.cache

@@ -198,7 +198,7 @@ def draw_bank(material: TrainingMaterial, options: TrainingOptions, vectors: Gen
         TrainingError: nothing is labelled.
     """
     return surrogate_bank(
-        material.chunks,
+        material.with_copies,
         hidden_names(material.names, vectors),
         hides_casing=options.hide_casing,
         public_lists=material.public_lists,
@@ -213,4 +213,6 @@ def _train(material: TrainingMaterial, options: TrainingOptions, progress: Progr
 
 
 # Surrogates take the place of labelled PHI ahead of the vocabulary, so a word is not asked how often it is PHI.
-SURROGATES_CENTRES = Procedure("surrogates-centres", Surrogates, _train, clusters=True, rule=PublicRule())
+SURROGATES_CENTRES = Procedure(
+    "surrogates-centres", Surrogates, _train, clusters=True, rule=PublicRule(), augments=("phi",)
+)

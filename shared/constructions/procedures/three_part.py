@@ -16,4 +16,4 @@ RECIPES = Recipes(
     },
     train_representer,
 )
-THREE_PART = Procedure("three-part", NoisyRecurrent, partial(train_noisy, RECIPES))
+THREE_PART = Procedure("three-part", NoisyRecurrent, partial(train_noisy, RECIPES), augments=("phi", "context"))

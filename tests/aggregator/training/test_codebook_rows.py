@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from aggregator.training.codebook_rows import Place, RowCounts, RowKeys, count_rows
+from aggregator.training.judging.row_findings import RowFindings, describe_contradictions, find_contradictions
 from aggregator.training.pool import PUBLIC, read_blocks
-from aggregator.training.row_findings import RowFindings, describe_contradictions, find_contradictions
 from shared.sentences.ragged import RaggedSentences
 from tests.aggregator.training.pools import DIM, LIAR, ROWS, SITES, write_pool
 

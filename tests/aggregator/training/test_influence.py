@@ -17,9 +17,15 @@ from aggregator import workspace as workspaces
 from aggregator.enrolled.alarms import list_alarms
 from aggregator.registry.states import AlarmKind
 from aggregator.training.defences.registry import find_defence
-from aggregator.training.influence import Influence, InfluenceMode, SiteInfluence, measure_influence, raise_alarms
+from aggregator.training.judging.influence import (
+    Influence,
+    InfluenceMode,
+    SiteInfluence,
+    measure_influence,
+    raise_alarms,
+)
+from aggregator.training.judging.recall import ALL, LEAST_TOKENS, RecallChange, compare_recall
 from aggregator.training.pool import Pool
-from aggregator.training.recall import ALL, LEAST_TOKENS, RecallChange, compare_recall
 from shared.sentences.ragged import Batch, SentenceSource
 from shared.taggers.tagger import Tagger
 from shared.training.tagging import TaggingConfig

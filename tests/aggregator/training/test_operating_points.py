@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from aggregator.training import operating_points
-from aggregator.training.operating_points import _counts, _Gold
+from aggregator.training.judging import operating_points
+from aggregator.training.judging.operating_points import _counts, _Gold
 from shared.constructions.registry import load_construction
 from shared.labels import UNKNOWN_TAG
 from shared.pipeline.operating_points import GRID, load_points

@@ -11,7 +11,7 @@ import pytest
 from aggregator import workspace as workspaces
 from aggregator.errors import WorkspaceError
 from aggregator.training import embeddings, head
-from aggregator.training.influence import InfluenceMode
+from aggregator.training.judging.influence import InfluenceMode
 from aggregator.training.representer import PublicMaterial, RepresenterOptions
 from aggregator.training.representer import train as train_representer
 from aggregator.training.unfinished import COMMANDS, keep_unfinished
@@ -82,7 +82,7 @@ def test_a_head_that_was_cut_ends_in_the_same_bits(phase: str, loop: Loop, unint
     assert head_of(opened, lambda name, *told: seen.append(name), resume=True) == uninterrupted
     assert not (loop.provider / "unfinished" / "train-head").exists()
     # Of four epochs of nine steps the first is read, and not learned again.
-    assert seen.count("head (1 of 7)") < 4 * 9
+    assert seen.count("head (1 of 10)") < 4 * 9
 
 
 def test_what_was_cut_does_not_go_on_with_other_inputs(loop: Loop) -> None:
@@ -208,7 +208,8 @@ def test_a_training_that_failed_ahead_of_its_first_checkpoint_leaves_nothing(wor
 def test_a_head_says_all_its_phases_at_once(loop: Loop) -> None:
     seen: dict[str, None] = {}
     head_of(workspaces.open_workspace(loop.provider), lambda name, *told: seen.setdefault(name))
-    names = ["head", "head of your own notes alone", "scores of each site", "influence, all sites"]
+    names = ["head", *(f"operating points, {site} left out" for site in ("(public notes)", "north", "south"))]
+    names += ["head of your own notes alone", "scores of each site", "influence, all sites"]
     names += ["influence, without north", "influence, without south", "the last release's head"]
-    assert list(seen) == [f"{name} ({number} of 7)" for number, name in enumerate(names, 1)]
+    assert list(seen) == [f"{name} ({number} of 10)" for number, name in enumerate(names, 1)]
     assert head.HeadOptions().influence == InfluenceMode.FAST

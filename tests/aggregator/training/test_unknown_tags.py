@@ -11,8 +11,8 @@ import torch
 
 from aggregator.training.codebook_rows import count_rows
 from aggregator.training.head import score_site
+from aggregator.training.judging.recall import compare_recall
 from aggregator.training.pool import Pool, read_blocks
-from aggregator.training.recall import compare_recall
 from protocols.payload.opening import SentenceBlock
 from shared.labels import UNKNOWN_TAG
 from shared.sentences.ragged import RaggedSentences

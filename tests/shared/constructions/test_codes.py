@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import torch
 
+from shared.anonymity.public_lists import on_public_lists
+from shared.anonymity.shipped_lists import lists_of
 from shared.anonymity.surrogates import SurrogateBank
 from shared.constructions.procedures.coded import Coded
 from shared.constructions.procedures.codes import CodedSurrogates
@@ -25,6 +27,7 @@ from shared.models.noise_source import PrivateNoise
 from shared.sentences.codes import CodedSentences
 from shared.sentences.encoding import index_sentences
 from shared.sentences.tokenised import TokenisedSentences
+from shared.text.casing import CASING_CLASSES
 from tests import constructions
 from tests.shared.embeddings.made import with_subwords
 
@@ -182,6 +185,35 @@ class TestWhatAHeadGets:
             assert set(seen) == ({told} if isinstance(told, str) else set(told) - set(COMMON))
             if not isinstance(told, str):
                 assert min(seen.values()) > 200 / len(told) / 3
+
+    def test_what_stands_for_a_cluster_may_be_a_word_that_the_vocabulary_lacks(self) -> None:
+        made = constructions.k_anonymous(vectors(), SCHEME)
+        count = 4000
+        hidden, shown = len(WORDS), int(made.vectors.ids(["fever"])[0])
+        small = CASING_CLASSES.index("all lower")
+        codes = np.array([hidden] * count + [shown], dtype=np.uint32)
+        coded = CodedSentences(
+            codes, np.full(count + 1, small, np.uint8), np.zeros(count + 1, np.uint8), np.array([count + 1])
+        )
+        words = made.decoding().draw_words(coded, np.random.default_rng(0)).words
+        assert words[-1] == "fever"
+        strange = [word for word in words if word not in WORDS]
+        assert all(on_public_lists(strange, lists_of(None)))
+        told = set(meaning(made, hidden))
+        assert {word for word in words[:-1] if word in WORDS} <= told
+        # Of what cluster a word is that nobody has listed, the release says; of this one there are some.
+        assert set(made.vectors.cluster(strange).tolist()) <= {0}
+        assert not strange or 0.2 < len(strange) / count < 0.3
+
+    def test_a_number_stands_for_others_of_as_many_digits(self) -> None:
+        made = constructions.k_anonymous(vectors(), SCHEME)
+        written = ["4821", "07"] * 200
+        kinds = np.full(400, CASING_CLASSES.index("numeric"), np.uint8)
+        read = written.copy()
+        made.decoding()._estrange(read, np.zeros(400, np.int64), kinds, np.random.default_rng(0))
+        assert [len(word) for word in read] == [len(word) for word in written]
+        assert all(word.isdecimal() for word in read)
+        assert 0.15 < sum(one != other for one, other in zip(read, written, strict=True)) / 400 < 0.3
 
     def test_labelled_phi_is_drawn_anew_of_its_category(self) -> None:
         made = surrogates()

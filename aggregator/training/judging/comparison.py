@@ -12,7 +12,7 @@ from pathlib import Path
 from aggregator.publishing.head_record import HEAD_FILES
 from aggregator.publishing.releases import last_pipeline
 from aggregator.training.defences.defence import PoolMaterial
-from aggregator.training.recall import RecallChange, compare_recall
+from aggregator.training.judging.recall import RecallChange, compare_recall
 from aggregator.workspace import Workspace
 from foundation.files import write_bytes
 from shared.taggers.registry import load_head

@@ -17,9 +17,9 @@ from aggregator.publishing.quality_gate import TOLERANCE
 from aggregator.registry.states import AlarmKind
 from aggregator.training.codebook_rows import count_rows
 from aggregator.training.defences.defence import Defence, PoolMaterial
+from aggregator.training.judging.recall import RecallChange, compare_recall
+from aggregator.training.judging.row_findings import RowFindings, describe_contradictions, find_contradictions
 from aggregator.training.pool import PUBLIC
-from aggregator.training.recall import RecallChange, compare_recall
-from aggregator.training.row_findings import RowFindings, describe_contradictions, find_contradictions
 from aggregator.workspace import Workspace
 from shared.labels import LabelScheme
 from shared.progress import Begin, in_no_phase

@@ -1,0 +1,285 @@
+"""PHICON (Yue and Zhou 2020) at hospitals that nobody has seen: its Tables 3 and 4 and its Figure 4, redone on `en_sites`.
+
+The paper trains NeuroNER on one corpus and tests on another. Here our tagger learns from the raw notes of four hospitals and reads the
+fifth, each in turn; a fraction is that of the notes of each. With copies and without a head has equally many steps, so what is
+gained is not gained by training longer; see `shared.augment.augmentation`. Beside the paper's two methods stands recasing.
+
+Last, the same of a pool of shares: the first of the four is the provider, the others share codes.
+
+The names of `en_sites` are in part those of Faker, of which ours are too, so "phi" is measured once more without Faker's.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from bench import corpora
+from bench.generalise.pool import SharedCodesSource, pooled_codes
+from bench.outcomes import load_or_measure
+from bench.privacy.worth.sides import Sides, recipe
+from bench.privacy.worth.sites import sides_of, unseen_by
+from bench.results import Entry
+from shared.augment.augmentation import Augmentation, AugmentedSource, Edit
+from shared.augment.context import Context
+from shared.augment.entities import entities_of
+from shared.augment.recasing import Recasing
+from shared.augment.wordnet import WordNet, read_wordnet
+from shared.constructions.procedures.codes import CodedSurrogates
+from shared.document import Document
+from shared.evaluation import binary_token_scores, match_corpora, strict_entity
+from shared.evaluation.hospital import evaluate_hospital
+from shared.labels import load_scheme
+from shared.pipeline.pipeline import Pipeline
+from shared.sentences.ragged import SentenceSource
+from shared.sentences.tokenised import tokenised_corpus
+from shared.training.tagging import train_tagger
+
+FRACTIONS = (20, 40, 60, 80, 100)
+ALPHAS = (1, 2, 3, 4)
+PAPER = ("phi", "context")
+_RESAMPLES = 1000
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What one head learns from.
+
+    Args:
+        methods: of augmentation; "own phi" is "phi" without the names of Faker.
+        fraction: of the notes, in percent.
+        alpha: copies for each sentence.
+        shares: whether it learns from shares of the hospitals, and not from their notes.
+    """
+
+    methods: tuple[str, ...]
+    fraction: int = 100
+    alpha: int = 2
+    shares: bool = False
+
+    @property
+    def name(self) -> str:
+        """For entries and for runs that are kept."""
+        how = f"{' + '.join(self.methods)}, alpha {self.alpha}" if self.methods else "no copies"
+        return f"{how}, {self.fraction}% of the notes"
+
+    @property
+    def learns_from(self) -> str:
+        """For entries."""
+        return "shares of three" if self.shares else "raw notes of four"
+
+    @property
+    def without(self) -> Choice:
+        """The same without copies."""
+        return Choice((), self.fraction, shares=self.shares)
+
+
+TABLE_3 = tuple(Choice(methods, fraction) for fraction in FRACTIONS for methods in ((), PAPER))
+FIGURE_4 = tuple(Choice(PAPER, 100, alpha) for alpha in ALPHAS)
+TABLE_4 = tuple(map(Choice, (("phi",), ("context",), PAPER, ("own phi",), ("recase",), (*PAPER, "recase"))))
+SHARED = tuple(Choice(methods, shares=True) for methods in ((), ("phi",), PAPER, ("recase",), ("phi", "recase")))
+CHOICES = tuple(dict.fromkeys((*TABLE_3, *FIGURE_4, *TABLE_4, *SHARED)))
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is trained.
+
+    Args:
+        part: of the command.
+        seeds: of each rotation.
+        steps: of each head, rounded to whole passes.
+        providers: of the rotations.
+        split: of the unseen hospital.
+        choices: of what heads learn from.
+    """
+
+    part: str
+    seeds: tuple[int, ...]
+    steps: int
+    providers: tuple[str, ...]
+    split: str
+    choices: tuple[Choice, ...]
+
+
+FULL = Effort("phicon", (1, 2, 3), 2000, corpora.SITES, "test", CHOICES)
+# Whoever tries something out looks at training notes, also of the hospital that is unseen.
+_TRIED = ((), ("phi",), ("context",), PAPER, ("recase",), (*PAPER, "recase"))
+QUICK = Effort("phicon-quick", (1,), 400, ("a",), "train", tuple(Choice(methods, 20) for methods in _TRIED))
+
+
+def measure(effort: Effort) -> list[Entry]:
+    """Train what is not there yet; the entries of all."""
+    runs: dict[Choice, list[dict[str, Any]]] = {choice: [] for choice in effort.choices}
+    for seed in effort.seeds:
+        for provider in effort.providers:
+            for choice in effort.choices:
+                named = f"{choice.learns_from}-{choice.name}".replace(" ", "")
+                name = f"{effort.part}-{provider}-{named}-{effort.steps}-{seed}"
+                runs[choice].append(
+                    load_or_measure(
+                        name,
+                        lambda choice=choice, provider=provider, seed=seed: _run(choice, provider, seed, effort),  # type: ignore[misc]
+                    )
+                )
+    return [entry for choice in effort.choices for entry in _entries(choice, runs, effort)]
+
+
+def _run(choice: Choice, provider: str, seed: int, effort: Effort) -> dict[str, object]:
+    """A head, and how it does at the unseen hospital."""
+    sides, construction = _sides(provider)
+    scheme = load_scheme(sides.scheme)
+    own, *others = _part_of(sides, choice.fraction, seed)
+    pooled = [note for notes in others for note in notes]
+    augmentation = Augmentation(tuple(map(_edit, choice.methods)), choice.alpha)
+    source: SentenceSource
+    if choice.shares:
+        codes = pooled_codes(construction, own, pooled)
+        source = SharedCodesSource(construction, codes, augmentation if choice.methods else None)
+    else:
+        source = AugmentedSource([tokenised_corpus([*own, *pooled], scheme)], construction.noise_free, augmentation)
+    head = train_tagger(source, len(scheme.tags), recipe(source.sentences, seed, effort.steps))
+    return _counts(Pipeline(construction, head), corpora.en_site(unseen_by(provider), effort.split))
+
+
+@cache
+def _sides(provider: str) -> tuple[Sides, CodedSurrogates]:
+    sides = sides_of(provider)
+    return sides, sides.construction
+
+
+def _part_of(sides: Sides, fraction: int, seed: int) -> list[list[Document]]:
+    """So many notes of each hospital, the provider first; a larger part holds every smaller one."""
+    chance = random.Random(seed)
+    parts = []
+    for own in (sides.provider, *sides.hospitals.values()):
+        shuffled = chance.sample(list(own), len(own))
+        parts.append(shuffled[: max(1, round(len(own) * fraction / 100))])
+    return parts
+
+
+def _edit(method: str) -> Edit:
+    scheme = load_scheme("i2b2_2014")
+    if method == "context":
+        return Context(_wordnet())
+    if method == "recase":
+        return Recasing()
+    return entities_of(scheme, with_faker=method == "phi")
+
+
+@cache
+def _wordnet() -> WordNet:
+    return read_wordnet(corpora.path("wordnet30"))
+
+
+def _counts(pipeline: Pipeline, notes: Sequence[Document]) -> dict[str, object]:
+    """Of every note: tokens and entities as true, false and missed, entities hidden of all; and hidden of all by category."""
+    pairs = match_corpora(notes, pipeline.annotate(notes))
+    hidden = [evaluate_hospital([pair]).recall.spans for pair in pairs]
+    return {
+        "tokens": np.asarray(binary_token_scores(pairs).by_document).tolist(),
+        "entities": np.asarray(strict_entity(pairs).by_document).tolist(),
+        "hidden": [[one.hits, one.total] for one in hidden],
+        "by_type": {name: [one.spans.hits, one.spans.total] for name, one in evaluate_hospital(pairs).per_type.items()},
+    }
+
+
+def _f1(counts: Any) -> float:
+    true, false, missed = np.sum(counts, axis=0)
+    return float(2 * true / max(2 * true + false + missed, 1))
+
+
+def _precision(counts: Any) -> float:
+    true, false, _ = np.sum(counts, axis=0)
+    return float(true / max(true + false, 1))
+
+
+def _recall(counts: Any) -> float:
+    true, _, missed = np.sum(counts, axis=0)
+    return float(true / max(true + missed, 1))
+
+
+def _share(counts: Any) -> float:
+    hits, total = np.sum(counts, axis=0)
+    return float(hits / max(total, 1))
+
+
+# The paper's measure first.
+_MEASURES = (
+    ("token-binary F1", "tokens", _f1, "F1"),
+    ("token precision", "tokens", _precision, "precision"),
+    ("token recall", "tokens", _recall, "recall"),
+    ("strict F1", "entities", _f1, "F1"),
+    ("entities hidden whole", "hidden", _share, "of entities"),
+)
+
+
+def _entries(choice: Choice, runs: Mapping[Choice, Sequence[Mapping[str, Any]]], effort: Effort) -> list[Entry]:
+    """The figures of a choice, and what it gains over the same without copies."""
+    own, without = runs[choice], runs.get(choice.without, [])
+    note = f"mean of {len(own)} runs of {len(effort.providers)} rotations; interval over documents"
+    entries = []
+    for measure, key, figure, unit in _MEASURES:
+        told = f"{measure}, {choice.learns_from}, {choice.name}, {effort.steps} steps"
+        sides = [[np.array(run[key], dtype=np.int64) for run in side] for side in (own, without)]
+        value, *others = [statistics.fmean(map(figure, side)) for side in sides if side]
+        more = f"{note}; by category: {_by_category(own)}" if key == "hidden" else note
+        made = _Made(effort, unit, more, ", ".join(sorted({run["commit"] for run in own})))
+        entries.append(made.entry(f"unseen hospital, {told}", value, _interval(sides[:1], figure)))
+        if choice.methods and others:
+            asked = 0.0 if choice in TABLE_3 and measure in ("token-binary F1", "entities hidden whole") else None
+            made = replace(made, note=f"less the same without copies; {note}, the same ones on both sides")
+            entries.append(
+                made.entry(f"unseen hospital, gain in {told}", value - others[0], _interval(sides, figure), asked)
+            )
+    return entries
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What the entries of one figure have in common."""
+
+    effort: Effort
+    unit: str
+    note: str
+    commits: str
+
+    def entry(self, measure: str, value: float, interval: tuple[float, float], target: float | None = None) -> Entry:
+        effort = self.effort
+        return Entry(
+            measure,
+            round(value, 4),
+            target,
+            "" if target is None else ">=",
+            self.unit,
+            interval,
+            len(effort.seeds),
+            f"en_sites/{effort.split}",
+            f"python -m bench.results_generalise {effort.part}",
+            self.note,
+            self.commits,
+        )
+
+
+def _by_category(runs: Sequence[Mapping[str, Any]]) -> str:
+    names = sorted({name for run in runs for name in run["by_type"]})
+    sums = {name: np.sum([run["by_type"].get(name, [0, 0]) for run in runs], axis=0) for name in names}
+    return ", ".join(f"{name} {hits / total:.2f}" for name, (hits, total) in sums.items())
+
+
+def _interval(sides: Sequence[Sequence[Any]], figure: Any) -> tuple[float, float]:
+    """Of the mean over runs, or of the first side's less the second's, over documents that are drawn for all sides together."""
+    chance = np.random.default_rng(0)
+    drawn = []
+    for _ in range(_RESAMPLES):
+        chosen = [chance.integers(len(run), size=len(run)) for run in sides[0]]
+        means = [statistics.fmean(figure(run[rows]) for run, rows in zip(side, chosen, strict=True)) for side in sides]
+        drawn.append(means[0] - (means[1] if len(means) > 1 else 0.0))
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    return round(float(low), 4), round(float(high), 4)

@@ -1,0 +1,73 @@
+"""A provider's pool in memory: its own notes and the shares of hospitals as codes, read anew in every pass, as `train-head` reads them.
+
+It leaves out what changes nothing of a code: files, seals, the defence, what is held out. So a head of a rotation takes a minute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shared.augment.augmentation import Augmentation
+from shared.constructions.augmented import AugmentedReading
+from shared.constructions.procedures.codes import CodedSurrogates
+from shared.document import Document
+from shared.models.noise_source import PrivateNoise
+from shared.sentences.codes import CodedSentences
+from shared.sentences.encoding import index_sentences
+from shared.sentences.ragged import Batch
+from shared.sentences.tokenised import tokenised_corpus
+
+
+@dataclass(frozen=True)
+class SharedCodesSource:
+    """What a head is trained on, as a SentenceSource.
+
+    Args:
+        construction: that made the codes.
+        codes: of all.
+        augmentation: of which sentences there are copies; None for none.
+    """
+
+    construction: CodedSurrogates
+    codes: CodedSentences
+    augmentation: Augmentation | None = None
+
+    @property
+    def dim(self) -> int:
+        """See SentenceSource."""
+        return self.construction.dim
+
+    @property
+    def sentences(self) -> int:
+        """See SentenceSource."""
+        return self.codes.sentences
+
+    def batches(self, size: int, generator: np.random.Generator | None = None) -> Iterator[Batch]:
+        """See SentenceSource."""
+        decoding = self.construction.decoding()
+        draws = np.random.default_rng(0) if generator is None else generator
+        if self.augmentation is None or generator is None:
+            read = decoding.read_codes(self.codes, draws)
+        else:
+            read = AugmentedReading(decoding, self.augmentation).read_augmented(self.codes, draws)
+        yield from read.batches(size, generator)
+
+
+def pooled_codes(construction: CodedSurrogates, own: Sequence[Document], shared: Sequence[Document]) -> CodedSentences:
+    """The codes of a pool.
+
+    Args:
+        construction: of the release.
+        own: labelled notes of the provider, whose words are public.
+        shared: labelled notes of hospitals.
+    """
+    noise = PrivateNoise()
+    source, _ = index_sentences([tokenised_corpus(own, construction.scheme)], construction.vectors)
+    chunk = construction.with_public_lengths(tokenised_corpus(shared, construction.scheme), noise)
+    pieces = construction.share_public_sentences(source, noise), construction.rehearse_codes(chunk, noise)
+    return CodedSentences(
+        *(np.concatenate([getattr(piece, name) for piece in pieces]) for name in ("codes", "casing", "tags", "lengths"))
+    )
