@@ -41,7 +41,7 @@ from shared.pipeline.last_word import LastWordSettings
 from shared.pipeline.operating_points import OperatingPoints
 from shared.progress import Phases, Progress, Watch, unwatched
 from shared.taggers.registry import save_head
-from shared.taggers.tagger import Tagger
+from shared.taggers.tagger import Tagger, TaggerConfig
 from shared.text.language import guess_vocabulary
 from shared.training.tagging import TaggingConfig, train_tagger
 
@@ -149,6 +149,7 @@ class HeadOptions:
         last_word: whether patterns, whole entities and further mentions follow the tagger in the release.
         operating_points: whether each hospital is left out once, to know what an unseen one is promised.
         augment: what copies of sentences it learns from beside them; by default recased ones, where shares hold codes.
+        shape: of the network; None for the paper's, with all that there is for a token.
     """
 
     with_public: bool = True
@@ -159,6 +160,7 @@ class HeadOptions:
     last_word: bool = True
     operating_points: bool = True
     augment: AugmentOptions = field(default_factory=AugmentOptions)
+    shape: TaggerConfig | None = None
 
 
 def train(
@@ -269,6 +271,7 @@ def _material(
         construction.redrawing(),
         construction.token_local,
         train_tagger,
+        options.shape,
         decoder=construction.decoding(),
         augmented=augmented,
         kept=kept,
