@@ -224,6 +224,7 @@ def world(built_loop: Loop, tmp_path_factory: pytest.TempPathFactory) -> dict[st
         "word": b"PK\3\4\0\0",
         "latin": "Se\u00f1ora Marchbanks".encode("latin-1"),
         "empty": b"",
+        "torn": b"deid-commons fragments\n{",
         "nothing": b"",
         "table": b"id,note\n1,Seen\n",
         "parquet": b"PAR1" + bytes(40),

@@ -17,7 +17,6 @@ from bench.results import Entry
 from bench.workbench.identifiers import PAPER, Identifiers, count_in_fragments, count_in_notes
 from bench.workbench.linking import Linked, Notes, link_lines, link_phrases
 from protocols.share.fragments import LEAST_NOTES
-from shared.anonymity.public_lists import on_public_lists
 from shared.anonymity.shipped_lists import shipped_lists
 from shared.document import Document
 from shared.labels import load_scheme
@@ -27,6 +26,7 @@ from site_client.fragments.careful import CarefulFinder
 from site_client.fragments.counting import Copies, Owned, PhraseCounts
 from site_client.fragments.joining import join_phrases
 from site_client.fragments.parser import load_parser
+from site_client.fragments.words import may_stand
 
 COMMAND = "python -m bench.results_workbench fragments"
 DATA = "en_sites, all notes of the five hospitals"
@@ -113,15 +113,14 @@ def cut(notes: Sequence[Document], least: int = LEAST_NOTES, *, public: bool = T
     Args:
         notes: with the labels that the program may see.
         least: notes that a phrase stands in.
-        public: whether words have to be on public lists.
+        public: whether words have to be public, and none an occupation.
     """
     lists, copies = shipped_lists(), _RememberedCopies()
 
-    def are_public(words: Sequence[str]) -> Sequence[bool]:
-        found: list[bool] = on_public_lists(words, lists).tolist()
-        return found if public else [True] * len(words)
+    def allowed(words: Sequence[str]) -> Sequence[bool]:
+        return may_stand(words, lists) if public else [True] * len(words)
 
-    counts = PhraseCounts(load_parser(), are_public, least, random.Random(0), copies)
+    counts = PhraseCounts(load_parser(), allowed, least, random.Random(0), copies)
     for note in CarefulFinder(load_scheme("i2b2_2014"), None, nobody_knows).find(notes):
         counts.add(note)
     return Cut(join_phrases(counts.kept(), random.Random(1)), copies.notes)

@@ -7,23 +7,19 @@ sentences of an earlier one. A phrase that touches PHI in any note, as a label o
 from __future__ import annotations
 
 import random
-import tomllib
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 
 import numpy as np
 
-from foundation.reading import read_text
 from protocols.share.fragments import LEAST_WORDS, MOST_WORDS
 from shared.document import Annotation, Document
 from shared.text.tokens import Tokens, tokenise
 from site_client.fragments.phrases import Kind, Phrase, ShallowParser, find_phrases
 
 Key = tuple[Kind, str]
-ArePublicWords = Callable[[Sequence[str]], Sequence[bool]]
+MayStand = Callable[[Sequence[str]], Sequence[bool]]
 # A note of which a larger part stands in sentences of an earlier one is that one again.
 _COPIED = 0.5
 # Shorter sentences stand in notes of different patients by chance.
@@ -116,20 +112,20 @@ class PhraseCounts:
 
     Args:
         parser: of the language.
-        are_public: which words name nobody, as the hospital's own lists say.
+        may_stand: which words may stand in what leaves, see `site_client.fragments.words`.
         least: patients, or notes, that a phrase must stand in.
         chance: draws the owner of a phrase; the operating system's, but in measurements.
         copies: which notes are one.
     """
 
     def __init__(
-        self, parser: ShallowParser, are_public: ArePublicWords, least: int, chance: random.Random, copies: Copies
+        self, parser: ShallowParser, may_stand: MayStand, least: int, chance: random.Random, copies: Copies
     ) -> None:
-        self._parser, self._are_public, self._least = parser, are_public, least
+        self._parser, self._may_stand, self._least = parser, may_stand, least
         self._chance, self._copies = chance, copies
         self._uses: dict[Key, _Use] = {}
         self._touched: set[str] = set()
-        self._public: dict[str, bool] = {}
+        self._allowed: dict[str, bool] = {}
         self.notes = 0
 
     @property
@@ -144,7 +140,7 @@ class PhraseCounts:
         self.notes += 1
         phrases = list(find_phrases(note.text, self._parser, tokens))
         touched = list(_around(tokens, note.annotations))
-        self._learn_public({word for text in (*touched, *(one.text for one in phrases)) for word in text.split(" ")})
+        self._learn({word for text in (*touched, *(one.text for one in phrases)) for word in text.split(" ")})
         self._touched.update(filter(self._may_leave, touched))
         for phrase in phrases:
             if not touches(phrase, note.annotations) and self._may_leave(phrase.text):
@@ -183,12 +179,12 @@ class PhraseCounts:
             use.owner = owner
 
     def _may_leave(self, text: str) -> bool:
-        return all(self._public[word] and word not in _occupations() for word in text.split(" "))
+        return all(self._allowed[word] for word in text.split(" "))
 
-    def _learn_public(self, words: set[str]) -> None:
-        new = sorted(words - self._public.keys())
+    def _learn(self, words: set[str]) -> None:
+        new = sorted(words - self._allowed.keys())
         if new:
-            self._public.update(zip(new, map(bool, self._are_public(new)), strict=True))
+            self._allowed.update(zip(new, map(bool, self._may_stand(new)), strict=True))
 
 
 def _around(tokens: Tokens, spans: Sequence[Annotation]) -> Iterator[str]:
@@ -208,12 +204,6 @@ def _around(tokens: Tokens, spans: Sequence[Annotation]) -> Iterator[str]:
                 run = words[place : place + size]
                 if all(map(str.isalpha, run)):
                     yield " ".join(run)
-
-
-@cache
-def _occupations() -> frozenset[str]:
-    text = read_text(Path(__file__).with_name("occupations.toml"))
-    return frozenset(tomllib.loads(text)["words"].split())
 
 
 def touches(phrase: Phrase, spans: Sequence[Annotation]) -> bool:

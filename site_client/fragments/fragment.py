@@ -25,7 +25,6 @@ from protocols.share.fragments import (
     fragment_body,
     fragment_bytes,
 )
-from shared.anonymity.public_lists import on_public_lists
 from shared.document import Document
 from shared.errors import ConfigurationError, CorpusError
 from shared.pipeline.pipeline import load_pipeline
@@ -43,6 +42,7 @@ from site_client.fragments.parser import (
     require_english_pipeline,
 )
 from site_client.fragments.store import Draft, next_number, note_digests, read_gone, save_draft
+from site_client.fragments.words import may_stand
 from site_client.policy.enforcing import Step, judge_release, require_kept
 from site_client.policy.examining import public_lists
 from site_client.workspace import Workspace
@@ -144,7 +144,7 @@ def make_fragments(
     chance = secrets.SystemRandom()
     counts = PhraseCounts(
         parser,
-        lambda words: on_public_lists(words, lists).tolist(),
+        lambda words: may_stand(words, lists),
         choice.least,
         chance,
         Copies(choice.patients or {}),
