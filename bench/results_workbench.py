@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 
+import torch
+
 from bench.results import record
-from bench.workbench import fragments
+from bench.workbench import fragments, worth
 
 
 def fragments_full() -> None:
@@ -13,7 +15,13 @@ def fragments_full() -> None:
     record("workbench", fragments.measure())
 
 
-PARTS = {"fragments": fragments_full}
+def fragments_tasks() -> None:
+    """What models lose that learn from phrases, or from sentences behind noise, instead of whole notes."""
+    torch.set_num_threads(1)
+    record("workbench", worth.measure())
+
+
+PARTS = {"fragments": fragments_full, "fragments-tasks": fragments_tasks}
 
 
 def main() -> None:
