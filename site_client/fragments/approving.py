@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from foundation.files import write_bytes
+from foundation.locks import lock_folder
 from foundation.reading import file_sha256
 from protocols.canonical import Json
 from protocols.errors import UnknownSignerError
@@ -79,10 +80,19 @@ def approve_fragments(workspace: Workspace, path: Path, approver: str) -> Approv
     judgement = judge_release(workspace, manifest.release)
     require_allowed(judgement.policy)
     require_kept(workspace, judgement, Step.DEID)
-    _require_as_made(workspace, path, fragments)
     data = fragment_bytes(manifest, body, workspace.key())
+    # Of two drafts of the same notes that are approved at once, one comes second.
+    with lock_folder(workspace.root):
+        _require_as_made(workspace, path, fragments)
+        _keep(workspace, data, manifest, judgement.policy.digest, name)
+    write_bytes(path, data)
+    return Approved(manifest, before=False)
+
+
+def _keep(workspace: Workspace, data: bytes, manifest: FragmentManifest, policy: str, approver: str) -> None:
+    """The copy in the store, and the entry of the ledger, by which it counts."""
     # The copy first: one that the ledger does not know counts for nothing, one that it knows has to be there.
-    write_bytes(kept, data)
+    write_bytes(approved_path(workspace, manifest.number), data)
     details: dict[str, Json] = {
         "number": manifest.number,
         "file_sha256": hashlib.sha256(data).hexdigest(),
@@ -90,12 +100,10 @@ def approve_fragments(workspace: Workspace, path: Path, approver: str) -> Approv
         "lines": manifest.lines,
         "least_notes": manifest.least_notes,
         "release": manifest.release,
-        "policy_sha256": judgement.policy.digest,
-        "approver": name,
+        "policy_sha256": policy,
+        "approver": approver,
     }
     ledger.record(workspace, Event.FRAGMENTS_APPROVED, details)
-    write_bytes(path, data)
-    return Approved(manifest, before=False)
 
 
 def _again(workspace: Workspace, path: Path, fragments: Fragments, kept: Path) -> Approved:
