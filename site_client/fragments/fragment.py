@@ -31,8 +31,9 @@ from shared.pipeline.pipeline import load_pipeline
 from shared.progress import Progress, silent
 from site_client.errors import PolicyError
 from site_client.fragments.allowed import require_allowed
+from site_client.fragments.approving import read_own
 from site_client.fragments.careful import CarefulFinder
-from site_client.fragments.counting import Copies, PhraseCounts
+from site_client.fragments.counting import Copies, Owned, PhraseCounts
 from site_client.fragments.joining import join_phrases, texts_of
 from site_client.fragments.parser import (
     LANGUAGE,
@@ -41,10 +42,11 @@ from site_client.fragments.parser import (
     require_english,
     require_english_pipeline,
 )
-from site_client.fragments.store import Draft, next_number, note_digests, read_gone, save_draft
+from site_client.fragments.store import Draft, Gone, next_number, note_digests, read_gone, save_draft
 from site_client.fragments.words import may_stand
 from site_client.policy.enforcing import Step, judge_release, require_kept
 from site_client.policy.examining import public_lists
+from site_client.sharing.known_notes import DigestKey
 from site_client.workspace import Workspace
 
 
@@ -126,55 +128,31 @@ def make_fragments(
         CorpusError: no phrase stands in enough notes.
         WorkspaceError, ProtocolError, StorageError: see there; nothing was written.
     """
-    if out.exists() and not are_fragments(out):
-        raise ConfigurationError(
-            f"{out.name}: expected a new file, found one that is no draft of fragments; choose another"
-        )
+    _require_replaceable(workspace, out)
     release, provider = workspace.pipeline_release(), workspace.pinned_provider()
     judgement = judge_release(workspace, release.digest)
     require_allowed(judgement.policy)
     require_kept(workspace, judgement, Step.DEID)
-    parser, digests, gone = load_parser(), note_digests(workspace), read_gone(workspace)
-    pipeline = load_pipeline(release.folder)
-    require_english_pipeline(
-        None if pipeline.stated is None else pipeline.stated.language, pipeline.encoder.vectors.words
-    )
-    lists = public_lists(workspace, judgement.policy)
+    parser, gone, tally, known = load_parser(), read_gone(workspace), Tally(), set[bytes]()
+    pipeline, lists = load_pipeline(release.folder), public_lists(workspace, judgement.policy)
+    language = None if pipeline.stated is None else pipeline.stated.language
+    require_english_pipeline(language, pipeline.encoder.vectors.words)
     # What it draws protects notes, so it is not to be drawn again.
     chance = secrets.SystemRandom()
     counts = PhraseCounts(
-        parser,
-        lambda words: may_stand(words, lists),
-        choice.least,
-        chance,
-        Copies(choice.patients or {}),
+        parser, lambda words: may_stand(words, lists), choice.least, chance, Copies(choice.patients or {})
     )
-    tally, known = Tally(), set[bytes]()
-
-    def admitted() -> Iterator[Document]:
-        for document in require_english(_with_patients(documents, choice.patients)):
-            digest = digests.note(document.text)
-            if digest in gone.notes:
-                tally.gone += 1
-            elif is_foreign(document):
-                tally.foreign += 1
-            elif digest not in known:
-                known.add(digest)
-                yield document
-
-    for note in CarefulFinder(pipeline.encoder.scheme, pipeline, pipeline.encoder.are_public).find(admitted()):
+    admitted = _admitted(documents, choice, note_digests(workspace), gone, tally, known)
+    for note in CarefulFinder(pipeline.encoder.scheme, pipeline, pipeline.encoder.are_public).find(admitted):
         counts.add(note)
         progress("notes", counts.notes, 0)
     tally.counted, tally.owners = counts.notes, counts.owners
     _require_enough(tally, max(choice.least, judgement.policy.least_new_notes), gone.numbers)
-    kept = counts.kept(choice.left_out)
-    new = [one for one in kept if one.text not in gone.phrases]
-    tally.phrases, tally.earlier = len(new), len(kept) - len(new)
-    lines = texts_of(join_phrases(new, chance))
+    lines = texts_of(join_phrases(_new_phrases(counts, choice, gone, tally), chance))
     if not lines:
         raise CorpusError(
-            f"expected phrases that at least {choice.least} notes have, got too few for a line ({len(new)} new ones); nothing was written: "
-            "wait until there are more notes"
+            f"expected phrases that at least {choice.least} notes have, got too few for a line ({tally.phrases} new ones); nothing was "
+            "written: wait until there are more notes"
         )
     stated = _Stated(provider.signing_key.key_id, release.digest, parser.name)
     manifest = _write(workspace, out, lines, choice, stated, frozenset(known))
@@ -189,6 +167,37 @@ def read_left_out(path: Path) -> tuple[str, ...]:
     """
     lines = (" ".join(line.lower().split()) for line in read_text(path).splitlines())
     return tuple(line for line in lines if line)
+
+
+def _require_replaceable(workspace: Workspace, out: Path) -> None:
+    """Returns if nothing is lost where a draft is written."""
+    if out.exists() and not (are_fragments(out) and read_own(workspace, out)[0].key is None):
+        raise ConfigurationError(
+            f"{out.name}: expected a new file, found one that is no draft of fragments; choose another"
+        )
+
+
+def _admitted(
+    documents: Iterable[Document], choice: Choice, digests: DigestKey, gone: Gone, tally: Tally, known: set[bytes]
+) -> Iterator[Document]:
+    """Notes that are new, in English, and not the same text as one before; `known` is filled with their digests."""
+    for document in require_english(_with_patients(documents, choice.patients)):
+        digest = digests.note(document.text)
+        if digest in gone.notes:
+            tally.gone += 1
+        elif is_foreign(document):
+            tally.foreign += 1
+        elif digest not in known:
+            known.add(digest)
+            yield document
+
+
+def _new_phrases(counts: PhraseCounts, choice: Choice, gone: Gone, tally: Tally) -> list[Owned]:
+    """What may leave and has not left before."""
+    kept = counts.kept(choice.left_out)
+    new = [one for one in kept if one.text not in gone.phrases]
+    tally.phrases, tally.earlier = len(new), len(kept) - len(new)
+    return new
 
 
 def _with_patients(documents: Iterable[Document], patients: Mapping[str, str] | None) -> Iterator[Document]:

@@ -228,6 +228,18 @@ def test_notes_are_not_overwritten(open_house: House) -> None:
     assert kept.read_text() == "a note"
 
 
+def test_what_was_approved_is_not_overwritten(open_house: House) -> None:
+    done(open_house.fragment())
+    done(open_house.fragment())
+    done(open_house.approve())
+    more = write_notes(open_house.loop.root / "others", list(tiny_notes(60, 11, "others")))
+    stored = open_house.root / "fragments" / "0002.fragments"
+    for taken in (open_house.out, stored):
+        before = taken.read_bytes()
+        refused(open_house.fragment(notes=more, out=taken), 2, "no draft")
+        assert taken.read_bytes() == before
+
+
 def test_other_languages_are_refused(open_house: House) -> None:
     spanish = "La paciente acude por dolor en el pecho y fiebre desde hace unos días, sin otros síntomas que los de la gripe. "
     notes = open_house.loop.root / "es.jsonl"
