@@ -54,6 +54,10 @@ class Fields:
         check_range(value, least, most, f"{self.place}, {key}")
         return value
 
+    def is_null(self, key: str) -> bool:
+        """Whether null stands there."""
+        return self._value[key] is None
+
     def decimal(self, key: str) -> float:
         """A decimal string, see `protocols.canonical`."""
         return read_decimal(self._value[key], f"{self.place}, {key}")

@@ -54,6 +54,7 @@ class Event(StrEnum):
     APPROVAL_WAIVED = "approval not required"
     SUBMITTED = "submitted"
     RECEIPT = "receipt"
+    FRAGMENTS_APPROVED = "text fragments approved"
     WITHDRAWAL_REQUESTED = "withdrawal asked for"
 
 

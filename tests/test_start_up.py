@@ -27,6 +27,7 @@ from aggregator.training.judging.influence import InfluenceMode
 from command_line.commands import Computation
 from protocols.keys import rotation
 from protocols.release import repository
+from protocols.share import fragments
 from shared.constructions import registry, training
 from shared.privacy import audit
 from site_client import keys
@@ -90,6 +91,7 @@ TORCHLESS = {
     "site-client log compare": "north.checkpoint --workspace north",
     "site-client release-code": "--workspace north",
     "site-client labels": "notes/north --workspace north",
+    "site-client approve-fragments": "fingerprint --approver A --workspace north",
     "site-client withdraw": "1 --to-folder elsewhere --workspace north",
     "aggregator ingest": "stick --workspace provider",
     "aggregator shares list": "--workspace provider",
@@ -115,7 +117,12 @@ TORCHLESS = {
     "aggregator serve": "--certificate fingerprint --key fingerprint --workspace provider",
 }
 # These find nothing to do in the loop; they say so after they have loaded what they work with.
-IN_VAIN = {"aggregator shares reject", "aggregator alarms acknowledge", "aggregator serve"}
+IN_VAIN = {
+    "site-client approve-fragments",
+    "aggregator shares reject",
+    "aggregator alarms acknowledge",
+    "aggregator serve",
+}
 HEAVY = {
     "aggregator audit",
     "aggregator demo",
@@ -128,6 +135,7 @@ HEAVY = {
     "site-client deid",
     "site-client encode",
     "site-client evaluate",
+    "site-client fragment",
     "site-client inspect",
     "site-client pull",
 }
@@ -233,6 +241,7 @@ def test_what_computes_runs_on_one_thread(tmp_path: Path) -> None:
         (site_options.AUDITS, [audit.value for audit in site_policy.DemandedAudit]),
         (range(site_options.OVERLAP_DAYS), range(keys.OVERLAP_DAYS)),
         (range(site_options.MAX_SIZE_MIB), range(repository.MAX_TOTAL_BYTES >> 20)),
+        (range(site_options.LEAST_NOTES), range(fragments.LEAST_NOTES)),
         (range(site_options.MAX_OVERLAP_DAYS), range(rotation.MAX_OVERLAP_DAYS)),
     ],
 )

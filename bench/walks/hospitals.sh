@@ -89,6 +89,11 @@ site-client pull --ca "$TLS/ca.pem"
 site-client deid "$NOTES/new" --out safe
 site-client deid "$NOTES/st-bede.jsonl" --ignore-labels --mode tag --out tagged
 site-client evaluate "$NOTES/st-bede.jsonl"
+# Phrases that many notes have may leave as text, where the policy lets them and a person approves.
+site-client policy set --text-fragments
+site-client fragment "$NOTES/many.jsonl" --out phrases.fragments
+site-client inspect phrases.fragments --page phrases.html
+site-client approve-fragments phrases.fragments --approver "A. Weiss"
 aggregator evaluate --gold "$NOTES/st-bede.jsonl" --system tagged
 # Its key changes; its share is taken back; what it shared may be shared again, under another number.
 site-client keys rotate --ca "$TLS/ca.pem"

@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 _PUBLIC, _SITES = "en_commons", {"st-anne": "en_harbor", "st-bede": "en_moor"}
 # As many as a quick audit needs, and fewer for hospitals.
-_PUBLIC_NOTES, _NOTES, _NEW = 60, 24, 8
+_PUBLIC_NOTES, _NOTES, _NEW, _MANY = 60, 24, 8, 600
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,8 @@ def prepare(folder: Path) -> dict[str, str]:
     write_corpus(generate_notes(_PUBLIC, _PUBLIC_NOTES, 1), notes / "public.jsonl", "jsonl")
     for name, site in _SITES.items():
         write_corpus(generate_notes(site, _NOTES, 1), notes / f"{name}.jsonl", "jsonl")
+    # Phrases leave only if many notes have them.
+    write_corpus(generate_notes("en_lagoon", _MANY, 3), notes / "many.jsonl", "jsonl")
     new = [Document(one.identifier, one.text) for one in generate_notes("en_lagoon", _NEW, 2)]
     write_corpus(new, notes / "new", "txt")
     for name, encoding in (("new", "utf-8"), ("latin", "windows-1252")):

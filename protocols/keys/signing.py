@@ -34,6 +34,7 @@ ENROLMENT_CONTEXT = "deid-commons enrolment v2"
 ROTATION_CONTEXT = "deid-commons rotation v1"
 ACCEPTANCE_CONTEXT = "deid-commons rotation accepted v1"
 LEDGER_CONTEXT = "deid-commons ledger v1"
+FRAGMENTS_CONTEXT = "deid-commons fragments v1"
 ALGORITHM = "ed25519"
 
 _ID_CONTEXT = b"deid-commons key id v1\x00"

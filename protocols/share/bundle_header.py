@@ -18,6 +18,7 @@ from protocols.fields import SHA256, SITE, Fields, check_range, check_text, chec
 from protocols.keys.fingerprint import FINGERPRINT
 from protocols.keys.recipient import WRAPPED_BYTES
 from protocols.keys.signing import BUNDLE_CONTEXT, PrivateKey, PublicKey, Signature, read_hex
+from protocols.share.fragments import refuse_fragments
 from protocols.share.stream import TAG_BYTES
 
 FORMAT_VERSION = 2
@@ -108,12 +109,13 @@ def read_header(path: Path) -> BundleHeader:
     """What the header of a bundle states. NOTHING is verified: for finding the site and its keys.
 
     Raises:
-        SchemaError: no bundle of this version.
+        SchemaError: no bundle of this version, or text fragments.
         BoundsError: a number beyond its limits.
         TruncatedError: it ends within the header.
         StorageError: it can't be read.
     """
     regular_size(path)
+    refuse_fragments(path)
     with map_os_errors(path), path.open("rb") as file:
         start = file.read(len(MAGIC) + _LENGTH_BYTES)
         if start[: len(MAGIC)] != MAGIC[: len(start)]:

@@ -24,6 +24,7 @@ from site_client.commands.submit import receipts, submit
 from site_client.commands.withdraw import withdraw
 from site_client.commands.workbench.deid import deid
 from site_client.commands.workbench.evaluate import evaluate
+from site_client.commands.workbench.fragment import approve_fragments, fragment, show_fragments
 
 if TYPE_CHECKING:
     from shared.privacy.enforcement import AdvantageBound
@@ -33,6 +34,7 @@ SECTIONS = (
     ("Join, once", ("init", "enrol", "policy", "pull", "release-code")),
     ("Share labelled notes", ("labels", "check", "encode", "inspect", "submit", "receipts")),
     ("De-identify notes", ("deid", "evaluate")),
+    ("Share phrases as text", ("fragment", "approve-fragments")),
     ("Look back, and take back", ("ledger", "log", "withdraw")),
     ("Every year", ("keys",)),
 )
@@ -218,12 +220,16 @@ def inspect_share(
     as_json: bool,
     **reading: Any,
 ) -> None:
-    """Show a share as anybody reads it who has the release, and how it is protected."""
+    """Show a share as anybody reads it who has the release, and how it is protected; or every phrase of a file of fragments."""
     from command_line.notes import Notes
+    from protocols.share.fragments import are_fragments
     from shared.labels import load_scheme_file
     from site_client import workspace
     from site_client.sharing.inspect import ON_PAGE, SAMPLE, inspect, inspection_lines
 
+    if are_fragments(share):
+        show_fragments(root, share, notes, page, NotesOptions.of(reading), as_json=as_json)
+        return
     opened = workspace.open_workspace(root)
     scheme = load_scheme_file(opened.release().folder)
     given = None if notes is None else Notes(notes, NotesOptions.of(reading), scheme, to_share=True)
@@ -250,10 +256,12 @@ def _bound(advantage: float | None, quantile: float | None) -> AdvantageBound | 
     return AdvantageBound(advantage, 1.0 if quantile is None else quantile)
 
 
+main.add_command(approve_fragments)
 main.add_command(check)
 main.add_command(deid)
 main.add_command(enrol)
 main.add_command(evaluate)
+main.add_command(fragment)
 main.add_command(keys)
 main.add_command(labels)
 main.add_command(ledger)

@@ -12,6 +12,8 @@ import click
 
 OVERLAP_DAYS, MAX_OVERLAP_DAYS = 30, 90
 """Those of `site_client.keys` and `protocols.keys.rotation`."""
+LEAST_NOTES = 10
+"""That of `protocols.share.fragments`."""
 MAX_SIZE_MIB = 20 << 10
 """That of `protocols.release.repository`."""
 

@@ -84,6 +84,11 @@ def policy_show(root: Path, as_json: bool) -> None:
 @click.option("--max-bytes", type=click.IntRange(1), help="Of all files of a release.")
 @click.option("--public-words", type=existing_file, help="Your own list of words that name nobody, one a line.")
 @click.option("--no-public-words", is_flag=True, help="Only the lists that come with the program.")
+@click.option(
+    "--text-fragments/--no-text-fragments",
+    default=None,
+    help="Whether phrases may leave as text (`fragment`), once a person has approved them.",
+)
 @click.option("--demonstration/--no-demonstration", default=None, help="Mark it as that of `aggregator demo`.")
 @folder_option
 @json_option
@@ -114,6 +119,7 @@ def _changed(opened: Workspace, before: SitePolicy, options: dict[str, Any]) -> 
         "least_new_notes",
         "max_age_days",
         "max_bytes",
+        "text_fragments",
         "demonstration",
     )
     given = {name: options[name] for name in plain if options[name] is not None}

@@ -75,6 +75,7 @@ class SitePolicy:
         max_age_days: of a release and of its audit.
         max_bytes: of all files of a release.
         own_words: the hospital's own public words; None for those of the program alone.
+        text_fragments: whether files of short phrases may leave, which are text.
         demonstration: whether it is that of `aggregator demo`, which nobody should work with.
 
     Raises:
@@ -95,6 +96,7 @@ class SitePolicy:
     max_age_days: int = 400
     max_bytes: int = 8 << 30
     own_words: OwnWords | None = None
+    text_fragments: bool = False
     demonstration: bool = False
 
     def __post_init__(self) -> None:
@@ -143,6 +145,7 @@ class SitePolicy:
             "max_age_days": self.max_age_days,
             "max_bytes": self.max_bytes,
             "own_words": None if self.own_words is None else self.own_words.to_json(),
+            "text_fragments": self.text_fragments,
             "demonstration": self.demonstration,
         }
 
@@ -173,6 +176,7 @@ class SitePolicy:
             max_age_days=read.integer("max_age_days"),
             max_bytes=read.integer("max_bytes"),
             own_words=None if stated.get("own_words") is None else _own_words(read),
+            text_fragments=_flag(read, stated, "text_fragments"),
             demonstration=_flag(read, stated, "demonstration"),
         )
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from foundation.errors import StorageError
 from protocols.canonical import Json
 from protocols.errors import UnknownSignerError
+from protocols.share.fragments import refuse_fragments
 from protocols.share.manifest import ShareManifest
 from protocols.share.manifest_envelope import verify_manifest
 from protocols.share.sealing import manifest_path, read_envelope
@@ -58,8 +59,10 @@ def signed_manifest(workspace: Workspace, share: Path) -> SignedManifest:
 def require_share(share: Path) -> None:
     """
     Raises:
+        SchemaError: it holds text fragments, which go no way that shares go.
         StorageError: nothing there can be a share.
     """
+    refuse_fragments(share)
     if not (share.is_file() and manifest_path(share).is_file()):
         raise StorageError(
             f"a share as `site-client encode` wrote it, {manifest_path(share).name} beside it",

@@ -1,0 +1,153 @@
+"""`site-client fragment` and `approve-fragments`: shuffled phrases instead of whole text, and who lets them leave."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from command_line.commands import Computation, examples, json_option, report
+from command_line.notes_options import NotesOptions, notes_options
+from command_line.progress import progress_bar
+from site_client.commands.keys import warn_of_expiry
+from site_client.commands.options import LEAST_NOTES, existing_file, existing_path, folder_option
+
+if TYPE_CHECKING:
+    from site_client.fragments.fragment import Made
+
+
+@click.command(
+    cls=Computation,
+    epilog=examples(
+        "site-client fragment notes/ --out phrases.fragments",
+        "site-client fragment notes.jsonl --patients whose.csv --leave-out ours.txt --out phrases.fragments",
+    ),
+)
+@click.argument("notes", type=existing_path)
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The draft; another draft is replaced.",
+)
+@click.option(
+    "--least-notes",
+    type=click.IntRange(LEAST_NOTES),
+    default=LEAST_NOTES,
+    show_default=True,
+    help="Patients, or notes, that a phrase must stand in.",
+)
+@click.option(
+    "--patients",
+    type=existing_file,
+    help="A CSV table with the columns note and patient: notes of one patient count once.",
+)
+@click.option("--leave-out", type=existing_file, help="Phrases and words that stay here, one a line.")
+@folder_option
+@json_option
+@notes_options
+def fragment(
+    notes: Path,
+    out: Path,
+    least_notes: int,
+    patients: Path | None,
+    leave_out: Path | None,
+    root: Path,
+    as_json: bool,
+    **reading: Any,
+) -> None:
+    """Cut notes into short phrases that many of them have, shuffled. A draft of text, which the usual policy forbids."""
+    from command_line.notes import Notes
+    from site_client import workspace
+    from site_client.fragments.fragment import Choice, make_fragments, read_left_out
+    from site_client.fragments.patients import read_patients
+
+    opened = workspace.open_workspace(root)
+    warn_of_expiry(opened)
+    choice = Choice(
+        least_notes,
+        None if patients is None else read_patients(patients),
+        () if leave_out is None else read_left_out(leave_out),
+    )
+    read = Notes(notes, NotesOptions.of(reading))
+    with progress_bar(quiet=as_json) as bar:
+        made = make_fragments(opened, read, out, choice, bar)
+    lines = [*read.lines(), *_lines(made, out, by_patient=patients is not None)]
+    result = {
+        "fragments": str(out),
+        "quarantined": read.quarantined,
+        **vars(made.tally),
+        "manifest": made.manifest.to_json(),
+    }
+    report(result, lines, as_json=as_json)
+
+
+@click.command(
+    "approve-fragments", epilog=examples('site-client approve-fragments phrases.fragments --approver "Dr M. Ünal"')
+)
+@click.argument("file", type=existing_file)
+@click.option(
+    "--approver", required=True, metavar="NAME", help="Who approves that this text leaves; recorded and signed."
+)
+@folder_option
+@json_option
+def approve_fragments(file: Path, approver: str, root: Path, as_json: bool) -> None:
+    """Sign a draft of fragments, by name. From then on it counts as gone."""
+    from site_client import workspace
+    from site_client.fragments.approving import approve_fragments as approve
+
+    opened = workspace.open_workspace(root)
+    warn_of_expiry(opened)
+    done = approve(opened, file, approver)
+    said = (
+        f"fragments {done.manifest.number} had been approved before"
+        if done.before
+        else f"fragments {done.manifest.number} are approved, and {file} is signed"
+    )
+    lines = [
+        f"{said}: text of {done.manifest.lines} lines may leave, by a way of your own",
+        "what has left as text can't be taken back; none of these phrases, and nothing of these notes, leaves as fragments again",
+    ]
+    report({"approved": done.manifest.to_json(), "before": done.before}, lines, as_json=as_json)
+
+
+def show_fragments(
+    root: Path, file: Path, notes: Path | None, page: Path | None, options: NotesOptions, *, as_json: bool
+) -> None:
+    """`site-client inspect` for a file of fragments.
+
+    Args:
+        root: the workspace.
+        file: the fragments.
+        notes: that they were made from; None to count nothing.
+        page: where to write them as a page; None for none.
+        options: how to read the notes.
+        as_json: whether the result is for programs.
+    """
+    from command_line.notes import Notes
+    from site_client import workspace
+    from site_client.fragments.inspecting import inspect_fragments, write_fragments_page
+
+    opened = workspace.open_workspace(root)
+    read = None if notes is None else Notes(notes, options)
+    found = inspect_fragments(opened, file, read)
+    lines = [*([] if read is None else read.lines()), *(found.lines() if page is None else found.summary())]
+    if page is not None:
+        lines.append(f"page: {write_fragments_page(found, page)}")
+    report(found.as_json(), lines, as_json=as_json)
+
+
+def _lines(made: Made, out: Path, *, by_patient: bool) -> list[str]:
+    tally, manifest = made.tally, made.manifest
+    left = (f"{tally.gone} of which fragments have left before", f"{tally.foreign} in another language")
+    out_lines = [one for one, count in zip(left, (tally.gone, tally.foreign), strict=True) if count]
+    counted = "patients" if by_patient else "notes that are no copies (--patients counts patients)"
+    earlier = [f"{tally.earlier} phrases have left before and do not leave again"] if tally.earlier else []
+    return [
+        f"draft {manifest.number}: {manifest.lines} lines of text in {out}, of {tally.phrases} phrases that at least {manifest.least_notes} of "
+        f"{tally.owners} {counted} have",
+        *([f"left out: {'; '.join(out_lines)} (notes)"] if out_lines else []),
+        *earlier,
+        f"it is TEXT: read all of it with `site-client inspect {out}`; nothing leaves before `site-client approve-fragments {out} --approver NAME`",
+    ]

@@ -1,0 +1,212 @@
+"""In how many notes a phrase stands, and of which of them it is taken: what is left are phrases of at least k of them.
+
+Notes of one patient count once where the hospital says whose they are; so do notes that are copies of one another, for most of their words stand in
+sentences of an earlier one. A phrase that touches PHI in any note, as a label or a program marks it there, leaves from none.
+"""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from protocols.share.fragments import LEAST_WORDS, MOST_WORDS
+from shared.document import Annotation, Document
+from shared.text.tokens import Tokens, tokenise
+from site_client.fragments.phrases import Kind, Phrase, ShallowParser, find_phrases
+
+Key = tuple[Kind, str]
+MayStand = Callable[[Sequence[str]], Sequence[bool]]
+# A note of which a larger part stands in sentences of an earlier one is that one again.
+_COPIED = 0.5
+# Shorter sentences stand in notes of different patients by chance.
+_LEAST_SENTENCE = 8
+
+
+@dataclass(slots=True)
+class _Use:
+    """Where a phrase stands.
+
+    Args:
+        owners: that have it, up to as many as it takes.
+        owner: one of them, drawn.
+        seen: how many have it; behind the first `least`, notes are counted and not their owners.
+    """
+
+    owners: set[int] = field(default_factory=set)
+    owner: int = -1
+    seen: int = 0
+
+
+@dataclass(frozen=True)
+class Owned:
+    """A phrase that may leave.
+
+    Args:
+        kind: noun or verb phrase.
+        text: in lower case.
+        owner: number of the patient, or note, that it is taken from.
+        notes: how many have it.
+    """
+
+    kind: Kind
+    text: str
+    owner: int
+    notes: int
+
+    def __repr__(self) -> str:
+        return f"Owned({self.kind}, {self.notes} notes)"
+
+
+class Copies:
+    """Tells which notes are one: of one patient, or copies of one another.
+
+    Args:
+        patients: the patient of a note by its id; empty where nobody says.
+    """
+
+    def __init__(self, patients: Mapping[str, str]) -> None:
+        self._patients = patients
+        self._numbers: dict[Hashable, int] = {}
+        self._sentences: dict[int, int] = {}
+
+    @property
+    def owners(self) -> int:
+        """How many there are so far."""
+        return len(set(self._numbers.values()))
+
+    def owner(self, document: Document, tokens: Tokens) -> int:
+        """A number for the patient, or the note, that this note counts for."""
+        digests = [
+            (hash(tuple(word.lower() for word in tokens.words[first:end])), end - first)
+            for first, end in tokens.sentences()
+            if end - first >= _LEAST_SENTENCE
+        ]
+        said = self._patients.get(document.identifier)
+        number = self._numbered(said, document.identifier) if said is not None else self._earlier(digests, len(tokens))
+        if number is None:
+            number = self._numbered(None, document.identifier)
+        for digest, _ in digests:
+            self._sentences.setdefault(digest, number)
+        return number
+
+    def _earlier(self, digests: Sequence[tuple[int, int]], tokens: int) -> int | None:
+        """The owner of more than half of a note's words."""
+        parts: dict[int, int] = {}
+        for digest, length in digests:
+            if (known := self._sentences.get(digest)) is not None:
+                parts[known] = parts.get(known, 0) + length
+        most = max(parts, key=lambda number: parts[number], default=None)
+        return most if most is not None and parts[most] > _COPIED * tokens else None
+
+    def _numbered(self, patient: str | None, note: str) -> int:
+        key = ("note", note) if patient is None else ("patient", patient)
+        return self._numbers.setdefault(key, len(self._numbers))
+
+
+class PhraseCounts:
+    """Counts phrases, note by note.
+
+    Args:
+        parser: of the language.
+        may_stand: which words may stand in what leaves, see `site_client.fragments.words`.
+        least: patients, or notes, that a phrase must stand in.
+        chance: draws the owner of a phrase; the operating system's, but in measurements.
+        copies: which notes are one.
+    """
+
+    def __init__(
+        self, parser: ShallowParser, may_stand: MayStand, least: int, chance: random.Random, copies: Copies
+    ) -> None:
+        self._parser, self._may_stand, self._least = parser, may_stand, least
+        self._chance, self._copies = chance, copies
+        self._uses: dict[Key, _Use] = {}
+        self._touched: set[str] = set()
+        self._allowed: dict[str, bool] = {}
+        self.notes = 0
+
+    @property
+    def owners(self) -> int:
+        """Patients, or notes, that were counted."""
+        return self._copies.owners
+
+    def add(self, note: Document) -> None:
+        """Count a note, with everything that may be PHI among its annotations."""
+        tokens = tokenise(note.text)
+        owner = self._copies.owner(note, tokens)
+        self.notes += 1
+        phrases = list(find_phrases(note.text, self._parser, tokens))
+        touched = list(_around(tokens, note.annotations))
+        self._learn({word for text in (*touched, *(one.text for one in phrases)) for word in text.split(" ")})
+        self._touched.update(filter(self._may_leave, touched))
+        for phrase in phrases:
+            if not touches(phrase, note.annotations) and self._may_leave(phrase.text):
+                self._count((phrase.kind, phrase.text), owner)
+
+    def kept(self, left_out: Iterable[str] = ()) -> list[Owned]:
+        """What may leave, each text once, in no order.
+
+        Args:
+            left_out: texts that stay here, and words: no phrase with one of them leaves.
+        """
+        stay = set(left_out)
+        kept: dict[str, Owned] = {}
+        for (kind, text), use in self._uses.items():
+            if (
+                len(use.owners) < self._least
+                or text in self._touched
+                or text in stay
+                or stay.intersection(text.split(" "))
+            ):
+                continue
+            # What is a noun phrase here and a verb phrase there is what it is more often.
+            if text not in kept or kept[text].notes < use.seen:
+                kept[text] = Owned(kind, text, use.owner, use.seen)
+        return list(kept.values())
+
+    def _count(self, key: Key, owner: int) -> None:
+        use = self._uses.setdefault(key, _Use())
+        if owner in use.owners:
+            return
+        if len(use.owners) < self._least:
+            use.owners.add(owner)
+        use.seen += 1
+        # One of all, each as likely, without a list of them (Vitter 1985, algorithm R).
+        if self._chance.randrange(use.seen) == 0:
+            use.owner = owner
+
+    def _may_leave(self, text: str) -> bool:
+        return all(self._allowed[word] for word in text.split(" "))
+
+    def _learn(self, words: set[str]) -> None:
+        new = sorted(words - self._allowed.keys())
+        if new:
+            self._allowed.update(zip(new, map(bool, self._may_stand(new)), strict=True))
+
+
+def _around(tokens: Tokens, spans: Sequence[Annotation]) -> Iterator[str]:
+    """Every run of 2 to 4 words that has a word in a span, whether a parser takes it for a phrase or not.
+
+    Args:
+        tokens: of a note.
+        spans: sorted, none overlaps another.
+    """
+    words = [word.lower() for word in tokens.words]
+    starts, ends = tokens.spans[:, 0], tokens.spans[:, 1]
+    for span in spans:
+        first = int(np.searchsorted(ends, span.start, side="right"))
+        behind = int(np.searchsorted(starts, span.end))
+        for size in range(LEAST_WORDS, MOST_WORDS + 1):
+            for place in range(max(first - size + 1, 0), min(behind, len(words) - size + 1)):
+                run = words[place : place + size]
+                if all(map(str.isalpha, run)):
+                    yield " ".join(run)
+
+
+def touches(phrase: Phrase, spans: Sequence[Annotation]) -> bool:
+    """Whether a phrase has a character in one of the spans, which are sorted and do not overlap."""
+    behind = bisect_left(spans, phrase.end, key=lambda span: span.start)
+    return behind > 0 and spans[behind - 1].end > phrase.start

@@ -1,0 +1,143 @@
+"""Noun and verb phrases of 2 to 4 words in a note, nested ones too, as a shallow parser shows them.
+
+A constituency parser nests phrases; a shallow one gives chunks side by side, from which the phrases within 4 words are put together again: the
+ends of a noun chunk up to its head, a noun phrase with a prepositional one, and a verb with what follows it. A phrase never goes over a mark, a
+digit, a single letter or a name, and is in lower case: how a word is written would tell more than the word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from typing import Protocol
+
+from protocols.share.fragments import LEAST_WORDS, MOST_LETTERS, MOST_WORDS
+from shared.text.tokens import Tokens, tokenise
+
+# One letter is an initial, or the rest of "patient's", but for these two.
+_WORD = re.compile(rf"[a-z]{{2,{MOST_LETTERS}}}|a|i")
+_HEADS = ("NN", "NNS", "NNP", "NNPS")
+_CONJUNCTIONS = ("CC", "CJ")
+
+
+class Kind(StrEnum):
+    """Of a phrase."""
+
+    NOUN = "NP"
+    VERB = "VP"
+
+
+class ShallowParser(Protocol):
+    """What finds parts of speech and chunks."""
+
+    @property
+    def name(self) -> str:
+        """With its version, as a manifest states it."""
+        ...
+
+    def parse(self, words: Sequence[str]) -> Sequence[tuple[str, str]]:
+        """The part of speech (Penn Treebank) and the chunk (such as B-NP) of every word of a sentence."""
+        ...
+
+
+@dataclass(frozen=True, order=True, repr=False)
+class Phrase:
+    """One phrase at one place of a note.
+
+    Args:
+        kind: noun or verb phrase.
+        text: in lower case, one space between words.
+        start, end: in the note, half-open, in code points.
+    """
+
+    kind: Kind
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class _Chunk:
+    """Tokens of a sentence, half-open."""
+
+    kind: str
+    start: int
+    end: int
+
+
+def find_phrases(text: str, parser: ShallowParser, tokens: Tokens | None = None) -> Iterator[Phrase]:
+    """Every noun and verb phrase of 2 to 4 words.
+
+    Args:
+        text: of a note.
+        parser: of its language.
+        tokens: of the text, where somebody has them.
+    """
+    tokens = tokenise(text) if tokens is None else tokens
+    for first, end in tokens.sentences():
+        words = tokens.words[first:end]
+        folded = [word.lower() for word in words]
+        parsed = parser.parse(folded)
+        usable = _usable(words, folded)
+        ranges = [
+            *((Kind.NOUN, *one) for one in _noun_phrases(parsed)),
+            *((Kind.VERB, *one) for one in _verb_phrases(parsed)),
+        ]
+        for kind, start, stop in dict.fromkeys(ranges):
+            if LEAST_WORDS <= stop - start <= MOST_WORDS and all(usable[start:stop]):
+                places = tokens.spans[first + start : first + stop]
+                yield Phrase(kind, " ".join(folded[start:stop]), int(places[0, 0]), int(places[-1, 1]))
+
+
+def _usable(words: Sequence[str], folded: Sequence[str]) -> list[bool]:
+    """Which tokens may stand in a phrase: words of letters that are not written like names."""
+    in_capitals = not any(word.islower() for word in words)
+    return [
+        _WORD.fullmatch(low) is not None
+        # Within a sentence a word with a capital is a name, until somebody knows better.
+        and (in_capitals or number == 0 or not word[0].isupper() or word.isupper() or low == "i")
+        for number, (word, low) in enumerate(zip(words, folded, strict=True))
+    ]
+
+
+def _chunks(parsed: Sequence[tuple[str, str]]) -> list[_Chunk]:
+    """Neighbouring tokens of one chunk; a token of none is a chunk of its own, of no kind."""
+    starts = [place for place, (_, chunk) in enumerate(parsed) if not chunk.startswith("I-")]
+    if parsed and starts[:1] != [0]:
+        starts.insert(0, 0)
+    return [_Chunk(parsed[start][1].partition("-")[2], start, end) for start, end in pairwise([*starts, len(parsed)])]
+
+
+def _noun_phrases(parsed: Sequence[tuple[str, str]]) -> Iterator[tuple[int, int]]:
+    """The ends of noun chunks, and these with "of" and its like and the chunk behind."""
+    chunks = _chunks(parsed)
+    for place, chunk in enumerate(chunks):
+        if chunk.kind != "NP" or parsed[chunk.end - 1][0] not in _HEADS:
+            continue
+        ends = [chunk.end, *_behind(chunks, place, ("PP", "NP"))]
+        for end in ends:
+            for start in range(max(chunk.start, end - MOST_WORDS), chunk.end):
+                if parsed[start][0] not in _CONJUNCTIONS:
+                    yield start, end
+
+
+def _verb_phrases(parsed: Sequence[tuple[str, str]]) -> Iterator[tuple[int, int]]:
+    """Verbs from each of theirs on, alone and with what follows them: adverb, adjective, noun phrase, prepositional phrase."""
+    chunks = _chunks(parsed)
+    for place, chunk in enumerate(chunks):
+        if chunk.kind != "VP":
+            continue
+        behind = (("ADVP",), ("ADJP",), ("NP",), ("PP", "NP"))
+        ends = [chunk.end, *(end for kinds in behind for end in _behind(chunks, place, kinds))]
+        for start in range(chunk.start, chunk.end):
+            if parsed[start][0].startswith(("VB", "MD")):
+                yield from ((start, end) for end in ends)
+
+
+def _behind(chunks: Sequence[_Chunk], place: int, kinds: Sequence[str]) -> list[int]:
+    """Where chunks of these kinds end that follow one; nothing where others follow."""
+    following = chunks[place + 1 : place + 1 + len(kinds)]
+    return [following[-1].end] if [one.kind for one in following] == list(kinds) else []

@@ -1,0 +1,274 @@
+"""`site-client fragment`, `inspect` and `approve-fragments` as a person types them, on a whole small loop."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from protocols.share.fragments import open_fragments
+from site_client.ledger import Event, entries
+from site_client.workspace import open_workspace
+from tests.loop import Loop, done, hospital, provider, refused, snapshot, values
+from tests.tiny_notes import phi_strings, tiny_notes, write_notes
+
+pytest.importorskip("textblob", reason="the extra [fragments] is not installed")
+
+NOTES = 80
+
+
+class House:
+    """A hospital with a pipeline, whose policy lets text leave, and its notes."""
+
+    def __init__(self, loop: Loop) -> None:
+        self.loop, self.root, self.out = loop, loop.site("fourth"), loop.root / "phrases.fragments"
+        self.at = ("--workspace", self.root)
+        self.documents = list(tiny_notes(NOTES, 7, "more"))
+        self.notes = write_notes(loop.root / "more", self.documents)
+
+    def allow(self) -> None:
+        done(hospital("policy", "set", "--text-fragments", *self.at))
+
+    def fragment(self, *more: object, notes: Path | None = None, out: Path | None = None) -> Result:
+        return hospital("fragment", notes or self.notes, "--out", out or self.out, *more, *self.at)
+
+    def approve(self, out: Path | None = None) -> Result:
+        return hospital("approve-fragments", out or self.out, "--approver", "Dr Ünal", *self.at)
+
+    def read(self, out: Path | None = None) -> Any:
+        site = open_workspace(self.root)
+        return open_fragments(out or self.out, {site.site: site.public_keys}, drafts=True)[0]
+
+
+@pytest.fixture
+def house(loop: Loop) -> House:
+    return House(loop)
+
+
+@pytest.fixture
+def open_house(house: House) -> House:
+    house.allow()
+    return house
+
+
+def test_the_usual_policy_lets_no_text_leave(house: House) -> None:
+    before = snapshot(house.root)
+    refused(house.fragment(), 35, "text", "--text-fragments")
+    assert not house.out.exists()
+    assert snapshot(house.root) == before
+
+
+def test_a_draft_holds_common_phrases_and_no_phi(open_house: House) -> None:
+    made = values(open_house.fragment("--json"))
+    found = open_house.read()
+    assert made["counted"] == made["owners"] == NOTES
+    assert len(found.lines) == made["manifest"]["lines"] > 0
+    assert found.key is None
+    known = {word.lower() for text in phi_strings(open_house.documents) for word in text.split()}
+    for phrase in found.phrases:
+        assert not known.intersection(phrase.split())
+        # An oracle that knows no parser: the words stand there, in that order, in so many notes.
+        holding = [one for one in open_house.documents if phrase in " ".join(one.text.lower().split())]
+        assert len(holding) >= 10
+    assert open_house.out.stat().st_mode & 0o077 == 0
+
+
+def test_nothing_is_said_of_notes_that_hold_nothing_else_in_common(open_house: House) -> None:
+    told = open_house.fragment()
+    for document in open_house.documents:
+        for text in phi_strings([document]):
+            assert text not in told.output
+
+
+def test_a_draft_is_shown_whole_and_counted_again(open_house: House) -> None:
+    done(open_house.fragment())
+    found = open_house.read()
+    shown = done(hospital("inspect", open_house.out, "--notes", open_house.notes, *open_house.at)).stdout
+    assert "DRAFT" in shown
+    assert "counted again in 80 notes" in shown
+    for line in found.lines:
+        assert ", ".join(line) in shown
+    page = open_house.loop.root / "phrases.html"
+    told = values(hospital("inspect", open_house.out, "--page", page, "--json", *open_house.at))
+    assert told["approved"] is False
+    text = page.read_text()
+    assert all(f"<td>{phrase}</td>" in text for phrase in found.phrases)
+    assert page.stat().st_mode & 0o077 == 0
+
+
+def test_a_count_in_other_notes_is_told_in_capitals(open_house: House) -> None:
+    done(open_house.fragment())
+    few = write_notes(open_house.loop.root / "few", open_house.documents[:5])
+    assert (
+        "COUNTED AGAIN in 5 notes" in done(hospital("inspect", open_house.out, "--notes", few, *open_house.at)).stdout
+    )
+
+
+def test_who_approves_stands_in_the_ledger_and_the_file_is_signed(open_house: House) -> None:
+    done(open_house.fragment())
+    done(open_house.approve())
+    site = open_workspace(open_house.root)
+    last = list(entries(site))[-1]
+    assert last.event == Event.FRAGMENTS_APPROVED
+    assert last.details["approver"] == "Dr Ünal"
+    found, _ = open_fragments(open_house.out, {site.site: site.public_keys})
+    assert found.key == site.key_in_use.public_key
+    assert last.details["manifest_sha256"] == found.manifest.sha256
+    assert (open_house.root / "fragments" / "0001.fragments").read_bytes() == open_house.out.read_bytes()
+    # Once more changes nothing.
+    before = snapshot(open_house.root)
+    assert "before" in done(open_house.approve()).stdout
+    assert snapshot(open_house.root) == before
+
+
+def test_a_crash_behind_the_ledger_is_mended_by_approving_again(open_house: House) -> None:
+    done(open_house.fragment())
+    draft = open_house.out.read_bytes()
+    done(open_house.approve())
+    signed = open_house.out.read_bytes()
+    open_house.out.write_bytes(draft)
+    done(open_house.approve())
+    assert open_house.out.read_bytes() == signed
+
+
+def test_what_has_left_does_not_leave_again(open_house: House) -> None:
+    done(open_house.fragment())
+    done(open_house.approve())
+    first = open_house.read().phrases
+    second = open_house.loop.root / "second.fragments"
+    refused(open_house.fragment(out=second), 35, "80 others left as fragments in file 1", "got 0")
+    # New notes beside the old: the old are not counted, and no phrase comes twice.
+    more = write_notes(open_house.loop.root / "all", [*open_house.documents, *tiny_notes(60, 9, "new")])
+    told = open_house.fragment("--json", notes=more, out=second)
+    if told.exit_code == 0:
+        assert values(told)["gone"] == NOTES
+        assert not open_house.read(second).phrases & first
+    else:
+        refused(told, 3, "new ones")
+
+
+def test_of_two_drafts_of_the_same_notes_the_first_leaves(open_house: House) -> None:
+    other = open_house.loop.root / "other.fragments"
+    done(open_house.fragment())
+    done(open_house.fragment(out=other))
+    assert open_house.read(other).manifest.number == 2
+    done(open_house.approve(other))
+    refused(open_house.approve(), 35, "80 of its notes")
+    assert open_house.read().key is None
+
+
+def test_a_draft_that_was_changed_is_not_approved(open_house: House) -> None:
+    done(open_house.fragment())
+    out = open_house.out
+    out.write_bytes(
+        out.read_bytes().replace(b"rest", b"ruse") if b"rest" in out.read_bytes() else out.read_bytes()[:-4]
+    )
+    refused(open_house.approve(), 13)
+
+
+def test_a_policy_that_was_closed_again_lets_no_draft_leave(open_house: House) -> None:
+    done(open_house.fragment())
+    done(hospital("policy", "set", "--no-text-fragments", *open_house.at))
+    refused(open_house.approve(), 35, "lets none leave")
+    assert open_house.read().key is None
+
+
+def test_what_a_person_leaves_out_stays(open_house: House) -> None:
+    done(open_house.fragment())
+    phrase = sorted(open_house.read().phrases)[0]
+    words = open_house.loop.root / "ours.txt"
+    words.write_text(f"{phrase.upper()}\n\nworse\n")
+    told = open_house.fragment("--leave-out", words)
+    if told.exit_code == 0:
+        found = open_house.read().phrases
+        assert phrase not in found
+        assert not any("worse" in one.split() for one in found)
+    else:
+        refused(told, 3, "too few for a line")
+
+
+def test_patients_are_counted_where_they_are_known(open_house: House) -> None:
+    table = open_house.loop.root / "whose.csv"
+    rows = [f"{one.identifier},P{number % 9}" for number, one in enumerate(open_house.documents)]
+    table.write_text("\n".join(["note,patient", *rows]) + "\n")
+    refused(open_house.fragment("--patients", table), 35, "at least 10 patients", "got 9")
+    table.write_text("note,patient\n")
+    refused(open_house.fragment("--patients", table), 2, "every note")
+    table.write_text("a,b\n")
+    refused(open_house.fragment("--patients", table), 2, "columns note")
+
+
+def test_text_goes_no_way_that_shares_go(open_house: House) -> None:
+    done(open_house.fragment())
+    done(open_house.approve())
+    loop, out = open_house.loop, open_house.out
+    stick = loop.root / "another-stick"
+    refused(hospital("submit", out, "--to-folder", stick, "--approver", "A", *open_house.at), 10, "text fragments")
+    refused(hospital("withdraw", out, "--to-folder", stick, *open_house.at), 10, "text fragments")
+    # However it is called.
+    disguised = loop.root / "fourth-0001.share"
+    disguised.write_bytes(out.read_bytes())
+    before = snapshot(loop.provider)
+    told = provider("ingest", disguised, "--workspace", loop.provider)
+    assert told.exit_code == 10
+    assert "text fragments" in told.stderr
+    assert {name: one for name, one in snapshot(loop.provider).items() if "audit" not in name} == {
+        name: one for name, one in before.items() if "audit" not in name
+    }
+
+
+def test_notes_are_not_overwritten(open_house: House) -> None:
+    kept = open_house.loop.root / "notes.txt"
+    kept.write_text("a note")
+    refused(open_house.fragment(out=kept), 2, "no draft of fragments")
+    assert kept.read_text() == "a note"
+
+
+def test_what_was_approved_is_not_overwritten(open_house: House) -> None:
+    done(open_house.fragment())
+    done(open_house.fragment())
+    done(open_house.approve())
+    more = write_notes(open_house.loop.root / "others", list(tiny_notes(60, 11, "others")))
+    stored = open_house.root / "fragments" / "0002.fragments"
+    for taken in (open_house.out, stored):
+        before = taken.read_bytes()
+        refused(open_house.fragment(notes=more, out=taken), 2, "no draft")
+        assert taken.read_bytes() == before
+
+
+def test_other_languages_are_refused(open_house: House) -> None:
+    spanish = "La paciente acude por dolor en el pecho y fiebre desde hace unos días, sin otros síntomas que los de la gripe. "
+    notes = open_house.loop.root / "es.jsonl"
+    notes.write_text("".join(json.dumps({"id": str(one), "text": spanish * 3 + str(one)}) + "\n" for one in range(20)))
+    refused(open_house.fragment(notes=notes), 2, "English", "Spanish")
+    assert not open_house.out.exists()
+
+
+def test_without_its_packages_it_says_what_to_install(open_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    from site_client.fragments import parser
+
+    def missing(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(parser, "version", missing)
+    refused(open_house.fragment(), 2, "deid-commons[fragments]")
+    monkeypatch.setattr(parser, "version", lambda name: "0.1")
+    refused(open_house.fragment(), 2, "textblob 0.20.1", "0.1")
+
+
+def test_without_the_key_of_its_digests_nothing_is_cut(open_house: House) -> None:
+    done(open_house.fragment())
+    (open_house.root / "keys" / "notes.key").unlink()
+    refused(open_house.fragment(), 30, "notes.key")
+
+
+def test_without_what_left_before_nothing_is_cut(open_house: House) -> None:
+    done(open_house.fragment())
+    done(open_house.approve())
+    kept = open_house.root / "fragments" / "0001.fragments"
+    kept.write_bytes(kept.read_bytes()[:-30])
+    refused(open_house.fragment(out=open_house.loop.root / "b.fragments"), 30, "backup")
