@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from shared.document import Annotation, Document
 from shared.errors import ConfigurationError
 from shared.labels import load_scheme
 from shared.pipeline.mentions import nobody_knows
+from shared.pipeline.reading import Reading
 from shared.text.tokens import Tokens
 from site_client.fragments.careful import LEAST, CarefulFinder
 from site_client.fragments.parser import is_foreign, require_english, require_english_pipeline
@@ -38,13 +38,13 @@ class Pipeline:
             spans = (Annotation(place, place + len(self.says), "PATIENT"),) if place >= 0 else ()
             yield replace(one, annotations=spans)
 
-    def probabilities(
-        self, group: list[tuple[Document, Tokens]]
-    ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.int64]]]:
+    def read(self, group: list[tuple[Document, Tokens]]) -> Iterator[Reading]:
         for document, tokens in group:
             self.shown.append(document)
             certain = [self.probability if word == self.suspects else 0.0 for word in tokens.words]
-            yield np.array(certain, np.float32), np.zeros(len(certain), np.int64)
+            yield Reading(
+                np.zeros(len(certain), np.uint8), np.array(certain, np.float32), np.zeros(len(certain), np.int64)
+            )
 
 
 def found(text: str, pipeline: Any = None, *labels: str) -> set[str]:
