@@ -1,33 +1,40 @@
-"""Measures docs/results/workbench.json: `python -m bench.results_workbench [PART...]`, all that are not quick where none is named."""
+"""Measures docs/results/workbench.json: `python -m bench.results_workbench [PART...]`, the full ones where none is named.
+
+Each part is a module of `bench.workbench`; a quick part measures the same with less, and prints instead of recording. One torch thread.
+"""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable, Sequence
 
 import torch
 
-from bench.results import record
-from bench.workbench import fragments, worth
+from bench.results import Entry, record
+from bench.workbench import fragments, surrogates, worth
 
+Part = Callable[[], Sequence[Entry]]
 
-def fragments_full() -> None:
-    """What phrases that leave as text hold of identifiers, and how often they are linked to their note."""
-    record("workbench", fragments.measure())
-
-
-def fragments_tasks() -> None:
-    """What models lose that learn from phrases, or from sentences behind noise, instead of whole notes."""
-    torch.set_num_threads(1)
-    record("workbench", worth.measure())
-
-
-PARTS = {"fragments": fragments_full, "fragments-tasks": fragments_tasks}
+FULL: dict[str, Part] = {
+    "surrogates": lambda: surrogates.measure(surrogates.FULL),
+    "fragments": fragments.measure,
+    "fragments-tasks": worth.measure,
+}
+QUICK: dict[str, Part] = {
+    "surrogates-quick": lambda: surrogates.measure(surrogates.QUICK),
+}
 
 
 def main() -> None:
-    """Measure the parts that the command line names, and record them."""
-    for part in sys.argv[1:] or [name for name in PARTS if not name.endswith("-quick")]:
-        PARTS[part]()
+    """Measure the parts that the command line names."""
+    torch.set_num_threads(1)
+    for name in sys.argv[1:] or FULL:
+        if name in QUICK:
+            for entry in QUICK[name]():
+                verdict = {None: "", True: ", reached", False: ", MISSED"}[entry.reached]
+                print(f"{entry.measure}: {entry.value} {entry.unit}{verdict}\n  {entry.note}")
+        else:
+            record("workbench", FULL[name]())
 
 
 if __name__ == "__main__":

@@ -4,7 +4,8 @@ site.json       format, name of the site, sequence number of the last share, whe
                 public keys, the provider's keys and address once they are pinned, the release in use, and the newest pipeline
 keys/           Ed25519 keys of the site, each named by its id; the private half is readable by its owner only, and under a
                 passphrase if the site wants it. noise.key is the secret of the noise that is drawn once for each sentence,
-                notes.key that of the digests of notes; they are made on first use where they are missing
+                notes.key that of the digests of notes, surrogates.key that of surrogates that come again, of hashes and of
+                vaults; they are made on first use where they are missing
 known-notes/    digests of the notes and sentences of each share, so that nothing leaves twice; they never leave
 trust.json      what was verified of the provider's release repository, from its pinned first root on
 releases/       the releases that were pulled, verified
@@ -222,6 +223,19 @@ class Workspace:
     def notes_key(self) -> Path:
         """The file with the secret of the digests of notes."""
         return self.root / "keys" / "notes.key"
+
+    def surrogates_secret(self) -> bytes:
+        """The site's secret for surrogates that come again, for hashes and for vaults.
+
+        Raises:
+            StorageError: it is damaged, others may read it, or it can be neither read nor made.
+        """
+        return read_secret(self.surrogates_key)
+
+    @property
+    def surrogates_key(self) -> Path:
+        """The file with the secret of surrogates that come again."""
+        return self.root / "keys" / "surrogates.key"
 
     def noise_secret(self) -> bytes:
         """The site's secret for noise that is drawn once for each sentence.

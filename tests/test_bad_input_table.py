@@ -50,6 +50,16 @@ ROWS: list[tuple[str, int, str]] = [
     ),
     ("site-client release-code --compare zzz --workspace {north}", 2, "mistyped"),
     (f"site-client release-code --compare {SPOKEN} --workspace {{north}}", 36, "another one"),
+    # Settings, tables and vaults of `deid` that are none.
+    ("site-client deid {folder} --out out --mode surrogate --config {text} --workspace {north}", 2, "expected TOML"),
+    (
+        "site-client deid {folder} --out out --mode surrogate --patients {text} --workspace {north}",
+        2,
+        "note and patient",
+    ),
+    ("site-client deid {folder} --out out --mode redact --link-key --workspace {north}", 2, "--mode surrogate"),
+    ("site-client deid {folder} --out out --mode tag --vault out.vault --workspace {north}", 2, "a mode that hides"),
+    ("site-client vault {text} --workspace {north}", 2, "expected a vault"),
     # What is no share, or another hospital's.
     ("site-client inspect {text} --workspace {north}", 8, "a file without it"),
     ("site-client inspect {folder} --workspace {north}", 8, "a folder"),

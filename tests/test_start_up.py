@@ -32,7 +32,9 @@ from shared.constructions import registry, training
 from shared.privacy import audit
 from site_client import keys
 from site_client.commands import options as site_options
+from site_client.deid.choices.vault import VaultKey, new_vault
 from site_client.policy import site_policy
+from site_client.workspace import open_workspace
 from tests.loop import Loop, done, hospital, provider, refused, share, values
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -92,6 +94,7 @@ TORCHLESS = {
     "site-client release-code": "--workspace north",
     "site-client labels": "notes/north --workspace north",
     "site-client approve-fragments": "fingerprint --approver A --workspace north",
+    "site-client vault": "south.vault --workspace south",
     "site-client withdraw": "1 --to-folder elsewhere --workspace north",
     "aggregator ingest": "stick --workspace provider",
     "aggregator shares list": "--workspace provider",
@@ -205,6 +208,8 @@ def test_other_commands_load_no_network(loop: Loop) -> None:
     request = values(hospital("enrol", "--out", loop.root / "newcomer.request.json", "--workspace", new, "--json"))
     share(loop, "south")
     digest = values(provider("shares", "list", "--workspace", loop.provider, "--json"))["shares"][0]["digest"]
+    with new_vault(loop.root / "south.vault", VaultKey(open_workspace(loop.site("south")).surrogates_secret(), False)):
+        pass
     filled = {"FINGERPRINT": request["fingerprint"], "DIGEST": digest}
     lines = [
         [*name.split(), *(filled.get(word, word) for word in shlex.split(rest))] for name, rest in TORCHLESS.items()

@@ -11,6 +11,10 @@ head -2 safe/new.csv
 same_rows "$NOTES/new.csv" safe/new.csv
 # In another encoding, as a spreadsheet saves it.
 site-client deid "$NOTES/latin.csv" --text-column note --encoding windows-1252 --out safe-latin
+# Notes that read like notes: other names and dates, and who was what in a vault.
+printf 'epsilon = 2\n[deny]\nHOSPITAL = ["St Clare"]\n' > ours.toml
+site-client deid "$NOTES/new.csv" --text-column note --mode surrogate --config ours.toml --link-key --vault who-was-what.vault --out readable
+site-client vault who-was-what.vault
 # What is bad is told in a line, and leaves nothing.
 fails site-client evaluate "$NOTES/new.csv" --text-column note
 fails site-client deid "$NOTES/nothing-here" --out nowhere

@@ -1,0 +1,1 @@
+"""What the tools of a hospital cost and promise, measured."""

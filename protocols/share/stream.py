@@ -49,6 +49,40 @@ def ciphertext_size(plaintext_bytes: int) -> int:
     return plaintext_bytes + chunks * TAG_BYTES
 
 
+class EncryptingWriter:
+    """A sink that encrypts what is written to it, for who has no source to read from.
+
+    Args:
+        sink: for the ciphertext.
+        key: as for `encrypt`.
+        associated: likewise.
+    """
+
+    def __init__(self, sink: Sink, key: bytes, associated: bytes) -> None:
+        self._sink = sink
+        self._aead = ChaCha20Poly1305(key)
+        self._associated = associated
+        self._held = bytearray()
+        self._number = 0
+
+    def write(self, data: bytes, /) -> None:
+        """Take all of `data`."""
+        self._held += data
+        # A full chunk waits until it is known whether it is the last.
+        while len(self._held) > CHUNK_BYTES:
+            self._seal(last=False)
+
+    def finish(self) -> None:
+        """Write the last chunk. Without it the stream is refused as one that was cut."""
+        self._seal(last=True)
+
+    def _seal(self, *, last: bool) -> None:
+        chunk = bytes(self._held[:CHUNK_BYTES])
+        del self._held[:CHUNK_BYTES]
+        self._sink.write(self._aead.encrypt(_nonce(self._number, last), chunk, self._associated))
+        self._number += 1
+
+
 def encrypt(source: Source, sink: Sink, key: bytes, associated: bytes) -> None:
     """Encrypts all of `source` into `sink`.
 
@@ -58,9 +92,10 @@ def encrypt(source: Source, sink: Sink, key: bytes, associated: bytes) -> None:
         key: 32 bytes that no other stream was or will be encrypted with.
         associated: what the ciphertext belongs to; who decrypts must state the same.
     """
-    aead = ChaCha20Poly1305(key)
-    for number, (chunk, last) in enumerate(_chunks(source, CHUNK_BYTES)):
-        sink.write(aead.encrypt(_nonce(number, last), chunk, associated))
+    writer = EncryptingWriter(sink, key, associated)
+    while data := source.read(CHUNK_BYTES):
+        writer.write(data)
+    writer.finish()
 
 
 def decrypt(source: Source, sink: Sink, key: bytes, associated: bytes) -> None:

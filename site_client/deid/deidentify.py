@@ -14,6 +14,7 @@ from shared.errors import ConfigurationError
 from shared.pipeline.mentions import with_repeated
 from shared.pipeline.spans import join_spans
 from shared.progress import Progress, silent
+from site_client.deid.choices.lists import HospitalLists
 from site_client.deid.journal import Annotator
 from site_client.deid.mode import Mode
 
@@ -53,7 +54,13 @@ def merge_annotations(predicted: Document, known: Document) -> Document:
     return join_spans(known, predicted.annotations)
 
 
-def deidentify(annotator: Annotator, documents: Iterable[Document], mode: Mode, tally: Tally) -> Iterator[Document]:
+def deidentify(
+    annotator: Annotator,
+    documents: Iterable[Document],
+    mode: Mode,
+    tally: Tally,
+    lists: HospitalLists | None = None,
+) -> Iterator[Document]:
     """De-identified documents, in order.
 
     Args:
@@ -61,6 +68,7 @@ def deidentify(annotator: Annotator, documents: Iterable[Document], mode: Mode, 
         documents: notes.
         mode: how they are handed on.
         tally: is filled.
+        lists: of the hospital: what is hidden whoever finds it, and what is not.
     """
     originals: list[Document] = []
 
@@ -74,6 +82,8 @@ def deidentify(annotator: Annotator, documents: Iterable[Document], mode: Mode, 
         own = found = with_repeated(predicted) if mode.hides else predicted
         if mode.hides and original.annotations:
             found = with_repeated(merge_annotations(predicted, original))
+        if mode.hides and lists:
+            own, found = lists.apply(own), lists.apply(found)
         tally.spans.update(span.category for span in found.annotations)
         tally.labels += sum(not _within(span, own.annotations) for span in found.annotations)
         yield replace(mode.turn(found), record=original.record, file=original.file)
@@ -107,6 +117,7 @@ def write_deidentified(
     *,
     source: Format | None = None,
     total: int = 0,
+    lists: HospitalLists | None = None,
 ) -> Deidentified:
     """Write de-identified notes into a folder: in the format of the mode, or as they came where that keeps records.
 
@@ -118,6 +129,7 @@ def write_deidentified(
         progress: takes the notes that are done.
         source: the format of the notes.
         total: how many there are; 0 where nobody has counted.
+        lists: as in `deidentify`.
 
     Raises:
         ConfigurationError: the folder holds something already, maybe the notes themselves.
@@ -128,7 +140,7 @@ def write_deidentified(
     again = source if source is not None and source.keeps_records and mode.hides else None
 
     def watched() -> Iterator[Document]:
-        for number, document in enumerate(deidentify(annotator, documents, mode, tally), start=1):
+        for number, document in enumerate(deidentify(annotator, documents, mode, tally, lists), start=1):
             if again is not None:
                 untouched.update(dict.fromkeys(again.untouched(document)))
             yield document

@@ -13,6 +13,7 @@ from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from site_client.commands.keys import tell, warn_of_expiry
 from site_client.commands.options import existing_path, folder_option, min_recall_option
+from site_client.commands.workbench.hiding_options import Choices, HidingOptions, hiding_options
 from site_client.deid.registry import DEFAULT, MODES, describe_modes
 
 if TYPE_CHECKING:
@@ -28,7 +29,10 @@ _NOTHING_FOUND = (
 @click.command(
     cls=Computation,
     epilog=examples(
-        "site-client deid notes/ --out safe/ --mode redact", "site-client deid notes/ --out safe/ --min-recall 0.98"
+        "site-client deid notes/ --out safe/ --mode redact",
+        "site-client deid notes/ --out safe/ --min-recall 0.98",
+        "site-client deid notes/ --out safe/ --mode surrogate --config ours.toml",
+        "site-client deid notes/ --out safe/ --mode surrogate --patients patients.csv --link-key --vault who-was-what.vault",
     ),
 )
 @click.argument("notes", type=existing_path)
@@ -49,6 +53,7 @@ _NOTHING_FOUND = (
 @click.option(
     "--jobs", type=click.IntRange(1), help="Processes that read notes at the same time (default: one a core)."
 )
+@hiding_options
 @folder_option
 @json_option
 @notes_options
@@ -61,28 +66,32 @@ def deid(
     jobs: int | None,
     root: Path,
     as_json: bool,
-    **reading: Any,
+    **given: Any,
 ) -> None:
     """Find PHI in notes, and hide it."""
     from command_line.notes import Notes, warn_of_language
     from shared.pipeline.parallel import ParallelPipeline, usable_cores
     from shared.pipeline.pipeline import load_pipeline
+    from shared.text.language import guess_vocabulary
     from site_client import workspace
     from site_client.deid.deidentify import require_empty, without_labels, write_deidentified
     from site_client.deid.journal import FOLDER, Resumed
     from site_client.policy.enforcing import Step, judge_release, require_kept
 
+    choices = Choices(HidingOptions.of(given), mode)
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
     release = opened.pipeline_release()
     require_kept(opened, judge_release(opened, release.digest), Step.DEID)
-    read = Notes(notes, NotesOptions.of(reading))
+    read = Notes(notes, NotesOptions.of(given))
     require_empty(out)
     with progress_bar(quiet=as_json) as bar:
         bar.begin("loading the pipeline")
         pipeline = load_pipeline(release.folder)
         pipeline = pipeline if min_recall is None else pipeline.at(min_recall)
-        warn_of_language(read, pipeline.encoder.vectors.words)
+        words = pipeline.encoder.vectors.words
+        warn_of_language(read, words)
+        way = choices.mode(opened, guess_vocabulary(words))
         several = ParallelPipeline(pipeline, jobs or usable_cores())
         finder = Resumed(several, opened.root / FOLDER, f"{release.digest} {min_recall} {notes.resolve()}")
         if finder.known:
@@ -90,16 +99,22 @@ def deid(
         total = read.corpus.count() if bar.drawn else 0
         try:
             documents = without_labels(read) if ignore_labels else read
-            done = write_deidentified(finder, documents, out, MODES[mode], bar, source=read.corpus.reader, total=total)
+            with choices.remembered(opened, way):
+                done = write_deidentified(
+                    finder, documents, out, way, bar, source=read.corpus.reader, total=total, lists=choices.lists
+                )
         except KeyboardInterrupt:
             if finder.kept:
                 tell("the same command goes on where this one was cut")
             raise
     finder.finish()
+    said = way.report()
     lines = [
         *read.lines(),
         f"{done.documents} documents in {out}, {sum(done.spans.values())} spans: "
         + (", ".join(f"{name} {count}" for name, count in sorted(done.spans.items())) or "none"),
+        *said.lines,
+        *choices.lines(),
         *_older_pipeline_lines(opened),
         *([_by_labels(done.labels)] if done.labels else []),
         *promise_lines(pipeline),
@@ -118,6 +133,7 @@ def deid(
         "untouched": list(done.untouched),
         "quarantined": read.quarantined,
         "promised": None if pipeline.point is None else asdict(pipeline.point),
+        **said.values,
     }
     report(result, lines, as_json=as_json)
 

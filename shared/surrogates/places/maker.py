@@ -1,0 +1,111 @@
+"""Surrogates of places.
+
+**Promise.** A place of the public list gets another one of that list by permute-and-flip over ALL of it (`shared.surrogates.mechanisms.permute_and_flip`),
+so two notes whose k-th place is d_k apart give any output with probabilities that differ by at most the factor exp(sum of epsilon_k d_k), where d is
+the distance of `shared.surrogates.places.gazetteer`: kilometres and features together.
+
+A place that is not on the list gets any of it, all alike: what comes out tells that it was not listed at most, never which it was. Which of the two a place is
+stands outside of the promise. Digits and the numbers of houses are drawn, whatever they were.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from shared.surrogates.maker import Maker, Mention, Plan, Protected, Scope
+from shared.surrogates.mechanisms.permute_and_flip import permute_and_flip
+from shared.surrogates.mechanisms.randomness import Randomness, choose
+from shared.surrogates.places.gazetteer import STEPS, Atlas, Gazetteer
+from shared.surrogates.signs.formats import redraw
+from shared.surrogates.spelling import cased_like, folded, on_one_line
+
+_LEVELS = {
+    "place": ("place", "region", "country"),
+    "region": ("region", "place", "country"),
+    "country": ("country", "region", "place"),
+}
+_BETWEEN = re.compile(r"(\s*[,;/()]\s*|\s+-\s+)")
+
+
+class PlaceMaker(Maker):
+    """See the module.
+
+    Args:
+        atlas: the list.
+    """
+
+    kinds = tuple(_LEVELS)
+
+    def __init__(self, atlas: Atlas) -> None:
+        self._atlas = atlas
+
+    def read(self, mentions: Sequence[Mention], scope: Scope) -> Plan:
+        """See `Maker`."""
+        return _PlacePlan(mentions, scope, self._atlas)
+
+
+class _PlacePlan(Plan):
+    def __init__(self, mentions: Sequence[Mention], scope: Scope, atlas: Atlas) -> None:
+        self._scope = scope
+        self._atlas = atlas
+        self._mentions = mentions
+        # "Dijon, France" are two places; what stands between stays.
+        self._pieces = [_BETWEEN.split(on_one_line(mention.text)) for mention in mentions]
+        self.entities = {
+            _name(piece): Protected(mention.category)
+            for mention, pieces in zip(mentions, self._pieces, strict=True)
+            for piece in pieces[::2]
+            if _is_name(piece)
+        }
+
+    def write(self, epsilons: Mapping[str, Fraction | None]) -> list[str | None]:
+        """See `Plan`."""
+        return [
+            self._written(mention.kind, pieces, epsilons)
+            for mention, pieces in zip(self._mentions, self._pieces, strict=True)
+        ]
+
+    def _written(self, kind: str, pieces: Sequence[str], epsilons: Mapping[str, Fraction | None]) -> str | None:
+        text = ""
+        for at, piece in enumerate(pieces):
+            if at % 2 or not any(map(str.isalnum, piece)):
+                text += piece
+            elif not _is_name(piece):
+                text += redraw(piece, self._scope.randomness("digits", folded(piece)))
+            else:
+                epsilon = epsilons[_name(piece)]
+                if epsilon is None:
+                    return None
+                text += cased_like(self._drawn(kind, piece, epsilon), piece)
+        return text
+
+    def _drawn(self, kind: str, name: str, epsilon: Fraction) -> str:
+        levels = [self._atlas.level(level, self._scope.language.name) for level in _LEVELS[kind]]
+        candidates = [places for places in levels if places is not None]
+        for places in candidates:
+            if (true := places.number(name)) is not None:
+                # Another list or budget is another draw: two of one stream might show the true place.
+                chance = self._scope.randomness("place", folded(name), str(epsilon), places.digest)
+                return near(chance, places, true, epsilon)
+        return choose(self._scope.randomness("unlisted", folded(name)), candidates[0].names)
+
+
+def near(chance: Randomness, places: Gazetteer, true: int, epsilon: Fraction) -> str:
+    """The name of a place that is drawn near a true one; epsilon counts for a unit of distance."""
+    taken = permute_and_flip(
+        chance,
+        len(places.names),
+        lambda number: places.distance(true, number),
+        epsilon / STEPS,
+    )
+    return places.names[taken]
+
+
+def _is_name(piece: str) -> bool:
+    return any(map(str.isalpha, piece)) and not any(map(str.isdigit, piece))
+
+
+def _name(piece: str) -> str:
+    return f"place {folded(piece)}"

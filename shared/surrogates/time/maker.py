@@ -1,0 +1,165 @@
+"""Surrogates of dates, ages and spans of time.
+
+**Promise.** Every moment of a note, each once in whatever spellings, is moved by discrete Laplace noise in the unit in which it is expressed, as in
+Tchouka et al. (2023, section 4.1). So two notes that are the same but for their moments, whose moments are of the same units, stand in the same order
+and are spelt in the same ways, and whose k-th moment differs by d_k units, give any output with probabilities that differ by at most the factor
+exp(sum of epsilon_k d_k). Order, bounds and spelling are made of the noisy values alone. A date whose year is not written is of the year that is
+read for it (`shared.surrogates.time.resolving`), and d_k counts what is read.
+
+With one shift for all dates that promise holds of notes whose dates are the same days apart, for epsilon times the days between the two notes: the
+days between the dates of a note are public, and who knows one date knows all (Tchouka et al. 2023, section 1).
+
+Where a key draws the same again, it draws anew as soon as epsilon is another one: two draws of one stream at two scales would show the true value.
+Noise is exact and whole; seasons, holidays and times of the day are drawn whatever they were.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+
+from shared.surrogates.maker import Maker, Mention, Plan, Protected, Scope
+from shared.surrogates.mechanisms.discrete_laplace import discrete_laplace
+from shared.surrogates.mechanisms.randomness import choose
+from shared.surrogates.spelling import cased_like, folded
+from shared.surrogates.time.moments import DAYS, Moment
+from shared.surrogates.time.order import in_order
+from shared.surrogates.time.reading import read_time
+from shared.surrogates.time.resolving import Resolver, note_style
+from shared.surrogates.time.writing import Written
+
+SHIFT = "shift"
+_WEEK = 7
+_OLDEST_DISTANCE = 150 * DAYS["year"]
+
+
+class TimeMaker(Maker):
+    """See the module."""
+
+    kinds = ("date", "age")
+
+    def read(self, mentions: Sequence[Mention], scope: Scope) -> Plan:
+        """See `Maker`."""
+        return _TimePlan(mentions, scope)
+
+
+class _TimePlan(Plan):
+    def __init__(self, mentions: Sequence[Mention], scope: Scope) -> None:
+        self._scope = scope
+        spans = [_read(mention, scope) for mention in mentions]
+        known = [span for span in spans if span is not None]
+        ages = [mention.kind == "age" for mention, span in zip(mentions, spans, strict=True) if span is not None]
+        settings = scope.settings.time
+        self._style = note_style(known, settings.day_first, scope.language.name != "English")
+        understood = iter(Resolver(known, ages, self._style, scope.today).resolve())
+        self._spans = [span if span is not None and next(understood) else None for span in spans]
+        self._category: dict[Moment, str] = {}
+        for mention, span in zip(mentions, self._spans, strict=True):
+            for one in span or ():
+                if one.moment is not None:
+                    self._category.setdefault(one.moment, mention.category)
+        self.entities = self._protected()
+
+    def _protected(self) -> dict[str, Protected]:
+        entities: dict[str, Protected] = {}
+        for moment, category in self._category.items():
+            if self._is_shifted(moment):
+                entities[SHIFT] = Protected(category, self._scope.settings.time.shift_epsilon)
+            else:
+                entities[_name(moment)] = Protected(category)
+        return entities
+
+    def _is_shifted(self, moment: Moment) -> bool:
+        # A day of the week that stands alone goes along; ages do not hang on dates.
+        return self._scope.settings.time.shift and moment.group in ("date", "weekday")
+
+    def write(self, epsilons: Mapping[str, Fraction | None]) -> list[str | None]:
+        """See `Plan`."""
+        moved = self._moved(epsilons)
+        return [None if span is None else self._written(span, moved) for span in self._spans]
+
+    def _moved(self, epsilons: Mapping[str, Fraction | None]) -> dict[Moment, Moment]:
+        """For each moment that may be drawn the one that takes its place."""
+        moved: dict[Moment, Moment] = {}
+        for moment, category in self._category.items():
+            epsilon = epsilons[SHIFT if self._is_shifted(moment) else _name(moment)]
+            if epsilon is not None:
+                moved[moment] = (
+                    self._shifted(moment, epsilon)
+                    if self._is_shifted(moment)
+                    else self._noisy(moment, category, epsilon)
+                )
+        for group in {moment.group for moment in moved} - {"weekday"}:
+            true = [moment for moment in moved if moment.group == group]
+            if not self._is_shifted(true[0]):
+                for moment, placed in zip(true, in_order(true, [moved[one] for one in true]), strict=True):
+                    moved[moment] = self._bounded(placed)
+        return moved
+
+    def _noisy(self, moment: Moment, category: str, epsilon: Fraction) -> Moment:
+        unit = self._scope.settings.units.get(category)
+        if unit is not None:
+            epsilon = epsilon * DAYS[moment.unit] / DAYS[unit]
+        noise = discrete_laplace(self._scope.randomness("time", _name(moment), str(epsilon)), epsilon)
+        if moment.group == "weekday":
+            return Moment("weekday", "day", (moment.value + noise) % _WEEK)
+        return self._bounded(moment.moved(noise))
+
+    def _shifted(self, moment: Moment, epsilon: Fraction) -> Moment:
+        days = discrete_laplace(self._scope.randomness("time", SHIFT, str(epsilon)), epsilon)
+        if moment.group == "weekday":
+            return Moment("weekday", "day", (moment.value + days) % _WEEK)
+        return moment.at(moment.day + days)
+
+    def _bounded(self, moment: Moment) -> Moment:
+        """Within what is plausible of any note, whatever stands in this one."""
+        if moment.group == "date":
+            first, last = self._scope.settings.years(self._scope.today)
+            edges = (datetime.date(first, 1, 1).toordinal(), datetime.date(last, 12, 31).toordinal())
+        else:
+            oldest = self._scope.settings.time.oldest * DAYS["year"] if moment.group == "age" else _OLDEST_DISTANCE
+            edges = (DAYS[moment.unit], oldest)
+        if edges[0] <= moment.day <= edges[1]:
+            return moment
+        if moment.group == "date":
+            return moment.at(min(max(moment.day, edges[0]), edges[1]))
+        return Moment(moment.group, moment.unit, min(max(moment.value, 1), edges[1] // DAYS[moment.unit]))
+
+    def _written(self, span: Sequence[Written], moved: Mapping[Moment, Moment]) -> str | None:
+        text = ""
+        for one in span:
+            if one.silent:
+                text += "".join(part.sample for part in one.parts)
+            elif one.moment is None:
+                text += self._drawn(one)
+            elif one.moment not in moved:
+                return None
+            else:
+                text += one.write(moved[one.moment], self._style)
+        return text
+
+    def _drawn(self, one: Written) -> str:
+        """What has no moment: a season, a holiday, a time of the day."""
+        said = folded("".join(part.sample for part in one.parts))
+        chance = self._scope.randomness("free", said)
+        if one.free:
+            return cased_like(choose(chance, one.free), one.sample("F"))
+        afternoon = int(one.sample("H")) <= 12 and "m" in one.parts[-1].sample.lower()
+        drawn = {
+            "H": 1 + chance.below(12) if afternoon else chance.below(24),
+            "M": chance.below(60),
+            "S": chance.below(60),
+        }
+        return "".join(
+            f"{drawn[part.says]:0{len(part.sample)}d}" if part.says in drawn else part.sample for part in one.parts
+        )
+
+
+def _read(mention: Mention, scope: Scope) -> list[Written] | None:
+    """As a date or an age; a scheme may call both by one name."""
+    return read_time(mention.text, mention.kind, scope.language)
+
+
+def _name(moment: Moment) -> str:
+    return f"{moment.group} {moment.unit} {moment.value}"

@@ -1,0 +1,172 @@
+"""The options of `deid` by which a hospital decides how notes are hidden, and what becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from shared.errors import ConfigurationError
+from site_client.commands.options import existing_file
+from site_client.deid.mode import Hiding, Mode, Setting
+from site_client.deid.registry import MODES
+
+if TYPE_CHECKING:
+    from site_client.deid.choices.config import DeidConfig
+    from site_client.deid.choices.lists import HospitalLists
+    from site_client.deid.choices.vault import VaultKey
+    from site_client.workspace import Workspace
+
+new_file = click.Path(path_type=Path, dir_okay=False)
+
+
+@dataclass(frozen=True)
+class HidingOptions:
+    """What a person typed.
+
+    Args:
+        config: a file of settings.
+        patients: a table of notes and patients.
+        link_key: whether surrogates are drawn under the secret of the site.
+        vault: where it is written who was what.
+        vault_passphrase: a file with the passphrase of that vault.
+    """
+
+    config: Path | None
+    patients: Path | None
+    link_key: bool
+    vault: Path | None
+    vault_passphrase: Path | None
+
+    @classmethod
+    def of(cls, given: dict[str, Any]) -> HidingOptions:
+        """From what `hiding_options` hand to a command; takes them out."""
+        return cls(*(given.pop(name) for name in ("config", "patients", "link_key", "vault", "vault_passphrase")))
+
+
+def hiding_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of HidingOptions."""
+    for option in (
+        click.option(
+            "--vault-passphrase",
+            type=existing_file,
+            help="A file with the passphrase of the vault (default: the vault is under a key of this workspace).",
+        ),
+        click.option(
+            "--vault",
+            type=new_file,
+            help="Write who was what into this file, encrypted; `site-client vault` opens it. Without it that is forgotten.",
+        ),
+        click.option(
+            "--link-key",
+            is_flag=True,
+            help="Surrogates under a secret key of this workspace: the next run makes the same ones, and all dates of a patient are shifted together.",
+        ),
+        click.option(
+            "--patients",
+            type=existing_file,
+            help="A CSV file with the columns note and patient: all notes of a patient get the same surrogates, and one shift of their dates.",
+        ),
+        click.option(
+            "--config",
+            type=existing_file,
+            help="A TOML file: modes, budgets and units by category, words that are always or never hidden, places, names.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+class Choices:
+    """What is done to notes.
+
+    Args:
+        options: as typed.
+        name: of the mode.
+
+    Raises:
+        ConfigurationError: options that do not go together, or a file that says what no setting is.
+    """
+
+    def __init__(self, options: HidingOptions, name: str) -> None:
+        from site_client.deid.choices.config import DeidConfig, read_config, read_patients
+
+        self._options = options
+        mode = MODES[name]
+        self._config: DeidConfig = DeidConfig() if options.config is None else read_config(options.config)
+        self._patients: Mapping[str, str] | None = None
+        if isinstance(mode, Hiding):
+            mode = self._config.mode(mode)
+        elif options != HidingOptions(None, None, False, None, None):
+            raise ConfigurationError(
+                f"--mode {name}: expected a mode that hides beside these options, got one that shows; leave them out"
+            )
+        self._mode: Mode = mode
+        if (options.patients or options.link_key) and not self._makes_surrogates():
+            raise ConfigurationError(
+                "--patients, --link-key: expected surrogates beside them, got none; add --mode surrogate"
+            )
+        if options.vault_passphrase and not options.vault:
+            raise ConfigurationError("--vault-passphrase: expected --vault beside it, got none; give both")
+        if options.patients is not None:
+            self._patients = read_patients(options.patients)
+
+    @property
+    def lists(self) -> HospitalLists:
+        """Of the hospital."""
+        return self._config.lists
+
+    def mode(self, workspace: Workspace, language: str | None) -> Mode:
+        """The mode, ready.
+
+        Args:
+            workspace: has the secret.
+            language: of the release.
+        """
+        setting = Setting(
+            self._config.surrogates, self._patients, workspace.surrogates_secret, self._options.link_key, language
+        )
+        return self._mode.prepared(setting)
+
+    @contextmanager
+    def remembered(self, workspace: Workspace, mode: Mode) -> Iterator[None]:
+        """While the block runs a vault is told what the mode replaces, where one is wanted."""
+        if self._options.vault is None or not isinstance(mode, Hiding):
+            yield
+            return
+        from site_client.deid.choices.vault import new_vault
+
+        with new_vault(self._options.vault, vault_key(workspace, self._options.vault_passphrase)) as recorder:
+            mode.recorder = recorder
+            yield
+
+    def lines(self) -> list[str]:
+        """What there is to say of the vault."""
+        if self._options.vault is None:
+            return []
+        return [
+            f"who was what is in {self._options.vault}, encrypted; whoever opens it has the notes as they were, so keep it in this house"
+        ]
+
+    def _makes_surrogates(self) -> bool:
+        surrogate = MODES["surrogate"]
+        return surrogate in (self._mode, *self._config.modes.values())
+
+
+def vault_key(workspace: Workspace, passphrase: Path | None) -> VaultKey:
+    """What a vault is under: the passphrase in a file, or the secret of the site."""
+    from command_line.passphrase import LEAST_CHARACTERS, read_passphrase
+    from site_client.deid.choices.vault import VaultKey
+
+    if passphrase is None:
+        return VaultKey(workspace.surrogates_secret(), is_passphrase=False)
+    secret = read_passphrase(passphrase)
+    if len(secret.decode("utf-8", "replace")) < LEAST_CHARACTERS:
+        raise ConfigurationError(
+            f"{passphrase.name}: expected a passphrase of {LEAST_CHARACTERS} characters or more, got a shorter one"
+        )
+    return VaultKey(secret, is_passphrase=True)

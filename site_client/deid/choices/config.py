@@ -1,0 +1,256 @@
+"""The file of settings that `deid --config` names: TOML, read strictly, so that a word that is mistyped changes nothing in silence.
+
+epsilon = 1                  # what a note may spend on dates, ages and places; with --patients, a patient
+language = "Spanish"         # of the notes; else that of the release
+
+[dates]
+order = "day first"          # what 3/4 means where a note does not show it; or "month first"
+shift = false                # true: all dates of a note are moved together
+shift_epsilon = 0.01         # of that move, for a day
+oldest_age = 89
+
+[places]
+file = "communes.csv"        # beside this file: name, latitude, longitude, and features
+unit_km = 50
+feature_units = { population = 2 }
+
+[names]
+initials = true
+culture = true
+
+[categories.DATE]
+mode = "surrogate"
+epsilon = 0.5
+unit = "week"
+
+[allow]
+"*" = ["Parkinson"]
+[deny]
+HOSPITAL = ["St Anne"]
+"""
+
+from __future__ import annotations
+
+import csv
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from foundation.reading import read_text
+from shared.errors import ConfigurationError
+from shared.surrogates.places.gazetteer import PlaceSettings, read_places
+from shared.surrogates.settings import NameSettings, SurrogateSettings, TimeSettings
+from site_client.deid.by_category import ByCategory
+from site_client.deid.choices.lists import HospitalLists
+from site_client.deid.mode import Hiding
+from site_client.deid.registry import MODES
+
+_ORDERS = {"day first": True, "month first": False}
+
+
+@dataclass(frozen=True)
+class DeidConfig:
+    """What the file says.
+
+    Args:
+        surrogates: how surrogates are made.
+        modes: by category.
+        lists: of the hospital.
+    """
+
+    surrogates: SurrogateSettings = field(default_factory=SurrogateSettings)
+    modes: Mapping[str, Hiding] = field(default_factory=dict)
+    lists: HospitalLists = field(default_factory=lambda: HospitalLists({}, {}))
+
+    def mode(self, usual: Hiding) -> Hiding:
+        """The mode of all categories together."""
+        return ByCategory(usual, self.modes) if self.modes else usual
+
+
+def read_config(path: Path) -> DeidConfig:
+    """The settings in a file.
+
+    Raises:
+        ConfigurationError: it is no TOML, or says what no setting is.
+        StorageError: it can't be read.
+    """
+    try:
+        stated = tomllib.loads(read_text(path), parse_float=Decimal)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(f"{path.name}: expected TOML, got something else: {error}") from error
+    table = _Table(path.name, "", stated)
+    dates, places, names = table.table("dates"), table.table("places"), table.table("names")
+    categories = {name: table.table("categories").table(name) for name in table.table("categories").stated}
+    modes = {name: one.take("mode", _hiding_mode) for name, one in categories.items() if "mode" in one.stated}
+    settings = _surrogate_settings(table, dates, _places(places, path), names, categories)
+    lists = HospitalLists(_texts(table.table("allow")), _texts(table.table("deny")))
+    for one in (table, dates, places, names, *categories.values()):
+        one.finish()
+    return DeidConfig(settings, modes, lists)
+
+
+def read_patients(path: Path) -> dict[str, str]:
+    """The patient of each note: CSV with the columns `note`, its id, and `patient`.
+
+    Raises:
+        ConfigurationError: a column is missing, a row is not filled, or a note stands there twice.
+        StorageError: the file can't be read.
+    """
+    rows = csv.DictReader(read_text(path).splitlines())
+    if not {"note", "patient"} <= set(rows.fieldnames or ()):
+        raise ConfigurationError(
+            f"{path.name}: expected the columns note and patient, got {', '.join(rows.fieldnames or ()) or 'none'}"
+        )
+    patients: dict[str, str] = {}
+    for number, row in enumerate(rows, start=2):
+        note, patient = ((row[name] or "").strip() for name in ("note", "patient"))
+        if not note or not patient or note in patients:
+            raise ConfigurationError(
+                f"{path.name}, line {number}: expected a note that stands here once, and its patient; correct the row"
+            )
+        patients[note] = patient
+    return patients
+
+
+class _Table:
+    """A table of the file; what nobody asks for is refused.
+
+    Args:
+        file: its name.
+        name: of the table, "" for the whole.
+        stated: what it says.
+    """
+
+    def __init__(self, file: str, name: str, stated: Mapping[str, Any]) -> None:
+        self.file = file
+        self.stated = stated
+        self._name = name
+        self._asked: set[str] = set()
+
+    def take(self, key: str, read: Callable[[Any], Any], usual: Any = None) -> Any:
+        """A value as `read` reads it, which raises ValueError with what it expected."""
+        self._asked.add(key)
+        if key not in self.stated:
+            return usual
+        try:
+            return read(self.stated[key])
+        except ValueError as error:
+            raise ConfigurationError(f"{self.file}: {self._at(key)}: expected {error}") from error
+
+    def table(self, key: str) -> _Table:
+        """A table below; an empty one where there is none."""
+        found = self.take(key, _mapping, {})
+        return _Table(self.file, self._at(key), found)
+
+    def finish(self) -> None:
+        """
+        Raises:
+            ConfigurationError: it says something that nobody has asked for.
+        """
+        if unknown := sorted(self.stated.keys() - self._asked):
+            known = ", ".join(sorted(self._asked))
+            raise ConfigurationError(f"{self.file}: expected settings among {known}, got {self._at(unknown[0])}")
+
+    def _at(self, key: str) -> str:
+        return f"{self._name}.{key}" if self._name else key
+
+
+def _surrogate_settings(
+    table: _Table, dates: _Table, places: PlaceSettings, names: _Table, categories: Mapping[str, _Table]
+) -> SurrogateSettings:
+    usual, time, name = SurrogateSettings(), TimeSettings(), NameSettings()
+    return SurrogateSettings(
+        epsilon=table.take("epsilon", _fraction, usual.epsilon),
+        patient_entities=table.take("patient_entities", _whole, usual.patient_entities),
+        language=table.take("language", _text),
+        kinds={category: one.take("kind", _text) for category, one in categories.items() if "kind" in one.stated},
+        epsilons={
+            category: one.take("epsilon", _fraction) for category, one in categories.items() if "epsilon" in one.stated
+        },
+        units={category: one.take("unit", _text) for category, one in categories.items() if "unit" in one.stated},
+        time=TimeSettings(
+            shift=dates.take("shift", _truth, time.shift),
+            shift_epsilon=dates.take("shift_epsilon", _fraction, time.shift_epsilon),
+            day_first=dates.take("order", _order),
+            oldest=dates.take("oldest_age", _whole, time.oldest),
+            earliest=dates.take("earliest_year", _whole, time.earliest),
+            years_ahead=dates.take("years_ahead", _whole, time.years_ahead),
+        ),
+        names=NameSettings(
+            gender=names.take("gender", _truth, name.gender),
+            initials=names.take("initials", _truth, name.initials),
+            culture=names.take("culture", _truth, name.culture),
+        ),
+        places=places,
+    )
+
+
+def _places(table: _Table, config: Path) -> PlaceSettings:
+    file = table.take("file", _text)
+    usual = PlaceSettings()
+    return PlaceSettings(
+        None if file is None else read_places(config.parent / file),
+        table.take("unit_km", lambda value: float(_fraction(value)), usual.unit_km),
+        table.take(
+            "feature_units", lambda value: {name: float(_fraction(one)) for name, one in _mapping(value).items()}, {}
+        ),
+    )
+
+
+def _texts(table: _Table) -> dict[str, Sequence[str]]:
+    return {category: table.take(category, _list_of_texts) for category in table.stated}
+
+
+def _hiding_mode(value: object) -> Hiding:
+    mode = MODES.get(value) if isinstance(value, str) else None
+    if not isinstance(mode, Hiding):
+        raise ValueError(f"one of {', '.join(name for name, one in MODES.items() if one.hides)}, got another")
+    return mode
+
+
+def _fraction(value: object) -> Fraction:
+    if isinstance(value, bool) or not isinstance(value, int | Decimal) or not Decimal(value).is_finite():
+        raise ValueError("a number")
+    return Fraction(value)
+
+
+def _whole(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError("a whole number")
+    return value
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("a text in quotes")
+    return value
+
+
+def _truth(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("true or false")
+    return value
+
+
+def _order(value: object) -> bool:
+    if value not in _ORDERS:
+        raise ValueError('"day first" or "month first"')
+    return _ORDERS[str(value)]
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise ValueError("a table")
+    return value
+
+
+def _list_of_texts(value: object) -> Sequence[str]:
+    from shared.surrogates.spelling import folded
+
+    if not isinstance(value, list) or not all(isinstance(one, str) and folded(one) for one in value):
+        raise ValueError("a list of texts with a letter or a digit each")
+    return value

@@ -1,0 +1,188 @@
+"""Who was what: an encrypted file with every replacement of a run, for a hospital that must be able to look back. Nobody else needs one, so none is made unless
+somebody asks for it, and what was replaced is forgotten.
+
+A first line names form and protection; behind it comes a stream (`protocols.share.stream`) of JSON lines, one a note, under a key of its own. That key
+is derived (HKDF-SHA256) from the secret of the site, or (scrypt, RFC 7914) from a passphrase, and a salt that no other vault has. A vault that was cut
+or changed opens as a whole or not at all.
+
+Threat: who copies the vault has nothing without the secret of the site or the passphrase; who has both has every note as it was.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+
+from foundation.files import atomic_file
+from foundation.os_errors import map_os_errors
+from protocols.errors import EncryptionError, PassphraseError
+from protocols.keys.passphrase import COST
+from protocols.share.stream import KEY_BYTES, EncryptingWriter, decrypt
+from shared.errors import ConfigurationError
+from site_client.deid.mode import Recorder, Replaced
+
+_FORMAT = "deid-commons vault 1"
+_SALT_BYTES = 16
+_MOST_HEAD = 200
+_PURPOSE = b"deid-commons vault 1"
+
+
+@dataclass(frozen=True)
+class VaultKey:
+    """What a vault is under.
+
+    Args:
+        secret: of the site, or a passphrase.
+        is_passphrase: which of the two.
+    """
+
+    secret: bytes
+    is_passphrase: bool
+
+    @property
+    def protection(self) -> str:
+        """As the first line of a vault names it."""
+        return "passphrase" if self.is_passphrase else "site"
+
+    def derive(self, salt: bytes) -> bytes:
+        """The key of one vault."""
+        if self.is_passphrase:
+            return Scrypt(salt=salt, length=KEY_BYTES, n=1 << COST, r=8, p=1).derive(self.secret)
+        return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=salt, info=_PURPOSE).derive(self.secret)
+
+    def __repr__(self) -> str:
+        return f"VaultKey({self.protection})"
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """What was replaced in a note.
+
+    Args:
+        note: its id.
+        replaced: in the order of the text.
+    """
+
+    note: str
+    replaced: tuple[Replaced, ...]
+
+
+@contextmanager
+def new_vault(path: Path, key: VaultKey) -> Iterator[Recorder]:
+    """A vault that is whole when the block ends well, and not there otherwise; gives what takes the replacements of a note.
+
+    Raises:
+        ConfigurationError: there is such a file.
+        StorageError: it can't be written.
+    """
+    if path.exists():
+        raise ConfigurationError(
+            f"{path.name}: expected a new file for the vault, found one; choose another name, a vault is not written over"
+        )
+    salt = secrets.token_bytes(_SALT_BYTES)
+    head = json.dumps({"format": _FORMAT, "under": key.protection, "salt": salt.hex()}).encode() + b"\n"
+    with atomic_file(path) as stream:
+        stream.write(head)
+        writer = EncryptingWriter(stream, key.derive(salt), head)
+
+        def record(note: str, replaced: Sequence[Replaced]) -> None:
+            listed = [[one.start, one.end, one.category, one.original, one.written] for one in replaced]
+            line = json.dumps([note, listed]) + "\n"
+            writer.write(line.encode())
+
+        yield record
+        writer.finish()
+
+
+def vault_protection(path: Path) -> str:
+    """What a vault is under: "site" or "passphrase".
+
+    Raises:
+        ConfigurationError: the file is no vault.
+        StorageError: it can't be read.
+    """
+    with map_os_errors(path), path.open("rb") as stream:
+        return _head(stream, path)[1]
+
+
+def open_vault(path: Path, key: VaultKey, note: str | None = None) -> list[Remembered]:
+    """What a vault holds, once all of it has proved to be whole.
+
+    Args:
+        path: of the vault.
+        key: that it is under.
+        note: the id of the one note that is asked for; None for all.
+
+    Raises:
+        ConfigurationError: the file is no vault.
+        PassphraseError: it is under another passphrase, or was changed.
+        EncryptionError: it is under the secret of another site, or was changed or cut.
+        StorageError: it can't be read.
+    """
+    with map_os_errors(path), path.open("rb") as stream:
+        head, protection, salt = _head(stream, path)
+        if protection != key.protection:
+            raise PassphraseError(
+                f"the {protection} that the vault is under",
+                received=f"a {key.protection}",
+                advice="give the other",
+                place=path.name,
+            )
+        lines = _Lines(note)
+        try:
+            decrypt(stream, lines, key.derive(salt), head)
+        except EncryptionError as error:
+            if not key.is_passphrase:
+                raise EncryptionError(
+                    "a whole vault under the secret of this site",
+                    received="one of another site, or one that was changed or cut",
+                    advice="restore the vault, or keys/surrogates.key, from a backup",
+                    place=path.name,
+                ) from error
+            raise PassphraseError(
+                "the passphrase of the vault",
+                received="another one, or a vault that was changed or cut",
+                advice="repeat it",
+                place=path.name,
+            ) from error
+    return lines.found
+
+
+class _Lines:
+    """Keeps the notes that are asked for, as the stream comes."""
+
+    def __init__(self, note: str | None) -> None:
+        self.found: list[Remembered] = []
+        self._note = note
+        self._rest = b""
+
+    def write(self, data: bytes, /) -> None:
+        """Take all of `data`."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in lines:
+            note, listed = json.loads(line)
+            if self._note in (None, note):
+                self.found.append(Remembered(note, tuple(Replaced(*one) for one in listed)))
+
+
+def _head(stream: BinaryIO, path: Path) -> tuple[bytes, str, bytes]:
+    head = stream.readline(_MOST_HEAD)
+    try:
+        stated = json.loads(head)
+        salt = bytes.fromhex(stated["salt"])
+        if stated["format"] != _FORMAT or stated["under"] not in ("site", "passphrase") or len(salt) != _SALT_BYTES:
+            raise ValueError
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(
+            f"{path.name}: expected a vault that `site-client deid --vault` wrote, got another file"
+        ) from error
+    return head, stated["under"], salt

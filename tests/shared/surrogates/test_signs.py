@@ -1,0 +1,121 @@
+"""Numbers, codes and addresses: of the same form, with check digits that hold, and never one that the note has."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+
+import pytest
+
+from shared.document import Annotation, Document
+from shared.patterns.check_digits import CHECKS
+from shared.surrogates.replacing import Surrogates
+from shared.surrogates.settings import SurrogateSettings
+from shared.surrogates.signs.formats import check_of
+
+
+def of(*spans: str, category: str = "IDNUM", language: str = "English") -> list[str]:
+    text, annotations = "", []
+    for span in spans:
+        annotations.append(Annotation(len(text), len(text) + len(span), category))
+        text += span + " | "
+    made = Surrogates(SurrogateSettings(language=language)).replace(Document("n", text, tuple(annotations)))
+    return [one.surrogate for one in made.mapping]
+
+
+def form(text: str) -> str:
+    return re.sub("[0-9]", "9", re.sub("[a-z]", "a", re.sub("[A-Z]", "A", text)))
+
+
+@pytest.mark.parametrize(
+    "text", ["HG63779858", "435-57-16", "A-2847-CG", "cflowers2", "1316-6605-53Z", "LS10 4DM", "#0042/x"]
+)
+def test_a_code_keeps_its_form(text: str) -> None:
+    (made,) = of(text)
+    assert form(made) == form(text)
+    assert made != text
+
+
+# Made so that they pass: nobody's.
+CHECKED = [
+    ("nif", "12345678Z"),
+    ("nif", "X1234567L"),
+    ("nif", "12345678-z"),
+    ("nhs", "943 476 5919"),
+    ("luhn", "4111 1111 1111 1111"),
+    ("nir", "2 55 08 14 168 025 38"),
+]
+
+
+@pytest.mark.parametrize(("check", "text"), CHECKED)
+def test_check_digits_hold_where_they_held(check: str, text: str) -> None:
+    assert check_of(text) == check
+    seen = set()
+    for _ in range(20):
+        (made,) = of(text)
+        assert form(made) == form(text)
+        assert CHECKS[check](made)
+        seen.add(made)
+    assert len(seen) > 10
+
+
+def test_the_same_number_gets_the_same_in_any_spelling() -> None:
+    one, other, third = of("+34 912 345 678", "912345678", "(912) 34-56-78", category="PHONE")
+    digits = re.sub(r"\D", "", other)
+    assert one.startswith("+34 ")
+    assert re.sub(r"\D", "", one) == "34" + digits
+    assert re.sub(r"\D", "", third) == digits
+    dotted, plain = of("12.345.678", "12345678")
+    assert re.sub(r"\D", "", dotted) == plain
+
+
+def test_a_surrogate_is_no_number_that_the_note_has() -> None:
+    taken = [str(number) for number in range(8)]
+    for _ in range(50):
+        assert set(of(*taken)) <= {"8", "9"}
+
+
+def test_where_all_are_taken_it_is_redacted() -> None:
+    assert set(of(*map(str, range(10)))) == {"[IDNUM]"}
+
+
+@pytest.mark.parametrize("text", ["ext. 3882", "(01) 4321-5678", "busca 4561", "06 12 34 56 78"])
+def test_a_telephone_number_reads_like_one(text: str) -> None:
+    (made,) = of(text, category="PHONE")
+    assert form(made) == form(text)
+    assert re.sub(r"\d", "", made) == re.sub(r"\d", "", text)
+
+
+def test_addresses_reach_nobody() -> None:
+    (mail,) = of("ana.garcia@hospital.es", category="EMAIL")
+    assert re.fullmatch(r"[a-z]{3}\.[a-z]{6}@[a-z]{8}\.example", mail)
+    (url,) = of("https://www.st-anne.org/patients?id=7", category="URL")
+    assert re.fullmatch(r"https://www\.[a-z]{8}\.example/[a-z]{8}\?[a-z]{2}=[0-9]", url)
+    for text in ("10.1.2.3", "fe80::1"):
+        (made,) = of(text, category="IPADDR")
+        networks = ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24", "2001:db8::/32")
+        assert any(ipaddress.ip_address(made) in ipaddress.ip_network(one) for one in networks)
+
+
+def test_the_host_of_two_addresses_stays_one() -> None:
+    one, other = of("a.b@clinic.org", "c.d@clinic.org", category="EMAIL")
+    assert one.partition("@")[2] == other.partition("@")[2]
+    assert one != other
+
+
+def test_what_is_no_address_is_redacted() -> None:
+    assert of("by mail", category="EMAIL") == ["[EMAIL]"]
+
+
+def test_streets_departments_and_trades_are_drawn_by_category() -> None:
+    (street,) = of("221B Baker Street, Apt 4", category="STREET")
+    assert re.fullmatch(r"\d{3}[A-Z] [A-Z][a-z]+ Street, Apt \d", street)
+    assert "Baker" not in street
+    (ward,) = of("Ward 14", category="DEPARTMENT")
+    assert re.fullmatch(r"[A-Z][a-z]+ \d\d", ward)
+    (trade,) = of("ALBAÑIL", category="PROFESION", language="Spanish")
+    assert trade.isupper()
+    (house,) = of("Hospital San Tirso", category="HOSPITAL", language="Spanish")
+    assert "Tirso" not in house
+    (letters,) = of("HGH", category="HOSPITAL")
+    assert re.fullmatch("[A-Z]{3}", letters)

@@ -1,0 +1,197 @@
+"""What a hospital decides about hiding: its file of settings, its lists, its patients, and the modes by category."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from shared.document import Annotation, Document
+from shared.errors import ConfigurationError
+from site_client.deid.by_category import ByCategory
+from site_client.deid.choices.config import DeidConfig, read_config, read_patients
+from site_client.deid.choices.lists import HospitalLists
+from site_client.deid.deidentify import Tally, deidentify
+from site_client.deid.hashed import Hash
+from site_client.deid.mode import Hiding, Setting
+from site_client.deid.registry import MODES
+from tests.site_client.deid.test_deidentify import Finds
+
+FULL = """
+epsilon = 2
+language = "Spanish"
+patient_entities = 7
+[dates]
+order = "day first"
+shift = true
+shift_epsilon = 0.05
+oldest_age = 85
+earliest_year = 1920
+years_ahead = 1
+[places]
+file = "ours.csv"
+unit_km = 10
+feature_units = { radon = 3.5 }
+[names]
+gender = false
+initials = true
+culture = true
+[categories.FECHAS]
+mode = "surrogate"
+epsilon = 0.5
+unit = "week"
+[categories.NUMERO_TELEFONO]
+mode = "block"
+[categories.OURS]
+kind = "person"
+[allow]
+"*" = ["Parkinson"]
+[deny]
+HOSPITAL = ["San Telmo"]
+"""
+
+
+def config(tmp_path: Path, text: str) -> DeidConfig:
+    (tmp_path / "ours.toml").write_text(text)
+    (tmp_path / "ours.csv").write_text("name,latitude,longitude,radon\nAlba,40,1,3\nBeta,41,2,5\n")
+    return read_config(tmp_path / "ours.toml")
+
+
+def hiding(name: str) -> Hiding:
+    mode = MODES[name]
+    assert isinstance(mode, Hiding)
+    return mode
+
+
+def test_everything_that_can_be_said_is_heard(tmp_path: Path) -> None:
+    read = config(tmp_path, FULL)
+    settings = read.surrogates
+    assert (settings.epsilon, settings.language, settings.patient_entities) == (Fraction(2), "Spanish", 7)
+    assert settings.epsilons == {"FECHAS": Fraction(1, 2)}
+    assert settings.units == {"FECHAS": "week"}
+    assert settings.kinds == {"OURS": "person"}
+    time = settings.time
+    assert (time.shift, time.shift_epsilon, time.day_first, time.oldest) == (True, Fraction(1, 20), True, 85)
+    assert (time.earliest, time.years_ahead) == (1920, 1)
+    assert (settings.names.gender, settings.names.initials, settings.names.culture) == (False, True, True)
+    assert settings.places.candidates is not None
+    assert [place.name for place in settings.places.candidates] == ["Alba", "Beta"]
+    assert (settings.places.unit_km, settings.places.feature_units) == (10.0, {"radon": 3.5})
+    assert {category: mode.name for category, mode in read.modes.items()} == {
+        "FECHAS": "surrogate",
+        "NUMERO_TELEFONO": "block",
+    }
+    assert read.lists
+
+
+def test_the_example_of_the_module_is_one(tmp_path: Path) -> None:
+    from site_client.deid.choices import config as module
+
+    example = (module.__doc__ or "").partition("\n\n")[2]
+    assert config(tmp_path, example.replace("communes.csv", "ours.csv")).modes
+
+
+def test_an_empty_file_changes_nothing(tmp_path: Path) -> None:
+    read = config(tmp_path, "")
+    assert read.surrogates == DeidConfig().surrogates
+    assert read.mode(hiding("redact")) is MODES["redact"]
+    assert not read.lists
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("epsilon = ", "expected TOML"),
+        ('epsilon = "1"', "epsilon: expected a number"),
+        ("epsilon = true", "epsilon: expected a number"),
+        ("epsilon = inf", "epsilon: expected a number"),
+        ("epsilon = 0", "above 0"),
+        ("epsilom = 1", "epsilom"),
+        ("[dates]\nshifts = true", "dates.shifts"),
+        ('[dates]\norder = "day"', "day first"),
+        ("[dates]\nshift = 1", "true or false"),
+        ("dates = 1", "a table"),
+        ('[categories.DATE]\nmode = "tag"', "redact, surrogate"),
+        ('[categories.DATE]\nmode = "hide"', "redact, surrogate"),
+        ('[categories.DATE]\nmodes = "hash"', "categories.DATE.modes"),
+        ('[categories.DATE]\nunit = "fortnight"', "unit of DATE"),
+        ('language = "Klingon"', "language"),
+        ('[deny]\nHOSPITAL = "St Anne"', "a list of texts"),
+        ('[deny]\nHOSPITAL = ["..."]', "a letter or a digit"),
+        ("[places]\nunit_km = -1", "units above 0"),
+    ],
+)
+def test_what_is_mistyped_is_told_in_a_line(text: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=said):
+        config(tmp_path, text)
+
+
+def test_every_category_goes_its_own_way() -> None:
+    mode = ByCategory(hiding("redact"), {"PHONE": hiding("block"), "CITY": hiding("fixed"), "PATIENT": hiding("hash")})
+    text = "Ana 12 34 Bonn 40 Ana"
+    spans = ((0, 3, "PATIENT"), (4, 9, "PHONE"), (10, 14, "CITY"), (15, 17, "AGE"), (18, 21, "PATIENT"))
+    hidden = mode.turn(Document("n", text, tuple(Annotation(*span) for span in spans))).text.split(" ")
+    assert hidden[1:5] == ["██", "██", "████████", "[AGE]"]
+    assert hidden[0] == hidden[5] != "[PATIENT]"
+
+
+def test_hashes_are_the_same_for_the_same_under_one_key_and_hang_on_it() -> None:
+    note = Document(
+        "n",
+        "José García, jose garcia, José",
+        tuple(Annotation(*one, "PATIENT") for one in ((0, 11), (13, 24), (26, 30))),
+    )
+    one, other = Hash(b"k" * 32).turn(note).text, Hash(b"l" * 32).turn(note).text
+    first, second, third = one.split(", ")
+    assert first == second != third
+    assert one == Hash(b"k" * 32).turn(note).text != other
+    assert Hash().prepared(Setting(key=lambda: b"k" * 32)).turn(note).text == one
+
+
+def test_masks_show_no_more_than_they_say() -> None:
+    note = Document("n", "Ana Berg\nhere", (Annotation(0, 13, "PATIENT"),))
+    assert hiding("block").turn(note).text == "███ ████\n████"
+    assert hiding("fixed").turn(note).text == "████████\n████████"
+
+
+def test_what_is_denied_is_hidden_and_what_is_allowed_is_not() -> None:
+    lists = HospitalLists({"*": ["Parkinson"], "CITY": ["Foley"]}, {"HOSPITAL": ["San Télmo", "HST"]})
+    text = "Parkinson at SAN  TELMO, hst and Foley; HSTX, Foley"
+    found = tuple(Annotation(*one) for one in ((0, 9, "PATIENT"), (33, 38, "CITY"), (46, 51, "PATIENT")))
+    applied = lists.apply(Document("n", text, found))
+    assert [(applied.covered_text(span), span.category) for span in applied.annotations] == [
+        ("SAN  TELMO", "HOSPITAL"),
+        ("hst", "HOSPITAL"),
+        ("Foley", "PATIENT"),
+    ]
+
+
+def test_what_is_on_both_lists_is_hidden() -> None:
+    lists = HospitalLists({"*": ["St Anne"]}, {"HOSPITAL": ["St Anne", "St Anne Hospital"]})
+    (span,) = lists.apply(Document("n", "at st. anne hospital", (Annotation(3, 11, "CITY"),))).annotations
+    assert (span.start, span.end) == (3, 20)
+
+
+def test_lists_hold_for_labels_of_the_notes_too() -> None:
+    lists = HospitalLists({"*": ["Anna"]}, {"CITY": ["Bonn"]})
+    note = Document("n", "Anna in Bonn", (Annotation(0, 4, "PATIENT"),))
+    (done,) = deidentify(Finds(()), [note], MODES["redact"], Tally(), lists)
+    assert done.text == "Anna in [CITY]"
+    (shown,) = deidentify(Finds(()), [note], MODES["tag"], Tally(), lists)
+    assert shown.annotations == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "note\nn1\n", "note,patient\nn1,\n", "note,patient\nn1,p\nn1,q\n", "note,patient\n,p\n", "note,patient\nn1\n"],
+)
+def test_a_table_that_names_no_patients_is_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text(text)
+    with pytest.raises(ConfigurationError, match="expected"):
+        read_patients(tmp_path / "p.csv")
+
+
+def test_patients_are_read(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("ward,note,patient\n3,n1, p \n3,n2,p\n")
+    assert read_patients(tmp_path / "p.csv") == {"n1": "p", "n2": "p"}

@@ -1,0 +1,145 @@
+"""`deid --mode surrogate` and `vault`, as people type them."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from shared.corpus import read_corpus
+from site_client.workspace import open_workspace
+from tests.loop import Loop, done, hospital, refused, values
+
+
+def texts(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text() for path in folder.iterdir()}
+
+
+def deid(loop: Loop, out: Path, *more: object) -> tuple[object, ...]:
+    return (
+        "deid",
+        loop.notes("fourth"),
+        "--out",
+        out,
+        "--workspace",
+        loop.site("fourth"),
+        "--mode",
+        "surrogate",
+        *more,
+    )
+
+
+def test_notes_come_out_with_surrogates_and_what_each_has_spent(built_loop: Loop, tmp_path: Path) -> None:
+    told = values(hospital(*deid(built_loop, tmp_path / "safe"), "--json"))
+    budget = told["budget"]
+    assert (budget["epsilon"], budget["of"], budget["intervals_public"]) == (1.0, "note", False)
+    assert budget["replaced"] + budget["redacted"] == sum(told["spans"].values())
+    assert set(budget["notes"]) <= {note.identifier for note in read_corpus(built_loop.notes("fourth"))}
+    assert all(one["spent"] <= 1 for one in budget["notes"].values())
+    said = done(hospital(*deid(built_loop, tmp_path / "again"))).stdout
+    assert "a note spends at most epsilon 1" in said
+    assert "another run draws anew" in said
+    assert texts(tmp_path / "safe") != texts(tmp_path / "again")
+
+
+def test_under_the_key_of_the_site_the_next_run_makes_the_same(loop: Loop, tmp_path: Path) -> None:
+    notes = [note.identifier for note in read_corpus(loop.notes("fourth"))]
+    (tmp_path / "p.csv").write_text(
+        "note,patient\n" + "".join(f"{name},p{at // 3}\n" for at, name in enumerate(notes[1:]))
+    )
+    linked = ("--link-key", "--patients", tmp_path / "p.csv")
+    said = done(hospital(*deid(loop, tmp_path / "one", *linked))).stdout
+    done(hospital(*deid(loop, tmp_path / "two", *linked)))
+    assert texts(tmp_path / "one") == texts(tmp_path / "two")
+    assert "the days between them are public" in said
+    assert "1 notes are of no patient" in said
+    key = loop.site("fourth") / "keys" / "surrogates.key"
+    assert stat.S_IMODE(key.stat().st_mode) == 0o600
+    key.unlink()
+    done(hospital(*deid(loop, tmp_path / "three", *linked)))
+    assert texts(tmp_path / "one") != texts(tmp_path / "three")
+
+
+def test_the_vault_says_who_was_what_and_only_to_its_owner(
+    loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "who.vault"
+    done(hospital(*deid(loop, tmp_path / "safe", "--vault", kept)))
+    originals = {note.identifier: note for note in read_corpus(loop.notes("fourth"))}
+    opening = ("vault", kept, "--workspace", loop.site("fourth"))
+    said = hospital(*opening)
+    assert "shown on a terminal only" in said.stdout
+    out = tmp_path / "who.jsonl"
+    done(hospital(*opening, "--out", out))
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    for line in map(json.loads, out.read_text().splitlines()):
+        written = (tmp_path / "safe" / f"{line['note']}.txt").read_bytes().decode()
+        for one in line["replaced"]:
+            assert one["original"] in originals[line["note"]].text
+            assert written[one["start"] : one["end"]] == one["written"]
+            assert one["original"] not in said.stdout
+    name = next(iter(originals))
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    assert values(hospital(*opening, "--note", name, "--json"))["notes"] == 1
+    refused(hospital(*opening, "--note", "nobody"), 2, "a note that is in this vault")
+    refused(hospital(*opening, "--out", out), 2, "expected a new file")
+    refused(hospital("vault", kept, "--workspace", loop.site("north")), 30, "restore it from a backup")
+    assert not (loop.site("north") / "keys" / "surrogates.key").exists()
+    open_workspace(loop.site("north")).surrogates_secret()
+    refused(hospital("vault", kept, "--workspace", loop.site("north")), 15, "another site")
+    refused(hospital("vault", out, "--workspace", loop.site("north")), 2, "expected a vault")
+
+
+def test_a_vault_under_a_passphrase_opens_with_it_alone(loop: Loop, tmp_path: Path) -> None:
+    for name, words in (
+        ("p", "five words that nobody guesses"),
+        ("q", "five other words that you guess"),
+        ("short", "abc"),
+    ):
+        (tmp_path / name).write_text(words)
+        (tmp_path / name).chmod(0o400)
+    kept = tmp_path / "who.vault"
+    refused(
+        hospital(*deid(loop, tmp_path / "a", "--vault", kept, "--vault-passphrase", tmp_path / "short")),
+        2,
+        "12 characters",
+    )
+    done(hospital(*deid(loop, tmp_path / "safe", "--vault", kept, "--vault-passphrase", tmp_path / "p")))
+    opening = ("vault", kept, "--workspace", loop.site("north"))
+    done(hospital(*opening, "--passphrase", tmp_path / "p"))
+    refused(hospital(*opening, "--passphrase", tmp_path / "q"), 17, "another one")
+    refused(hospital(*opening), 17, "give the other")
+
+
+def test_settings_by_category_and_lists_are_heard(built_loop: Loop, tmp_path: Path) -> None:
+    (tmp_path / "ours.toml").write_text('[categories.DATE]\nmode = "fixed"\n[deny]\nHOSPITAL = ["the"]\n')
+    command = ("deid", built_loop.notes("fourth"), "--out", tmp_path / "safe", "--workspace", built_loop.site("fourth"))
+    told = values(hospital(*command, "--config", tmp_path / "ours.toml", "--json"))
+    written = "".join(texts(tmp_path / "safe").values())
+    assert told["spans"]["DATE"] == written.count("████████")
+    assert "[DATE]" not in written
+    assert "budget" not in told
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--mode tag --vault {new}", "a mode that hides"),
+        ("--mode redact --link-key", "add --mode surrogate"),
+        ("--mode surrogate --vault-passphrase {file}", "expected --vault"),
+        ("--mode surrogate --vault {file}", "not written over"),
+        ("--mode surrogate --config {file}", "expected TOML"),
+        ("--mode surrogate --patients {file}", "columns note and patient"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused_before_anything_is_written(
+    options: str, said: str, built_loop: Loop, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("what is this?")
+    places = {"new": tmp_path / "new", "file": tmp_path / "file"}
+    command = ("deid", built_loop.notes("fourth"), "--out", tmp_path / "safe", "--workspace", built_loop.site("fourth"))
+    refused(hospital(*command, *options.format(**places).split()), 2, said)
+    assert not (tmp_path / "safe").exists()
+    assert not (tmp_path / "new").exists()
