@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.generalise.figures import f1, precision, recall, share
 from bench.results import Entry
 
 _RESAMPLES = 1000
@@ -41,32 +42,12 @@ class Scored:
         return next((one for one in (self.points or {}).get("points", ()) if str(one["target"]) == target), None)
 
 
-def _precision(counts: Any) -> float:
-    true, false, _ = np.sum(counts, axis=0)
-    return float(true / max(true + false, 1))
-
-
-def _recall(counts: Any) -> float:
-    true, _, missed = np.sum(counts, axis=0)
-    return float(true / max(true + missed, 1))
-
-
-def _f1(counts: Any) -> float:
-    true, false, missed = np.sum(counts, axis=0)
-    return float(2 * true / max(2 * true + false + missed, 1))
-
-
-def _share(counts: Any) -> float:
-    hits, total = np.sum(counts, axis=0)
-    return float(hits / max(total, 1))
-
-
 _MEASURES: tuple[tuple[str, str, Callable[[Any], float]], ...] = (
-    ("token precision", "tokens", _precision),
-    ("token recall", "tokens", _recall),
-    ("token-binary F1", "tokens", _f1),
-    ("strict F1", "entities", _f1),
-    ("entities hidden whole", "hidden", _share),
+    ("token precision", "tokens", precision),
+    ("token recall", "tokens", recall),
+    ("token-binary F1", "tokens", f1),
+    ("strict F1", "entities", f1),
+    ("entities hidden whole", "hidden", share),
 )
 _DEFAULT_TARGETS = {
     "entities hidden whole": 0.95,
@@ -152,11 +133,11 @@ class _Table:
         for one in runs:
             point = one.promised(target)
             assert point is not None
-            got = _share(one.counts[target]["hidden"])
+            got = share(one.counts[target]["hidden"])
             kept.append(got >= point["hidden"] - _KEPT_WITHIN)
             told.append(
                 f"{one.provider}, seed {one.seed}: promised {point['hidden']:.3f} at precision {point['precision']:.3f}, got {got:.3f} at "
-                f"{_precision(one.counts[target]['tokens']):.3f}"
+                f"{precision(one.counts[target]['tokens']):.3f}"
             )
         return self._entry(
             f"unseen hospital, promise of --min-recall {target} kept, {self.steps} steps",
