@@ -39,6 +39,7 @@ from shared.training.tagging import train_tagger
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "tagger alone": (),
+    "eponyms": ("eponyms",),
     "patterns": ("patterns",),
     "whole entities": ("whole",),
     "further mentions": ("mentions",),
