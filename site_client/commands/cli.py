@@ -24,6 +24,8 @@ from site_client.commands.submit import receipts, submit
 from site_client.commands.withdraw import withdraw
 from site_client.commands.workbench.deid import deid
 from site_client.commands.workbench.evaluate import evaluate
+from site_client.commands.workbench.review import review
+from site_client.commands.workbench.serve_local import serve_local
 
 if TYPE_CHECKING:
     from shared.privacy.enforcement import AdvantageBound
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 SECTIONS = (
     ("Join, once", ("init", "enrol", "policy", "pull", "release-code")),
     ("Share labelled notes", ("labels", "check", "encode", "inspect", "submit", "receipts")),
-    ("De-identify notes", ("deid", "evaluate")),
+    ("De-identify notes", ("deid", "evaluate", "review", "serve-local")),
     ("Look back, and take back", ("ledger", "log", "withdraw")),
     ("Every year", ("keys",)),
 )

@@ -1,0 +1,73 @@
+"""Pre-labels the notes of a review in the background, the one that a person has open first."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+from foundation.errors import DeidError
+from site_client.review.prelabel import Finder
+from site_client.review.project import Project
+
+
+class Finding:
+    """One thread that goes through the notes.
+
+    Args:
+        project: whose notes.
+        load: makes what pre-labels; it is called in the thread, so that the page need not wait for it.
+    """
+
+    def __init__(self, project: Project, load: Callable[[], Finder]) -> None:
+        self._project, self._load = project, load
+        self._wanted: list[int] = []
+        self._stopped = threading.Event()
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._run, name="finding", daemon=True)
+        self.problem = ""
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the note that is being looked at."""
+        self._stopped.set()
+        self._thread.join()
+
+    @property
+    def working(self) -> bool:
+        """Whether it will still pre-label notes."""
+        return self._thread.is_alive()
+
+    def want(self, number: int) -> None:
+        """A person waits for this note."""
+        with self._lock:
+            self._wanted.append(number)
+
+    def _run(self) -> None:
+        try:
+            finder = self._load()
+            for number in self._numbers():
+                self._project.find(number, finder.find(self._project.document(number)))
+        except DeidError as error:
+            self.problem = str(error)
+        except Exception as error:  # The page says so; what it says may not hold text of a note.
+            self.problem = f"a fault in the program ({type(error).__name__}); the notes that are left are not pre-labelled"
+
+    def _numbers(self) -> Iterator[int]:
+        """Notes nobody has looked at, those that are waited for first."""
+        states = self._project.states()
+        rest = iter(range(len(states)))
+        while not self._stopped.is_set():
+            number = self._next_wanted()
+            if number is None:
+                number = next(rest, None)
+            if number is None:
+                return
+            if not states[number].looked_for and not states[number].version:
+                yield number
+
+    def _next_wanted(self) -> int | None:
+        with self._lock:
+            return self._wanted.pop() if self._wanted else None
