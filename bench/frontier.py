@@ -27,6 +27,7 @@ from shared.constructions.construction import Construction, Protection
 from shared.embeddings.generalised import fold_casing
 from shared.embeddings.neighbours import Neighbours
 from shared.labels import load_scheme
+from shared.pipeline.pipeline import RawEncoder
 from shared.pipeline.raw_model import train_raw_model
 from shared.privacy.attacks.inversion import InversionSettings, token_inversion
 from shared.privacy.attacks.matching import MatchingSettings, matching
@@ -86,9 +87,9 @@ def _raw(provider_only: bool) -> dict[str, object]:
     notes, scheme = corpora.meddocan("train"), load_scheme("meddocan")
     words = fold_casing(spanish(), spanish_names())
     if provider_only:
-        model, attacks = train_raw_model(notes[:PROVIDER_NOTES], words, scheme, HEAD_ALONE), []
+        model, attacks = train_raw_model(notes[:PROVIDER_NOTES], RawEncoder(words, scheme), HEAD_ALONE), []
     else:
-        model = train_raw_model(notes, words, scheme, HEAD)
+        model = train_raw_model(notes, RawEncoder(words, scheme), HEAD)
         # Clear vectors, which show that the attacks work.
         clear = ClearEncoder(spanish(), scheme)
         attacks = [_match(clear), _inversion(clear)]

@@ -36,7 +36,7 @@ from shared.embeddings.files.artefact import load_vectors, save_vectors
 from shared.embeddings.training import FastTextSettings, train_fasttext
 from shared.embeddings.vectors import WordVectors
 from shared.labels import load_scheme
-from shared.pipeline.pipeline import Pipeline, load_pipeline
+from shared.pipeline.pipeline import Pipeline, RawEncoder, load_pipeline
 from shared.pipeline.raw_model import train_raw_model
 from shared.training.tagging import TaggingConfig
 from site_client import workspace as site_workspace
@@ -110,7 +110,9 @@ def private_pipeline(
                     f"{site}: expected a share that is accepted, it is {decision.state}: {decision.reason}"
                 )
         # The models on raw notes that it is compared with hold nothing back either, and are taggers alone.
-        train_head.train(provider, config, train_head.HeadOptions(hold_out=False, last_word=False))
+        train_head.train(
+            provider, config, train_head.HeadOptions(hold_out=False, last_word=False, operating_points=False)
+        )
         releases.publish_pipeline(provider, releases.Publishing(audited=False))
         user = site_workspace.create(root / "user", "user")
         _, pulled = site_pull.pull(user, str(provider.releases), fingerprint, acceptance=_MEASUREMENT)
@@ -139,7 +141,9 @@ def meddocan_raw() -> None:
     runs = [
         outcome(
             f"meddocan-raw-{seed}",
-            lambda seed=seed: score_pipeline(train_raw_model(train, words, scheme, TaggingConfig(seed=seed)), dev),  # type: ignore[misc]
+            lambda seed=seed: score_pipeline(
+                train_raw_model(train, RawEncoder(words, scheme), TaggingConfig(seed=seed)), dev
+            ),  # type: ignore[misc]
         )
         for seed in SEEDS
     ]
@@ -242,7 +246,9 @@ def en_sites() -> None:
         measured(
             f"en-raw-{site}",
             f"raw notes of {site.upper()} alone",
-            lambda site=site: train_raw_model(train[site], words, scheme, TaggingConfig(epochs=SITE_EPOCHS, seed=1)),  # type: ignore[misc]
+            lambda site=site: train_raw_model(
+                train[site], RawEncoder(words, scheme), TaggingConfig(epochs=SITE_EPOCHS, seed=1)
+            ),  # type: ignore[misc]
             f"fastText 100d on public text and site A, {SITE_EPOCHS} epochs",
         )
     for name, sharing in (("A-E", "bcde"), ("A-D", "bcd")):
@@ -259,8 +265,7 @@ def en_sites() -> None:
         "raw notes of A-E pooled (the unreachable ideal)",
         lambda: train_raw_model(
             [note for notes in train.values() for note in notes],
-            words,
-            scheme,
+            RawEncoder(words, scheme),
             TaggingConfig(epochs=SITE_EPOCHS, seed=1),
         ),
         f"fastText 100d on public text and site A, {SITE_EPOCHS} epochs",

@@ -29,6 +29,7 @@ class Annotation:
         identifier: the annotation's own id in its file ("T1"), kept for the way back.
         comment: free text of the annotator, kept for the way back.
         doubtful: whether nobody has labelled it: a program takes it for PHI, so it is hidden like PHI, and teaches nothing.
+        confidence: how probable it is PHI, in [0, 1], by who found it; None where nobody says.
     """
 
     start: int
@@ -37,6 +38,7 @@ class Annotation:
     identifier: str = ""
     comment: str = ""
     doubtful: bool = False
+    confidence: float | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         # A comment is free text and may hold anything.

@@ -55,6 +55,12 @@ if TYPE_CHECKING:
     show_default=True,
     help="Whether patterns, whole entities and further mentions follow the tagger in the release; see docs/adr/0034.",
 )
+@click.option(
+    "--operating-points/--no-operating-points",
+    default=True,
+    show_default=True,
+    help="Whether each hospital is left out once, to know what an unseen one is promised; see docs/adr/0036.",
+)
 @folder_option
 @seed_option("the training")
 @json_option
@@ -67,6 +73,7 @@ def train_pool_head(
     influence: str,
     resume: bool,
     last_word: bool,
+    operating_points: bool,
     root: Path,
     seed: int,
     as_json: bool,
@@ -85,6 +92,7 @@ def train_pool_head(
         defence=defence,
         influence=InfluenceMode(influence),
         last_word=last_word,
+        operating_points=operating_points,
     )
     with progress_bar(quiet=as_json) as bar:
         config = TaggingConfig(epochs=epochs, seed=seed)
@@ -93,6 +101,7 @@ def train_pool_head(
         *_pool_lines(trained),
         *_influence_lines(trained.influence),
         *_comparison_lines(trained.compared),
+        *_points_lines(trained),
         f"head in {target.head}; next: aggregator release",
     ]
     report(trained.as_json(), lines, as_json=as_json)
@@ -153,3 +162,21 @@ def _comparison_lines(compared: Comparison | None) -> list[str]:
             for change in compared.changes
         ),
     ]
+
+
+def _points_lines(trained: HeadTraining) -> list[str]:
+    """What an unseen hospital is promised."""
+    if trained.points is None:
+        return [
+            "operating points: none, so hospitals can't ask for a recall; they take three hospitals whose shares hold codes"
+        ]
+    lines = [
+        f"what a hospital that nobody has seen is promised, median of {trained.points.hospitals}, each left out in turn:"
+    ]
+    for one in trained.points.points:
+        default = ", the default" if one == trained.points.default else ""
+        lines.append(
+            f"  --min-recall {one.target:<4g}  {one.hidden:.3f} of PHI hidden whole, {one.precision:.3f} of what is hidden is PHI; "
+            f"at the worst {one.least:.3f}{default}"
+        )
+    return lines

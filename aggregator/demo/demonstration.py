@@ -14,7 +14,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from aggregator.demo.page import DemoResult, Score, Shown, write_page
 from aggregator.demo.processes import forked, run_module
 from aggregator.errors import AggregatorError, AuditError
 from foundation.files import write_text
+from shared.constructions.construction import Construction
 from shared.constructions.procedures.narrowed import NarrowedVocabulary
 from shared.constructions.proof import DEFAULT, WITHOUT_PROOF
 from shared.constructions.registry import load_construction
@@ -35,9 +36,8 @@ from shared.embeddings.files.artefact import load_vectors
 from shared.errors import ConfigurationError
 from shared.evaluation import binary_token_scores, evaluate_hospital, match_corpora, strict_entity
 from shared.generate import generate_notes, public_site
-from shared.labels import load_scheme
 from shared.pipeline.last_word import load_settings
-from shared.pipeline.pipeline import Pipeline, RawEncoder
+from shared.pipeline.pipeline import RawEncoder
 from shared.pipeline.raw_model import train_raw_model
 from shared.privacy.statistics.cluster_bootstrap import cluster_interval
 from shared.progress import Progress
@@ -324,18 +324,18 @@ def _raw_score(label: str, folder: Path, sites: list[str], fourth: str, scale: S
     """One model, in a process of its own, on one thread."""
     torch.set_num_threads(1)
     began = time.process_time()
-    vectors = load_vectors(folder / "provider" / "embeddings")
+    made = load_construction(folder / "provider" / "representer")
+    # The same inputs as the head of the release has, and what follows the tagger there, so that what differs is what it has learned from.
+    encoder = made if made.shows_codes else _raw_encoder(folder, made)
     notes = [document for site in sites for document in read_corpus(_notes(folder, site))]
-    scheme = load_scheme(_SCHEMES[scale.language])
-    model = train_raw_model(
-        notes, vectors, scheme, TaggingConfig(epochs=_EPOCHS, least_steps=_LEAST_STEPS, seed=scale.seed)
-    )
-    # What follows the tagger in the release follows it here, so that what differs is what it has learned from.
-    public = load_construction(folder / "provider" / "representer").are_public
-    stated = load_settings(folder / "provider" / "head")
-    compared = Pipeline(RawEncoder(vectors, scheme, public), model.head, stated)
+    model = train_raw_model(notes, encoder, TaggingConfig(epochs=_EPOCHS, least_steps=_LEAST_STEPS, seed=scale.seed))
+    compared = replace(model, stated=load_settings(folder / "provider" / "head"))
     gold = list(read_corpus(_notes(folder, fourth)))
     return _score(label, gold, compared.annotate(gold)), time.process_time() - began
+
+
+def _raw_encoder(folder: Path, made: Construction) -> RawEncoder:
+    return RawEncoder(load_vectors(folder / "provider" / "embeddings"), made.scheme, made.are_public)
 
 
 def _score(label: str, gold: list[Document], system: Iterable[Document]) -> Score:

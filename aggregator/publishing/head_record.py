@@ -13,7 +13,7 @@ from foundation.reading import read_text
 RECORD = "training.json"
 HEAD_FILES = ("head.safetensors", "head.json")
 """What of a head is released."""
-FURTHER_HEAD_FILES = ("last_word.json",)
+FURTHER_HEAD_FILES = ("last_word.json", "operating_points.json")
 """What of it is released where it is there."""
 
 

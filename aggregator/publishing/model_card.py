@@ -50,7 +50,7 @@ def model_card(
         f"# {fields.name}, release {fields.sequence}: {fields.kind}",
         _what(fields),
         "## Learned from\n\n" + "\n".join(_learned(made, trained)),
-        "## Worth\n\n" + _worth(fields.kind, trained) + _lower(passed),
+        "## Worth\n\n" + _worth(fields.kind, trained) + _promised(trained) + _lower(passed),
         "## Audit\n\n" + _audit(verdict),
         "## What this does not show\n\n" + _limits(fields.kind),
         "## Licence\n\n" + licence.strip().partition("\n")[0].lstrip("# ") + ". See LICENCE.md.",
@@ -106,6 +106,22 @@ def _worth(kind: str, trained: Mapping[str, Any]) -> str:
             f"| {names.get(row['site'], 'the provider (public)')} | {row['tokens']:,} | {row['precision']:.3f} | "
             f"{row['recall']:.3f} | {row['f1']:.3f} | {'' if alone is None else format(alone, '.3f')} |"
         )
+    return "\n".join(rows)
+
+
+def _promised(trained: Mapping[str, Any]) -> str:
+    """What a hospital that nobody has seen is promised."""
+    stated = trained.get("operating_points")
+    if not stated:
+        return ""
+    rows = [
+        f"\n\nAt a hospital that shared nothing, median of {stated['hospitals']} that were left out in turn, as far as their shares tell:",
+        "",
+        "| `--min-recall` | PHI entities hidden whole | at the worst of them | of what is hidden, PHI |",
+        "|---|---|---|---|",
+    ]
+    for one in stated["points"]:
+        rows.append(f"| {one['target']:g} | {one['hidden']:.3f} | {one['least']:.3f} | {one['precision']:.3f} |")
     return "\n".join(rows)
 
 

@@ -23,6 +23,7 @@ from aggregator.training.defences.defence import Defended, PoolMaterial
 from aggregator.training.defences.everything import Everything
 from aggregator.training.defences.registry import DEFAULT, find_defence
 from aggregator.training.influence import Influence, InfluenceMode, measure_influence, raise_alarms
+from aggregator.training.operating_points import can_be_measured, measure_points
 from aggregator.training.plan import ALONE, HEAD, LAST, SCORES, has_alone, plan_head
 from aggregator.training.pool import PUBLIC, Pool
 from aggregator.training.unfinished import keep_unfinished
@@ -33,6 +34,7 @@ from foundation.reading import file_sha256
 from shared.constructions.registry import load_construction
 from shared.labels import UNKNOWN_TAG
 from shared.pipeline.last_word import LastWordSettings
+from shared.pipeline.operating_points import OperatingPoints
 from shared.progress import Phases, Progress, Watch, unwatched
 from shared.taggers.registry import save_head
 from shared.taggers.tagger import Tagger
@@ -91,6 +93,7 @@ class HeadTraining:
         not_counted: tokens of each site whose label the defence did not count.
         influence: of each site on the others; None where it was not measured.
         compared: with the last release; None where there is none, or nothing was held out.
+        points: what a hospital that nobody has seen is promised; None where that was not measured, or nothing can be promised.
     """
 
     recipe: TaggingConfig
@@ -105,6 +108,7 @@ class HeadTraining:
     not_counted: Mapping[str, int] = field(default_factory=dict)
     influence: Influence | None = None
     compared: Comparison | None = None
+    points: OperatingPoints | None = None
 
     def as_json(self) -> dict[str, object]:
         """The record."""
@@ -121,6 +125,7 @@ class HeadTraining:
             "defence": {"name": self.defence, "not_counted": dict(self.not_counted)},
             "influence": None if self.influence is None else self.influence.as_json(),
             "compared": None if self.compared is None else self.compared.as_json(),
+            "operating_points": None if self.points is None else asdict(self.points),
         }
 
 
@@ -135,6 +140,7 @@ class HeadOptions:
         defence: name of a defence.
         influence: how the influence of sites is measured, where a tenth is held out.
         last_word: whether patterns, whole entities and further mentions follow the tagger in the release.
+        operating_points: whether each hospital is left out once, to know what an unseen one is promised.
     """
 
     with_public: bool = True
@@ -143,6 +149,7 @@ class HeadOptions:
     defence: str = DEFAULT
     influence: InfluenceMode = InfluenceMode.FAST
     last_word: bool = True
+    operating_points: bool = True
 
 
 def train(
@@ -185,7 +192,10 @@ def train(
             payloads[PUBLIC] = (workspace.public_share,)
         material = _material(workspace, config, payloads, options, kept)
         compared = last_pipeline(workspace) is not None
-        planned = plan_head(material, _ALONE_STEPS, options.influence, measured=options.hold_out, compared=compared)
+        promises = options.operating_points and can_be_measured(material)
+        planned = plan_head(
+            material, _ALONE_STEPS, options.influence, measured=options.hold_out, compared=compared, points=promises
+        )
         phases = Phases(planned, watch)
         defended = defence.train(material.in_phase(phases.begin(HEAD), "head"))
         trained = HeadTraining(
@@ -199,13 +209,19 @@ def train(
             defence=defence.name,
             not_counted=defended.left_out,
         )
+        construction = load_construction(workspace.representer)
+        settings = LastWordSettings(guess_vocabulary(construction.vectors.words)) if options.last_word else None
+        if promises:
+            points = measure_points(material, defence, construction, settings, phases.begin)
+            trained = replace(trained, points=points)
         if options.hold_out:
             trained = _measure(workspace, material, defended, trained, options, phases)
         with new_folder(workspace.head) as folder:
             save_head(defended.head, folder)
-            if options.last_word:
-                words = load_construction(workspace.representer).vectors.words
-                LastWordSettings(guess_vocabulary(words)).save(folder)
+            if settings is not None:
+                settings.save(folder)
+            if trained.points is not None:
+                trained.points.save(folder)
             write_text(folder / RECORD, json.dumps(trained.as_json(), indent=1), private=False)
     if trained.influence is not None:
         raise_alarms(workspace, trained.influence)

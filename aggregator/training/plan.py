@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from aggregator.training.defences.defence import PoolMaterial
 from aggregator.training.influence import ALL_SITES, InfluenceMode, without
+from aggregator.training.operating_points import left_out, shortened
 from aggregator.training.pool import PUBLIC
 from shared.progress import Phase
 from shared.training.tagging import TaggingConfig
@@ -17,7 +18,13 @@ _HASTY_COST, _SAID_COST = 0.2, 0.005
 
 
 def plan_head(
-    material: PoolMaterial, alone_steps: int, mode: InfluenceMode, *, measured: bool, compared: bool
+    material: PoolMaterial,
+    alone_steps: int,
+    mode: InfluenceMode,
+    *,
+    measured: bool,
+    compared: bool,
+    points: bool = False,
 ) -> Sequence[Phase]:
     """What a head takes.
 
@@ -27,9 +34,10 @@ def plan_head(
         mode: how the influence of sites is measured.
         measured: whether anything is held out, without which nothing is measured.
         compared: whether there is a release to compare with.
+        points: whether each hospital is left out for the operating points.
     """
     steps = _steps(material, material.config)
-    phases = [Phase(HEAD, steps, "head")]
+    phases = [Phase(HEAD, steps, "head"), *(_points(material) if points else [])]
     if not measured:
         return phases
     if has_alone(material):
@@ -44,6 +52,11 @@ def plan_head(
 def has_alone(material: PoolMaterial) -> bool:
     """Whether the provider's own notes are in the pool, beside others."""
     return PUBLIC in material.payloads and len(material.payloads) > 1
+
+
+def _points(material: PoolMaterial) -> list[Phase]:
+    others = ((site, shortened(material.without(site))) for site in sorted(material.payloads))
+    return [Phase(left_out(site), _steps(rest, rest.config), "head") for site, rest in others]
 
 
 def _influence(material: PoolMaterial, mode: InfluenceMode, steps: int, said: float) -> list[Phase]:

@@ -211,10 +211,13 @@ def read_codes(
     decoder: Decoder, sentences: RaggedSentences, generator: np.random.Generator | None = None
 ) -> RaggedSentences:
     """What a head gets of sentences of codes, as `as_sentences` gives them."""
-    coded = CodedSentences(
-        sentences.values[:, 0].astype(np.uint32), sentences.casing, sentences.tags, sentences.lengths
-    )
-    return decoder.read_codes(coded, generator or np.random.default_rng(_AS_ON_DISK))
+    return decoder.read_codes(as_codes(sentences), generator or np.random.default_rng(_AS_ON_DISK))
+
+
+def as_codes(sentences: RaggedSentences) -> CodedSentences:
+    """Sentences of codes, as `as_sentences` gives them, without their rows."""
+    codes = sentences.values[:, 0].astype(np.uint32)
+    return CodedSentences(codes, sentences.casing, sentences.tags, sentences.lengths)
 
 
 def is_held_out(sentences: int) -> NDArray[np.bool_]:

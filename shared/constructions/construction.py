@@ -3,8 +3,7 @@
 It owns the vocabulary, the representer and whatever takes the place of PHI; the noise of a share and how it is drawn again;
 what can be proved, and what it claims to hide a word among; what it promises, in numbers and in words; how its rows and its
 release are checked; and how it is stored. Nobody else looks at its parts to find out which it is.
-
-A new construction is a class here and a `Procedure` that makes it, in one file, and a line in `registry`.
+A new one is a class here and a `Procedure` that makes it, in one file, and a line in `registry`.
 """
 
 from __future__ import annotations
@@ -164,9 +163,14 @@ class Construction(ABC):
         return self.network is TokenLocal
 
     @property
+    def dims(self) -> tuple[int, ...]:
+        """What a head may take: all that there is for a token, or its first numbers alone, as older heads do."""
+        return (self.representer.config.dim,)
+
+    @property
     def dim(self) -> int:
-        """Size of what the head gets for a token."""
-        return self.representer.config.dim
+        """The first of them."""
+        return self.dims[0]
 
     # What is shown
 
@@ -385,8 +389,7 @@ class Construction(ABC):
     def _memory(self) -> int:
         """Bytes that vectors and weights take."""
         grams = 0 if self.vectors.subwords is None else self.vectors.subwords.buckets.nbytes
-        weights = sum(int(weight.nbytes) for weight in self.representer.state_dict().values())
-        return self.vectors.matrix.nbytes + grams + weights
+        return self.vectors.matrix.nbytes + grams + sum(one.nbytes for one in self.representer.state_dict().values())
 
     # On the disk
 

@@ -4,6 +4,9 @@ A head sees a word, and beside it the centre of its cluster: the centre generali
 and the word tells it from others. Of a hidden word a share tells the cluster alone, so any member stands in for it, another one
 in every pass; and of labelled PHI it tells category, casing and punctuation, so other public PHI takes its place in every pass.
 All of it is computed from the share and from what is public.
+
+So reading goes by words: those of a share are drawn (`draw_words`), those of a note are there, and both are looked up alike (`read_words`).
+Beside the two views a head sees what a word looks like and how common it is in public text (`shared.text.shape`).
 """
 
 from __future__ import annotations
@@ -21,10 +24,22 @@ from shared.models.token_local import TokenLocal
 from shared.sentences.codes import CodedSentences
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences
-from shared.text.casing import CASING_EXAMPLES, casing_classes
+from shared.text.casing import CASING_CLASSES, CASING_EXAMPLES, cased_like, casing_classes
+from shared.text.shape import RANKS, SHAPES, rank_marks, word_shapes
 
 # A head shall also meet what stands in the provider's own notes, spans and contexts together.
 _SHARE = 0.5
+# A member that can't be written as the token was is drawn so many times again: a name does not stand in for a number.
+_REDRAWS = 3
+# Classes of the words with digits, and of what is neither: their letters say no more of how they are written.
+_WITHOUT_CASE = frozenset(
+    CASING_CLASSES.index(name) for name in ("numeric", "mainly numeric", "contains digit", "other")
+)
+
+
+def decoded_dim(representer: TokenLocal) -> int:
+    """Numbers of what a head gets for a token of codes."""
+    return 2 * representer.config.dim + SHAPES + RANKS
 
 
 @dataclass(frozen=True)
@@ -44,14 +59,12 @@ class Decoding:
     @property
     def dim(self) -> int:
         """Numbers of what the head gets for a token."""
-        return 2 * self.representer.config.dim
+        return decoded_dim(self.representer)
 
     def read_words(self, chunk: TokenisedSentences) -> RaggedSentences:
-        """What the head gets in-house: float16 rows, one for each different word, and ids into them."""
-        places: dict[str, int] = {}
-        ids = np.fromiter((places.setdefault(word, len(places)) for word in chunk.words), np.int32, len(chunk.words))
-        rows = self._project(self.vectors.both_views(list(places)))
-        return RaggedSentences(rows, casing_classes(chunk.words), chunk.tags, chunk.lengths, ids)
+        """What the head gets of words: float16 rows, one for each different word, and ids into them."""
+        words, ids = chunk.distinct_words()
+        return RaggedSentences(self._rows(words), casing_classes(chunk.words), chunk.tags, chunk.lengths, ids)
 
     def read_codes(self, sentences: CodedSentences, generator: np.random.Generator) -> RaggedSentences:
         """What the head gets of a share, under one draw of members and surrogates.
@@ -60,31 +73,48 @@ class Decoding:
             sentences: of a share, or of the provider's own notes.
             generator: of the training.
         """
-        ids = self._members(sentences.codes, generator)
-        rows, line = np.unique(ids, return_inverse=True)
-        views = np.concatenate(
-            [self.vectors.own_rows(rows), self.vectors.cluster_centres[self.vectors.clusters[rows]]], axis=1
-        )
-        casing = sentences.casing
+        return self.read_words(self.draw_words(sentences, generator))
+
+    def draw_words(self, sentences: CodedSentences, generator: np.random.Generator) -> TokenisedSentences:
+        """Words that a share may have been made of, as far as it tells: public ones, members and other public PHI.
+
+        Args:
+            sentences: of a share, or of the provider's own notes.
+            generator: of the training.
+        """
+        words = self._members(sentences, generator)
         if self.bank is not None:
             places, drawn = self._surrogates(sentences, self.bank, generator)
-            words = list(dict.fromkeys(drawn))
-            index = {word: len(views) + number for number, word in enumerate(words)}
-            line[places] = [index[word] for word in drawn]
-            casing = casing.copy()
-            casing[places] = casing_classes(drawn)
-            views = np.concatenate([views, self.vectors.both_views(words)])
-        return RaggedSentences(self._project(views), casing, sentences.tags, sentences.lengths, line.astype(np.int32))
+            for place, word in zip(places.tolist(), drawn, strict=True):
+                words[place] = word
+        return TokenisedSentences(words, sentences.tags, sentences.lengths)
 
-    def _members(self, codes: NDArray[np.uint32], generator: np.random.Generator) -> NDArray[np.int64]:
-        """A word of the vocabulary for every code: itself, or any of its cluster."""
-        ids = codes.astype(np.int64)
-        hidden = np.flatnonzero(ids >= len(self.vectors))
+    def _members(self, sentences: CodedSentences, generator: np.random.Generator) -> list[str]:
+        """For every code a word of the vocabulary, itself or any of its cluster, as the token was written."""
+        ids = sentences.codes.astype(np.int64)
+        places = np.flatnonzero(ids >= len(self.vectors))
+        clusters = ids - len(self.vectors)
         order, starts = self.vectors.members
-        cluster = ids[hidden] - len(self.vectors)
-        sizes = starts[cluster + 1] - starts[cluster]
-        ids[hidden] = order[starts[cluster] + (generator.random(len(hidden)) * sizes).astype(np.int64)]
-        return ids
+        words, casing = [""] * len(ids), sentences.casing
+        for _ in range(1 + _REDRAWS):
+            first = starts[clusters[places]]
+            sizes = starts[clusters[places] + 1] - first
+            ids[places] = order[first + (generator.random(len(places)) * sizes).astype(np.int64)]
+            written = self._written(ids[places], casing[places])
+            for place, word in zip(places.tolist(), written, strict=True):
+                words[place] = word
+            places = places[casing_classes(written) != casing[places]]
+        shown = np.flatnonzero(sentences.codes < len(self.vectors))
+        for place, word in zip(shown.tolist(), self._written(ids[shown], casing[shown]), strict=True):
+            words[place] = word
+        return words
+
+    def _written(self, ids: NDArray[np.int64], casing: NDArray[np.uint8]) -> list[str]:
+        words, examples = self.vectors.words, CASING_EXAMPLES.tolist()
+        return [
+            words[row] if kind in _WITHOUT_CASE else cased_like(words[row], examples[kind])
+            for row, kind in zip(ids.tolist(), casing.tolist(), strict=True)
+        ]
 
     def _surrogates(
         self, sentences: CodedSentences, bank: SurrogateBank, generator: np.random.Generator
@@ -111,12 +141,17 @@ class Decoding:
         own: NDArray[np.bool_] = (codes < len(self.vectors)) & ~self.vectors.public[known]
         return own
 
-    def _project(self, views: NDArray[np.float32]) -> NDArray[np.float16]:
-        """Both views through the representer, side by side, float16 `[rows, dim]`."""
-        config = self.representer.config
+    def _rows(self, words: list[str]) -> NDArray[np.float16]:
+        """Both views of each word, its shape and how common it is, side by side, float16 `[words, dim]`."""
+        marks = np.concatenate([word_shapes(words), rank_marks(self.vectors.ids(words))], axis=1)
+        return np.concatenate([self._views(words), marks], axis=1)
+
+    def _views(self, words: list[str]) -> NDArray[np.float16]:
+        """Both views through the representer, float16 `[words, 2 * representation]`."""
+        views, config = self.vectors.both_views(words), self.representer.config
         if config.dim == config.inputs:
             # A rotation of the whole space changes nothing for a head.
             return views.astype(np.float16)
         both = torch.from_numpy(views.reshape(-1, config.inputs))
         shown: NDArray[np.float16] = self.representer.end_to_end_noise_free(both, torch.ones(0)).half().numpy()
-        return shown.reshape(-1, self.dim)
+        return shown.reshape(-1, 2 * config.dim)

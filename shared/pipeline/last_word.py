@@ -99,7 +99,7 @@ class LastWord:
         order = {kind: number for number, kind in enumerate(self._patterns.kinds)}
         for found in sorted(self._patterns.find(text), key=lambda one: (one.start, -one.end, order[one.source])):
             if found.category != HIDDEN and found.end > end:
-                yield Annotation(max(found.start, end), found.end, found.category)
+                yield Annotation(max(found.start, end), found.end, found.category, confidence=found.certainty)
                 end = found.end
 
     @cached_property

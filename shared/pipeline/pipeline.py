@@ -1,6 +1,6 @@
 """The de-identification pipeline of a release: text in, PHI spans out.
 
-word vectors -> representer -> head -> spans -> last word
+word vectors -> representer -> head -> operating point -> spans -> last word
 
 The notes stay in the house, so the representer runs without noise: the head learned from noisy vectors, their means are
 what it knows best, and the same note always gets the same spans. A `RawEncoder` in the place of a construction makes
@@ -10,7 +10,7 @@ the non-private model that the private one is compared with; it is never release
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -21,19 +21,18 @@ from shared.constructions.construction import Construction
 from shared.constructions.registry import load_construction
 from shared.document import Annotation, Document
 from shared.embeddings.vectors import WordVectors
-from shared.errors import ModelError
+from shared.errors import ConfigurationError, ModelError
 from shared.labels import LabelScheme, decode_tags
 from shared.pipeline.last_word import LastWord, LastWordSettings, load_settings
 from shared.pipeline.mentions import ArePublic, nobody_knows
-from shared.sentences.encoding import embed_sentences
+from shared.pipeline.operating_points import OperatingPoint, OperatingPoints, load_points
+from shared.pipeline.reading import Reading, raise_tags, read_sentences
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import CHUNK_TOKENS, TokenisedSentences, tokenise_texts, tokenised_chunks
 from shared.taggers.registry import load_head
-from shared.taggers.tagger import Tagger, predict
+from shared.taggers.tagger import Tagger
+from shared.text.casing import casing_classes
 from shared.text.tokens import Tokens
-
-# Sentences of one batch.
-_BATCH = 128
 
 
 @dataclass(frozen=True)
@@ -55,9 +54,15 @@ class RawEncoder:
         """Size of what the head gets for a token."""
         return self.vectors.dim
 
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """See Construction."""
+        return (self.dim,)
+
     def noise_free(self, chunk: TokenisedSentences) -> RaggedSentences:
         """What the head gets: the word vectors."""
-        return embed_sentences(chunk, self.vectors)
+        words, ids = chunk.distinct_words()
+        return RaggedSentences(self.vectors.rows(words), casing_classes(chunk.words), chunk.tags, chunk.lengths, ids)
 
 
 @dataclass(frozen=True)
@@ -68,6 +73,8 @@ class Pipeline:
         encoder: the construction.
         head: the tagger.
         stated: what follows the tagger; None for nothing.
+        points: what its release promises at which threshold; None where it promises nothing.
+        point: which of them is in use; None for the best tags.
 
     Raises:
         ModelError: they do not fit each other.
@@ -76,12 +83,14 @@ class Pipeline:
     encoder: Construction | RawEncoder
     head: Tagger
     stated: LastWordSettings | None = None
+    points: OperatingPoints | None = None
+    point: OperatingPoint | None = None
 
     def __post_init__(self) -> None:
-        expected = (self.encoder.dim, len(self.encoder.scheme.tags))
-        if (self.head.config.inputs, self.head.config.tags) != expected:
+        dims, tags = self.encoder.dims, len(self.encoder.scheme.tags)
+        if self.head.config.inputs not in dims or self.head.config.tags != tags:
             raise ModelError(
-                f"expected a head for {expected[0]} dimensions and {expected[1]} tags, got one for "
+                f"expected a head for {dims[0]} dimensions and {tags} tags, got one for "
                 f"{self.head.config.inputs} and {self.head.config.tags}; use the head of the same release"
             )
 
@@ -90,52 +99,51 @@ class Pipeline:
         """What follows the tagger."""
         return None if self.stated is None else LastWord(self.encoder.scheme, self.stated, self.encoder.are_public)
 
-    def tags(self, documents: Iterable[tuple[Document, Tokens]]) -> Iterator[NDArray[np.uint8]]:
-        """Predicted tags chunk by chunk, in the order of the tokens; documents as `tokenise_texts` yields them."""
-        for chunk in tokenised_chunks(documents, None):
-            shown = self.head.inputs(chunk, self.encoder.noise_free)
-            lines: list[NDArray[np.uint8]] = [np.zeros(0, dtype=np.uint8)] * shown.sentences
-            for rows, predicted in predict(self.head, shown):
-                for row, line in zip(rows.tolist(), predicted, strict=True):
-                    lines[row] = line
-            yield np.concatenate(lines)
+    def at(self, min_recall: float) -> Pipeline:
+        """The same at the operating point that promises to hide so many of the entities whole, at an unseen hospital.
 
-    def probabilities(
-        self, documents: Iterable[tuple[Document, Tokens]]
-    ) -> Iterator[tuple[NDArray[np.float32], NDArray[np.int64]]]:
-        """How probable it is that a token is PHI, float32 `[tokens]`, and the most probable category, chunk by chunk as `tags`."""
+        Raises:
+            ConfigurationError: its release states no such point.
+        """
+        if self.points is None:
+            raise ConfigurationError(
+                f"expected a release that says what it hides, for a recall of {min_recall:g}; this one does not: pull a newer one, or leave "
+                "the recall out"
+            )
+        return replace(self, point=self.points.reaching(min_recall))
+
+    def read(self, documents: Iterable[tuple[Document, Tokens]]) -> Iterator[Reading]:
+        """What the tagger says of every token, chunk by chunk; documents as `tokenise_texts` yields them."""
         self.head.eval()
         for chunk in tokenised_chunks(documents, None):
             shown = self.head.inputs(chunk, self.encoder.noise_free)
-            certainty, category = np.zeros(chunk.tokens, np.float32), np.zeros(chunk.tokens, np.int64)
-            for batch in shown.batches(_BATCH):
-                tags = self.head.marginals(batch)
-                categories = (tags[:, :, 1::2] + tags[:, :, 2::2]).numpy()
-                for row, (line, length) in enumerate(zip(batch.rows.tolist(), batch.lengths.tolist(), strict=True)):
-                    own = slice(int(chunk.starts[line]), int(chunk.starts[line]) + length)
-                    certainty[own] = categories[row, :length].sum(1)
-                    category[own] = categories[row, :length].argmax(1)
-            yield certainty, category
+            yield read_sentences(self.head, shown)
 
     def annotate(self, documents: Iterable[Document]) -> Iterator[Document]:
-        """The documents with predicted annotations in the place of their own, in their order.
+        """The documents with predicted annotations in the place of their own, in their order; each says how sure it is.
 
         Args:
             documents: read as they are needed; about CHUNK_TOKENS tokens are held at a time.
         """
         for group in document_groups(documents):
-            tags = np.concatenate([np.zeros(0, dtype=np.uint8), *self.tags(group)])
-            begin = 0
+            begin, reading = 0, Reading.concatenate(list(self.read(group)))
+            if len(reading.tags) != sum(len(tokens) for _, tokens in group):
+                raise ModelError(
+                    f"expected a tag for each token, got {len(reading.tags)}; nothing was written for these notes"
+                )
             for document, tokens in group:
                 end = begin + len(tokens)
-                spans = decode_tags(tags[begin:end], tokens.spans, self.encoder.scheme)
-                found = Document(document.identifier, document.text, _joined(spans, tokens, document.text))
-                yield found if self.last_word is None else self.last_word.complete(found, tokens)
+                yield self.spans(document, tokens, reading.part(begin, end))
                 begin = end
-            if begin != len(tags):
-                raise ModelError(
-                    f"expected a tag for each of {begin} tokens, got {len(tags)}; nothing was written for these notes"
-                )
+
+    def spans(self, document: Document, tokens: Tokens, reading: Reading) -> Document:
+        """The document with the spans that follow from what the tagger says of its tokens."""
+        threshold = None if self.point is None else self.point.threshold
+        tags = reading.tags if threshold is None else raise_tags(reading, tokens.sentence_starts, threshold)
+        spans = decode_tags(tags, tokens.spans, self.encoder.scheme)
+        found = Document(document.identifier, document.text, _joined(spans, tokens, document.text))
+        whole = found if self.last_word is None else self.last_word.complete(found, tokens)
+        return _with_confidence(whole, tokens, reading.certainty)
 
 
 def document_groups(documents: Iterable[Document]) -> Iterator[list[tuple[Document, Tokens]]]:
@@ -150,6 +158,20 @@ def document_groups(documents: Iterable[Document]) -> Iterator[list[tuple[Docume
             group, held = [], 0
     if group:
         yield group
+
+
+def _with_confidence(document: Document, tokens: Tokens, certainty: NDArray[np.float32]) -> Document:
+    """Each span with the mean of what the tagger says of its tokens, or with what a pattern says where that is surer."""
+    edges = np.array([(span.start, span.end) for span in document.annotations], dtype=np.int64).reshape(-1, 2)
+    first = np.searchsorted(tokens.spans[:, 1], edges[:, 0], side="right")
+    last = np.searchsorted(tokens.spans[:, 0], edges[:, 1], side="left")
+    sums = np.concatenate([np.zeros(1), np.cumsum(certainty, dtype=np.float64)])
+    means = (sums[last] - sums[first]) / np.maximum(last - first, 1)
+    spans = tuple(
+        replace(span, confidence=round(min(max(mean, span.confidence or 0.0), 1.0), 4))
+        for span, mean in zip(document.annotations, means.tolist(), strict=True)
+    )
+    return replace(document, annotations=spans)
 
 
 def _joined(spans: tuple[Annotation, ...], tokens: Tokens, text: str) -> tuple[Annotation, ...]:
@@ -174,9 +196,11 @@ def _joined(spans: tuple[Annotation, ...], tokens: Tokens, text: str) -> tuple[A
 
 
 def load_pipeline(folder: Path) -> Pipeline:
-    """Construction and head of a folder, and what follows them.
+    """Construction and head of a folder, and what follows them, at the default operating point.
 
     Raises:
         EmbeddingError, ModelError: as for `load_construction`.
     """
-    return Pipeline(load_construction(folder), load_head(folder), load_settings(folder))
+    points = load_points(folder)
+    point = None if points is None else points.default
+    return Pipeline(load_construction(folder), load_head(folder), load_settings(folder), points, point)

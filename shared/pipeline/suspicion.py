@@ -11,6 +11,7 @@ from shared.document import Document
 from shared.labels import LabelScheme
 from shared.patterns.kinds import Suspicion
 from shared.pipeline.pipeline import Pipeline, document_groups
+from shared.pipeline.reading import Reading
 from shared.text.tokens import Tokens
 
 SOURCE = "pipeline"
@@ -29,13 +30,14 @@ def suspect(
         least: probability of every token of a stretch; its certainty is their mean.
     """
     for group in document_groups(documents):
-        found = list(pipeline.probabilities(group))
-        certainty = np.concatenate([np.zeros(0, np.float32), *(one for one, _ in found)])
-        category = np.concatenate([np.zeros(0, np.int64), *(one for _, one in found)])
+        found = Reading.concatenate(list(pipeline.read(group)))
         begin = 0
         for document, tokens in group:
             own = slice(begin, begin + len(tokens))
-            yield document, list(_stretches(tokens, certainty[own], category[own], pipeline.encoder.scheme, least))
+            yield (
+                document,
+                list(_stretches(tokens, found.certainty[own], found.category[own], pipeline.encoder.scheme, least)),
+            )
             begin += len(tokens)
 
 

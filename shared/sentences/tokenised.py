@@ -65,6 +65,12 @@ class TokenisedSentences(SentenceLayout):
         """Which tokens are of a span that nobody has labelled, bool `[tokens]`."""
         return np.zeros(len(self.tags), dtype=np.bool_) if self.doubtful is None else self.doubtful
 
+    def distinct_words(self) -> tuple[list[str], NDArray[np.int32]]:
+        """Each different word once, and which of them every token is, int32 `[tokens]`."""
+        places: dict[str, int] = {}
+        ids = np.fromiter((places.setdefault(word, len(places)) for word in self.words), np.int32, len(self.words))
+        return list(places), ids
+
     def select(self, rows: NDArray[np.int64]) -> TokenisedSentences:
         """A copy of some sentences, in the order given."""
         tokens = self.tokens_of(rows)

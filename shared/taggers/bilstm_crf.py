@@ -69,7 +69,9 @@ class BiLSTMCRF(Tagger):
     def scores(self, batch: Batch) -> Tensor:
         """The emissions of the CRF; see Tagger."""
         one_hot = functional.one_hot(batch.casing, len(CASING_CLASSES)).to(batch.inputs.dtype)
-        vectors = torch.cat([self.input_dropout(batch.inputs), one_hot], 2)
+        # A head of before there were shapes knows the first numbers of a token alone.
+        known = batch.inputs[:, :, : self.config.inputs]
+        vectors = torch.cat([self.input_dropout(known), one_hot], 2)
         hidden = self.second(self.between(self.first(vectors, batch.lengths)), batch.lengths)
         scores: Tensor = self.output(self.dropout(hidden))
         return scores
@@ -99,3 +101,9 @@ class BiLSTMCRF(Tagger):
     def marginals(self, batch: Batch) -> Tensor:
         """By forward-backward; see Tagger."""
         return self.crf.marginals(self.scores(batch), batch.lengths)
+
+    @torch.no_grad()
+    def tags_and_marginals(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Both from the same scores, which cost the most; see Tagger."""
+        scores = self.scores(batch)
+        return self.crf.decode(scores, batch.lengths), self.crf.marginals(scores, batch.lengths)

@@ -99,6 +99,10 @@ class Tagger(nn.Module, ABC):
         They sum to one at every token, and are zero on padding.
         """
 
+    def tags_and_marginals(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """What `decode` and `marginals` give, for who wants both."""
+        return self.decode(batch), self.marginals(batch)
+
 
 def predict(
     tagger: Tagger, source: SentenceSource, batch: int = 128

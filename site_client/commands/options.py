@@ -64,3 +64,9 @@ sentences_option = click.option(
     callback=_sentences,
     help="How many of its sentences to show, drawn at random (default: 10, and 1000 on the page).",
 )
+
+min_recall_option = click.option(
+    "--min-recall",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Share of PHI entities to hide whole, as the release promises it for unseen hospitals; more of what is no PHI is hidden with it.",
+)

@@ -99,7 +99,7 @@ class Resumed:
         return Document(document.identifier, document.text, spans)
 
     def _keep(self, found: Document, began: float) -> None:
-        spans = [[span.start, span.end, span.category] for span in found.annotations]
+        spans = [[span.start, span.end, span.category, span.confidence] for span in found.annotations]
         self._waiting.append(json.dumps([*_key(found), spans], ensure_ascii=False) + "\n")
         if time.monotonic() - began < self._patience_s:
             return
@@ -122,7 +122,8 @@ class Resumed:
             with suppress(ValueError, TypeError):
                 identifier, digest, spans = json.loads(line)
                 known[str(identifier), str(digest)] = tuple(
-                    Annotation(int(start), int(end), str(category)) for start, end, category in spans
+                    Annotation(int(start), int(end), str(category), confidence=None if sure is None else float(sure))
+                    for start, end, category, sure in spans
                 )
         return known
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from shared.document import Document
+from dataclasses import replace
+
+from shared.document import Annotation, Document
 from site_client.deid.mode import Mode
 
 
@@ -15,8 +17,14 @@ class Tag(Mode):
     hides = False
 
     def turn(self, document: Document) -> Document:
-        """The document itself."""
-        return document
+        """The document itself; a comment says how sure a span is, where somebody knows."""
+        return replace(document, annotations=tuple(map(_commented, document.annotations)))
+
+
+def _commented(span: Annotation) -> Annotation:
+    if span.confidence is None or span.comment:
+        return span
+    return replace(span, comment=f"confidence {span.confidence:.2f}")
 
 
 TAG = Tag()

@@ -48,6 +48,7 @@ from shared.constructions.construction import Construction
 from shared.constructions.files import RECORD
 from shared.constructions.registry import check_record, load_construction
 from shared.pipeline.last_word import load_settings
+from shared.pipeline.operating_points import load_points
 from shared.pipeline.pipeline import Pipeline
 from shared.taggers.registry import load_head
 from site_client.errors import SiteError
@@ -361,7 +362,7 @@ def _take(incoming: Path, target: Path, manifest: ReleaseManifest, gate: _Gate) 
     construction = load_construction(incoming)
     check_record(construction, incoming / RECORD)
     if manifest.kind == "pipeline":
-        Pipeline(construction, load_head(incoming), load_settings(incoming))
+        Pipeline(construction, load_head(incoming), load_settings(incoming), load_points(incoming))
     judged = gate.check(arrived, construction)
     with map_os_errors(target):
         for path in (*incoming.rglob("*"), incoming):

@@ -6,7 +6,7 @@ ingest, pool, head, release.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,9 +21,10 @@ from shared.document import Document
 from shared.embeddings.vectors import WordVectors
 from shared.labels import load_scheme
 from shared.pipeline.pipeline import Pipeline
+from shared.pipeline.raw_model import train_raw_model
 from shared.progress import silent
 from shared.sentences.tokenised import tokenise_documents, tokenised_chunks, tokenised_corpus
-from shared.training.tagging import TaggingConfig, train_tagger
+from shared.training.tagging import TaggingConfig
 
 SIDES = ("alone", "raw", "share")
 STEPS = 2500
@@ -79,10 +80,9 @@ class Sides:
             self.material(), shared, self.scheme, RepresenterOptions(), recipe(sentences, seed, steps)
         )
 
-    def _raw(self, notes: Iterable[Document], seed: int, steps: int) -> Pipeline:
-        made = self.construction
-        source = made.noise_free(tokenised_corpus(notes, made.scheme))
-        return Pipeline(made, train_tagger(source, len(made.scheme.tags), recipe(source.sentences, seed, steps)))
+    def _raw(self, notes: Sequence[Document], seed: int, steps: int) -> Pipeline:
+        sentences = tokenised_corpus(notes, load_scheme(self.scheme)).sentences
+        return train_raw_model(notes, self.construction, recipe(sentences, seed, steps))
 
     def material(self) -> PublicMaterial:
         """What the provider has."""

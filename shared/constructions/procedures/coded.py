@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 
 from shared.anonymity.redrawing import Redrawing
-from shared.constructions.decoding import Decoding
+from shared.constructions.decoding import Decoding, decoded_dim
 from shared.constructions.procedures.k_anonymous import KAnonymous
 from shared.constructions.procedures.narrowed import Codes, NarrowedVocabulary, explain_narrowing
 from shared.constructions.rows import ANYWHERE, GROUP, NEAR_PHI, NOWHERE, CodePlaces, ShareRows
@@ -41,9 +41,9 @@ class Coded(NarrowedVocabulary, KAnonymous):
     shows_codes = True
 
     @property
-    def dim(self) -> int:
-        """Both views of a token: the word, or a member in its place, and the centre of its cluster."""
-        return 2 * self.representer.config.dim
+    def dims(self) -> tuple[int, ...]:
+        """Both views of a token, its shape and how common it is; heads of before the shapes take the views alone."""
+        return decoded_dim(self.representer), 2 * self.representer.config.dim
 
     def share_sentences(  # type: ignore[override]
         self, chunk: TokenisedSentences, noise: SharingNoise, factors: NDArray[np.float64] | None = None
@@ -92,13 +92,13 @@ class Coded(NarrowedVocabulary, KAnonymous):
     def rehearse_share(
         self, chunk: TokenisedSentences, noise: RehearsalNoise, factors: NDArray[np.float64] | None = None
     ) -> RaggedSentences:
-        """See Construction: a row for every code, the same for the same code and another for another, float16 `[tokens, dim / 2]`."""
+        """See Construction: a row for every code, the same for the same code and another for another, float16 `[tokens, representation]`."""
         shown = self.rehearse_codes(chunk, noise)
         codes, line = np.unique(shown.codes, return_inverse=True)
         return RaggedSentences(self.code_rows(codes)[line], shown.casing, shown.tags, shown.lengths)
 
     def code_rows(self, codes: Codes) -> NDArray[np.float16]:
-        """A row for each of some codes, float16 `[codes, dim / 2]`: the same for the same code and another for another."""
+        """A row for each of some codes, float16 `[codes, representation]`: the same for the same code and another for another."""
         shown = self.representer.end_to_end_noise_free(torch.from_numpy(self.vectors_of(codes)), torch.ones(0))
         rows: NDArray[np.float16] = shown.half().numpy()
         return rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +12,11 @@ from command_line.commands import Computation, examples, json_option, report
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from site_client.commands.keys import tell, warn_of_expiry
-from site_client.commands.options import existing_path, folder_option
+from site_client.commands.options import existing_path, folder_option, min_recall_option
 from site_client.deid.registry import DEFAULT, MODES, describe_modes
 
 if TYPE_CHECKING:
+    from shared.pipeline.pipeline import Pipeline
     from site_client.workspace import Workspace
 
 _NOTHING_FOUND = (
@@ -23,7 +25,12 @@ _NOTHING_FOUND = (
 )
 
 
-@click.command(cls=Computation, epilog=examples("site-client deid notes/ --out safe/ --mode redact"))
+@click.command(
+    cls=Computation,
+    epilog=examples(
+        "site-client deid notes/ --out safe/ --mode redact", "site-client deid notes/ --out safe/ --min-recall 0.98"
+    ),
+)
 @click.argument("notes", type=existing_path)
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="A new folder.")
 @click.option(
@@ -38,10 +45,20 @@ _NOTHING_FOUND = (
     is_flag=True,
     help="Hide only what the pipeline finds, as if the notes had no labels: to see what it is worth, not to share notes.",
 )
+@min_recall_option
 @folder_option
 @json_option
 @notes_options
-def deid(notes: Path, out: Path, mode: str, ignore_labels: bool, root: Path, as_json: bool, **reading: Any) -> None:
+def deid(
+    notes: Path,
+    out: Path,
+    mode: str,
+    ignore_labels: bool,
+    min_recall: float | None,
+    root: Path,
+    as_json: bool,
+    **reading: Any,
+) -> None:
     """Find PHI in notes, and hide it."""
     from command_line.notes import Notes, warn_of_language
     from shared.pipeline.pipeline import load_pipeline
@@ -59,8 +76,9 @@ def deid(notes: Path, out: Path, mode: str, ignore_labels: bool, root: Path, as_
     with progress_bar(quiet=as_json) as bar:
         bar.begin("loading the pipeline")
         pipeline = load_pipeline(release.folder)
+        pipeline = pipeline if min_recall is None else pipeline.at(min_recall)
         warn_of_language(read, pipeline.encoder.vectors.words)
-        finder = Resumed(pipeline, opened.root / FOLDER, f"{release.digest} {notes.resolve()}")
+        finder = Resumed(pipeline, opened.root / FOLDER, f"{release.digest} {min_recall} {notes.resolve()}")
         if finder.known:
             tell(f"{finder.known} notes were done before an earlier run was cut; it goes on behind them")
         total = read.corpus.count() if bar.drawn else 0
@@ -78,6 +96,7 @@ def deid(notes: Path, out: Path, mode: str, ignore_labels: bool, root: Path, as_
         + (", ".join(f"{name} {count}" for name, count in sorted(done.spans.items())) or "none"),
         *_older_pipeline_lines(opened),
         *([_by_labels(done.labels)] if done.labels else []),
+        *promise_lines(pipeline),
         *(
             [f"as they came, and NOT de-identified, stand beside the text: {', '.join(done.untouched)}"]
             if done.untouched
@@ -92,8 +111,20 @@ def deid(notes: Path, out: Path, mode: str, ignore_labels: bool, root: Path, as_
         "labels": done.labels,
         "untouched": list(done.untouched),
         "quarantined": read.quarantined,
+        "promised": None if pipeline.point is None else asdict(pipeline.point),
     }
     report(result, lines, as_json=as_json)
+
+
+def promise_lines(pipeline: Pipeline) -> list[str]:
+    """What the release promises of what was done here."""
+    if pipeline.point is None:
+        return []
+    one = pipeline.point
+    return [
+        f"at hospitals that shared nothing this hides {one.hidden:.1%} of PHI whole, {one.precision:.1%} of what it hides is PHI (as the provider "
+        f"measured it, median of {pipeline.points.hospitals if pipeline.points else 0}); ask for more by --min-recall"
+    ]
 
 
 def _by_labels(count: int) -> str:

@@ -9,7 +9,7 @@ import click
 
 from command_line.commands import Computation, examples, json_option, report, seed_option
 from command_line.notes_options import NotesOptions, notes_options
-from site_client.commands.options import existing_path, folder_option
+from site_client.commands.options import existing_path, folder_option, min_recall_option
 
 
 @click.command(cls=Computation, epilog=examples("site-client evaluate labelled-notes/"))
@@ -18,10 +18,19 @@ from site_client.commands.options import existing_path, folder_option
 @click.option(
     "--all", "everything", is_flag=True, help="Show every block of the official evaluations, not only the usual ones."
 )
+@min_recall_option
 @seed_option("the bootstrap")
 @json_option
 @notes_options
-def evaluate(notes: Path, root: Path, everything: bool, seed: int, as_json: bool, **reading: Any) -> None:
+def evaluate(
+    notes: Path,
+    root: Path,
+    everything: bool,
+    min_recall: float | None,
+    seed: int,
+    as_json: bool,
+    **reading: Any,
+) -> None:
     """Hold the pipeline against your own labelled notes."""
     import numpy as np
 
@@ -39,6 +48,7 @@ def evaluate(notes: Path, root: Path, everything: bool, seed: int, as_json: bool
     gold = list(read.to_evaluate())
     unlabelled = (Document(document.identifier, document.text) for document in gold)
     pipeline = load_pipeline(folder)
+    pipeline = pipeline if min_recall is None else pipeline.at(min_recall)
     warn_of_language(gold, pipeline.encoder.vectors.words)
     pairs = match_corpora(gold, pipeline.annotate(unlabelled))
     result = evaluate_all(pairs, rng=np.random.default_rng(seed), sentences=count_sentences)

@@ -153,9 +153,9 @@ class TestWhatAHeadGets:
         shown = made.noise_free(CHUNK)
         assert shown.ids is not None
         rows = shown.values[shown.ids].astype(np.float32)
-        clear = with_subwords(WORDS, dim=8)
+        clear, size = with_subwords(WORDS, dim=8), made.representer.config.dim
         for word, row in zip(CHUNK.words, rows, strict=True):
-            own, centre = row[: made.dim // 2], row[made.dim // 2 :]
+            own, centre = row[:size], row[size : 2 * size]
             expected = fold_casing(clear).rows([word])[0]
             np.testing.assert_allclose(own, expected, atol=2e-3)
             cluster = made.vectors.cluster([word])[0]

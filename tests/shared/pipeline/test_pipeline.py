@@ -18,6 +18,7 @@ from shared.labels import LabelScheme
 from shared.models.representer import Representer, RepresenterConfig
 from shared.pipeline import pipeline as module
 from shared.pipeline.pipeline import Pipeline, load_pipeline
+from shared.pipeline.reading import Reading
 from shared.sentences.encoding import embedded_corpus, represent_noise_free
 from shared.sentences.ragged import SentenceSource
 from shared.sentences.tokenised import TokenisedSentences, tokenised_chunks
@@ -210,8 +211,8 @@ def test_a_scheme_needs_categories() -> None:
 
 def test_tags_come_in_the_order_of_the_tokens(pipeline: Pipeline) -> None:
     notes = list(tiny_notes(6, seed=8))
-    together = np.concatenate(list(pipeline.tags([(one, tokenise(one.text)) for one in notes])))
-    alone = [np.concatenate(list(pipeline.tags([(one, tokenise(one.text))]))) for one in notes]
+    together = Reading.concatenate(list(pipeline.read([(one, tokenise(one.text)) for one in notes]))).tags
+    alone = [Reading.concatenate(list(pipeline.read([(one, tokenise(one.text))]))).tags for one in notes]
     np.testing.assert_array_equal(together, np.concatenate(alone))
 
 

@@ -111,7 +111,8 @@ def test_the_pipeline_finds_what_no_pattern_knows(pipeline: Pipeline) -> None:
 
 def test_probabilities_are_those_of_the_marginals(pipeline: Pipeline) -> None:
     [pair] = tokenise_documents([next(tiny_notes(1, 9))])
-    [(certainty, category)] = pipeline.probabilities([pair])
+    [found] = pipeline.read([pair])
+    certainty, category = found.certainty, found.category
     chunk = tokenised_corpus([pair[0]], pipeline.encoder.scheme)
     for row, (start, length) in enumerate(zip(chunk.starts.tolist(), chunk.lengths.tolist(), strict=True)):
         alone = pipeline.encoder.noise_free(chunk.select(np.array([row])))
