@@ -11,7 +11,6 @@ never handed back.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,7 +24,6 @@ from site_client.deid.journal import Annotator
 from site_client.deid.mode import Mode
 from site_client.deid.registry import DEFAULT, MODES
 from site_client.policy.enforcing import Step, judge_release, require_kept
-from site_client.review.confidence import certainty_of
 
 _SETTINGS = "site.json"
 
@@ -74,13 +72,16 @@ class Pipeline:
         self.categories = categories
 
     @classmethod
-    def load(cls, folder: str | Path) -> Pipeline:
+    def load(cls, folder: str | Path, *, min_recall: float | None = None) -> Pipeline:
         """The pipeline of a hospital's workspace, verified and held to the hospital's policy as `site-client deid` does; or of a release's folder, as it is.
 
         Args:
             folder: of a workspace, or of a pulled release.
+            min_recall: which of the operating points that the release promises: how many of the entities are hidden whole at a hospital that
+                nobody has seen; None for the best tags.
 
         Raises:
+            ConfigurationError: the release promises no such point.
             WorkspaceError: no pipeline was pulled.
             PolicyError: the release does not keep the hospital's policy.
             ProtocolError, EmbeddingError, ModelError: the files have changed, or are damaged.
@@ -92,6 +93,7 @@ class Pipeline:
             require_kept(opened, judge_release(opened, release.digest), Step.DEID)
             root = release.folder
         loaded = released.load_pipeline(root)
+        loaded = loaded if min_recall is None else loaded.at(min_recall)
         return cls(loaded, loaded.encoder.scheme.categories)
 
     def annotate(self, text: str) -> list[Span]:
@@ -128,9 +130,8 @@ class Pipeline:
         if not chosen.hides:
             raise _hides_nothing(chosen.name)
         seen = _Seen(chosen)
-        with closing(deidentify(self._annotator, _documents(texts), seen, Tally())) as done:
-            for document in done:
-                yield Deidentified(document.text, seen.spans, chosen.name)
+        for document in deidentify(self._annotator, _documents(texts), seen, Tally()):
+            yield Deidentified(document.text, seen.spans, chosen.name)
 
 
 def hiding_mode(name: str) -> Mode:
@@ -152,7 +153,9 @@ def hiding_modes() -> list[str]:
 
 
 def _hides_nothing(name: str) -> ConfigurationError:
-    return ConfigurationError(f"mode {name}: expected one that hides, got one that does not; ask for spans by `annotate`")
+    return ConfigurationError(
+        f"mode {name}: expected one that hides, got one that does not; ask for spans by `annotate`"
+    )
 
 
 class _Seen(Mode):
@@ -181,4 +184,4 @@ def _documents(texts: Iterable[str]) -> Iterator[Document]:
 
 
 def _spans(document: Document) -> list[Span]:
-    return [Span(one.start, one.end, one.category, certainty_of(one)) for one in document.annotations]
+    return [Span(one.start, one.end, one.category, one.confidence) for one in document.annotations]

@@ -96,9 +96,7 @@ class BrowserGate(Gate):
         """Whether cookie and key are of one session."""
         cookie, key = _digest(_cookie(headers.get("cookie", ""), self.cookie)), _digest(headers.get(KEY_HEADER, ""))
         # All are compared, and both halves, so that the time tells nothing.
-        matches = [
-            hmac.compare_digest(cookie, one) & hmac.compare_digest(key, other) for one, other in self._sessions
-        ]
+        matches = [hmac.compare_digest(cookie, one) & hmac.compare_digest(key, other) for one, other in self._sessions]
         return any(matches)
 
 

@@ -114,6 +114,8 @@ class ReviewApp:
         waiting = self._finding is not None and self._finding.working and not state.looked_for and not state.version
         if waiting and self._finding is not None:
             self._finding.want(number)
+        if self._finding is not None:
+            self._finding.shown()
         document = await run_in_threadpool(self._project.document, number)
         return json_answer(
             {
@@ -188,6 +190,4 @@ def _as_json(change: Change) -> dict[str, object]:
 def _page_files() -> dict[str, bytes]:
     """The page and what it loads, by name."""
     folder = resources.files("site_client.review") / "page"
-    return {
-        item.name: item.read_bytes() for item in folder.iterdir() if item.name.rpartition(".")[2] in _TYPES
-    }
+    return {item.name: item.read_bytes() for item in folder.iterdir() if item.name.rpartition(".")[2] in _TYPES}

@@ -9,6 +9,9 @@ from foundation.errors import DeidError
 from site_client.review.prelabel import Finder
 from site_client.review.project import Project
 
+# Whoever opens the page waits for it less than for what loads beside it.
+_PAGE_FIRST_S = 5.0
+
 
 class Finding:
     """One thread that goes through the notes.
@@ -22,6 +25,7 @@ class Finding:
         self._project, self._load = project, load
         self._wanted: list[int] = []
         self._stopped = threading.Event()
+        self._page_shown = threading.Event()
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._run, name="finding", daemon=True)
         self.problem = ""
@@ -33,6 +37,7 @@ class Finding:
     def stop(self) -> None:
         """End after the note that is being looked at."""
         self._stopped.set()
+        self._page_shown.set()
         self._thread.join()
 
     @property
@@ -40,20 +45,29 @@ class Finding:
         """Whether it will still pre-label notes."""
         return self._thread.is_alive()
 
+    def shown(self) -> None:
+        """The page is there: now it may begin."""
+        self._page_shown.set()
+
     def want(self, number: int) -> None:
         """A person waits for this note."""
         with self._lock:
             self._wanted.append(number)
 
     def _run(self) -> None:
+        self._page_shown.wait(_PAGE_FIRST_S)
         try:
+            if self._stopped.is_set():
+                return
             finder = self._load()
             for number in self._numbers():
                 self._project.find(number, finder.find(self._project.document(number)))
         except DeidError as error:
             self.problem = str(error)
         except Exception as error:  # The page says so; what it says may not hold text of a note.
-            self.problem = f"a fault in the program ({type(error).__name__}); the notes that are left are not pre-labelled"
+            self.problem = (
+                f"a fault in the program ({type(error).__name__}); the notes that are left are not pre-labelled"
+            )
 
     def _numbers(self) -> Iterator[int]:
         """Notes nobody has looked at, those that are waited for first."""

@@ -43,7 +43,8 @@ class Journal:
         self.path = folder / NAME
         with map_os_errors(self.path):
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
-            self._file: BinaryIO = open(descriptor, "r+b", buffering=0)
+            # Open for as long as the review is: its lock goes with it.
+            self._file: BinaryIO = open(descriptor, "r+b", buffering=0)  # noqa: SIM115
             try:
                 lock(descriptor, wait=False)
             except BlockingIOError:

@@ -126,4 +126,3 @@ def fingerprint(path: Path) -> str:
             found = file.stat()
             digest.update(repr((str(file), found.st_size, found.st_mtime_ns)).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
-

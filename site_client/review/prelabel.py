@@ -11,9 +11,9 @@ from shared.patterns.engine import Patterns
 from shared.patterns.kinds import Suspicion
 from shared.patterns.names import NameLists
 from shared.pipeline.checker import settle
+from shared.pipeline.mentions import with_repeated
 from shared.pipeline.pipeline import Pipeline
 from shared.pipeline.suspicion import suspect
-from site_client.review.confidence import certainty_of
 from site_client.review.spans import Source, Span
 
 
@@ -47,17 +47,22 @@ class PipelineFinder:
         if self._pipeline is not None:
             ((_, suspicions),) = suspect(self._pipeline, [plain])
             (annotated,) = self._pipeline.annotate([plain])
-            for span in annotated.annotations:
-                certainty = certainty_of(span, suspicions)
+            # As `deid` hides them: wherever the note says them again.
+            for span in with_repeated(annotated).annotations:
                 pieces = _beside_labels(document, span)
-                found += (Span(*piece, span.category, Source.FOUND, certainty, accepted=False) for piece in pieces)
+                found += (
+                    Span(*piece, span.category, Source.FOUND, span.confidence, accepted=False) for piece in pieces
+                )
         taken = replace(document, annotations=(*document.annotations, *(span.annotation() for span in found)))
         every = [*suspicions, *self._patterns.find(document.text), *self._names.find(document.text)]
         doubts = [one for one in settle(taken, every) if one.category in self._scheme.category_index]
         return sorted(
             [
                 *found,
-                *(Span(one.start, one.end, one.category, Source.DOUBT, one.certainty, accepted=False) for one in doubts),
+                *(
+                    Span(one.start, one.end, one.category, Source.DOUBT, one.certainty, accepted=False)
+                    for one in doubts
+                ),
             ]
         )
 

@@ -170,7 +170,11 @@ class Project:
             return Edit((), ())
 
         return self._change(
-            number, version, {"do": "finish", "note": number, "finished": "yes" if finished else "no"}, lambda state: None, make
+            number,
+            version,
+            {"do": "finish", "note": number, "finished": "yes" if finished else "no"},
+            lambda state: None,
+            make,
         )
 
     def _change(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 
 from shared.document import Annotation
 
@@ -49,8 +50,10 @@ class Span:
 
     @property
     def confidence(self) -> float:
-        """How sure one may be of what is said of it, PHI or not, from 0 to 1; what nobody knows is not sure at all."""
-        return 0.0 if self.certainty is None else abs(2 * self.certainty - 1)
+        """How sure one may be of what it counts as, PHI or not, from 0 to 1; what nobody knows is not sure at all."""
+        if self.certainty is None:
+            return 0.0
+        return self.certainty if self.is_phi else 1 - self.certainty
 
     def annotation(self) -> Annotation:
         """As training data."""
@@ -88,5 +91,5 @@ def check_disjoint(spans: Sequence[Span]) -> None:
     Raises:
         ValueError: two of them overlap.
     """
-    if any(after.start < before.end for before, after in zip(spans, spans[1:], strict=False)):
+    if any(after.start < before.end for before, after in pairwise(spans)):
         raise ValueError("expected spans that do not overlap")

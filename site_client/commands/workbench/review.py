@@ -131,6 +131,7 @@ def _open(folder: Path) -> Project:
 
 
 def _serve(opened: Workspace, project: Project, port: int, *, prelabel: bool, as_json: bool) -> None:
+    from command_line.notes import warn_of_language
     from site_client.policy.enforcing import Step, judge_release, require_kept
     from site_client.review.listing import counts
     from site_client.review.running import run
@@ -150,7 +151,10 @@ def _serve(opened: Workspace, project: Project, port: int, *, prelabel: bool, as
             raise ConfigurationError(
                 "the release finds other categories than those of this review; export what is finished, and begin a new --project"
             )
-        return PipelineFinder(project.scheme, None if folder is None else load_pipeline(folder))
+        pipeline = None if folder is None else load_pipeline(folder)
+        if pipeline is not None:
+            warn_of_language(project.notes, pipeline.encoder.vectors.words)
+        return PipelineFinder(project.scheme, pipeline)
 
     def announce(address: str) -> None:
         click.echo(f"open {address}", err=as_json)

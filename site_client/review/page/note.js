@@ -9,7 +9,8 @@ const HUES = 12;
 export const START = 0, END = 1, CATEGORY = 2, SOURCE = 3, CERTAINTY = 4, ACCEPTED = 5;
 
 export const isDoubt = (span) => span[SOURCE] === "doubt" && !span[ACCEPTED];
-export const confidence = (span) => (span[CERTAINTY] === null ? 0 : Math.abs(2 * span[CERTAINTY] - 1));
+// In what it counts as: PHI where it was found, no PHI where it is a doubt.
+export const confidence = (span) => (span[CERTAINTY] === null ? 0 : isDoubt(span) ? 1 - span[CERTAINTY] : span[CERTAINTY]);
 export const key = (span) => `${span[START]}-${span[END]}`;
 
 export function told(span) {

@@ -137,6 +137,7 @@ function openNote(number) {
 }
 
 async function progress() {
+  const before = about?.found;
   about = await api.get("/api/project");
   at("project").textContent = about.name;
   const found = about.finding || about.found ? `, ${about.found} pre-labelled` : "";
@@ -145,6 +146,8 @@ async function progress() {
     at("alarm").textContent = `No pre-labels: ${about.problem}`;
     at("alarm").hidden = false;
   }
+  // Not under somebody's hand.
+  if (before !== undefined && before !== about.found && !at("list").matches(":hover, :focus-within")) await list.load();
   if (about.finding) setTimeout(() => progress().catch(() => {}), 3000);
 }
 
