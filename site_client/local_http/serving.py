@@ -30,9 +30,14 @@ def listening(port: int) -> Iterator[socket.socket]:
     Raises:
         StorageError: another program has it.
     """
+    # Its protocol by name: asyncio sends without delay only through a socket that says TCP, and else an answer waits 40 ms.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        listener = socket.create_server((HOST, port), backlog=_WAITING)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((HOST, port))
+        listener.listen(_WAITING)
     except OSError as error:
+        listener.close()
         raise StorageError(
             "a port of this machine to listen at",
             received=error.strerror or type(error).__name__,

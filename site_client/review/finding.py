@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from foundation.errors import DeidError
-from site_client.review.prelabel import Finder
 from site_client.review.project import Project
+
+if TYPE_CHECKING:
+    # It loads networks; the page is there before them.
+    from site_client.review.prelabel import Finder
 
 # Whoever opens the page waits for it less than for what loads beside it.
 _PAGE_FIRST_S = 5.0

@@ -212,7 +212,7 @@ class Project:
         stated: Any = begun
         try:
             self.scheme = LabelScheme(str(stated["scheme"]), tuple(map(str, stated["categories"])))
-            last = next(line for line in reversed(lines) if line["do"] == "notes")
+            last = next(line for line in reversed(lines) if line.get("do") == "notes")
             self._take(NotesLine(str(last["file"]), str(last["sha256"]), str(last["source"])))
         except (StopIteration, KeyError, TypeError) as error:
             raise self._journal.damaged(1) from error
@@ -227,7 +227,7 @@ class Project:
     def _replay(self, line: dict[str, Any], categories: Any) -> None:
         if line["do"] == "notes":
             return
-        number = line["note"]
+        number = range(len(self))[line["note"]]
         state, length = self._states[number], self.characters[number]
 
         def spans(name: str) -> tuple[Span, ...]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from site_client.local_http.gates import BrowserGate
 from site_client.local_http.serving import HOST, listening, serve
 from site_client.review.app import ReviewApp
 from site_client.review.finding import Finding
-from site_client.review.prelabel import Finder
 from site_client.review.project import Project
+
+if TYPE_CHECKING:
+    # It loads networks; the page is there before them.
+    from site_client.review.prelabel import Finder
 
 
 def run(project: Project, load: Callable[[], Finder] | None, port: int, announce: Callable[[str], None]) -> None:

@@ -76,7 +76,7 @@ def span_of(value: object, categories: Set[str], characters: int) -> Span:
     start, end, category, source, certainty, accepted = value
     if type(start) is not int or type(end) is not int or not 0 <= start < end <= characters:
         raise ValueError("expected a span inside its text")
-    if category not in categories or type(accepted) is not bool:
+    if not isinstance(category, str) or category not in categories or type(accepted) is not bool:
         raise ValueError("expected a category of the scheme, and whether it is accepted")
     if certainty is not None and not (type(certainty) in (int, float) and 0 <= certainty <= 1):
         raise ValueError("expected a probability")
