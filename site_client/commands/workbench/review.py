@@ -67,43 +67,36 @@ def review(
         return
     if everything and out is None:
         raise ConfigurationError("--everything: expected --export beside it, got none; give both")
-    if out is not None and project is not None:
-        opened_project = _open(project)
-    else:
-        opened = workspace.open_workspace(root)
-        opened_project, lines = _begin(opened, notes, project, NotesOptions.of(reading), quiet=as_json)
-        for line in lines if out is None else ():
-            click.echo(line, err=as_json)
+    opened_project = (
+        _begin(workspace.open_workspace(root), notes, project, NotesOptions.of(reading), as_json=as_json)
+        if notes
+        else _open(project)
+    )
     try:
         if out is not None:
             _export(opened_project, out, everything=everything, as_json=as_json)
         else:
+            opened = workspace.open_workspace(root)
             _serve(opened, opened_project, port, prelabel=not no_prelabel, as_json=as_json)
     finally:
         opened_project.close()
 
 
-def _begin(
-    opened: Workspace, notes: Path | None, folder: Path | None, options: NotesOptions, *, quiet: bool
-) -> tuple[Project, list[str]]:
-    """The project, with the notes that are given."""
+def _begin(opened: Workspace, notes: Path, folder: Path | None, options: NotesOptions, *, as_json: bool) -> Project:
+    """The project of these notes, with those taken in that are new."""
     from command_line.notes import Notes
     from shared.labels import load_scheme_file
     from site_client.review.notes_file import fingerprint
     from site_client.review.project import begin, is_begun
 
-    if notes is None:
-        if folder is None:
-            raise ConfigurationError("expected notes, or --project with a review that has begun; give one of them")
-        return _open(folder), []
     folder = folder or _default_folder(opened, notes)
     source = fingerprint(notes)
     project = _open(folder) if is_begun(folder) else None
     if project is not None and project.notes.stated.source == source:
-        return project, []
+        return project
     scheme = load_scheme_file(opened.release().folder) if project is None else project.scheme
     read = Notes(notes, options, scheme)
-    with progress_bar(quiet=quiet) as bar:
+    with progress_bar(quiet=as_json) as bar:
         bar.begin("reading the notes")
         if project is None:
             project = begin(folder, scheme, read, source)
@@ -113,7 +106,9 @@ def _begin(
             except BaseException:
                 project.close()
                 raise
-    return project, read.lines()
+    for line in read.lines():
+        click.echo(line, err=True)
+    return project
 
 
 def _default_folder(opened: Workspace, notes: Path) -> Path:
@@ -124,9 +119,11 @@ def _default_folder(opened: Workspace, notes: Path) -> Path:
     return opened.root / "review" / f"{place.name.partition('.')[0][:50]}-{told}"
 
 
-def _open(folder: Path) -> Project:
+def _open(folder: Path | None) -> Project:
     from site_client.review.project import Project
 
+    if folder is None:
+        raise ConfigurationError("expected notes, or --project with a review that has begun; give one of them")
     return Project(folder)
 
 

@@ -15,7 +15,7 @@ export const key = (span) => `${span[START]}-${span[END]}`;
 
 export function told(span) {
   if (span[ACCEPTED]) return "accepted";
-  return span[CERTAINTY] === null ? "certainty unknown" : `PHI by ${Math.round(span[CERTAINTY] * 100)}%`;
+  return span[CERTAINTY] === null ? "certainty unknown" : `${Math.round(span[CERTAINTY] * 100)}% likely PHI`;
 }
 
 export class Note {
