@@ -72,7 +72,7 @@ def row(project: Project, number: int) -> dict[str, object]:
     return {
         "number": number,
         "id": project.identifiers[number],
-        "open": len(state.open),
+        "open": state.open,
         "least": state.least,
         "finished": state.finished,
         "found": state.looked_for,

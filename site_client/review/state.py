@@ -38,6 +38,11 @@ class NoteState:
         looked_for: whether the pipeline has looked at it.
         finished: whether a person says that its labels are complete.
         version: how often a person has changed it.
+
+    Attributes:
+        open: how many spans nobody has looked at.
+        least: confidence in the one of them of which it is least; 1 where there is none. Both are kept, because lists of ten
+            thousand notes are sorted by them.
     """
 
     spans: tuple[Span, ...] = ()
@@ -46,6 +51,11 @@ class NoteState:
     version: int = 0
     _done: list[Edit] = field(default_factory=list)
     _undone: list[Edit] = field(default_factory=list)
+    open: int = field(init=False)
+    least: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._set(self.spans)
 
     @property
     def can_undo(self) -> bool:
@@ -57,16 +67,6 @@ class NoteState:
         """Whether there is something to do again."""
         return bool(self._undone)
 
-    @property
-    def open(self) -> list[Span]:
-        """Spans that nobody has looked at."""
-        return [span for span in self.spans if not span.accepted]
-
-    @property
-    def least(self) -> float:
-        """Confidence in the span of which it is least among those that nobody has looked at; 1 where there is none."""
-        return min((span.confidence for span in self.open), default=1.0)
-
     def find(self, spans: Iterable[Span]) -> None:
         """What the pipeline says, beside the labels; before anybody has changed anything.
 
@@ -75,7 +75,7 @@ class NoteState:
         """
         if self.version or self.looked_for:
             raise ValueError("expected a note that nobody has changed")
-        self.spans = self._with(Edit((), tuple(spans)))
+        self._set(self._with(Edit((), tuple(spans))))
         self.looked_for = True
 
     def after(self, edit: Edit) -> tuple[Span, ...]:
@@ -94,7 +94,7 @@ class NoteState:
         Raises:
             ValueError: it does not fit.
         """
-        self.spans = self.after(edit)
+        self._set(self.after(edit))
         self._done.append(edit)
         self._undone.clear()
         self.version += 1
@@ -128,10 +128,14 @@ class NoteState:
         if not source:
             raise ValueError(f"expected something to {what}, found nothing")
         edit = source[-1]
-        self.spans = self._with(edit.back if source is self._done else edit)
+        self._set(self._with(edit.back if source is self._done else edit))
         target.append(source.pop())
         self.version += 1
         return edit
+
+    def _set(self, spans: tuple[Span, ...]) -> None:
+        confidences = [span.confidence for span in spans if not span.accepted]
+        self.spans, self.open, self.least = spans, len(confidences), min(confidences, default=1.0)
 
     def _with(self, edit: Edit) -> tuple[Span, ...]:
         gone, here = set(edit.out), set(self.spans)

@@ -28,8 +28,8 @@ def pipeline(built_loop: Loop) -> Pipeline:
 
 def test_it_finds_and_hides_what_the_command_does(pipeline: Pipeline, built_loop: Loop, tmp_path: Path) -> None:
     notes = write_notes(tmp_path / "notes", NOTES)
-    for note in notes.glob("*.ann"):
-        note.unlink()
+    for labels in notes.glob("*.ann"):
+        labels.unlink()
     done(hospital("deid", notes, "--out", tmp_path / "out", "--workspace", built_loop.site("fourth")))
     for note in NOTES:
         assert pipeline.deidentify(note.text).text == (tmp_path / "out" / f"{note.identifier}.txt").read_text()
@@ -59,7 +59,8 @@ def test_every_mode_that_hides_leaves_nothing_of_what_was_found(pipeline: Pipeli
 
 
 def test_a_mode_that_hides_nothing_is_no_way_to_deidentify(pipeline: Pipeline) -> None:
-    for mode in [*(name for name, mode in MODES.items() if not mode.hides), MODES["tag"]]:
+    modes: list[str | Mode] = [*(name for name, mode in MODES.items() if not mode.hides), MODES["tag"]]
+    for mode in modes:
         with pytest.raises(ConfigurationError, match="one that hides"):
             pipeline.deidentify("Ana", mode)
     with pytest.raises(ConfigurationError, match="got another"):

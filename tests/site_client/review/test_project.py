@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -74,18 +75,17 @@ def test_a_beginning_that_was_cut_is_made_anew(tmp_path: Path) -> None:
 
 
 def test_lines_that_are_whole_and_make_no_sense_are_named(tmp_path: Path) -> None:
-    for number, line in enumerate(
-        (
-            {"do": "undo", "note": 0},
-            {"do": "edit", "note": 0, "out": [], "in": [[0, 2, "A", "person", None, True]]},
-            {"do": "edit", "note": 99, "out": [], "in": [[9, 14, "A", "person", None, True]]},
-            {"do": "edit", "note": 0, "out": [], "in": [[9, 14, "C", "person", None, True]]},
-            {"do": "finish", "note": 0, "finished": True},
-            {"do": "fly", "note": 0},
-            {"do": "finish", "note": "0", "finished": "yes"},
-            {},
-        )
-    ):
+    lines: tuple[dict[str, object], ...] = (
+        {"do": "undo", "note": 0},
+        {"do": "edit", "note": 0, "out": [], "in": [[0, 2, "A", "person", None, True]]},
+        {"do": "edit", "note": 99, "out": [], "in": [[9, 14, "A", "person", None, True]]},
+        {"do": "edit", "note": 0, "out": [], "in": [[9, 14, "C", "person", None, True]]},
+        {"do": "finish", "note": 0, "finished": True},
+        {"do": "fly", "note": 0},
+        {"do": "finish", "note": "0", "finished": "yes"},
+        {},
+    )
+    for number, line in enumerate(lines):
         folder = tmp_path / str(number)
         project(folder).close()
         journal = Journal(folder)
@@ -112,14 +112,15 @@ def test_who_changes_an_older_state_is_told_and_nothing_changes(tmp_path: Path) 
     edit = Edit((), (person(9, 14),))
     made.edit(1, 0, edit)
     before, data = told(made), (tmp_path / "p" / NAME).read_bytes()
-    for attempt in (
+    attempts: tuple[Callable[[], object], ...] = (
         lambda: made.edit(1, 0, Edit((), (person(19, 24),))),
         lambda: made.edit(1, 1, edit),
         lambda: made.undo(1, 0),
         lambda: made.redo(1, 1),
         lambda: made.undo(2, 0),
         lambda: made.finish(1, 2, True),
-    ):
+    )
+    for attempt in attempts:
         with pytest.raises(LocalRequestError):
             attempt()
     assert told(made) == before

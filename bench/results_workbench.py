@@ -1,0 +1,39 @@
+"""Measures docs/results/workbench.json: `python -m bench.results_workbench [PART]...`, all whole parts where none is named.
+
+A part whose name ends in `-quick` does the same in seconds, prints what it finds, and records nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+
+import torch
+
+from bench.results import Entry, record
+from bench.workbench import review
+
+QUICK = "-quick"
+PARTS: dict[str, Callable[[], Sequence[Entry]]] = {
+    "review": review.measure,
+    f"review{QUICK}": lambda: review.measure(review.QUICK),
+}
+
+
+def main(parts: Sequence[str]) -> int:
+    """Measure and record; returns the exit code."""
+    if not set(parts) <= set(PARTS):
+        print(f"usage: python -m bench.results_workbench [{'|'.join(PARTS)}]...", file=sys.stderr)
+        return 2
+    torch.set_num_threads(1)
+    for part in parts or [name for name in PARTS if not name.endswith(QUICK)]:
+        entries = PARTS[part]()
+        for entry in entries:
+            print(f"{entry.value:8g} {entry.unit:12} {entry.measure} ({entry.note})", flush=True)
+        if not part.endswith(QUICK):
+            record("workbench", entries)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
