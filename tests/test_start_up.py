@@ -130,6 +130,8 @@ HEAVY = {
     "site-client evaluate",
     "site-client inspect",
     "site-client pull",
+    "site-client review",
+    "site-client serve-local",
 }
 
 RUN = """

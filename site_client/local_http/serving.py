@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import uvicorn
+from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp
 
 from foundation.errors import StorageError
@@ -91,6 +92,8 @@ class _Server(uvicorn.Server):
         self._ready = ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        # What loads at the first use of a thread would keep the first request waiting for half a second.
+        await run_in_threadpool(lambda: None)
         await super().startup(sockets)
         if self.started:
             self._ready()

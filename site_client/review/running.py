@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -35,8 +34,6 @@ def run(project: Project, load: Callable[[], Finder] | None, port: int, announce
         gate = BrowserGate(lambda token: announce(f"http://{HOST}:{port}/#{token}"), f"review-{port}")
         finding = None if load is None else Finding(project, load)
         app = ReviewApp(project, finding, gate).guarded(port)
-        # A search through all spans of ten thousand notes, in the middle of an answer, is what a person would wait for longest.
-        gc.freeze()
         if finding is not None:
             finding.start()
         try:

@@ -35,8 +35,8 @@ def serve_local(port: int, token_file: Path | None, min_recall: float | None, ro
 
     opened = workspace.open_workspace(root)
     path = token_file or opened.keys_folder / "local-service.token"
-    token = read_token(path)
     pipeline = Pipeline.load(root, min_recall=min_recall)
+    token = read_token(path)
     with listening(port) as listener:
         address = f"http://{HOST}:{listener.getsockname()[1]}"
         app = LocalService(pipeline).guarded(listener.getsockname()[1], token)
