@@ -35,6 +35,8 @@ from site_client.review.state import Edit
 
 _BODY_BYTES = 8 << 20
 _TOKEN_CHARACTERS = 200
+# From whoever connects, before anything is known of who that is.
+_STRANGERS_BYTES = 4096
 _TYPES = {"html": "text/html; charset=utf-8", "css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
 _INDEX = "index.html"
 
@@ -71,7 +73,7 @@ class ReviewApp:
         return Response(data, media_type=_TYPES[name.rpartition(".")[2]])
 
     async def _session(self, request: Request) -> Response:
-        body = await read_object(request, _BODY_BYTES)
+        body = await read_object(request, _STRANGERS_BYTES)
         session = self._gate.open(text_of(body.get("token"), "token", _TOKEN_CHARACTERS))
         if session is None:
             # Who has lost the key, in another window, finds the next secret at the terminal.

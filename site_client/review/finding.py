@@ -64,14 +64,14 @@ class Finding:
             if self._stopped.is_set():
                 return
             finder = self._load()
-            for number in self._numbers():
+        except Exception as error:
+            self.problem = _told(error)
+            return
+        for number in self._numbers():
+            try:
                 self._project.find(number, finder.find(self._project.document(number)))
-        except DeidError as error:
-            self.problem = str(error)
-        except Exception as error:  # The page says so; what it says may not hold text of a note.
-            self.problem = (
-                f"a fault in the program ({type(error).__name__}); the notes that are left are not pre-labelled"
-            )
+            except Exception as error:  # One note is not pre-labelled; a person reads it as it came.
+                self.problem = f"{_told(error)} (note {number + 1} as they came)"
 
     def _numbers(self) -> Iterator[int]:
         """Notes nobody has looked at, those that are waited for first."""
@@ -89,3 +89,8 @@ class Finding:
     def _next_wanted(self) -> int | None:
         with self._lock:
             return self._wanted.pop() if self._wanted else None
+
+
+def _told(error: Exception) -> str:
+    """For the page; what nobody foresaw could hold text of a note."""
+    return str(error) if isinstance(error, DeidError) else f"a fault in the program ({type(error).__name__})"

@@ -102,6 +102,20 @@ def test_who_waits_for_a_note_gets_it_first_and_nobody_is_overruled(tmp_path: Pa
     opened.close()
 
 
+def test_one_note_that_can_not_be_read_keeps_no_other_from_its_pre_labels(tmp_path: Path) -> None:
+    class Picky(Fixed):
+        def find(self, document: Document) -> list[Span]:
+            if document.identifier == "n1":
+                raise RuntimeError(document.text)
+            return super().find(document)
+
+    made = project(tmp_path / "p")
+    finding = run(made, Picky)
+    assert [state.looked_for for state in made.states()] == [True, False, True]
+    assert finding.problem == "a fault in the program (RuntimeError) (note 2 as they came)"
+    made.close()
+
+
 @pytest.mark.parametrize(
     ("error", "said"),
     [(ModelError("expected weights, got none"), "expected weights"), (RuntimeError("Berta"), "RuntimeError")],
