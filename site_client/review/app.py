@@ -113,10 +113,9 @@ class ReviewApp:
     async def _note(self, request: Request) -> Response:
         number = self._number(request)
         state = self._project.state(number)
-        waiting = self._finding is not None and self._finding.working and not state.looked_for and not state.version
-        if waiting and self._finding is not None:
-            self._finding.want(number)
+        waiting = self._finding is not None and self._finding.will_find(number)
         if self._finding is not None:
+            self._finding.want(number)
             self._finding.shown()
         document = await run_in_threadpool(self._project.document, number)
         return json_answer(

@@ -28,6 +28,7 @@ class Finding:
     def __init__(self, project: Project, load: Callable[[], Finder]) -> None:
         self._project, self._load = project, load
         self._wanted: list[int] = []
+        self._failed: set[int] = set()
         self._stopped = threading.Event()
         self._page_shown = threading.Event()
         self._lock = threading.Lock()
@@ -48,6 +49,11 @@ class Finding:
     def working(self) -> bool:
         """Whether it will still pre-label notes."""
         return self._thread.is_alive()
+
+    def will_find(self, number: int) -> bool:
+        """Whether it is worth to wait for what it says of a note."""
+        state = self._project.state(number)
+        return self.working and number not in self._failed and not state.looked_for and not state.version
 
     def shown(self) -> None:
         """The page is there: now it may begin."""
@@ -70,7 +76,9 @@ class Finding:
         for number in self._numbers():
             try:
                 self._project.find(number, finder.find(self._project.document(number)))
-            except Exception as error:  # One note is not pre-labelled; a person reads it as it came.
+            except Exception as error:
+                # One note is not pre-labelled; a person reads it as it came.
+                self._failed.add(number)
                 self.problem = f"{_told(error)} (note {number + 1} as they came)"
 
     def _numbers(self) -> Iterator[int]:
@@ -83,7 +91,7 @@ class Finding:
                 number = next(rest, None)
             if number is None:
                 return
-            if not states[number].looked_for and not states[number].version:
+            if number not in self._failed and not states[number].looked_for and not states[number].version:
                 yield number
 
     def _next_wanted(self) -> int | None:

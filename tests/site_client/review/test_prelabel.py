@@ -112,6 +112,7 @@ def test_one_note_that_can_not_be_read_keeps_no_other_from_its_pre_labels(tmp_pa
     made = project(tmp_path / "p")
     finding = run(made, Picky)
     assert [state.looked_for for state in made.states()] == [True, False, True]
+    assert not finding.will_find(1)
     assert finding.problem == "a fault in the program (RuntimeError) (note 2 as they came)"
     made.close()
 
