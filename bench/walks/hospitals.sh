@@ -94,6 +94,17 @@ site-client policy set --text-fragments
 site-client fragment "$NOTES/many.jsonl" --out phrases.fragments
 site-client inspect phrases.fragments --page phrases.html
 site-client approve-fragments phrases.fragments --approver "A. Weiss"
+# Two people review what it finds, on a page of this machine; here the pages are opened, and everything is finished unseen.
+reviewed() { site-client review "$NOTES/new" --project "$1" > "$1.txt" & page=$!; finishes_all "$1.txt"; kill -INT $page; wait $page; tail -1 "$1.txt"; }
+reviewed first-reader
+reviewed second-reader
+site-client review --compare first-reader second-reader
+site-client review --project second-reader --export labelled.jsonl
+# Another program of the hospital de-identifies over HTTP.
+site-client serve-local --port 0 > service.txt & service=$!
+hides service.txt
+kill $service
+wait $service
 aggregator evaluate --gold "$NOTES/st-bede.jsonl" --system tagged
 # Its key changes; its share is taken back; what it shared may be shared again, under another number.
 site-client keys rotate --ca "$TLS/ca.pem"
