@@ -6,7 +6,7 @@ A part whose name ends in `-quick` does the same in seconds, prints what it find
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 
@@ -14,7 +14,7 @@ from bench.results import Entry, record
 from bench.workbench import fragments, review, surrogates, worth
 
 QUICK = "-quick"
-PARTS: dict[str, Callable[[], Sequence[Entry]]] = {
+PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
     "surrogates": lambda: surrogates.measure(surrogates.FULL),
     f"surrogates{QUICK}": lambda: surrogates.measure(surrogates.QUICK),
     "fragments": fragments.measure,
@@ -31,8 +31,9 @@ def main(parts: Sequence[str]) -> int:
         return 2
     torch.set_num_threads(1)
     for part in parts or [name for name in PARTS if not name.endswith(QUICK)]:
-        entries = PARTS[part]()
-        for entry in entries:
+        entries = []
+        for entry in PARTS[part]():
+            entries.append(entry)
             missed = ", MISSED" if entry.reached is False else ""
             print(f"{entry.value:8g} {entry.unit:12} {entry.measure}{missed} ({entry.note})", flush=True)
         if not part.endswith(QUICK):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -46,15 +47,17 @@ class Size:
     labelled: int
 
 
-FULL = Size(200, 10_000, 100, 60, 8, 40)
+FULL = Size(200, 10_000, 50, 30, 6, 20)
 QUICK = Size(5, 500, 20, 12, 3, 5)
 
 
-def measure(size: Size = FULL) -> list[Entry]:
-    """Every figure of the review."""
+def measure(size: Size = FULL) -> Iterator[Entry]:
+    """Every figure of the review, as it is known."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        return [*_kills(folder / "killed", size), *_page(folder / "large", size), *_saved(folder, size)]
+        yield from _kills(folder / "killed", size)
+        yield from _page(folder / "large", size)
+        yield from _saved(folder, size)
 
 
 def _entry(

@@ -9,6 +9,7 @@ from site_client.local_http.gates import BrowserGate
 from site_client.local_http.serving import HOST, listening, serve
 from site_client.review.app import ReviewApp
 from site_client.review.finding import Finding
+from site_client.review.listing import Order, Show, listed
 from site_client.review.project import Project
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ def run(project: Project, load: Callable[[], Finder] | None, port: int, announce
     Raises:
         StorageError: another program has the port.
     """
+    # Every note is ranked once before anybody waits for it.
+    listed(project, Order.LEAST_CERTAIN, Show.ALL)
     with listening(port) as listener:
         port = listener.getsockname()[1]
         # What stands behind # a browser keeps for itself.

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Set
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
 
 from shared.document import Annotation
 
@@ -81,15 +80,3 @@ def span_of(value: object, categories: Set[str], characters: int) -> Span:
     if certainty is not None and not (type(certainty) in (int, float) and 0 <= certainty <= 1):
         raise ValueError("expected a probability")
     return Span(start, end, category, Source(source), certainty, accepted)
-
-
-def check_disjoint(spans: Sequence[Span]) -> None:
-    """
-    Args:
-        spans: sorted.
-
-    Raises:
-        ValueError: two of them overlap.
-    """
-    if any(after.start < before.end for before, after in pairwise(spans)):
-        raise ValueError("expected spans that do not overlap")

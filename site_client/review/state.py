@@ -5,10 +5,11 @@ Every change is an edit: some spans go, others come. Its way back is the same wi
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from site_client.review.spans import Source, Span, check_disjoint
+from site_client.review.spans import Source, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +39,6 @@ class NoteState:
         looked_for: whether the pipeline has looked at it.
         finished: whether a person says that its labels are complete.
         version: how often a person has changed it.
-
-    Attributes:
-        open: how many spans nobody has looked at.
-        least: confidence in the one of them of which it is least; 1 where there is none. Both are kept, because lists of ten
-            thousand notes are sorted by them.
     """
 
     spans: tuple[Span, ...] = ()
@@ -51,11 +47,17 @@ class NoteState:
     version: int = 0
     _done: list[Edit] = field(default_factory=list)
     _undone: list[Edit] = field(default_factory=list)
-    open: int = field(init=False)
-    least: float = field(init=False)
+    _ranked: tuple[int, float] | None = None
 
-    def __post_init__(self) -> None:
-        self._set(self.spans)
+    @property
+    def open(self) -> int:
+        """How many spans nobody has looked at."""
+        return self._rank()[0]
+
+    @property
+    def least(self) -> float:
+        """Confidence in the one of them of which it is least; 1 where there is none."""
+        return self._rank()[1]
 
     @property
     def can_undo(self) -> bool:
@@ -134,15 +136,27 @@ class NoteState:
         return edit
 
     def _set(self, spans: tuple[Span, ...]) -> None:
-        confidences = [span.confidence for span in spans if not span.accepted]
-        self.spans, self.open, self.least = spans, len(confidences), min(confidences, default=1.0)
+        self.spans, self._ranked = spans, None
+
+    def _rank(self) -> tuple[int, float]:
+        if self._ranked is None:
+            confidences = [span.confidence for span in self.spans if not span.accepted]
+            self._ranked = len(confidences), min(confidences, default=1.0)
+        return self._ranked
 
     def _with(self, edit: Edit) -> tuple[Span, ...]:
-        gone, here = set(edit.out), set(self.spans)
-        if len(gone) != len(edit.out) or not gone <= here:
-            raise ValueError("expected to remove spans that are there")
-        spans = sorted([span for span in self.spans if span not in gone] + list(edit.into), key=_place)
-        check_disjoint(spans)
+        """Only the places of the edit are looked at: a journal holds one for each of thousands of spans."""
+        spans = list(self.spans)
+        for span in edit.out:
+            at = bisect_left(spans, _place(span), key=_place)
+            if at == len(spans) or spans[at] != span:
+                raise ValueError("expected to remove spans that are there")
+            del spans[at]
+        for span in edit.into:
+            at = bisect_left(spans, _place(span), key=_place)
+            if (at and spans[at - 1].end > span.start) or (at < len(spans) and spans[at].start < span.end):
+                raise ValueError("expected spans that do not overlap")
+            spans.insert(at, span)
         return tuple(spans)
 
 
