@@ -16,7 +16,7 @@ from shared.pipeline.operating_points import OperatingPoint
 from shared.pipeline.pipeline import load_pipeline
 from site_client.evaluating.counting import Labelled, Measure
 from site_client.evaluating.finders import PATTERNS, PREVIOUS, TAGGER, Finders, Read, Told, name_of, read_notes
-from site_client.evaluating.left_before import count_left_before
+from site_client.evaluating.left_before import find_left_before
 from site_client.evaluating.misses import Leak, worst_misses
 from site_client.evaluating.previous import find_previous
 from site_client.evaluating.promise import LEAST_NOTES, Judged, judge
@@ -52,6 +52,7 @@ class Acceptance:
         notes: labelled ones. independent: patients, or notes that are no copies.
         by_patient: whether somebody said whose note is whose.
         left_before: notes that left with a share; None where nobody knows.
+        unseen: whether those are left out, so that the release can't have learned from any.
         in_use: what the pipeline hides.
         promises: one for each operating point, by rising target.
         compared: the release before, the tagger alone, patterns alone.
@@ -66,6 +67,7 @@ class Acceptance:
     independent: int
     by_patient: bool
     left_before: int | None
+    unseen: bool
     in_use: Measure
     promises: tuple[Judged, ...]
     compared: tuple[Compared, ...]
@@ -98,6 +100,7 @@ class Acceptance:
             "independent": self.independent,
             "independent_by": "patient" if self.by_patient else "text",
             "notes_that_left_before": self.left_before,
+            "judged_by_notes_that_never_left": self.unseen,
             "few_notes": self.few,
             "in_use": self.in_use.as_json(),
             "promises": [one.as_json() for one in self.promises],
@@ -130,7 +133,9 @@ class Asked:
 def accept(
     workspace: Workspace, notes: Sequence[AnnotatedText], asked: Asked
 ) -> tuple[Acceptance, tuple[Document, ...]]:
-    """The report, and the notes as the pipeline in use hides them.
+    """The report, and the notes that it judges by, as the pipeline in use hides them.
+
+    Notes that have left with a share are left out where enough others are there.
 
     Args:
         workspace: of the site; its pipeline is the one that is judged.
@@ -143,6 +148,10 @@ def accept(
         ProtocolError, EmbeddingError, ModelError: it has changed, or does not load.
     """
     release = workspace.pipeline_release()
+    left = find_left_before(workspace, notes)
+    fresh = [note for note in notes if note.identifier not in (left or ())]
+    unseen = left is not None and (not left or len(fresh) >= LEAST_NOTES)
+    notes = fresh if unseen else notes
     labelled = Labelled.of(notes, asked.patients)
     read = _read_release(release.folder, labelled, asked)
     remarks: list[str] = []
@@ -156,9 +165,10 @@ def accept(
         len(notes),
         labelled.independent,
         bool(asked.patients),
-        count_left_before(workspace, notes),
+        None if left is None else len(left),
+        unseen,
         used,
-        _promises(read),
+        _promises(read, unseen=unseen),
         tuple(
             Compared(name, one, compare_recall(used.hits, one.hits, used.totals))
             for name, one in others.items()
@@ -180,12 +190,13 @@ def _read_release(folder: Path, labelled: Labelled, asked: Asked) -> Read:
     return read_notes(Finders.of(pipeline), labelled, asked.tell)
 
 
-def _promises(read: Read) -> tuple[Judged, ...]:
+def _promises(read: Read, *, unseen: bool) -> tuple[Judged, ...]:
     stated = read.points
     if stated is None:
         return ()
     return tuple(
-        judge(one, stated.hospitals, read.others[name_of(one)], in_use=one == read.point) for one in stated.points
+        judge(one, stated.hospitals, read.others[name_of(one)], in_use=one == read.point, unseen=unseen)
+        for one in stated.points
     )
 
 

@@ -22,14 +22,19 @@ from site_client.evaluating.sentences import (
     cautions,
     difference_sentence,
     labelling_sentence,
+    open_reason,
     percent,
-    verdict_sentence,
     with_interval,
 )
 
 # So many misses are shown at once, the others when they are asked for.
 _FIRST = 10
 _CLASSES = {Verdict.HOLDS: "good", Verdict.BROKEN: "bad", Verdict.OPEN: "open"}
+_VERDICTS = {
+    Verdict.HOLDS: "in these notes the promise of release {} holds",
+    Verdict.BROKEN: "in these notes the promise of release {} does not hold",
+    Verdict.OPEN: "these notes show neither that the promise of release {} holds nor that it does not",
+}
 
 
 def write_page(report: Acceptance, path: Path) -> Path:
@@ -43,7 +48,6 @@ def write_page(report: Acceptance, path: Path) -> Path:
         "percent": percent,
         "interval": with_interval,
         "difference": difference_sentence,
-        "verdict": verdict_sentence,
         "sentence": lambda text: text[:1].upper() + text[1:],
         "colour": lambda verdict: _CLASSES[verdict],
     }
@@ -53,6 +57,9 @@ def write_page(report: Acceptance, path: Path) -> Path:
     text = environment.from_string(source).render(
         report=report,
         answer=answer(report),
+        verdict="" if report.promise is None else _VERDICTS[report.promise.verdict].format(report.release),
+        reason="" if report.promise is None else open_reason(report.promise),
+        by_type=sorted(report.in_use.by_type.items(), key=lambda item: (item[1].hits - item[1].total, item[0])),
         cautions=cautions(report),
         labelling=labelling_sentence(report),
         previous=others.get(PREVIOUS),

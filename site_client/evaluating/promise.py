@@ -33,6 +33,7 @@ class Judged:
         verdict: by the 95% interval.
         to_tell: notes with PHI that would tell; None where the verdict is no open one, or too many.
         in_use: whether it is the point that is used.
+        unseen: whether the release can't have learned from these notes, as far as is known.
     """
 
     point: OperatingPoint
@@ -41,6 +42,7 @@ class Judged:
     verdict: Verdict
     to_tell: int | None
     in_use: bool
+    unseen: bool
 
     def as_json(self) -> dict[str, object]:
         """For programs."""
@@ -58,14 +60,16 @@ class Judged:
         }
 
 
-def judge(point: OperatingPoint, hospitals: int, measured: Measure, *, in_use: bool) -> Judged:
+def judge(point: OperatingPoint, hospitals: int, measured: Measure, *, in_use: bool, unseen: bool) -> Judged:
     """A promise held against what was measured.
 
-    It holds where the whole interval is at or above it, and does not where the whole interval is below.
+    It holds where the whole interval is at or above it, and does not where the whole interval is below. Notes that the release may have
+    learned from can only show that it does not.
     """
     verdict = _verdict(point.hidden, measured.recall)
-    to_tell = _to_tell(point.hidden, measured.recall) if verdict is Verdict.OPEN else None
-    return Judged(point, hospitals, measured, verdict, to_tell, in_use)
+    verdict = Verdict.OPEN if verdict is Verdict.HOLDS and not unseen else verdict
+    to_tell = _to_tell(point.hidden, measured.recall) if verdict is Verdict.OPEN and unseen else None
+    return Judged(point, hospitals, measured, verdict, to_tell, in_use, unseen)
 
 
 def _verdict(promised: float, recall: Estimate) -> Verdict:

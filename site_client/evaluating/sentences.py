@@ -26,13 +26,22 @@ def verdict_sentence(judged: Judged) -> str:
         f"promised: {percent(judged.point.hidden)} of PHI entities hidden whole; here: {with_interval(recall)}: "
         f"{judged.verdict}"
     )
+    reason = open_reason(judged)
+    return f"{said}; {reason}" if reason else said
+
+
+def open_reason(judged: Judged) -> str:
+    """Why nothing is shown, and what would show it; "" where something is."""
     if judged.verdict is not Verdict.OPEN:
-        return said
-    if recall.notes < LEAST_NOTES:
-        return f"{said}; {recall.notes} notes with PHI are too few to say"
+        return ""
+    notes = judged.measure.recall.notes
+    if notes < LEAST_NOTES:
+        return f"{_notes(notes)} with PHI {_are(notes)} too few to say"
+    if not judged.unseen:
+        return "the release may have learned from these notes, and only notes that never left can show that a promise holds"
     if judged.to_tell is None or judged.to_tell > _FAR_TOO_MANY:
-        return f"{said}; the two are too close for any number of notes to part them"
-    return f"{said}; about {judged.to_tell} labelled notes with PHI would tell"
+        return "the two are too close for labelled notes to part them"
+    return f"about {judged.to_tell} labelled notes with PHI would tell"
 
 
 def answer(report: Acceptance) -> str:
@@ -70,7 +79,12 @@ def cautions(report: Acceptance) -> list[str]:
         )
     if report.left_before is None:
         told.append(
-            "whether the release has learned from these notes is not known: ledger or digests of earlier notes can't be read"
+            "whether the release has learned from these notes is not known: the ledger, or digests of earlier notes, can't be read"
+        )
+    elif report.left_before and report.unseen:
+        told.append(
+            f"{_notes(report.left_before)} left with a share and {_are(report.left_before)} left out here: the release may have learned from such notes, and finds "
+            "more in them than in others"
         )
     elif report.left_before:
         told.append(
@@ -98,3 +112,7 @@ def difference_sentence(one: Compared) -> str:
 
 def _notes(count: int) -> str:
     return "1 note" if count == 1 else f"{count} notes"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"

@@ -76,7 +76,9 @@ def evaluate(
         bar.begin("loading the pipeline")
         asked = Asked(min_recall, whose, lambda words: warn_of_language(gold, words), bar)
         found, hidden = accept(opened, gold, asked)
-    pairs = match_corpora(gold, hidden)
+    # Notes that have left are left out, of both sides.
+    judged = {document.identifier for document in hidden}
+    pairs = match_corpora([note for note in gold if note.identifier in judged], hidden)
     result = evaluate_all(pairs, rng=np.random.default_rng(seed), sentences=count_sentences)
     lines = [
         *read.lines(),
