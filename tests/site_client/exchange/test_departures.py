@@ -52,5 +52,6 @@ def test_events_are_written_as_ever() -> None:
         "approval not required",
         "submitted",
         "receipt",
+        "text fragments approved",
         "withdrawal asked for",
     ]
