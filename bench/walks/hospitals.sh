@@ -88,7 +88,7 @@ cd st-anne
 site-client pull --ca "$TLS/ca.pem"
 site-client deid "$NOTES/new" --out safe
 site-client deid "$NOTES/st-bede.jsonl" --ignore-labels --mode tag --out tagged
-site-client evaluate "$NOTES/st-bede.jsonl"
+site-client evaluate "$NOTES/st-bede.jsonl" --page acceptance.html
 # Phrases that many notes have may leave as text, where the policy lets them and a person approves.
 site-client policy set --text-fragments
 site-client fragment "$NOTES/many.jsonl" --out phrases.fragments

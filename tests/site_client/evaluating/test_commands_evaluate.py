@@ -27,7 +27,7 @@ def next_release(loop: Loop) -> None:
     """Another pipeline, and the hospital takes it into use."""
     done(train_head(loop, "--seed", 1))
     done(provider("release", "--workspace", loop.provider))
-    done(hospital("pull", "--workspace", loop.site("fourth")))
+    done(hospital("pull", loop.releases, "--workspace", loop.site("fourth")))
 
 
 def test_every_point_is_held_against_what_was_promised(built_loop: Loop) -> None:
