@@ -82,7 +82,7 @@ def _one(folder: Path, known: list[Triple], dice: random.Random, found: Killed) 
     found.torn += not journal.endswith(b"\n")
     found.saved += len(told) - len(known)
     # What was under way when the program was killed may be there or not; all else is, as it was made.
-    found.lost += sum(one not in set(there) for one in told) + (there not in (told, told + asked))
+    found.lost += len(set(told) - set(there)) + (there not in (told, told + asked))
     return there
 
 
