@@ -24,6 +24,7 @@ from site_client.evaluating.sentences import (
     labelling_sentence,
     open_reason,
     percent,
+    unit,
     with_interval,
 )
 
@@ -58,7 +59,8 @@ def write_page(report: Acceptance, path: Path) -> Path:
         report=report,
         answer=answer(report),
         verdict="" if report.promise is None else _VERDICTS[report.promise.verdict].format(report.release),
-        reason="" if report.promise is None else open_reason(report.promise),
+        reason="" if report.promise is None else open_reason(report.promise, unit(report)),
+        unit=unit(report),
         by_type=sorted(report.in_use.by_type.items(), key=lambda item: (item[1].hits - item[1].total, item[0])),
         cautions=cautions(report),
         labelling=labelling_sentence(report),

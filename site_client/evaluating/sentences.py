@@ -19,29 +19,39 @@ def with_interval(one: Estimate) -> str:
     return f"{percent(one.value)} ({percent(one.low)} to {percent(one.high)})" if one.total else "-"
 
 
-def verdict_sentence(judged: Judged) -> str:
-    """Promised, got, holds or does not."""
+def unit(report: Acceptance) -> str:
+    """What is counted for intervals."""
+    return "patients" if report.by_patient else "notes"
+
+
+def verdict_sentence(judged: Judged, counted: str) -> str:
+    """Promised, got, holds or does not.
+
+    Args:
+        judged: the promise.
+        counted: see `unit`.
+    """
     recall = judged.measure.recall
     said = (
         f"promised: {percent(judged.point.hidden)} of PHI entities hidden whole; here: {with_interval(recall)}: "
         f"{judged.verdict}"
     )
-    reason = open_reason(judged)
+    reason = open_reason(judged, counted)
     return f"{said}; {reason}" if reason else said
 
 
-def open_reason(judged: Judged) -> str:
-    """Why nothing is shown, and what would show it; "" where something is."""
+def open_reason(judged: Judged, counted: str) -> str:
+    """Why nothing is shown, and what would show it; "" where something is. `counted`: see `unit`."""
     if judged.verdict is not Verdict.OPEN:
         return ""
     notes = judged.measure.recall.notes
     if notes < LEAST_NOTES:
-        return f"{_notes(notes)} with PHI {_are(notes)} too few to say"
+        return f"{_counted(notes, counted)} with PHI {_are(notes)} too few to say"
     if not judged.unseen:
         return "the release may have learned from these notes, and only notes that never left can show that a promise holds"
     if judged.to_tell is None or judged.to_tell > _FAR_TOO_MANY:
         return "the two are too close for labelled notes to part them"
-    return f"about {judged.to_tell} labelled notes with PHI would tell"
+    return f"about {judged.to_tell} labelled {counted} with PHI would tell"
 
 
 def answer(report: Acceptance) -> str:
@@ -51,20 +61,20 @@ def answer(report: Acceptance) -> str:
         return "no PHI is labelled in these notes: there is nothing to judge"
     if report.promise is None:
         return f"release {report.release} promises nothing; here it hides {with_interval(recall)} of PHI entities whole"
-    return f"release {report.release}: {verdict_sentence(report.promise)}"
+    return f"release {report.release}: {verdict_sentence(report.promise, unit(report))}"
 
 
 def labelling_sentence(report: Acceptance) -> str:
     """How many notes it takes to know it."""
     recall = report.in_use.recall
     if report.needed is None:
-        return "how many notes must be labelled can't be said from these: label at least 50 with PHI, drawn at random"
+        return "how many notes must be labelled can't be said from these: label at least 50 notes with PHI, drawn at random"
     within = f"{100 * recall.within:.1f} points"
     if recall.within <= WITHIN:
-        return f"the {recall.notes} labelled notes with PHI tell it within {within}; for one point {report.needed} would do"
+        return f"the {recall.notes} labelled {unit(report)} with PHI tell it within {within}; for one point {report.needed} would do"
     return (
-        f"the {recall.notes} labelled notes with PHI tell it within {within}; to know it within one point, label about {report.needed}, "
-        "drawn at random from the notes that are to be hidden"
+        f"the {recall.notes} labelled {unit(report)} with PHI tell it within {within}; to know it within one point, label about {report.needed}, "
+        "drawn at random from those that are to be hidden"
     )
 
 
@@ -72,10 +82,12 @@ def cautions(report: Acceptance) -> list[str]:
     """What a reader of the figures must know first."""
     told = []
     if report.too_few:
-        told.append(f"FEW NOTES: {_notes(report.in_use.recall.notes)} with PHI show nothing for sure")
+        told.append(
+            f"FEW {unit(report).upper()}: {_counted(report.in_use.recall.notes, unit(report))} with PHI show nothing for sure"
+        )
     elif report.few:
         told.append(
-            f"few notes: {report.in_use.recall.notes} with PHI; look at the intervals, not at the figures before them"
+            f"few {unit(report)}: {report.in_use.recall.notes} with PHI; look at the intervals, not at the figures before them"
         )
     if report.left_before is None:
         told.append(
@@ -83,7 +95,7 @@ def cautions(report: Acceptance) -> list[str]:
         )
     elif report.left_before and report.unseen:
         told.append(
-            f"{_notes(report.left_before)} left with a share and {_are(report.left_before)} left out here: the release may have learned from such notes, and finds "
+            f"{_counted(report.left_before, 'notes')} left with a share and {_are(report.left_before)} left out here: the release may have learned from such notes, and finds "
             "more in them than in others"
         )
     elif report.left_before:
@@ -110,8 +122,8 @@ def difference_sentence(one: Compared) -> str:
     return f"{points}: " + ("the release in use hides more" if apart.value > 0 else "THE RELEASE IN USE HIDES LESS")
 
 
-def _notes(count: int) -> str:
-    return "1 note" if count == 1 else f"{count} notes"
+def _counted(count: int, counted: str) -> str:
+    return f"{count} {counted.removesuffix('s') if count == 1 else counted}"
 
 
 def _are(count: int) -> str:

@@ -60,11 +60,16 @@ def test_the_notes_that_would_tell_do_tell() -> None:
 def test_what_is_said() -> None:
     report = acceptance(200, 10)
     assert report.promise is not None
-    assert verdict_sentence(report.promise).startswith("promised: 93.0% of PHI entities hidden whole; here: 90.0% (")
-    assert verdict_sentence(report.promise).endswith("): does not hold")
+    assert verdict_sentence(report.promise, "notes").startswith(
+        "promised: 93.0% of PHI entities hidden whole; here: 90.0% ("
+    )
+    assert verdict_sentence(report.promise, "notes").endswith("): does not hold")
     assert not cautions(report)
     assert "promises nothing" in answer(acceptance(60, point=None))
     assert "9 notes with PHI are too few to say" in answer(acceptance(9, 0))
+    patients = replace(acceptance(9, 0), by_patient=True)
+    assert "9 patients with PHI are too few to say" in answer(patients)
+    assert cautions(patients)[0].startswith("FEW PATIENTS: 9 patients")
     assert [line for line in cautions(acceptance(9, 0)) if line.startswith("FEW NOTES")]
     assert [line for line in cautions(acceptance(30, 0)) if line.startswith("few notes")]
 
