@@ -58,13 +58,11 @@ class ServerStep:
             return weights + update
         square = update**2
         self.first = _FIRST * self.first + (1 - _FIRST) * update
-        if self.rule is Rule.ADAM:
-            self.second = _SECOND * self.second + (1 - _SECOND) * square
-        else:
-            towards = np.sign(self.second - square)
-            self.second = np.asarray(self.second - (1 - _SECOND) * square * towards, dtype=np.float32)
-        moved: Vector = weights + self.rate * self.first / (np.sqrt(self.second) + _TAU)
-        return moved.astype(np.float32)
+        # Adam draws the second moment towards the square; Yogi does so by steps whose size is that of the square.
+        away = square - self.second if self.rule is Rule.ADAM else square * np.sign(square - self.second)
+        self.second = (self.second + (1 - _SECOND) * away).astype(np.float32)
+        moved = self.rate * self.first / (np.sqrt(self.second) + _TAU)
+        return weights + moved.astype(np.float32)
 
     def state(self) -> Mapping[str, Vector]:
         """What has to be kept of it."""
