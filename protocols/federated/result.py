@@ -94,7 +94,7 @@ def rounded(sentences: int) -> int:
     """
     if sentences < 100:
         return sentences
-    step = 10 ** (math.floor(math.log10(sentences)) - 1)
+    step = int(10 ** (math.floor(math.log10(sentences)) - 1))
     return round(sentences / step) * step
 
 

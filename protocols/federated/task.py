@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from protocols.canonical import Json, decimal_text, read_decimal
 from protocols.federated.weights import MOST_NUMBERS
 from protocols.fields import MEASURE, SHA256, check_range, check_text
-from protocols.keys.signed_message import open_message, seal_message
+from protocols.keys.signed_message import claimed_key, open_message, seal_message
 from protocols.keys.signing import FEDERATED_TASK_CONTEXT, PrivateKey, PublicKey
 
 FORMAT_VERSION = 1
@@ -93,6 +93,15 @@ class RoundTask:
         return seal_message("task", FEDERATED_TASK_CONTEXT, stated, key)
 
 
+def task_signer(data: bytes) -> str:
+    """The id of the key that a task claims. NOTHING is verified: for finding the key.
+
+    Raises:
+        SchemaError, UnsignedError: no task.
+    """
+    return claimed_key(data, "task")
+
+
 def read_task(data: bytes, public_key: PublicKey) -> RoundTask:
     """Reads and verifies what `RoundTask.to_bytes` wrote.
 
@@ -114,7 +123,9 @@ def read_task(data: bytes, public_key: PublicKey) -> RoundTask:
         kind=fields.text("kind", KIND),
         shape={name: read_decimal(value, "task, shape") for name, value in shape.items()},
         weights_sha256=fields.text("weights_sha256", SHA256),
-        **{name: fields.decimal(name) for name in _DECIMALS},
+        learning_rate=fields.decimal("learning_rate"),
+        clip=fields.decimal("clip"),
+        proximal=fields.decimal("proximal"),
         **whole,
     )
 

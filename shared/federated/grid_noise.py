@@ -70,4 +70,5 @@ class NoisySum:
         """
         drawn = source.standard_normal((len(self._sum),)).astype(np.float64)
         noise = np.rint(drawn * (multiplier * self.bound / self._step)).astype(np.int64)
-        return (self._sum + noise) * self._step
+        summed: NDArray[np.float64] = (self._sum + noise).astype(np.float64)
+        return summed * self._step

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,8 +51,8 @@ def test_another_signer_and_any_changed_value_are_refused(message, read) -> None
         read(data, OTHER.public_key)
     name = next(iter(set(parse_canonical(data, max_bytes=1 << 16)) - {"signature"}))  # type: ignore[arg-type]
     for field, value in vars(message).items():
-        parsed = parse_canonical(data, max_bytes=1 << 16)
-        stated = parsed[name]  # type: ignore[call-overload, index]
+        parsed: Any = parse_canonical(data, max_bytes=1 << 16)
+        stated = parsed[name]
         stated[field] = value + 1 if type(value) is int else "0" * len(str(value))
         with pytest.raises(ProtocolError):
             read(canonical_bytes(parsed), KEY.public_key)

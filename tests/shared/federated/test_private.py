@@ -70,7 +70,7 @@ def test_without_noise_a_step_is_the_mean_of_the_clipped_gradients() -> None:
     set_weights(tagger, start)
     gradients = [note_gradient(tagger, one).astype(np.float64) for one in notes]
     assert max(np.linalg.norm(one) for one in gradients) > 0.3
-    mean = sum(one * min(1, 0.3 / np.linalg.norm(one)) for one in gradients) / 4
+    mean = np.mean([one * min(1.0, 0.3 / float(np.linalg.norm(one))) for one in gradients], 0)
     optimizer = torch.optim.NAdam([weight := torch.nn.Parameter(torch.from_numpy(start.copy()))], lr=0.1)
     weight.grad = torch.from_numpy(np.asarray(mean, np.float32))
     optimizer.step()
@@ -146,4 +146,4 @@ def test_a_private_round_can_be_stopped_and_needs_notes() -> None:
         learn_privately(SHAPE, start, [], LocalRecipe(), NoteNoise(1.0), PrivateNoise())
     for wrong in ({"multiplier": 0.0}, {"multiplier": math.nan}, {"multiplier": 1.0, "rate": 1.5}):
         with pytest.raises(ConfigurationError):
-            NoteNoise(**wrong)
+            NoteNoise(**wrong)  # type: ignore[arg-type]
