@@ -12,6 +12,7 @@ DeidError (foundation)
     ├── RefusedError        a share was refused
     ├── AttentionError      something needs a person, and the command was asked to say so by its code
     ├── HookError           a program of the provider's own did not take what it was told
+    ├── FederatedError      too few sites answered a round with what can be used
     ├── RequestError        a request to the server that is refused
     └── RegistryError       a site or share that is unknown, revoked or there already; an audit log with a broken link
 """
@@ -80,6 +81,12 @@ class HookError(AggregatorError):
     """A program of the provider's own did not take what it was told."""
 
     exit_code = 27
+
+
+class FederatedError(AggregatorError):
+    """Too few sites answered a round with what can be used."""
+
+    exit_code = 28
 
 
 class DatabaseError(StorageError):

@@ -54,6 +54,8 @@ class Event(StrEnum):
     APPROVAL_WAIVED = "approval not required"
     SUBMITTED = "submitted"
     RECEIPT = "receipt"
+    FEDERATED_ROUND = "federated round"
+    FEDERATED_REFUSED = "federated task refused"
     FRAGMENTS_APPROVED = "text fragments approved"
     WITHDRAWAL_REQUESTED = "withdrawal asked for"
 

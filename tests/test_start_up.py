@@ -29,6 +29,7 @@ from protocols.keys import rotation
 from protocols.release import repository
 from protocols.share import fragments
 from shared.constructions import registry, training
+from shared.federated import strategies
 from shared.privacy import audit
 from site_client import keys
 from site_client.commands import options as site_options
@@ -129,6 +130,7 @@ IN_VAIN = {
 HEAVY = {
     "aggregator audit",
     "aggregator demo",
+    "aggregator federate",
     "aggregator publish",
     "aggregator release",
     "aggregator train-embeddings",
@@ -238,6 +240,8 @@ def test_what_computes_runs_on_one_thread(tmp_path: Path) -> None:
         (provider_options.AUDIT_PRESETS, audit.PRESETS),
         (sorted(provider_options.DEFENCES), sorted(defences.DEFENCES)),
         (provider_options.DEFENCES[0], defences.DEFAULT),
+        (provider_options.STRATEGIES, strategies.STRATEGIES),
+        (provider_options.STRATEGIES[0], strategies.DEFAULT),
         (sorted(provider_options.INFLUENCE), sorted(InfluenceMode)),
         (provider_options.SHARE_STATES, [state.value for state in ShareState]),
         (provider_options.ROLES, tuf_keys.ROLES),

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from aggregator.commands import federate as commands_federate
 from aggregator.commands import heads as commands_heads
 from aggregator.commands import protection as commands_protection
 from aggregator.commands import releases as commands_releases
@@ -29,7 +30,7 @@ SECTIONS = (
     ("Make and publish the representer", ("train-embeddings", "train-repr", "audit", "publish")),
     ("Let hospitals in", ("site", "serve", "announce")),
     ("Every day", ("status", "ingest", "shares", "alarms")),
-    ("Every month", ("train-head", "release", "refresh")),
+    ("Every month", ("train-head", "federate", "release", "refresh")),
     ("Look back", ("evaluate", "audit-log")),
 )
 
@@ -183,6 +184,7 @@ for command in (
     commands_training.train_representer,
     commands_training.audit,
     commands_heads.train_pool_head,
+    commands_federate.federate,
     commands_releases.publish,
     commands_releases.release,
     commands_releases.refresh,

@@ -113,13 +113,20 @@ def train_pool_head(
         config = TaggingConfig(epochs=epochs, seed=seed)
         trained = train_head.train(target, config, options, bar.watch, resume=resume, tell=warn)
     lines = [
+        *head_lines(trained),
+        f"head in {target.head}; next: aggregator release",
+    ]
+    report(trained.as_json(), lines, as_json=as_json)
+
+
+def head_lines(trained: HeadTraining) -> list[str]:
+    """What a head was trained on, what it is worth, and what each site does to the others."""
+    return [
         *_pool_lines(trained),
         *_influence_lines(trained.influence),
         *_comparison_lines(trained.compared),
         *_points_lines(trained),
-        f"head in {target.head}; next: aggregator release",
     ]
-    report(trained.as_json(), lines, as_json=as_json)
 
 
 def _pool_lines(trained: HeadTraining) -> list[str]:

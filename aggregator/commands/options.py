@@ -35,6 +35,8 @@ DEFENCES = ("majority+cap", "none", "cap", "trim", "majority", "median")
 """Those of `aggregator.training.defences.registry`, the default first."""
 INFLUENCE = ("fast", "full", "none")
 """Those of `aggregator.training.judging.influence`, the default first."""
+STRATEGIES = ("fedavg", "fedprox", "fedadam", "fedyogi", "median", "trimmed-mean", "krum")
+"""Those of `shared.federated.strategies`, the default first."""
 AUGMENTS = ("phi", "context", "recase")
 """Those of `shared.augment.augmentation`."""
 MOST_ALPHA = 16

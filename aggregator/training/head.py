@@ -20,7 +20,7 @@ from aggregator.errors import RegistryError
 from aggregator.publishing.head_record import RECORD, HeadOrigin, PooledShare
 from aggregator.publishing.releases import last_pipeline, release_representer, releases, representer_digest
 from aggregator.training.augmenting import AugmentOptions, augmented_reading
-from aggregator.training.defences.defence import Defended, PoolMaterial
+from aggregator.training.defences.defence import Defence, Defended, PoolMaterial
 from aggregator.training.defences.everything import Everything
 from aggregator.training.defences.registry import DEFAULT, find_defence
 from aggregator.training.judging.comparison import Comparison, compare_with_last
@@ -99,6 +99,7 @@ class HeadTraining:
         influence: of each site on the others; None where it was not measured.
         compared: with the last release; None where there is none, or nothing was held out.
         points: what a hospital that nobody has seen is promised; None where that was not measured, or nothing can be promised.
+        federated: how sites learned together; empty where the pool was learned from in one place.
     """
 
     recipe: TaggingConfig
@@ -115,10 +116,12 @@ class HeadTraining:
     influence: Influence | None = None
     compared: Comparison | None = None
     points: OperatingPoints | None = None
+    federated: Mapping[str, Any] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, object]:
         """The record."""
-        return {
+        together = {"federated": dict(self.federated)} if self.federated else {}
+        return together | {
             "recipe": asdict(self.recipe),
             "sentences": self.sentences,
             "tokens": self.tokens,
@@ -163,6 +166,23 @@ class HeadOptions:
     shape: TaggerConfig | None = None
 
 
+@dataclass(frozen=True)
+class Way:
+    """How a head comes from a pool, where it is not the way of `train-head`.
+
+    Args:
+        command: that it belongs to, which keeps its checkpoints apart.
+        defence: trains it, and every head that it is measured by.
+        inputs: what decides the result besides, in JSON's types.
+        told: what the record says of it once it is trained.
+    """
+
+    command: str
+    defence: Defence
+    inputs: Mapping[str, object]
+    told: Callable[[], Mapping[str, Any]]
+
+
 def train(
     workspace: Workspace,
     config: TaggingConfig,
@@ -171,6 +191,7 @@ def train(
     *,
     resume: bool = False,
     tell: Callable[[str], None] = lambda line: None,
+    way: Way | None = None,
 ) -> HeadTraining:
     """Train a head on the accepted shares and put it into the workspace.
 
@@ -181,6 +202,7 @@ def train(
         watch: is told how far all of it is.
         resume: go on with a training that was cut; it ends in the same head.
         tell: is told where one that was cut is given up.
+        way: how it is trained; None for the defence of the options, in one place.
 
     Returns:
         sizes, settings, the score of each site and what it does to the others; also written beside the weights.
@@ -190,13 +212,14 @@ def train(
         RegistryError: a site that was asked for has no share of this representer.
         ConfigurationError: no defence has such a name, sentences can't be augmented as asked, or what was cut had other inputs.
     """
-    defence = find_defence(options.defence)
+    defence = find_defence(options.defence) if way is None else way.defence
     shares, left_out = _usable_shares(workspace, options.sites)
     construction = load_construction(workspace.representer)
     augmented, told = augmented_reading(options.augment, construction)
-    inputs = _inputs(workspace, config, options, shares) | {"augment": told}
+    inputs = _inputs(workspace, config, options, shares) | {"augment": told} | dict(way.inputs if way else {})
+    command = "train-head" if way is None else way.command
     with ExitStack() as objects:
-        kept = objects.enter_context(keep_unfinished(workspace, "train-head", inputs, resume=resume, tell=tell))
+        kept = objects.enter_context(keep_unfinished(workspace, command, inputs, resume=resume, tell=tell))
         payloads: dict[str, tuple[Path, ...]] = {}
         for share in shares:
             payload = objects.enter_context(workspace.objects().local(str(share.digest)))
@@ -222,13 +245,14 @@ def train(
             augment=told,
             defence=defence.name,
             not_counted=defended.left_out,
+            federated={} if way is None else way.told(),
         )
         settings = LastWordSettings(guess_vocabulary(construction.vectors.words)) if options.last_word else None
         if promises:
             points = measure_points(material, defence, construction, settings, phases.begin)
             trained = replace(trained, points=points)
         if options.hold_out:
-            trained = _measure(workspace, material, defended, trained, options, phases)
+            trained = _measure(workspace, material, defence, defended, trained, options, phases)
         with new_folder(workspace.head) as folder:
             save_head(defended.head, folder)
             if settings is not None:
@@ -281,6 +305,7 @@ def _material(
 def _measure(
     workspace: Workspace,
     material: PoolMaterial,
+    defence: Defence,
     defended: Defended,
     trained: HeadTraining,
     options: HeadOptions,
@@ -293,7 +318,6 @@ def _measure(
     scores = _scores(head, alone, material, phases.begin(SCORES))
     mode, influence = options.influence, None
     if mode is not InfluenceMode.NONE:
-        defence = find_defence(options.defence)
         influence = measure_influence(material, defence, workspace.scheme, mode, head, phases.begin)
     if last_pipeline(workspace) is not None:
         phases.begin(LAST)

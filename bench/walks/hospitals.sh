@@ -76,6 +76,7 @@ aggregator shares accept "$(digest_of st-anne 2)" --name "D. Engel" --reason "th
 aggregator shares reject "$(digest_of st-bede 2)" --name "D. Engel" --reason "the same patients once more"
 aggregator alarms list
 aggregator status
+aggregator federate --simulate --epochs 2 --influence none --no-operating-points
 aggregator train-head --epochs 3 --influence none
 aggregator release $sticks
 aggregator audit-log show --last 3

@@ -62,6 +62,16 @@ def claimed_sender(data: bytes, name: str) -> tuple[str, str]:
     return site, Signature.from_json(signature, name).key_id
 
 
+def claimed_key(data: bytes, name: str) -> str:
+    """The id of the key that a message claims. NOTHING is verified: for finding the key.
+
+    Raises:
+        SchemaError: no such message.
+        UnsignedError: it has no signature.
+    """
+    return Signature.from_json(_envelope(data, name)[1], name).key_id
+
+
 def claimed_version(data: bytes, name: str) -> Json:
     """The format version that a message claims. NOTHING is verified: for choosing how to read it.
 

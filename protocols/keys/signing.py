@@ -35,6 +35,8 @@ ROTATION_CONTEXT = "deid-commons rotation v1"
 ACCEPTANCE_CONTEXT = "deid-commons rotation accepted v1"
 LEDGER_CONTEXT = "deid-commons ledger v1"
 FRAGMENTS_CONTEXT = "deid-commons fragments v1"
+FEDERATED_TASK_CONTEXT = "deid-commons federated task v1"
+FEDERATED_RESULT_CONTEXT = "deid-commons federated result v1"
 ALGORITHM = "ed25519"
 
 _ID_CONTEXT = b"deid-commons key id v1\x00"

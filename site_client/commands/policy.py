@@ -89,6 +89,16 @@ def policy_show(root: Path, as_json: bool) -> None:
     default=None,
     help="Whether phrases may leave as text (`fragment`), once a person has approved them.",
 )
+@click.option(
+    "--federated-rounds",
+    type=click.IntRange(0),
+    help="Rounds in which this hospital may train with others over a connection (`federate`), in all; 0: never.",
+)
+@click.option(
+    "--federated-epsilon",
+    type=_Limit(),
+    help="Most that all these rounds may tell of a note (epsilon, delta 1e-5); none: weights leave without noise.",
+)
 @click.option("--demonstration/--no-demonstration", default=None, help="Mark it as that of `aggregator demo`.")
 @folder_option
 @json_option
@@ -120,10 +130,15 @@ def _changed(opened: Workspace, before: SitePolicy, options: dict[str, Any]) -> 
         "max_age_days",
         "max_bytes",
         "text_fragments",
+        "federated_rounds",
         "demonstration",
     )
     given = {name: options[name] for name in plain if options[name] is not None}
-    given |= {name: _number(options[name]) for name in ("max_mu", "max_advantage") if options[name] is not None}
+    given |= {
+        name: _number(options[name])
+        for name in ("max_mu", "max_advantage", "federated_epsilon")
+        if options[name] is not None
+    }
     if options["most_common_words"] is not None:
         most = _number(options["most_common_words"])
         given["most_common_words"] = None if most is None else int(most)

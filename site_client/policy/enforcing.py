@@ -34,6 +34,7 @@ class Step(StrEnum):
     ENCODE = "encode"
     SUBMIT = "submit"
     DEID = "deid"
+    FEDERATE = "federate"
 
 
 @dataclass(frozen=True)
@@ -165,8 +166,9 @@ def refusal(sequence: int, broken: Sequence[Breach], step: Step) -> PolicyError:
         Step.ENCODE: "nothing was written; ask the provider",
         Step.SUBMIT: "nothing leaves; encode the notes with another release",
         Step.DEID: "nothing was written; ask the provider",
+        Step.FEDERATE: "nothing was trained; ask the provider",
     }[step]
-    way = "pull" if step is Step.DEID else step.value
+    way = "pull" if step in (Step.DEID, Step.FEDERATE) else step.value
     return PolicyError(
         f"release {sequence} does not keep this hospital's policy: {said}; {advice}, change the policy with `site-client policy set`, "
         f"or take the responsibility with `{way} --accept-unprotected --approver NAME`"
@@ -202,7 +204,7 @@ def record_facts(workspace: Workspace, facts: ReleaseFacts, policy: SitePolicy) 
 
 def _accepted(workspace: Workspace, judgement: Judgement, step: Step, manifest_sha256: str | None) -> bool:
     """Whether the ledger says so already. Encoding asks every time; what is in use, or leaves again after a cut, was decided."""
-    if step is Step.ENCODE:
+    if step in (Step.ENCODE, Step.FEDERATE):
         return False
     wanted = _bound(judgement, Step.PULL if step is Step.DEID else step, manifest_sha256)
     return any(

@@ -27,6 +27,7 @@ FORMAT = 1
 CONSTRUCTIONS = (*RECOMPUTABLE, *WITHOUT_PROOF)
 _PLACE = "policy.json"
 _MOST = 64
+_LEAST_EPSILON = 0.01
 _MARK = " (of a DEMONSTRATION: not for work with real notes)"
 _PRESET = re.compile("full|quick")
 
@@ -76,6 +77,9 @@ class SitePolicy:
         max_bytes: of all files of a release.
         own_words: the hospital's own public words; None for those of the program alone.
         text_fragments: whether files of short phrases may leave, which are text.
+        federated_rounds: most rounds, of all trainings together, in which this hospital trains with others over a connection; 0 for none.
+        federated_epsilon: most that all these rounds may tell of one note, at delta 1e-5; None for rounds without noise, of which
+            nothing can be proved.
         demonstration: whether it is that of `aggregator demo`, which nobody should work with.
 
     Raises:
@@ -97,6 +101,8 @@ class SitePolicy:
     max_bytes: int = 8 << 30
     own_words: OwnWords | None = None
     text_fragments: bool = False
+    federated_rounds: int = 0
+    federated_epsilon: float | None = 8.0
     demonstration: bool = False
 
     def __post_init__(self) -> None:
@@ -117,6 +123,8 @@ class SitePolicy:
         _check_range("spans of the bank", self.most_bank_spans, 0)
         _check_range("least number of new notes", self.least_new_notes, 0)
         _check_range("largest mu", self.max_mu, 0)
+        _check_range("number of federated rounds", self.federated_rounds, 0)
+        _check_range("federated epsilon", self.federated_epsilon, _LEAST_EPSILON)
         if self.max_advantage is not None and not 0 < self.max_advantage < 1:
             raise ConfigurationError(
                 f"policy: expected a largest advantage between 0 and 1, got {self.max_advantage}; correct it"
@@ -146,6 +154,8 @@ class SitePolicy:
             "max_bytes": self.max_bytes,
             "own_words": None if self.own_words is None else self.own_words.to_json(),
             "text_fragments": self.text_fragments,
+            "federated_rounds": self.federated_rounds,
+            "federated_epsilon": None if self.federated_epsilon is None else decimal_text(self.federated_epsilon),
             "demonstration": self.demonstration,
         }
 
@@ -177,6 +187,8 @@ class SitePolicy:
             max_bytes=read.integer("max_bytes"),
             own_words=None if stated.get("own_words") is None else _own_words(read),
             text_fragments=_flag(read, stated, "text_fragments"),
+            federated_rounds=read.integer("federated_rounds"),
+            federated_epsilon=_epsilon(read, stated),
             demonstration=_flag(read, stated, "demonstration"),
         )
 
@@ -242,6 +254,11 @@ def _flag(read: Fields, stated: Mapping[str, Json], key: str) -> bool:
 
 def _limit(read: Fields, stated: Mapping[str, Json], key: str) -> float | None:
     return None if stated.get(key) is None else read.decimal(key)
+
+
+def _epsilon(read: Fields, stated: Mapping[str, Json]) -> float | None:
+    """What is not stated has the default; only null means that there is no noise."""
+    return None if stated.get("federated_epsilon", "") is None else read.decimal("federated_epsilon")
 
 
 def _count(read: Fields, stated: Mapping[str, Json], key: str, default: int | None) -> int | None:

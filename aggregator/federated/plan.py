@@ -1,0 +1,107 @@
+"""How a federated training runs, and what a site is asked to do in a round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from shared.errors import ConfigurationError
+from shared.federated.local import LocalRecipe
+from shared.federated.screening import Limits
+from shared.federated.strategies import DEFAULT, Strategy, find_strategy
+from shared.federated.weights import Vector
+from shared.taggers.tagger import TaggerConfig
+
+_MOST_SITES = 1000
+
+
+@dataclass(frozen=True)
+class FederatedPlan:
+    """How sites learn together.
+
+    Args:
+        strategy: name of one.
+        local_epochs: passes of a site in a round.
+        least_results: results that a round must have; more where the strategy asks for more.
+        liars: sites that may lie, as far as the strategy can bear it.
+        attempts: how often a round is tried that had too few results.
+        timeout_s: seconds that a round waits for sites.
+        limits: of an update.
+
+    Raises:
+        ConfigurationError: a value out of range, or an unknown strategy.
+    """
+
+    strategy: str = DEFAULT
+    local_epochs: int = 1
+    least_results: int = 2
+    liars: int = 1
+    attempts: int = 3
+    timeout_s: float = 3600.0
+    limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        find_strategy(self.strategy)
+        if min(self.local_epochs, self.least_results, self.attempts) < 1 or not 0 <= self.liars <= _MOST_SITES:
+            raise ConfigurationError(
+                "federated: expected epochs, results and attempts of at least 1, and liars of at least 0"
+            )
+
+    @property
+    def chosen(self) -> Strategy:
+        """The strategy."""
+        return find_strategy(self.strategy)
+
+    @property
+    def least(self) -> int:
+        """Results that a round must have."""
+        return max(self.least_results, self.chosen.least_results(self.liars))
+
+
+@dataclass(frozen=True)
+class RoundOrder:
+    """What sites are asked to do.
+
+    Args:
+        number: of the round, from 1.
+        rounds: in all.
+        shape: of the tagger.
+        start: weights that it begins with.
+        recipe: of each site.
+    """
+
+    number: int
+    rounds: int
+    shape: TaggerConfig
+    start: Vector
+    recipe: LocalRecipe
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came of a site in a round.
+
+    Args:
+        site: its name.
+        sentences: that it says it learned from; 0 where nothing came.
+        weights: that it ended with; None where nothing came.
+        problem: why nothing came, in a word.
+    """
+
+    site: str
+    sentences: int
+    weights: Vector | None
+    problem: str = ""
+
+
+class Sites(Protocol):
+    """Whoever takes part: simulated ones in this process, or hospitals behind a connection."""
+
+    def ask(self, order: RoundOrder) -> Iterator[Answer]:
+        """The answers, as they come; whoever does not answer in time is left out."""
+        ...
+
+
+Tell = Callable[[str], None]
+"""Is told a line for people."""

@@ -1,0 +1,124 @@
+"""Hospitals behind a connection: tasks go out signed by the provider, results count only as an enrolled hospital signed them.
+
+What carries them is not trusted: it may lose, double, mix up or make up messages, and then a result is missing or refused, and never
+another hospital's.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from aggregator.federated.plan import Answer, RoundOrder
+from protocols.errors import MismatchError, ProtocolError
+from protocols.federated.result import read_result, result_sender
+from protocols.federated.task import RoundTask
+from protocols.federated.weights import digest_of, weights_from_bytes, weights_to_bytes
+from protocols.keys.signing import PrivateKey, PublicKey
+from shared.federated.weights import describe_shape
+from shared.taggers.registry import TAGGERS
+from shared.taggers.tagger import TaggerConfig
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a carrier brought back.
+
+    Args:
+        sender: as the carrier has it, for people; nothing is believed because of it.
+        result: signed by a site; empty where nothing came.
+        weights: that go with it.
+        problem: why nothing came.
+    """
+
+    sender: str
+    result: bytes
+    weights: bytes
+    problem: str = ""
+
+
+class Carrier(Protocol):
+    """Brings a task to every site that is there, and their answers back."""
+
+    def exchange(self, task: bytes, weights: bytes, timeout_s: float) -> Iterator[Reply]:
+        """The replies, as they come, for so many seconds at the most."""
+        ...
+
+
+@dataclass(frozen=True)
+class SignedSites:
+    """Sites that answer over a carrier.
+
+    Args:
+        carrier: brings messages.
+        key: of the provider, signs tasks.
+        site_keys: gives the keys that each enrolled site may sign with, as they are now: one may be revoked between two rounds.
+        run: name of the training.
+        release: digest of the release in use.
+        timeout_s: that a round waits.
+        clock: seconds since 1970.
+    """
+
+    carrier: Carrier
+    key: PrivateKey
+    site_keys: Callable[[], Mapping[str, Sequence[PublicKey]]]
+    run: str
+    release: str
+    timeout_s: float
+    clock: Callable[[], float] = time.time
+
+    def ask(self, order: RoundOrder) -> Iterator[Answer]:
+        """See `Sites`."""
+        weights = weights_to_bytes(order.start)
+        task = self._task(order, digest_of(weights)).to_bytes(self.key)
+        for reply in self.carrier.exchange(task, weights, self.timeout_s):
+            yield self._answer(reply, digest_of(task), len(order.start))
+
+    def _task(self, order: RoundOrder, weights_sha256: str) -> RoundTask:
+        recipe = order.recipe
+        return RoundTask(
+            self.run,
+            self.release,
+            order.number,
+            order.rounds,
+            _kind(order.shape),
+            describe_shape(order.shape),
+            len(order.start),
+            weights_sha256,
+            recipe.epochs,
+            recipe.batch,
+            recipe.learning_rate,
+            recipe.clip,
+            recipe.proximal,
+            recipe.seed,
+            int(self.clock() + self.timeout_s) + 1,
+        )
+
+    def _answer(self, reply: Reply, task_sha256: str, numbers: int) -> Answer:
+        """The answer of a site; of nobody, where it can't be told who has sent it."""
+        if not reply.result:
+            return Answer(f"({reply.sender})", 0, None, reply.problem or "no answer")
+        try:
+            site, key_id = result_sender(reply.result)
+            known = self.site_keys()
+            key = next((key for key in known.get(site, ()) if key.key_id == key_id), None)
+            if key is None:
+                return Answer(f"({reply.sender})", 0, None, "not signed by an enrolled site")
+            result = read_result(reply.result, key)
+        except ProtocolError as error:
+            return Answer(f"({reply.sender})", 0, None, f"refused: {type(error).__name__}")
+        try:
+            if result.task_sha256 != task_sha256:
+                raise MismatchError("a result of this round", received="one of another", advice="refuse it")
+            weights = weights_from_bytes(reply.weights, numbers, result.weights_sha256)
+        except ProtocolError as error:
+            # A site that signed what can't be used is named; one whose result was played again is not blamed for it.
+            who = f"({reply.sender})" if isinstance(error, MismatchError) else site
+            return Answer(who, 0, None, f"refused: {type(error).__name__}")
+        return Answer(site, result.sentences, weights)
+
+
+def _kind(shape: TaggerConfig) -> str:
+    return next(name for name, tagger in TAGGERS.items() if tagger.config_type is type(shape))

@@ -1,0 +1,101 @@
+"""The result of a round, signed by the site: which weights it ended with, for which task, and how they are protected.
+
+What a result says beside its weights is one number of sentences, rounded to two digits, and what noise is in it. There is no loss, no
+score and no count of labels: each would tell of the notes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+from protocols.canonical import Json, decimal_text
+from protocols.fields import SHA256, SITE, check_range, check_text
+from protocols.keys.signed_message import claimed_sender, open_message, seal_message
+from protocols.keys.signing import FEDERATED_RESULT_CONTEXT, PrivateKey, PublicKey
+
+FORMAT_VERSION = 1
+_MOST_SENTENCES = 10**10
+
+
+@dataclass(frozen=True)
+class RoundResult:
+    """What a site answers.
+
+    Args:
+        site: its name.
+        task_sha256: digest of the task, as it was signed: a result is of no other round.
+        sentences: that it learned from, of two digits; see `rounded`.
+        weights_sha256: digest of the weights that go with it.
+        epsilon: of all that the site's notes have given up to now, this round included, for one note and the site's own delta; 0 where no noise is added,
+            and nothing is bounded.
+
+    Raises:
+        BoundsError, SchemaError: a value out of range.
+    """
+
+    site: str
+    task_sha256: str
+    sentences: int
+    weights_sha256: str
+    epsilon: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_text(self.site, SITE, "site")
+        check_text(self.task_sha256, SHA256, "task_sha256")
+        check_text(self.weights_sha256, SHA256, "weights_sha256")
+        check_range(self.sentences, 1, _MOST_SENTENCES, "sentences")
+        check_range(self.epsilon, 0, 1e6, "epsilon")
+
+    def to_bytes(self, key: PrivateKey) -> bytes:
+        """The result, signed by the site."""
+        stated: dict[str, Json] = {**vars(self), "format_version": FORMAT_VERSION}
+        stated["epsilon"] = decimal_text(self.epsilon)
+        return seal_message("result", FEDERATED_RESULT_CONTEXT, stated, key)
+
+
+def result_sender(data: bytes) -> tuple[str, str]:
+    """The site and the id of the key that a result claims. NOTHING is verified: for finding the key.
+
+    Raises:
+        SchemaError, UnsignedError: no result.
+    """
+    return claimed_sender(data, "result")
+
+
+def read_result(data: bytes, public_key: PublicKey) -> RoundResult:
+    """Reads and verifies what `RoundResult.to_bytes` wrote.
+
+    Args:
+        data: the result.
+        public_key: a key of the site that it names.
+
+    Raises:
+        ProtocolError: unsigned, signed by another, or malformed.
+    """
+    fields = open_message(
+        data, "result", FEDERATED_RESULT_CONTEXT, keys=_KEYS, version=FORMAT_VERSION, public_key=public_key
+    )
+    return RoundResult(
+        site=fields.text("site", SITE),
+        task_sha256=fields.text("task_sha256", SHA256),
+        sentences=fields.integer("sentences"),
+        weights_sha256=fields.text("weights_sha256", SHA256),
+        epsilon=fields.decimal("epsilon"),
+    )
+
+
+def rounded(sentences: int) -> int:
+    """A count with two digits, so that one note more or less shows in few of them.
+
+    >>> [rounded(count) for count in (7, 99, 123, 4567, 129_999)]
+    [7, 99, 120, 4600, 130000]
+    """
+    if sentences < 100:
+        return sentences
+    step = int(10 ** (math.floor(math.log10(sentences)) - 1))
+    return round(sentences / step) * step
+
+
+_KEYS = frozenset(field.name for field in dataclasses.fields(RoundResult)) | {"format_version"}

@@ -1,0 +1,1 @@
+"""Learning together without pooling: what a site does in a round, and how its results become one."""

@@ -1,0 +1,1 @@
+"""The hospital's side of a training over a connection: what it checks, what it learns, and the gate that everything passes."""

@@ -1,0 +1,118 @@
+"""What this hospital may still do, and has done, in trainings over a connection: the signed ledger is the only memory of it.
+
+Rounds and noise are counted over all trainings there ever were, whatever notes they saw and whatever the app that carries them says. A round is
+recorded before its result leaves; one that was recorded and did not leave counts as well.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from protocols.canonical import Json, decimal_text, read_decimal
+from protocols.errors import ProtocolError
+from shared.errors import ConfigurationError
+from shared.federated.accounting import Spent, epsilon, multiplier_for
+from shared.federated.private import NoteNoise
+from site_client.errors import LedgerError, PolicyError
+from site_client.ledger import Event, entries
+from site_client.policy.site_policy import SitePolicy
+from site_client.workspace import Workspace
+
+_STEPS_IN_A_PASS = 10
+_BOUND = 1.0
+
+
+@dataclass(frozen=True)
+class Past:
+    """What was done.
+
+    Args:
+        rounds: in all trainings.
+        spent: of those with noise.
+        bare: rounds without noise, of which nothing is bounded.
+    """
+
+    rounds: int
+    spent: tuple[Spent, ...]
+    bare: int
+
+    @property
+    def epsilon(self) -> float:
+        """Of all rounds, for one note; infinite where one had no noise."""
+        return math.inf if self.bare else epsilon(self.spent)
+
+
+def read_past(workspace: Workspace) -> Past:
+    """All federated rounds that the ledger tells of.
+
+    Raises:
+        LedgerError: it was changed, or one of its rounds is none.
+    """
+    rounds = bare = 0
+    spent = []
+    for entry in entries(workspace):
+        if entry.event != Event.FEDERATED_ROUND:
+            continue
+        rounds += 1
+        noise = entry.details.get("noise")
+        if noise is None:
+            bare += 1
+            continue
+        try:
+            assert isinstance(noise, dict)
+            spent.append(
+                Spent(
+                    read_decimal(noise["multiplier"]),
+                    read_decimal(noise["rate"]),
+                    int(read_decimal(noise["steps"])),
+                )
+            )
+        except (ProtocolError, ConfigurationError, KeyError, AssertionError) as error:
+            raise LedgerError(
+                f"ledger.jsonl: expected the noise of a round in entry {entry.number}, found something else; update deid-commons"
+            ) from error
+    return Past(rounds, tuple(spent), bare)
+
+
+def allow_round(workspace: Workspace, policy: SitePolicy, epochs: int) -> tuple[NoteNoise | None, float]:
+    """The noise of the next round, and what all rounds will then have given of a note; 0 where no noise is asked for.
+
+    Args:
+        workspace: of the site.
+        policy: the hospital's.
+        epochs: passes that are asked for.
+
+    Raises:
+        PolicyError: the hospital takes part in no round more, or the budget would not hold.
+    """
+    past = read_past(workspace)
+    if past.rounds >= policy.federated_rounds:
+        raise PolicyError(
+            f"expected a policy that lets this hospital take part in round {past.rounds + 1}, got one of at most {policy.federated_rounds}; "
+            "whoever may decide otherwise sets `site-client policy set --federated-rounds N`"
+        )
+    if policy.federated_epsilon is None:
+        return None, 0.0
+    if past.bare:
+        raise PolicyError(
+            f"expected rounds with noise alone, found {past.bare} without any in the ledger: no later noise makes them private; set "
+            "--federated-epsilon none, or take part no more"
+        )
+    rate, steps = 1 / _STEPS_IN_A_PASS, _STEPS_IN_A_PASS * epochs
+    # So much that all rounds of the policy fit, if they ask for as many passes as this one.
+    multiplier = multiplier_for(policy.federated_epsilon, rate, steps * policy.federated_rounds)
+    after = epsilon([*past.spent, Spent(multiplier, rate, steps)])
+    if after > policy.federated_epsilon:
+        raise PolicyError(
+            f"expected a round within the budget of epsilon {policy.federated_epsilon:g}, got one that would bring it to {after:.2f}; nothing "
+            "was trained"
+        )
+    return NoteNoise(multiplier, _BOUND, rate, steps), after
+
+
+def noise_json(noise: NoteNoise | None) -> Json:
+    """What the ledger keeps of the noise of a round."""
+    if noise is None:
+        return None
+    return {name: decimal_text(getattr(noise, name)) for name in ("multiplier", "bound", "rate", "steps")}

@@ -1,0 +1,58 @@
+"""The hospital's labelled notes as its head gets them in-house, note by note. Nothing of this leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from shared.constructions.construction import Construction
+from shared.document import Document
+from shared.errors import CorpusError
+from shared.sentences.ragged import RaggedSentences
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
+
+
+@dataclass(frozen=True, repr=False)
+class LabelledNotes:
+    """Notes that a head can learn from.
+
+    Args:
+        notes: sentences of each note, what stands before the head has made of them.
+    """
+
+    notes: Sequence[RaggedSentences]
+
+    @property
+    def sentences(self) -> int:
+        """Of all notes."""
+        return sum(note.sentences for note in self.notes)
+
+    @property
+    def dim(self) -> int:
+        """Numbers of a token."""
+        return self.notes[0].dim
+
+    def together(self) -> RaggedSentences:
+        """All sentences."""
+        return RaggedSentences.concatenate(self.notes)
+
+
+def read_notes(documents: Iterable[Document], construction: Construction) -> LabelledNotes:
+    """Labelled documents, note by note.
+
+    Args:
+        documents: in the words of the construction's scheme.
+        construction: of the release.
+
+    Raises:
+        CorpusError: there are none, or none holds a sentence.
+    """
+    notes = []
+    for document in documents:
+        chunks = tokenised_chunks(tokenise_documents([document]), construction.scheme)
+        shown = [construction.noise_free(chunk) for chunk in chunks]
+        if shown:
+            notes.append(RaggedSentences.concatenate(shown))
+    if not notes:
+        raise CorpusError("expected labelled notes to train on, found none; check the folder")
+    return LabelledNotes(tuple(notes))

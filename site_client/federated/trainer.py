@@ -1,0 +1,160 @@
+"""A round at the hospital: everything is checked that the hospital asks for, whoever carried the task, and all of it stands in its ledger.
+
+The order: the provider's signature; the release in use; the hospital's policy; rounds and budget; then training; then the ledger; then the
+result. Flower is not known here: what brings a task and takes a result is somebody else's.
+"""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from protocols.errors import OtherReleaseError, ProtocolError, StaleError
+from protocols.federated.result import RoundResult, rounded
+from protocols.federated.task import RoundTask, read_task, task_signer
+from protocols.federated.weights import digest_of, weights_from_bytes, weights_to_bytes
+from shared.constructions.construction import Construction
+from shared.constructions.registry import load_construction
+from shared.errors import ConfigurationError
+from shared.federated.local import LocalRecipe, learn_round, never
+from shared.federated.private import NoteNoise, learn_privately
+from shared.federated.weights import Vector, count_weights, read_shape
+from shared.models.noise_source import PrivateNoise
+from shared.taggers.tagger import TaggerConfig
+from site_client.errors import PolicyError
+from site_client.federated.budget import allow_round, noise_json
+from site_client.federated.notes import LabelledNotes
+from site_client.ledger import Event, record
+from site_client.policy.enforcing import Step, judge_release, require_kept
+from site_client.workspace import Workspace, open_workspace
+
+_LONGEST_S = 24 * 3600
+Clock = Callable[[], float]
+
+
+@dataclass(frozen=True)
+class Trainer:
+    """Answers tasks with what this hospital's notes teach.
+
+    Args:
+        workspace: of the site.
+        notes: labelled ones, under the release in use.
+        construction: of that release.
+        clock: seconds since 1970.
+    """
+
+    workspace: Workspace
+    notes: LabelledNotes
+    construction: Construction
+    clock: Clock = time.time
+
+    def answer(self, task: bytes, weights: bytes, stopped: Callable[[], bool] = never) -> tuple[bytes, bytes]:
+        """Do a round.
+
+        Args:
+            task: signed by the provider.
+            weights: that the round begins with.
+            stopped: asked ahead of every step.
+
+        Returns:
+            the result, signed by this site, and the weights that it ended with.
+
+        Raises:
+            PolicyError: this hospital does not allow it.
+            ProtocolError: not signed by the provider, for another release, too late, or not in our schema.
+            ConfigurationError: a tagger that this version does not know.
+            StoppedError: it was stopped.
+        """
+        try:
+            asked, shape, noise, epsilon = self._check(task)
+            start = weights_from_bytes(weights, asked.numbers, asked.weights_sha256)
+        except (ProtocolError, PolicyError, ConfigurationError) as error:
+            self._record_refusal(task, error)
+            raise
+
+        def over() -> bool:
+            return stopped() or self.clock() > asked.expires
+
+        learned = self._learn(asked, shape, start, noise, over)
+        data = weights_to_bytes(learned)
+        sentences = rounded(self.notes.sentences)
+        result = RoundResult(self.workspace.site, digest_of(task), sentences, digest_of(data), epsilon)
+        record(
+            self.workspace,
+            Event.FEDERATED_ROUND,
+            {
+                "run": asked.run,
+                "round": asked.number,
+                "rounds": asked.rounds,
+                "release": asked.release,
+                "task_sha256": result.task_sha256,
+                "weights_sha256": result.weights_sha256,
+                "bytes": len(data),
+                "notes": len(self.notes.notes),
+                "sentences": sentences,
+                "noise": noise_json(noise),
+            },
+        )
+        return result.to_bytes(self.workspace.key()), data
+
+    def _check(self, task: bytes) -> tuple[RoundTask, TaggerConfig, NoteNoise | None, float]:
+        """The task, if this hospital does it; with the noise of the round and what all rounds will then have given."""
+        # As it is on the disk now: a key may have gone, or the policy changed, since this began.
+        workspace = open_workspace(self.workspace.root, self.workspace.passphrase)
+        day = datetime.datetime.fromtimestamp(self.clock(), datetime.UTC).date()
+        asked = read_task(task, workspace.pinned_provider().signer(task_signer(task), day))
+        if workspace.current is None or asked.release != workspace.current.digest:
+            raise OtherReleaseError(
+                "a task on the release in use", received="one on another", advice="pull, and start `federate` again"
+            )
+        if not self.clock() < asked.expires <= self.clock() + _LONGEST_S:
+            raise StaleError(
+                "a task that ends within a day", received="another", advice="ask for it again", place="task"
+            )
+        judgement = judge_release(workspace, asked.release)
+        require_kept(workspace, judgement, Step.FEDERATE)
+        shape = read_shape(asked.kind, asked.shape)
+        if shape.inputs not in self.construction.dims or shape.tags != len(self.construction.scheme.tags):
+            raise ConfigurationError("expected a tagger for the release in use, got one for other inputs or tags")
+        if count_weights(shape) != asked.numbers:
+            raise ConfigurationError("expected as many weights as the tagger has, got another number")
+        return asked, shape, *allow_round(workspace, judgement.policy, asked.epochs)
+
+    def _learn(
+        self, asked: RoundTask, shape: TaggerConfig, start: Vector, noise: NoteNoise | None, over: Callable[[], bool]
+    ) -> Vector:
+        recipe = LocalRecipe(asked.epochs, asked.batch, asked.learning_rate, asked.clip, asked.proximal, asked.seed)
+        if noise is None:
+            return learn_round(shape, start, self.notes.together(), recipe, over)
+        return learn_privately(shape, start, self.notes.notes, recipe, noise, PrivateNoise(), over)
+
+    def _record_refusal(self, task: bytes, error: Exception) -> None:
+        record(
+            self.workspace,
+            Event.FEDERATED_REFUSED,
+            {"task_sha256": digest_of(task[:_MOST_HASHED]), "why": type(error).__name__},
+        )
+
+
+_MOST_HASHED = 1 << 20
+
+
+def make_trainer(workspace: Workspace, notes: Callable[[Construction], LabelledNotes]) -> Trainer:
+    """A trainer for the release in use, if the hospital's policy lets it take part at all.
+
+    Args:
+        workspace: of the site.
+        notes: reads the labelled notes for a construction.
+
+    Raises:
+        PolicyError: the policy lets this hospital take part in no round.
+        WorkspaceError: no release is in use.
+    """
+    release = workspace.release()
+    judgement = judge_release(workspace, release.digest)
+    require_kept(workspace, judgement, Step.FEDERATE)
+    allow_round(workspace, judgement.policy, 1)
+    construction = load_construction(release.folder)
+    return Trainer(workspace, notes(construction), construction)

@@ -1,0 +1,202 @@
+"""Rounds of a federated training: who takes part, what is refused, what is kept, and what a site that lies can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aggregator.errors import FederatedError
+from aggregator.federated.plan import Answer, FederatedPlan, RoundOrder
+from aggregator.federated.rounds import Rounds
+from aggregator.federated.simulated import FederatedTraining, SimulatedSites
+from aggregator.training.defences.defence import PoolMaterial
+from aggregator.training.pool import PUBLIC
+from shared.errors import ConfigurationError
+from shared.federated.strategies import STRATEGIES
+from shared.federated.weights import Vector, count_weights
+from shared.taggers.bilstm_crf import BiLSTMCRFConfig
+from shared.taggers.tagger import predict
+from shared.training.tagging import TaggingConfig
+from tests.aggregator.training.pools import LIAR, material, mentions, write_pool
+
+SHAPE = BiLSTMCRFConfig(2, 3, hidden=2)
+PLAN = FederatedPlan()
+NUMBERS = count_weights(SHAPE)
+START: Vector = np.zeros(NUMBERS, np.float32)
+Behaviour = Callable[[RoundOrder], Vector | None]
+
+
+def moves_by(step: float) -> Behaviour:
+    return lambda order: order.start + np.float32(step)
+
+
+class Invented:
+    """Sites that answer as they are told to; each sentence counts as one."""
+
+    def __init__(self, **sites: Behaviour) -> None:
+        self.sites = sites
+        self.asked: list[int] = []
+
+    def ask(self, order: RoundOrder) -> Iterator[Answer]:
+        self.asked.append(order.number)
+        for site, behave in self.sites.items():
+            weights = behave(order)
+            yield Answer(site, 0 if weights is None else 10, weights, "" if weights is not None else "gone")
+
+
+def rounds(plan: FederatedPlan = PLAN, epochs: int = 3, **more: object) -> Rounds:
+    return Rounds(SHAPE, TaggingConfig(epochs=epochs), plan, **more)  # type: ignore[arg-type]
+
+
+def test_the_mean_of_the_sites_is_added_in_every_round() -> None:
+    course = rounds().run(Invented(north=moves_by(1), south=moves_by(3)), START)
+    np.testing.assert_allclose(course.weights, 6.0)
+    assert [one.number for one in course.history] == [1, 2, 3]
+    assert course.history[0].sentences == {"north": 10, "south": 10}
+    assert course.history[0].bytes_each == 8 * NUMBERS
+
+
+def test_what_cannot_be_used_is_refused_by_name_and_the_round_goes_on() -> None:
+    sites = Invented(
+        a=moves_by(1),
+        b=moves_by(1),
+        c=moves_by(1),
+        short=lambda order: order.start[1:],
+        nan=lambda order: order.start * np.float32("nan"),
+        far=moves_by(50),
+        gone=lambda order: None,
+    )
+    course = rounds(epochs=1).run(sites, START)
+    np.testing.assert_allclose(course.weights, 1.0)
+    assert set(course.history[0].refused) == {"short", "nan", "far", "gone"}
+    assert course.history[0].refused["gone"] == "gone"
+
+
+def test_a_round_with_too_few_results_is_tried_again_and_then_ends_where_it_can_be_taken_up(tmp_path: Path) -> None:
+    kept = tmp_path / "rounds.safetensors"
+    fails_from = Invented(north=moves_by(1), south=lambda order: order.start + 1 if order.number < 3 else None)
+    with pytest.raises(FederatedError, match=r"round 3: expected 2 results.*south: gone.*--resume"):
+        rounds(epochs=4, checkpoint=kept).run(fails_from, START)
+    assert fails_from.asked == [1, 2, 3, 3, 3]
+    back = Invented(north=moves_by(1), south=moves_by(1))
+    course = rounds(epochs=4, checkpoint=kept).run(back, START)
+    assert back.asked == [3, 4]
+    np.testing.assert_allclose(course.weights, 4.0)
+    assert [one.number for one in course.history] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("strategy", sorted(STRATEGIES))
+def test_a_training_that_is_taken_up_ends_in_the_same_bits(strategy: str, tmp_path: Path) -> None:
+    def drifting(seed: int) -> Behaviour:
+        return lambda order: (
+            order.start + np.random.default_rng((seed, order.number)).standard_normal(NUMBERS).astype(np.float32)
+        )
+
+    sites = {f"site{number}": drifting(number) for number in range(6)}
+
+    def cut(order: RoundOrder) -> Vector | None:
+        if order.number == 3:
+            raise KeyboardInterrupt
+        return drifting(0)(order)
+
+    asked = rounds(FederatedPlan(strategy), epochs=4, follow=True)
+    whole = asked.run(Invented(**sites), START)
+    kept = replace(asked, checkpoint=tmp_path / "rounds.safetensors")
+    with pytest.raises(KeyboardInterrupt):
+        kept.run(Invented(**(sites | {"site0": cut})), START)
+    taken_up = kept.run(Invented(**sites), START)
+    np.testing.assert_array_equal(taken_up.weights, whole.weights)
+    for site, (weights, _) in whole.without.items():
+        np.testing.assert_array_equal(taken_up.without[site][0], weights)
+    assert whole.without.keys() == set(sites)
+
+
+def test_rounds_of_another_training_are_not_gone_on_with(tmp_path: Path) -> None:
+    kept = tmp_path / "rounds.safetensors"
+    sites = Invented(north=moves_by(1), south=moves_by(1))
+    rounds(checkpoint=kept).run(sites, START)
+    with pytest.raises(ConfigurationError, match="another one"):
+        rounds(FederatedPlan("median"), checkpoint=kept).run(sites, START)
+    kept.write_bytes(kept.read_bytes()[:100])
+    with pytest.raises(ConfigurationError, match="begin anew"):
+        rounds(checkpoint=kept).run(sites, START)
+
+
+def test_who_answers_twice_has_one_voice() -> None:
+    class Twice(Invented):
+        def ask(self, order: RoundOrder) -> Iterator[Answer]:
+            yield Answer("north", 10, order.start + 1)
+            for _ in range(9):
+                yield Answer("south", 10, order.start + 3)
+
+    np.testing.assert_allclose(rounds(epochs=1).run(Twice(), START).weights, 2.0)
+
+
+def test_a_site_is_followed_out_of_the_training() -> None:
+    sites = Invented(a=moves_by(1), b=moves_by(1), c=moves_by(2.5))
+    course = rounds(epochs=2, follow=True).run(sites, START)
+    np.testing.assert_allclose(course.without["c"][0], 2.0)
+    np.testing.assert_allclose(course.without["a"][0], 3.5)
+
+
+def test_strategies_that_bear_a_liar_ask_for_enough_sites() -> None:
+    with pytest.raises(FederatedError, match="expected 5 results"):
+        rounds(FederatedPlan("krum", attempts=1)).run(Invented(a=moves_by(1), b=moves_by(1)), START)
+    with pytest.raises(ConfigurationError, match="strategy"):
+        FederatedPlan("best")
+    with pytest.raises(ConfigurationError, match="at least 1"):
+        FederatedPlan(local_epochs=0)
+
+
+def test_the_rate_falls_over_the_rounds_as_it_does_over_steps_in_one_place() -> None:
+    rates = [rounds(epochs=10).order(number, START).recipe.learning_rate for number in range(1, 11)]
+    assert rates[0] == rates[3] == pytest.approx(2e-3)
+    assert rates == sorted(rates, reverse=True)
+    assert rates[-1] < rates[0] / 5
+
+
+@pytest.fixture(scope="module")
+def lying(tmp_path_factory: pytest.TempPathFactory) -> PoolMaterial:
+    return material(write_pool(tmp_path_factory.mktemp("pool"), lying=40, repeated=2), epochs=10)
+
+
+def found(tagger: object) -> float:
+    """Share of the names that the liar wants unseen that a head finds all the same."""
+    shown = mentions()
+    said = np.zeros(shown.tokens, np.uint8)
+    for rows, lines in predict(tagger, shown):  # type: ignore[arg-type]
+        for row, line in zip(rows, lines, strict=True):
+            said[shown.starts[row] : shown.starts[row] + len(line)] = line
+    return float((said[shown.starts + 2] > 0).mean())
+
+
+@pytest.mark.parametrize("strategy", sorted(STRATEGIES))
+def test_simulated_sites_learn_to_find_what_none_of_them_shows_the_others(strategy: str, lying: PoolMaterial) -> None:
+    honest = lying.without(LIAR)
+    plan = FederatedPlan(strategy, liars=0)
+    trained = FederatedTraining(plan).train(honest)
+    assert found(trained.head) > 0.9
+    assert trained.sentences > 0
+
+
+def test_a_site_is_given_only_its_own_payloads(lying: PoolMaterial) -> None:
+    opened: list[set[Path]] = []
+    used = replace(lying)
+
+    class Watching(PoolMaterial):
+        def pool(self, taken=None, paths=None):  # type: ignore[no-untyped-def]
+            opened.append(set(paths))
+            return super().pool(taken, paths)
+
+    watching = Watching(**{name: getattr(used, name) for name in used.__dataclass_fields__})
+    assert lying.shape is not None
+    order = Rounds(lying.shape, lying.config, FederatedPlan()).order(
+        1, np.zeros(count_weights(lying.shape), np.float32)
+    )
+    answers = list(SimulatedSites(watching).ask(order))
+    assert {answer.site for answer in answers} == set(lying.payloads) >= {PUBLIC, LIAR}
+    assert opened == [set(lying.payloads[answer.site]) for answer in answers]

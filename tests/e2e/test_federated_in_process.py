@@ -1,0 +1,245 @@
+"""Provider and hospitals in one process, with all that both check, and a carrier that may lie."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aggregator.federated.plan import Answer, FederatedPlan
+from aggregator.federated.remote import Reply, SignedSites
+from aggregator.federated.rounds import Rounds
+from aggregator.workspace import open_workspace as open_provider
+from protocols.errors import DigestError, OtherReleaseError, ProtocolError, SignatureError, StaleError
+from protocols.federated.weights import weights_to_bytes
+from protocols.keys.signing import PrivateKey
+from shared.corpus import read_corpus
+from shared.errors import ConfigurationError
+from shared.federated.local import StoppedError
+from shared.federated.weights import Vector, count_weights, weights_of
+from shared.taggers.bilstm_crf import BiLSTMCRFConfig
+from shared.taggers.registry import build_tagger
+from shared.training.tagging import TaggingConfig
+from site_client import ledger
+from site_client.errors import PolicyError
+from site_client.federated.budget import read_past
+from site_client.federated.control import Control, Wish
+from site_client.federated.notes import read_notes
+from site_client.federated.trainer import Trainer, make_trainer
+from site_client.ledger import Event
+from site_client.workspace import open_workspace as open_site
+from tests.loop import Loop, done, hospital
+
+NAMES = ("north", "south")
+
+
+def allow(loop: Loop, *more: object) -> None:
+    for name in NAMES:
+        done(hospital("policy", "set", "--federated-rounds", 50, *more, "--workspace", loop.site(name)))
+
+
+def trainers(loop: Loop, count: int = 6) -> dict[str, Trainer]:
+    made = {}
+    for name in NAMES:
+        documents = list(read_corpus(loop.notes(name)))[:count]
+        made[name] = make_trainer(
+            open_site(loop.site(name)),
+            lambda construction, notes=documents: read_notes(notes, construction),  # type: ignore[misc]
+        )
+    return made
+
+
+@dataclasses.dataclass
+class Direct:
+    """A carrier that calls the hospitals, and may change what they answer."""
+
+    trainers: dict[str, Trainer]
+    change: Callable[[str, bytes, bytes], list[tuple[bytes, bytes]]] = lambda _, result, weights: [(result, weights)]
+    tasks: list[tuple[bytes, bytes]] = dataclasses.field(default_factory=list)
+
+    def exchange(self, task: bytes, weights: bytes, timeout_s: float) -> Iterator[Reply]:
+        self.tasks.append((task, weights))
+        for number, (name, trainer) in enumerate(self.trainers.items()):
+            try:
+                result, learned = trainer.answer(task, weights)
+            except (ProtocolError, PolicyError, ConfigurationError) as error:
+                yield Reply(f"node {number}", b"", b"", type(error).__name__)
+                continue
+            for changed in self.change(name, result, learned):
+                yield Reply(f"node {number}", *changed)
+
+
+def sites(loop: Loop, carrier: Direct, **changed: object) -> SignedSites:
+    provider = open_provider(loop.provider)
+    keys = {name: [open_site(loop.site(name)).key().public_key] for name in NAMES}
+    asked = SignedSites(
+        carrier, provider.key(), lambda: keys, "ab" * 16, open_site(loop.site("north")).release().digest, 600.0
+    )
+    return dataclasses.replace(asked, **changed)  # type: ignore[arg-type]
+
+
+def shape_of(trainer: Trainer) -> BiLSTMCRFConfig:
+    return BiLSTMCRFConfig(trainer.construction.dim, len(trainer.construction.scheme.tags), hidden=8)
+
+
+def rounds(shape: BiLSTMCRFConfig, epochs: int = 2) -> Rounds:
+    return Rounds(shape, TaggingConfig(epochs=epochs, learning_rate=0.02), FederatedPlan(attempts=1))
+
+
+def first(loop: Loop, carrier: Direct, **changed: object) -> dict[str, Answer]:
+    shape = shape_of(carrier.trainers["north"])
+    order = rounds(shape).order(1, weights_of(build_tagger(shape)))
+    return {answer.site: answer for answer in sites(loop, carrier, **changed).ask(order)}
+
+
+def test_two_hospitals_train_with_noise_by_the_note_and_their_ledgers_tell_all(loop: Loop) -> None:
+    allow(loop)
+    direct = Direct(trainers(loop))
+    shape = shape_of(direct.trainers["north"])
+    start: Vector = weights_of(build_tagger(shape))
+    course = rounds(shape).run(sites(loop, direct), start)
+    assert not np.array_equal(course.weights, start)
+    for name in NAMES:
+        workspace = open_site(loop.site(name))
+        told = [entry for entry in ledger.entries(workspace) if entry.event == Event.FEDERATED_ROUND]
+        assert [entry.details["round"] for entry in told] == [1, 2]
+        assert told[0].details["notes"] == 6
+        past = read_past(workspace)
+        # Two of fifty rounds: noise is such that all of them stay within the budget.
+        assert 0 < past.epsilon < 8
+        assert len(past.spent) == 2
+
+
+def test_nothing_of_a_note_stands_in_what_leaves_beside_the_weights(loop: Loop) -> None:
+    allow(loop, "--federated-epsilon", "none")
+    seen: list[bytes] = []
+    direct = Direct(trainers(loop), lambda _, result, weights: [seen.append(result) or (result, weights)])
+    assert {site for site, answer in first(loop, direct).items() if answer.weights is not None} == set(NAMES)
+    for result in seen:
+        assert set(__import__("json").loads(result)["result"]) == {
+            "epsilon", "format_version", "sentences", "site", "task_sha256", "weights_sha256",
+        }  # fmt: skip
+
+
+def test_the_usual_policy_takes_part_in_nothing(loop: Loop) -> None:
+    with pytest.raises(PolicyError, match="federated-rounds"):
+        trainers(loop)
+
+
+def test_rounds_and_budget_are_the_hospital_s_and_its_ledger_remembers_them(loop: Loop) -> None:
+    allow(loop)
+    direct = Direct(trainers(loop))
+    first(loop, direct)
+    done(hospital("policy", "set", "--federated-rounds", 1, "--workspace", loop.site("north")))
+    # As it is on the disk now, not as it was when the trainer began.
+    answers = first(loop, direct)
+    assert {answer.problem for answer in answers.values() if answer.weights is None} == {"PolicyError"}
+    done(
+        hospital(
+            "policy", "set", "--federated-rounds", 50, "--federated-epsilon", 0.05, "--workspace", loop.site("north")
+        )
+    )
+    assert "south" in first(loop, direct)
+    refused = [
+        entry for entry in ledger.entries(open_site(loop.site("north"))) if entry.event == Event.FEDERATED_REFUSED
+    ]
+    assert [entry.details["why"] for entry in refused] == ["PolicyError", "PolicyError"]
+
+
+def test_after_a_round_without_noise_no_later_noise_counts(loop: Loop) -> None:
+    allow(loop, "--federated-epsilon", "none")
+    direct = Direct(trainers(loop))
+    first(loop, direct)
+    allow(loop, "--federated-epsilon", 8)
+    assert read_past(open_site(loop.site("north"))).epsilon == float("inf")
+    assert all(answer.weights is None for answer in first(loop, direct).values())
+
+
+@pytest.mark.parametrize(
+    ("changed", "error"),
+    [
+        ({"key": PrivateKey.from_seed(bytes(32))}, SignatureError),
+        ({"release": "00" * 32}, OtherReleaseError),
+        ({"timeout_s": -10.0}, StaleError),
+        ({"timeout_s": 1e6}, StaleError),
+    ],
+)
+def test_a_task_that_the_provider_has_not_asked_for_so_is_not_done(
+    changed: dict[str, object], error: type[Exception], loop: Loop
+) -> None:
+    allow(loop)
+    direct = Direct(trainers(loop))
+    assert all(answer.weights is None for answer in first(loop, direct, **changed).values())
+    task, weights = direct.tasks[0]
+    with pytest.raises(error):
+        direct.trainers["north"].answer(task, weights)
+    assert not read_past(open_site(loop.site("north"))).rounds
+
+
+def test_other_weights_than_the_provider_signed_teach_nothing(loop: Loop) -> None:
+    allow(loop)
+    direct = Direct(trainers(loop))
+    first(loop, direct)
+    task, weights = direct.tasks[0]
+    with pytest.raises(DigestError):
+        direct.trainers["north"].answer(task, bytes(len(weights)))
+
+
+def test_a_tagger_of_another_release_or_size_is_not_trained(loop: Loop) -> None:
+    allow(loop)
+    north = trainers(loop)["north"]
+    for shape in (dataclasses.replace(shape_of(north), inputs=3), dataclasses.replace(shape_of(north), tags=3)):
+        direct = Direct({"north": north})
+        order = rounds(shape).order(1, np.zeros(count_weights(shape), np.float32))
+        [answer] = sites(loop, direct).ask(order)
+        assert answer.problem == "ConfigurationError"
+
+
+def test_a_carrier_that_lies_brings_no_result_of_another(loop: Loop) -> None:
+    allow(loop, "--federated-epsilon", "none")
+    old: list[tuple[bytes, bytes]] = []
+
+    def remember(name: str, result: bytes, weights: bytes) -> list[tuple[bytes, bytes]]:
+        old.append((result, weights))
+        return [(result, weights)]
+
+    first(loop, Direct(trainers(loop), remember))
+    lies: dict[str, Callable[[str, bytes, bytes], list[tuple[bytes, bytes]]]] = {
+        "other weights": lambda _, result, weights: [
+            (result, weights_to_bytes(np.ones(len(weights) // 4, np.float32)))
+        ],
+        "of an earlier round": lambda *_: [old[0]],
+        "a changed count": lambda _, result, weights: [(result.replace(b'"sentences":', b'"sentences":9'), weights)],
+        "another's name": lambda _, result, weights: [(result.replace(b'"north"', b'"south"'), weights)],
+        "nothing that can be read": lambda *_: [(b"junk", b"junk")],
+    }
+    for name, lie in lies.items():
+        direct = Direct({"north": trainers(loop)["north"]}, lie)
+        answers = first(loop, direct)
+        assert all(answer.weights is None for answer in answers.values()), name
+        assert "south" not in answers, name
+
+
+def test_a_hospital_that_was_revoked_has_no_voice(loop: Loop) -> None:
+    allow(loop)
+    south = open_site(loop.site("south")).key().public_key
+    answers = first(loop, Direct(trainers(loop)), site_keys=lambda: {"south": [south]})
+    assert set(answers) == {"south", "(node 0)"}
+    assert answers["(node 0)"].problem == "not signed by an enrolled site"
+
+
+def test_a_stop_ends_a_round_and_nothing_of_it_leaves_or_counts(loop: Loop, tmp_path: Path) -> None:
+    allow(loop)
+    direct = Direct(trainers(loop))
+    first(loop, direct)
+    control = Control(tmp_path / "control")
+    control.say(Wish.RUN)
+    assert not control.ended()
+    (tmp_path / "control").write_text("go on, whatever they say")
+    before = read_past(open_site(loop.site("north"))).rounds
+    with pytest.raises(StoppedError):
+        direct.trainers["north"].answer(*direct.tasks[0], control.ended)
+    assert read_past(open_site(loop.site("north"))).rounds == before

@@ -1,0 +1,111 @@
+"""Tasks, results and weights: what was signed is what is read, and nothing else is read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from protocols.canonical import canonical_bytes, parse_canonical
+from protocols.errors import BoundsError, DigestError, NonFiniteError, ProtocolError, SignatureError
+from protocols.federated.result import RoundResult, read_result, result_sender, rounded
+from protocols.federated.task import RoundTask, read_task
+from protocols.federated.weights import digest_of, weights_from_bytes, weights_to_bytes
+from protocols.keys.signing import PrivateKey
+
+KEY, OTHER = PrivateKey.from_seed(bytes(range(32))), PrivateKey.from_seed(bytes(32))
+TASK = RoundTask(
+    "ab" * 16,
+    "cd" * 32,
+    3,
+    20,
+    "bilstm-crf",
+    {"hidden": 128.0, "dropout": 0.5},
+    12,
+    "ef" * 32,
+    1,
+    32,
+    0.002,
+    1.0,
+    0.0,
+    7,
+    2_000_000_000,
+)
+RESULT = RoundResult("north", "ab" * 32, 1200, "cd" * 32, 2.5)
+
+
+def test_a_task_and_a_result_are_read_as_they_were_signed() -> None:
+    assert read_task(TASK.to_bytes(KEY), KEY.public_key) == TASK
+    assert read_result(RESULT.to_bytes(KEY), KEY.public_key) == RESULT
+    assert result_sender(RESULT.to_bytes(KEY)) == ("north", KEY.public_key.key_id)
+
+
+@pytest.mark.parametrize(("message", "read"), [(TASK, read_task), (RESULT, read_result)])
+def test_another_signer_and_any_changed_value_are_refused(message, read) -> None:  # type: ignore[no-untyped-def]
+    data = message.to_bytes(KEY)
+    with pytest.raises(SignatureError):
+        read(data, OTHER.public_key)
+    name = next(iter(set(parse_canonical(data, max_bytes=1 << 16)) - {"signature"}))  # type: ignore[arg-type]
+    for field, value in vars(message).items():
+        parsed: Any = parse_canonical(data, max_bytes=1 << 16)
+        stated = parsed[name]
+        stated[field] = value + 1 if type(value) is int else "0" * len(str(value))
+        with pytest.raises(ProtocolError):
+            read(canonical_bytes(parsed), KEY.public_key)
+
+
+def test_a_task_is_no_result_though_the_same_key_signed_it() -> None:
+    with pytest.raises(ProtocolError):
+        read_result(TASK.to_bytes(KEY).replace(b'"task":', b'"result":'), KEY.public_key)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"number": 21},
+        {"number": 0},
+        {"rounds": 10**9},
+        {"numbers": 10**9},
+        {"epochs": 101},
+        {"shape": {"hidden": 1e9}},
+        {"shape": {}},
+        {"learning_rate": float("nan")},
+        {"clip": float("inf")},
+        {"run": "../../etc"},
+        {"kind": "pickle!"},
+    ],
+)
+def test_a_task_out_of_bounds_is_none(wrong: dict[str, object]) -> None:
+    with pytest.raises(ProtocolError):
+        replace(TASK, **wrong)  # type: ignore[arg-type]
+
+
+@given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1, max_size=30))
+def test_weights_come_back_as_they_were(numbers: list[float]) -> None:
+    weights = np.array(numbers, np.float32)
+    data = weights_to_bytes(weights)
+    assert weights_from_bytes(data, len(numbers), digest_of(data)).tobytes() == weights.tobytes()
+
+
+def test_other_bytes_than_were_signed_are_no_weights() -> None:
+    data = weights_to_bytes(np.ones(5, np.float32))
+    with pytest.raises(BoundsError):
+        weights_from_bytes(data + b"\0", 5, digest_of(data + b"\0"))
+    with pytest.raises(DigestError):
+        weights_from_bytes(data, 5, "00" * 32)
+    for bad in (np.nan, np.inf):
+        raw = np.array([bad], "<f4").tobytes()
+        with pytest.raises(NonFiniteError):
+            weights_from_bytes(raw, 1, digest_of(raw))
+        with pytest.raises(NonFiniteError):
+            weights_to_bytes(np.array([bad], np.float32))
+
+
+@given(st.integers(1, 10**9))
+def test_a_rounded_count_has_two_digits_and_is_near(count: int) -> None:
+    assert abs(rounded(count) - count) <= 0.05 * count
+    assert len(str(rounded(count)).rstrip("0")) <= 2
