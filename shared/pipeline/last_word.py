@@ -1,7 +1,7 @@
 """What follows the tagger in a pipeline, the same for all who run it: patterns, whole entities, further mentions. See docs/adr/0034.
 
-Each step but one only adds: no token that the tagger calls PHI is given up, unless it is called after somebody and names nobody (`eponyms`). A release says in `last_word.json` which steps it was measured with;
-one that says nothing has none, as releases had before there were any.
+The first two steps give up what tells of nobody (`shared.pipeline.given_up`); the others only add, so whatever they find of it is hidden all
+the same. A release says in `last_word.json` which steps it was measured with; one that says nothing has none, as releases had before there were any.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from pathlib import Path
 
 from foundation.files import write_text
 from foundation.reading import read_text
+from shared.anonymity.shipped_lists import ordinary_words
 from shared.document import Annotation, Document
 from shared.errors import ModelError
 from shared.labels import HIDDEN, LabelScheme, categories_of_names
 from shared.patterns.engine import Patterns
-from shared.pipeline.eponyms import Eponyms
+from shared.pipeline.given_up.eponyms import Eponyms
+from shared.pipeline.given_up.impersonal import Impersonal
 from shared.pipeline.mentions import ArePublic, with_repeated
 from shared.pipeline.spans import complete_spans
 from shared.pipeline.whole_entities import WholeEntities
@@ -28,7 +30,7 @@ from shared.text.tokens import Tokens
 FLOOR = 0.9
 """Share of a kind's matches that must be PHI at every training hospital for it to have a say."""
 FILE = "last_word.json"
-STEPS = ("eponyms", "patterns", "whole", "mentions")
+STEPS = ("eponyms", "impersonal", "patterns", "whole", "mentions")
 """In this order; "whole" follows "mentions" once more."""
 _MAX_BYTES = 1 << 16
 
@@ -75,6 +77,8 @@ class LastWord:
         steps = self.settings.steps
         if "eponyms" in steps:
             document = self._eponyms.give_up(document)
+        if "impersonal" in steps:
+            document = self._impersonal.give_up(document)
         if "patterns" in steps:
             document = self._with_patterns(document)
         if "whole" in steps:
@@ -112,6 +116,10 @@ class LastWord:
     @cached_property
     def _eponyms(self) -> Eponyms:
         return Eponyms.of(self.scheme)
+
+    @cached_property
+    def _impersonal(self) -> Impersonal:
+        return Impersonal.of(self.scheme, ordinary_words(self.settings.language), self.settings.language)
 
     @cached_property
     def _whole(self) -> WholeEntities:
