@@ -40,6 +40,7 @@ from shared.training.tagging import train_tagger
 CHOICES: dict[str, tuple[str, ...]] = {
     "tagger alone": (),
     "eponyms": ("eponyms",),
+    "nothing personal": ("impersonal",),
     "patterns": ("patterns",),
     "whole entities": ("whole",),
     "further mentions": ("mentions",),
