@@ -110,7 +110,9 @@ def test_nothing_is_added(text: str, data: st.DataObject) -> None:
 
 @given(st.integers(0, 27), st.data())
 def test_no_name_of_the_lists_is_given_up(number: int, data: st.DataObject) -> None:
-    name = data.draw(st.sampled_from(["Hope", "Grace", "Mark", "Rose", "Virginia", "Austin", "Jordan", "Frank", "Will"]))
+    name = data.draw(
+        st.sampled_from(["Hope", "Grace", "Mark", "Rose", "Virginia", "Austin", "Jordan", "Frank", "Will"])
+    )
     text = data.draw(st.sampled_from(["{} came.", "saw {} now", "| {} |", "{}, {}"])).format(name, number)
     assert left(text, name) == name
 
