@@ -17,7 +17,7 @@ from pathlib import Path
 
 from foundation.reading import read_text
 from shared.document import Annotation, Document
-from shared.labels import LabelScheme, categories_of_names
+from shared.labels import LabelScheme, categories_of_any_form, categories_of_names
 from shared.text.language import function_words
 
 AreWords = Callable[[str], bool]
@@ -38,6 +38,9 @@ _CLOCK = re.compile(
     re.IGNORECASE,
 )
 _PRESSURE = re.compile(r"(?:\d{3}|[4-9]\d)/\d{2,3}")
+_PAIRS = ("()", "[]", '"', "«»", "“”")
+_SIGNS = "#/+'’"
+_LONGEST_INITIALS = 2
 _REACH = 14
 _YOUNGEST, _OLDEST, _LAST_DAY, _LONGEST_NUMBER = 18, 120, 31, 3
 
@@ -63,12 +66,14 @@ class Impersonal:
 
     Args:
         people, named: categories of people; of people, institutions and towns.
+        formed: categories of numbers and the like, no word of which is a label.
         is_word: tells ordinary words from names.
         language: of the notes, in English; None where nobody knows.
     """
 
     people: Set[str]
     named: Set[str]
+    formed: Set[str]
     is_word: AreWords
     language: str | None = None
     _function_words: Set[str] = field(init=False, repr=False)
@@ -82,7 +87,9 @@ class Impersonal:
         people, institutions, towns = (
             categories_of_names(scheme, kind) for kind in ("people", "institutions", "towns")
         )
-        return cls(people, people | institutions | towns, is_word, language)
+        named = people | institutions | towns
+        free = {scheme.categories[number] for number in categories_of_any_form(scheme)}
+        return cls(people, named, set(scheme.categories) - free - _AGES | named, is_word, language)
 
     def give_up(self, document: Document) -> Document:
         """The document without what tells of nobody; a span keeps what is left of it."""
@@ -108,23 +115,26 @@ class Impersonal:
 
     def _without_edges(self, tokens: list[_Token], category: str, telling: bool) -> list[_Token]:
         """Without the marks, labels and small words ahead of what is named and behind it."""
+        worded = category in self.named | _DATES
         capital = category in self.named and any(not token.is_small and not token.is_mark for token in tokens)
 
-        def is_beside(token: _Token) -> bool:
+        def is_beside(token: _Token, ahead: bool) -> bool:
             word = token.text.lower()
             if token.is_mark:
-                return not _belongs(token, tokens)
-            if word in _listed("credentials") or (word in _listed("labels") and not _may_be_initials(token, tokens)):
-                return True
-            if not token.is_small:
+                return not _belongs(token, tokens, ahead)
+            if category not in self.formed or (len(tokens) == 1 and not telling):
+                return False
+            if word in _listed("labels") or word in _listed("titles" if ahead and worded else "credentials"):
+                return not _may_be_initials(token, tokens)
+            if not worded or not token.is_small:
                 return False
             if word in self._function_words or len(word) == 1:
                 return telling or (len(word) > 1 and word not in _listed("names") and self.is_word(word))
             return capital and telling and self.is_word(word)
 
-        while tokens and is_beside(tokens[-1]):
+        while tokens and is_beside(tokens[-1], ahead=False):
             tokens = tokens[:-1]
-        while tokens and is_beside(tokens[0]):
+        while tokens and is_beside(tokens[0], ahead=True):
             tokens = tokens[1:]
         return tokens
 
@@ -139,16 +149,29 @@ class Impersonal:
         return (small or first) and all(self.is_word(word.text.lower()) for word in words)
 
 
-def _belongs(mark: _Token, tokens: Sequence[_Token]) -> bool:
-    """A full stop behind an initial, and one of two parentheses."""
-    if mark.text == "." and len(tokens) > 1 and mark is tokens[-1]:
-        return len(tokens[-2].text) == 1 and tokens[-2].text.isalpha()
-    other = {"(": ")", ")": "("}.get(mark.text)
-    return other is not None and any(token.text == other for token in tokens)
+def _belongs(mark: _Token, tokens: Sequence[_Token], ahead: bool) -> bool:
+    """A sign ahead of a number, a full stop behind an initial, and one of two parentheses or quotation marks."""
+    if len(tokens) == 1:
+        return False
+    if ahead and mark.text in _SIGNS:
+        return True
+    if not ahead and mark.text == ".":
+        before = tokens[-2].text
+        return before.isalpha() and (
+            len(before) == 1 or (len(before) <= _LONGEST_INITIALS and before.istitle() | before.isupper())
+        )
+    pair = next((pair for pair in _PAIRS if mark.text in pair), None)
+    return pair is not None and any(token is not mark and token.text in pair for token in tokens)
 
 
 def _may_be_initials(token: _Token, tokens: Sequence[_Token]) -> bool:
-    return len(tokens) == 1 and len(token.text) == 2 and token.text.isupper()
+    """Two capitals by themselves, unless they are what nobody's initials are taken for."""
+    return (
+        len(tokens) == 1
+        and len(token.text) == 2
+        and token.text.isupper()
+        and token.text.lower() not in _listed("credentials")
+    )
 
 
 def _has_its_capital_from_a_sentence(word: _Token, text: str) -> bool:
@@ -179,15 +202,14 @@ def _without_clock(tokens: list[_Token], clock: Sequence[tuple[int, int]]) -> li
 def _is_measure(words: Sequence[_Token], category: str, text: str) -> bool:
     """Numbers that no date and no age is told by."""
     start, end = words[0].start, words[-1].end
-    if not all(word.text.isdigit() and len(word.text) <= _LONGEST_NUMBER for word in words) or _is_part(
-        start, end, text
-    ):
+    short = all(word.text.isdigit() and len(word.text) <= _LONGEST_NUMBER for word in words)
+    if not short or _is_part(start, end, text):
         return False
-    if _expression("units").match(text, end) or (len(words) == 2 and _PRESSURE.fullmatch(text, start, end)):
+    if len(words) > 1:
+        return len(words) == 2 and _PRESSURE.fullmatch(text, start, end) is not None
+    if _expression("units").match(text, end):
         return True
     number = int(words[0].text)
-    if len(words) > 1:
-        return False
     if category in _DATES:
         return number > _LAST_DAY
     cued = _expression("age_behind").match(text, end) or _ahead_of_age().search(text, max(0, start - _REACH), start)

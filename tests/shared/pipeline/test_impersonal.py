@@ -118,10 +118,9 @@ def test_no_name_of_the_lists_is_given_up(number: int, data: st.DataObject) -> N
 
 
 def test_a_pattern_has_its_say_all_the_same() -> None:
-    text = "Seen on Monday.\nPhone 555-123-4567 12:30"
-    span = Annotation(text.index("Phone"), len(text), "PHONE")
+    text = "Seen on Monday.\nPhone 555-123-4567"
+    span = Annotation(0, len("Seen"), "DATE")
     steps = ("impersonal", "patterns")
     complete = LastWord(SCHEME, LastWordSettings("English", steps), nobody_knows).complete
     found = complete(Document("a", text, (span,)))
-    assert "555-123-4567" in {found.covered_text(one)[:12] for one in found.annotations}
-    assert "Monday" in {found.covered_text(one) for one in found.annotations}
+    assert [found.covered_text(one) for one in found.annotations] == ["Monday", "555-123-4567"]
