@@ -177,6 +177,17 @@ ROWS: list[tuple[str, int, str]] = [
     ("site-client fragment {notes} --out {text} --workspace {fourth}", 2, "no draft of fragments"),
     ("site-client fragment {notes} --out a.fragments --patients {text} --workspace {fourth}", 2, "columns note"),
     ("site-client fragment {notes} --out a.fragments --workspace {bare}", 30, "site-client pull"),
+    ("site-client fragment {notes} --out a.fragments --parser stanza --workspace {fourth}", 2, "--stanza-model"),
+    (
+        "site-client fragment {notes} --out a.fragments --stanza-model {folder} --workspace {fourth}",
+        2,
+        "--parser stanza",
+    ),
+    (
+        "site-client fragment {notes} --out a.fragments --parser stanza --stanza-model {text} --workspace {fourth}",
+        2,
+        "stanza-model",
+    ),
     ("site-client fragment {notes} --workspace {fourth}", 2, "--out"),
     ("site-client approve-fragments {text} --workspace {fourth}", 2, "--approver"),
     ("site-client approve-fragments {text} --approver A --workspace {fourth}", 10, "site-client fragment"),

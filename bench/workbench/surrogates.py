@@ -7,24 +7,17 @@ wired wrongly. Each count of a neighbouring pair is bounded by Clopper and Pears
 from __future__ import annotations
 
 import math
-import resource
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import islice
-
-import numpy as np
-import torch
 
 from bench.results import Entry
+from bench.workbench.surrogates_cost import TAGGED, TRAINED_ON, cost, memory
+from bench.workbench.surrogates_left import replace_spelt
 from shared.document import Annotation, Document
-from shared.embeddings.vectors import WordVectors, unit_rows
 from shared.evaluation.intervals import clopper_pearson
 from shared.generate import generate_notes, site_names
-from shared.labels import load_scheme
-from shared.pipeline.pipeline import Pipeline, RawEncoder
 from shared.surrogates.kinds import kind_of
 from shared.surrogates.mechanisms.discrete_laplace import discrete_laplace
 from shared.surrogates.mechanisms.randomness import KeyedRandomness
@@ -34,16 +27,12 @@ from shared.surrogates.places.maker import near
 from shared.surrogates.replacing import Replacement, Surrogates
 from shared.surrogates.settings import SurrogateSettings
 from shared.surrogates.spelling import folded
-from shared.taggers.bilstm_crf import BiLSTMCRF, BiLSTMCRFConfig
-from shared.text.tokens import tokenise
-from site_client.deid.mode import Setting
-from site_client.deid.redact import REDACT
-from site_client.deid.surrogate import Surrogate
 
 _DRAWN_FROM_LONG_LISTS = ("person", "phone", "identifier", "email", "url", "address", "institution", "street")
 _TELLING = 5
-_LEAST_COUNT = 1000
+_LEAST_COUNT = 100
 _EPSILON = Fraction(1)
+_TOWNS = ("Burgos", "Palencia")
 
 
 @dataclass(frozen=True)
@@ -70,86 +59,92 @@ class Effort:
         return f"python -m bench.results_workbench {self.name}"
 
 
-FULL = Effort("surrogates", 1_000_000, 10_000, 100_000, 100)
+FULL = Effort("surrogates", 1_000_000, 10_000, 100_000, 400)
 QUICK = Effort("surrogates-quick", 20_000, 300, 1_000, 20)
 
 
 def measure(effort: Effort) -> list[Entry]:
     """All of it."""
-    return [*_epsilons(effort), *_left(effort), _cost(effort), _memory(effort)]
+    return [*_epsilons(effort), *_spelt(effort), *_left(effort), _cost(effort), _memory(effort)]
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two neighbouring inputs.
+
+    Args:
+        name: of the mechanism.
+        apart: how far they are, in units of its metric.
+        draw: one output, of the first (0) or the second (1) input.
+    """
+
+    name: str
+    apart: float
+    draw: Callable[[int], object]
 
 
 def _epsilons(effort: Effort) -> Iterator[Entry]:
-    """The largest ratio that neighbouring inputs show, as an epsilon, for each mechanism."""
+    """The largest ratio that neighbouring inputs show, as an epsilon, for each mechanism by itself and in whole notes."""
+    for pair in (*_mechanisms(), *_whole_notes()):
+        counts = [Counter(pair.draw(which) for _ in range(effort.samples)) for which in (0, 1)]
+        yield _epsilon_entry(effort, pair.name, pair.apart, counts)
+
+
+def _mechanisms() -> Iterator[_Pair]:
     places = Atlas(PlaceSettings()).level("place", "Spanish")
     assert places is not None
-    one, other = places.number("Burgos"), places.number("Palencia")
-    assert one is not None
-    assert other is not None
-    distance = places.distance(one, other) / STEPS
-    day = Surrogates(SurrogateSettings(language="English", epsilon=_EPSILON), key=b"bench")
-
-    def dated(text: str, at: int) -> str:
-        return day.replace(Document(f"{text}{at}", text, (Annotation(0, len(text), "DATE"),))).text
-
-    pairs: Mapping[str, tuple[float, Callable[[int, KeyedRandomness], object]]] = {
-        "discrete Laplace, neighbouring whole numbers": (
-            1.0,
-            lambda which, chance: which + discrete_laplace(chance, _EPSILON),
-        ),
-        f"permute-and-flip, two towns {distance:.2f} units apart": (
-            distance,
-            lambda which, chance: near(chance, places, (one, other)[which], _EPSILON),
-        ),
-    }
-    for name, (apart, draw) in pairs.items():
-        chance = KeyedRandomness(b"bench", name)
-        counts = [Counter(draw(which, chance) for _ in range(effort.samples)) for which in (0, 1)]
-        yield _epsilon_entry(effort, name, apart, counts, effort.samples)
-    few = effort.samples // 20
-    days = ("2020-05-10", "2020-05-11")
-    counts = [Counter(dated(text, at) for at in range(few)) for text in days]
-    yield _epsilon_entry(effort, "a date of a whole note, neighbouring days", 1.0, counts, few)
-    yield _true_date(effort, counts[0][days[0]], few)
-
-
-def _true_date(effort: Effort, same: int, notes: int) -> Entry:
-    """How often a date that stands alone comes out as it was."""
-    falling = math.exp(-float(_EPSILON))
-    low, high = clopper_pearson(same, notes, level=0.99)
-    note = f"exactly {(1 - falling) / (1 + falling):.4f} by the mechanism; interval of 99%"
-    return Entry(
-        "surrogates, notes of one date in which it is the true one",
-        round(same / notes, 4),
-        None,
-        "",
-        "of all",
-        (round(low, 4), round(high, 4)),
-        1,
-        f"{notes} notes, epsilon {float(_EPSILON):g}",
-        effort.command,
-        note,
+    towns = [places.names.index(name) for name in _TOWNS]
+    apart = places.distance(*towns) / STEPS
+    chance = KeyedRandomness(b"bench", "mechanisms")
+    yield _Pair(
+        "discrete Laplace, neighbouring whole numbers", 1.0, lambda which: which + discrete_laplace(chance, _EPSILON)
     )
+    yield _Pair(
+        f"permute-and-flip, two towns {apart:.2f} units apart",
+        apart,
+        lambda which: near(chance, places, towns[which], _EPSILON),
+    )
+    written = _written("CITY", _TOWNS, "Spanish")
+    yield _Pair(f"a town of a whole note, {apart:.2f} units apart", apart, written)
 
 
-def _epsilon_entry(effort: Effort, name: str, apart: float, counts: list[Counter[object]], samples: int) -> Entry:
+def _whole_notes() -> Iterator[_Pair]:
+    yield _Pair("a date of a whole note, neighbouring days", 1.0, _written("DATE", ("2020-05-10", "2020-05-11")))
+    yield _Pair("an age of a whole note, neighbouring years", 1.0, _written("AGE", ("41", "42")))
+
+
+def _written(category: str, texts: tuple[str, str], language: str = "English") -> Callable[[int], object]:
+    """Draws what a note of one span is replaced by, each time as another note."""
+    surrogates = Surrogates(SurrogateSettings(language=language, epsilon=_EPSILON), key=b"bench")
+    numbers = iter(range(10**9))
+    notes = [(text, (Annotation(0, len(text), category),)) for text in texts]
+
+    def draw(which: int) -> object:
+        text, spans = notes[which]
+        return surrogates.replace(Document(f"n-{next(numbers)}", text, spans)).text
+
+    return draw
+
+
+def _epsilon_entry(effort: Effort, name: str, apart: float, counts: list[Counter[object]]) -> Entry:
     """What the counts say of epsilon, for a distance of 1.
 
-    The target is missed only where an output shows, at 95% over all outputs, that epsilon is larger than claimed.
+    The target is missed only where an output shows, at 95% over all outputs, that epsilon is larger than claimed: one that a single input
+    gives, too.
     """
+    samples = effort.samples
     outputs = [
-        output
-        for output in counts[0].keys() | counts[1].keys()
-        if min(row[output] for row in counts) >= _LEAST_COUNT / 10
+        output for output in counts[0].keys() | counts[1].keys() if max(row[output] for row in counts) >= _LEAST_COUNT
     ]
     level = 1 - 0.05 / max(1, 2 * len(outputs))
     seen, sure = 0.0, 0.0
     for output in outputs:
         for first, second in (counts, counts[::-1]):
-            seen = max(seen, math.log(first[output] / second[output]) / apart)
+            if min(first[output], second[output]) >= _LEAST_COUNT:
+                seen = max(seen, math.log(first[output] / second[output]) / apart)
             least = clopper_pearson(first[output], samples, level=level)[0]
             most = clopper_pearson(second[output], samples, level=level)[1]
-            sure = max(sure, math.log(least / most) / apart)
+            sure = max(sure, math.log(max(least, 1e-300) / most) / apart)
     note = f"lower end over {len(outputs)} outputs, {samples} samples each; the largest ratio counted is epsilon {seen:.3f}; claimed {float(_EPSILON):g}"
     return Entry(
         f"surrogates, epsilon of {name}",
@@ -165,8 +160,42 @@ def _epsilon_entry(effort: Effort, name: str, apart: float, counts: list[Counter
     )
 
 
+def _spelt(effort: Effort) -> Iterator[Entry]:
+    """Notes in which everything stands in every spelling."""
+    found = replace_spelt(effort.notes, 19)
+    data = f"{found.notes} generated notes of every spelling, {found.spans} spans"
+    yield _entry(
+        effort,
+        "surrogates, spellings of which the true value is left though the entity was replaced",
+        found.left,
+        0,
+        "spans",
+        data,
+        f"{found.redacted} spans are redacted for want of a surrogate",
+    )
+    chances = found.chances()
+    counted = "; ".join(
+        f"{kind} {found.drawn[kind]} of {found.notes}, exactly {sum(each):.1f} expected (p = {chances[kind]:.3f})"
+        for kind, each in found.itself.items()
+    )
+    # Reached by chance in a run of 1,000.
+    level = 0.001 / len(chances)
+    yield replace(
+        _entry(
+            effort,
+            "surrogates, entities drawn as themselves: chance of counts as far from the exact probability, least of all kinds",
+            min(chances.values()),
+            level,
+            "p-value",
+            data,
+            f"{counted}; telephone numbers, codes and addresses are never drawn as they were",
+        ),
+        direction=">=",
+    )
+
+
 def _left(effort: Effort) -> Iterator[Entry]:
-    """What is left of notes: spans that come out as they were, beside what the draws of the mechanisms give."""
+    """What is left of notes as hospitals write them: spans that come out as they were, beside what the draws of names give."""
     same, expected, spans, dates, read = Counter[str](), 0.0, 0, 0, 0
     names = lists()
     sites = site_names()
@@ -186,28 +215,22 @@ def _left(effort: Effort) -> Iterator[Entry]:
                     same[kind] += _is_left(one)
     data = f"{effort.notes} generated notes of {len(sites)} sites"
     listed = ", ".join(f"{kind} {count}" for kind, count in same.items() if count) or "none"
-    yield Entry(
+    yield _entry(
+        effort,
         "surrogates, spans drawn from lists or forms that come out as they were",
         sum(same.values()),
         None,
-        "",
         "spans",
-        None,
-        1,
         data,
-        effort.command,
         f"of {spans} spans: {listed}; uniform draws of one-word names alone give at most {expected:.1f}",
     )
-    yield Entry(
+    yield _entry(
+        effort,
         "surrogates, dates and ages that are read and written again",
         round(read / dates, 4),
         None,
-        "",
         "of all",
-        None,
-        1,
         data,
-        effort.command,
         "the others are redacted",
     )
 
@@ -217,79 +240,33 @@ def _is_left(one: Replacement) -> bool:
 
 
 def _cost(effort: Effort) -> Entry:
-    """CPU time of redaction and surrogates beside that of tagging, in one process."""
-    notes = list(generate_notes("en_harbor", effort.tagged, 13))
-    pipeline = _pipeline(notes)
-    list(pipeline.annotate(notes[:1]))
-    tagging = _seconds(lambda: list(pipeline.annotate(notes)))
-    surrogate = Surrogate(Setting(language="English"))
-    surrogate.turn(notes[0])
-    redacted = _seconds(lambda: [REDACT.turn(note) for note in notes])
-    replaced = _seconds(lambda: [surrogate.turn(note) for note in notes])
-    note = f"redact {redacted / tagging:.3f}, surrogate {replaced / tagging:.3f}; tagging {1000 * tagging / len(notes):.1f} CPU ms a note, in one run"
-    return Entry(
+    """CPU time of redaction and surrogates beside that of tagging."""
+    found = cost(effort.tagged)
+    return _entry(
+        effort,
         "surrogates, CPU time of redact and surrogate together",
-        round((redacted + replaced) / tagging, 4),
+        round(found.redact + found.surrogate, 4),
         0.3,
-        "<=",
         "times tagging",
-        None,
-        1,
-        "generated notes of en_harbor, an untrained tagger of the usual size",
-        effort.command,
-        note,
+        f"{found.notes} generated notes of {TAGGED}; the pipeline of a tagger trained on notes of {' and '.join(TRAINED_ON)}",
+        f"redact {found.redact:.3f}, surrogate {found.surrogate:.3f}; tagging {1000 * found.tagging_s / found.notes:.1f} CPU ms a note, in one run; "
+        f"{found.spans / found.notes:.1f} labelled spans a note are hidden",
     )
-
-
-def _pipeline(notes: list[Document]) -> Pipeline:
-    """Of the usual size, untrained: weights do not change how long it takes, but for what finds nothing to complete."""
-    torch.manual_seed(0)
-    scheme = load_scheme("i2b2_2014")
-    words = list(dict.fromkeys(word for note in notes for word in tokenise(note.text).words))
-    rows = np.random.default_rng(0).standard_normal((len(words), 100)).astype(np.float32)
-    vectors = WordVectors(words, unit_rows(rows))
-    head = BiLSTMCRF(BiLSTMCRFConfig(vectors.dim, len(scheme.tags)))
-    return Pipeline(RawEncoder(vectors, scheme), head.eval())
 
 
 def _memory(effort: Effort) -> Entry:
-    """How much the largest resident size grows from a tenth of the notes on."""
-    surrogate = Surrogate(Setting(language="English"))
-    notes = list(generate_notes("en_moor", 100, 17))
-    early = 0
-    for number, note in enumerate(islice(_cycled(notes), effort.memory_notes)):
-        surrogate.turn(note)
-        if number == effort.memory_notes // 10:
-            early = _resident_kib()
-    grown = (_resident_kib() - early) / 1024
-    return Entry(
+    """How much the resident size grows from a tenth of the notes on."""
+    return _entry(
+        effort,
         "surrogates, resident size, from a tenth of the notes on",
-        round(grown, 2),
+        round(memory(effort.memory_notes), 2),
         16.0,
-        "<=",
         "MiB more",
-        None,
-        1,
         f"{effort.memory_notes} notes",
-        effort.command,
-        "by the peak of the process; the report keeps what the first 10,000 notes have spent",
+        "the largest of many looks, in a process of its own; the report keeps what the first 10,000 notes have spent",
     )
 
 
-def _cycled(notes: list[Document]) -> Iterator[Document]:
-    """The notes again and again, under ids of their own."""
-    number = 0
-    while True:
-        for note in notes:
-            yield Document(f"n-{number}", note.text, note.annotations)
-            number += 1
-
-
-def _resident_kib() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    began = time.process_time()
-    work()
-    return time.process_time() - began
+def _entry(effort: Effort, measure: str, value: float, target: float | None, unit: str, data: str, note: str) -> Entry:
+    direction = "" if target is None else "<="
+    return Entry(measure, value, target, direction, unit, None, 1, data, effort.command, note)

@@ -49,6 +49,7 @@ proxy_option = click.option(
 )
 existing_path = click.Path(exists=True, path_type=Path)
 existing_file = click.Path(exists=True, path_type=Path, dir_okay=False)
+existing_folder = click.Path(exists=True, path_type=Path, file_okay=False)
 
 
 def _sentences(context: click.Context, option: click.Parameter, given: str | None) -> int | None:

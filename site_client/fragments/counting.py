@@ -16,7 +16,7 @@ import numpy as np
 from protocols.share.fragments import LEAST_WORDS, MOST_WORDS
 from shared.document import Annotation, Document
 from shared.text.tokens import Tokens, tokenise
-from site_client.fragments.phrases import Kind, Phrase, ShallowParser, find_phrases
+from site_client.fragments.phrases import Kind, Phrase, PhraseParser, find_phrases
 
 Key = tuple[Kind, str]
 MayStand = Callable[[Sequence[str]], Sequence[bool]]
@@ -119,7 +119,7 @@ class PhraseCounts:
     """
 
     def __init__(
-        self, parser: ShallowParser, may_stand: MayStand, least: int, chance: random.Random, copies: Copies
+        self, parser: PhraseParser, may_stand: MayStand, least: int, chance: random.Random, copies: Copies
     ) -> None:
         self._parser, self._may_stand, self._least = parser, may_stand, least
         self._chance, self._copies = chance, copies

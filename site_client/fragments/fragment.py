@@ -33,6 +33,7 @@ from site_client.errors import PolicyError
 from site_client.fragments.allowed import require_allowed
 from site_client.fragments.approving import read_own
 from site_client.fragments.careful import CarefulFinder
+from site_client.fragments.constituents import load_stanza
 from site_client.fragments.counting import Copies, Owned, PhraseCounts
 from site_client.fragments.joining import join_phrases, texts_of
 from site_client.fragments.parser import (
@@ -58,11 +59,13 @@ class Choice:
         least: patients, or notes, that a phrase stands in.
         patients: the patient of each note by its id; None where nobody says.
         left_out: phrases and words that stay here.
+        stanza: folder of a model of Stanza, which then parses; None for the parser that needs no model.
     """
 
     least: int = LEAST_NOTES
     patients: Mapping[str, str] | None = None
     left_out: tuple[str, ...] = ()
+    stanza: Path | None = None
 
 
 @dataclass
@@ -133,7 +136,8 @@ def make_fragments(
     judgement = judge_release(workspace, release.digest)
     require_allowed(judgement.policy)
     require_kept(workspace, judgement, Step.DEID)
-    parser, gone, tally, known = load_parser(), read_gone(workspace), Tally(), set[bytes]()
+    parser = load_parser() if choice.stanza is None else load_stanza(choice.stanza)
+    gone, tally, known = read_gone(workspace), Tally(), set[bytes]()
     pipeline, lists = load_pipeline(release.folder), public_lists(workspace, judgement.policy)
     language = None if pipeline.stated is None else pipeline.stated.language
     require_english_pipeline(language, pipeline.encoder.vectors.words)

@@ -11,6 +11,7 @@ from typing import Any
 from shared.document import Document
 from shared.errors import ConfigurationError
 from shared.text.language import guess_language, guess_vocabulary
+from site_client.fragments.phrases import ShallowParser
 
 LANGUAGE = "English"
 TEXTBLOB = "0.20.1"
@@ -19,7 +20,7 @@ _LOOKED_AT = 200
 
 
 @dataclass(frozen=True)
-class TextblobParser:
+class TextblobParser(ShallowParser):
     """English.
 
     Args:

@@ -1,18 +1,18 @@
-"""Noun and verb phrases of 2 to 4 words in a note, nested ones too, as a shallow parser shows them.
+"""Noun and verb phrases of 2 to 4 words in a note, nested ones too, as a parser shows them.
 
 A constituency parser nests phrases; a shallow one gives chunks side by side, from which the phrases within 4 words are put together again: the
-ends of a noun chunk up to its head, a noun phrase with a prepositional one, and a verb with what follows it. A phrase never goes over a mark, a
+ends of a noun chunk up to its head, a noun phrase with a prepositional one, and a verb with what follows it. Whatever parses, a phrase never goes over a mark, a
 digit, a single letter or a name, and is in lower case: how a word is written would tell more than the word.
 """
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
-from typing import Protocol
 
 from protocols.share.fragments import LEAST_WORDS, MOST_LETTERS, MOST_WORDS
 from shared.text.tokens import Tokens, tokenise
@@ -30,17 +30,47 @@ class Kind(StrEnum):
     VERB = "VP"
 
 
-class ShallowParser(Protocol):
+Range = tuple["Kind", int, int]
+"""A phrase among the tokens of a sentence, half-open."""
+
+
+class PhraseParser(ABC):
+    """What finds phrases of any length.
+
+    Attributes:
+        name: with its version, as a manifest states it.
+    """
+
+    name: str
+
+    @abstractmethod
+    def phrases(self, sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[Range]]:
+        """The phrases of every sentence of a note.
+
+        Args:
+            sentences: their tokens, as they are written.
+        """
+
+
+class ShallowParser(PhraseParser):
     """What finds parts of speech and chunks."""
 
-    @property
-    def name(self) -> str:
-        """With its version, as a manifest states it."""
-        ...
-
+    @abstractmethod
     def parse(self, words: Sequence[str]) -> Sequence[tuple[str, str]]:
-        """The part of speech (Penn Treebank) and the chunk (such as B-NP) of every word of a sentence."""
-        ...
+        """The part of speech (Penn Treebank) and the chunk (such as B-NP) of every word of a sentence, which is in lower case."""
+
+    def phrases(self, sentences: Sequence[Sequence[str]]) -> Sequence[Sequence[Range]]:
+        """See `PhraseParser`; put together of chunks."""
+        found = []
+        for words in sentences:
+            parsed = self.parse([word.lower() for word in words])
+            found.append(
+                [
+                    *((Kind.NOUN, *one) for one in _noun_phrases(parsed)),
+                    *((Kind.VERB, *one) for one in _verb_phrases(parsed)),
+                ]
+            )
+        return found
 
 
 @dataclass(frozen=True, order=True, repr=False)
@@ -68,7 +98,7 @@ class _Chunk:
     end: int
 
 
-def find_phrases(text: str, parser: ShallowParser, tokens: Tokens | None = None) -> Iterator[Phrase]:
+def find_phrases(text: str, parser: PhraseParser, tokens: Tokens | None = None) -> Iterator[Phrase]:
     """Every noun and verb phrase of 2 to 4 words.
 
     Args:
@@ -77,19 +107,15 @@ def find_phrases(text: str, parser: ShallowParser, tokens: Tokens | None = None)
         tokens: of the text, where somebody has them.
     """
     tokens = tokenise(text) if tokens is None else tokens
-    for first, end in tokens.sentences():
-        words = tokens.words[first:end]
+    places = [(first, end) for first, end in tokens.sentences() if end > first]
+    sentences = [tokens.words[first:end] for first, end in places]
+    for (first, _), words, ranges in zip(places, sentences, parser.phrases(sentences), strict=True):
         folded = [word.lower() for word in words]
-        parsed = parser.parse(folded)
         usable = _usable(words, folded)
-        ranges = [
-            *((Kind.NOUN, *one) for one in _noun_phrases(parsed)),
-            *((Kind.VERB, *one) for one in _verb_phrases(parsed)),
-        ]
         for kind, start, stop in dict.fromkeys(ranges):
             if LEAST_WORDS <= stop - start <= MOST_WORDS and all(usable[start:stop]):
-                places = tokens.spans[first + start : first + stop]
-                yield Phrase(kind, " ".join(folded[start:stop]), int(places[0, 0]), int(places[-1, 1]))
+                spans = tokens.spans[first + start : first + stop]
+                yield Phrase(kind, " ".join(folded[start:stop]), int(spans[0, 0]), int(spans[-1, 1]))
 
 
 def _usable(words: Sequence[str], folded: Sequence[str]) -> list[bool]:

@@ -136,9 +136,13 @@ def _numbers(language: str) -> Iterator[tuple[str, int]]:
         yield folded(in_words(number, language)), number
     for word in _ALSO_ONE[language]:
         yield word, 1
-    if language == "Spanish":
-        # Ahead of a noun.
-        yield from ((folded(in_words(tens + 1, language)).removesuffix("o"), tens + 1) for tens in range(20, 100, 10))
+    for number in range(21, 100, 10):
+        # Ahead of a noun: "veintiún", "veintiuna", "vingt et une".
+        word = folded(in_words(number, language))
+        if language == "Spanish":
+            yield from ((word.removesuffix("o") + end, number) for end in ("", "a"))
+        elif language == "French" and word.endswith("un"):
+            yield word + "e", number
 
 
 def _relative(stated: str) -> Iterator[tuple[str, tuple[int, str]]]:

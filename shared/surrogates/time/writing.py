@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -138,8 +139,11 @@ def _in_words(moment: Moment, language: Language) -> str:
     """A number ahead of its unit: "un mes", "veintiuna semanas"."""
     words = in_words(moment.value, language.name)
     if language.name == "Spanish" and words.endswith("uno"):
-        return words.removesuffix("o") + ("a" if moment.unit == "week" else "")
-    return words + "e" if language.name == "French" and words == "un" and moment.unit == "week" else words
+        if moment.unit == "week":
+            return words.removesuffix("o") + "a"
+        return re.sub("iun$", "iún", words.removesuffix("o"))
+    feminine = language.name == "French" and moment.unit == "week" and words.endswith("un")
+    return words + "e" if feminine else words
 
 
 def _unit(sample: str, moment: Moment, language: Language) -> str:

@@ -63,7 +63,7 @@ def evaluate(
     from site_client.evaluating.acceptance import Asked, accept
     from site_client.evaluating.lines import report_lines
     from site_client.evaluating.page import write_page
-    from site_client.fragments.patients import read_patients
+    from site_client.patients import read_patients
 
     opened = workspace.open_workspace(root)
     scheme = load_scheme_file(opened.pipeline_release().folder)

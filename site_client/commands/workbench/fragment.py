@@ -11,10 +11,12 @@ from command_line.commands import Computation, examples, json_option, report
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from site_client.commands.keys import warn_of_expiry
-from site_client.commands.options import LEAST_NOTES, existing_file, existing_path, folder_option
+from site_client.commands.options import LEAST_NOTES, existing_file, existing_folder, existing_path, folder_option
 
 if TYPE_CHECKING:
     from site_client.fragments.fragment import Made
+
+TEXTBLOB, STANZA = "textblob", "stanza"
 
 
 @click.command(
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     epilog=examples(
         "site-client fragment notes/ --out phrases.fragments",
         "site-client fragment notes.jsonl --patients whose.csv --leave-out ours.txt --out phrases.fragments",
+        "site-client fragment notes/ --parser stanza --stanza-model stanza_resources/ --out phrases.fragments",
     ),
 )
 @click.argument("notes", type=existing_path)
@@ -44,6 +47,18 @@ if TYPE_CHECKING:
     help="A CSV table with the columns note and patient: notes of one patient count once.",
 )
 @click.option("--leave-out", type=existing_file, help="Phrases and words that stay here, one a line.")
+@click.option(
+    "--parser",
+    type=click.Choice([TEXTBLOB, STANZA]),
+    default=TEXTBLOB,
+    show_default=True,
+    help="What finds phrases; stanza is slower, and needs the extra [stanza] and a model of yours.",
+)
+@click.option(
+    "--stanza-model",
+    type=existing_folder,
+    help="The folder of an English model of Stanza with a constituency parser; nothing is fetched.",
+)
 @folder_option
 @json_option
 @notes_options
@@ -53,15 +68,21 @@ def fragment(
     least_notes: int,
     patients: Path | None,
     leave_out: Path | None,
+    parser: str,
+    stanza_model: Path | None,
     root: Path,
     as_json: bool,
     **reading: Any,
 ) -> None:
     """Cut notes into short phrases that many of them have, shuffled. A draft of text, which the usual policy forbids."""
+    if (parser == STANZA) != (stanza_model is not None):
+        raise click.UsageError(
+            f"expected --parser {STANZA} and --stanza-model together, got one of them; give both or neither"
+        )
     from command_line.notes import Notes
     from site_client import workspace
     from site_client.fragments.fragment import Choice, make_fragments, read_left_out
-    from site_client.fragments.patients import read_patients
+    from site_client.patients import read_patients
 
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
@@ -69,6 +90,7 @@ def fragment(
         least_notes,
         None if patients is None else read_patients(patients),
         () if leave_out is None else read_left_out(leave_out),
+        stanza_model,
     )
     read = Notes(notes, NotesOptions.of(reading))
     with progress_bar(quiet=as_json) as bar:

@@ -93,7 +93,8 @@ class Choices:
     """
 
     def __init__(self, options: HidingOptions, name: str) -> None:
-        from site_client.deid.choices.config import DeidConfig, read_config, read_patients
+        from site_client.deid.choices.config import DeidConfig, read_config
+        from site_client.patients import read_patients
 
         self._options = options
         mode = MODES[name]

@@ -31,7 +31,6 @@ HOSPITAL = ["St Anne"]
 
 from __future__ import annotations
 
-import csv
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -91,29 +90,6 @@ def read_config(path: Path) -> DeidConfig:
     for one in (table, dates, places, names, *categories.values()):
         one.finish()
     return DeidConfig(settings, modes, lists)
-
-
-def read_patients(path: Path) -> dict[str, str]:
-    """The patient of each note: CSV with the columns `note`, its id, and `patient`.
-
-    Raises:
-        ConfigurationError: a column is missing, a row is not filled, or a note stands there twice.
-        StorageError: the file can't be read.
-    """
-    rows = csv.DictReader(read_text(path).splitlines())
-    if not {"note", "patient"} <= set(rows.fieldnames or ()):
-        raise ConfigurationError(
-            f"{path.name}: expected the columns note and patient, got {', '.join(rows.fieldnames or ()) or 'none'}"
-        )
-    patients: dict[str, str] = {}
-    for number, row in enumerate(rows, start=2):
-        note, patient = ((row[name] or "").strip() for name in ("note", "patient"))
-        if not note or not patient or note in patients:
-            raise ConfigurationError(
-                f"{path.name}, line {number}: expected a note that stands here once, and its patient; correct the row"
-            )
-        patients[note] = patient
-    return patients
 
 
 class _Table:

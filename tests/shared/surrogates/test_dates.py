@@ -82,6 +82,9 @@ ROWS = [
     ("Spanish", "miercoles 26 de febrero de 2020", "sabado 7 de marzo de 2020"),
     ("Spanish", "hace 3 semanas", "hace 13 semanas"),
     ("Spanish", "hace un mes", "hace once meses"),
+    ("Spanish", "hace veintiuna semanas", "hace treinta y una semanas"),
+    ("Spanish", "hace treinta y un meses", "hace cuarenta y un meses"),
+    ("Spanish", "hace once días", "hace veintiún días"),
     ("Spanish", "ayer", "hace 11 días"),
     ("French", "1er mars 2020", "11 mars 2020"),
     ("Spanish", "1º de mayo", "11 de mayo"),
@@ -90,6 +93,7 @@ ROWS = [
     ("French", "le 3 decembre", "le 13 decembre"),
     ("French", "il y a 3 semaines", "il y a 13 semaines"),
     ("French", "il y a un an", "il y a onze ans"),
+    ("French", "il y a vingt et une semaines", "il y a trente et une semaines"),
 ]
 AGES = [
     ("English", "40", "50"),

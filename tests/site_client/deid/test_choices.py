@@ -10,7 +10,7 @@ import pytest
 from shared.document import Annotation, Document
 from shared.errors import ConfigurationError
 from site_client.deid.by_category import ByCategory
-from site_client.deid.choices.config import DeidConfig, read_config, read_patients
+from site_client.deid.choices.config import DeidConfig, read_config
 from site_client.deid.choices.lists import HospitalLists
 from site_client.deid.deidentify import Tally, deidentify
 from site_client.deid.hashed import Hash
@@ -180,18 +180,3 @@ def test_lists_hold_for_labels_of_the_notes_too() -> None:
     assert done.text == "Anna in [CITY]"
     (shown,) = deidentify(Finds(()), [note], MODES["tag"], Tally(), lists)
     assert shown.annotations == ()
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "note\nn1\n", "note,patient\nn1,\n", "note,patient\nn1,p\nn1,q\n", "note,patient\n,p\n", "note,patient\nn1\n"],
-)
-def test_a_table_that_names_no_patients_is_refused(text: str, tmp_path: Path) -> None:
-    (tmp_path / "p.csv").write_text(text)
-    with pytest.raises(ConfigurationError, match="expected"):
-        read_patients(tmp_path / "p.csv")
-
-
-def test_patients_are_read(tmp_path: Path) -> None:
-    (tmp_path / "p.csv").write_text("ward,note,patient\n3,n1, p \n3,n2,p\n")
-    assert read_patients(tmp_path / "p.csv") == {"n1": "p", "n2": "p"}

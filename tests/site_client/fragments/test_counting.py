@@ -6,25 +6,21 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.anonymity.shipped_lists import shipped_lists
 from shared.document import Annotation, Document
-from shared.errors import ConfigurationError
 from site_client.fragments.counting import Copies, Owned, PhraseCounts, touches
 from site_client.fragments.joining import join_phrases, texts_of
-from site_client.fragments.patients import read_patients
-from site_client.fragments.phrases import Kind, Phrase
+from site_client.fragments.phrases import Kind, Phrase, ShallowParser
 from site_client.fragments.words import may_stand
 
 LEAST = 3
 
 
-class Nouns:
+class Nouns(ShallowParser):
     """Takes every sentence for one noun chunk."""
 
     name = "nouns"
@@ -96,7 +92,7 @@ def test_what_touches_phi_in_one_note_leaves_from_none() -> None:
     assert texts(counted(documents)) == {"may flower"}
 
 
-class Never:
+class Never(ShallowParser):
     """Finds no phrase in a note that has a word of its."""
 
     name = "never"
@@ -186,20 +182,3 @@ def test_what_one_owner_has_alone_is_no_line() -> None:
 def test_nothing_of_a_note_is_in_a_repr() -> None:
     assert "chest" not in repr(counted(notes(*["chest pain"] * 5)).kept())
     assert "chest" not in repr(Phrase(Kind.NOUN, "chest pain", 0, 10))
-
-
-def test_a_table_of_patients(tmp_path: Path) -> None:
-    path = tmp_path / "whose.csv"
-    path.write_text('note,ward,patient\na,1,P1\n"b,c",2,P2\na,3,P1\n')
-    assert read_patients(path) == {"a": "P1", "b,c": "P2"}
-
-
-@pytest.mark.parametrize(
-    "text", ["", "note\na\n", "note,patient\na,\n", "note,patient\na,P1\na,P2\n", 'note,patient\n"a,P1\n']
-)
-def test_a_table_that_is_none(text: str, tmp_path: Path) -> None:
-    path = tmp_path / "whose.csv"
-    path.write_text(text)
-    with pytest.raises(ConfigurationError) as refusal:
-        read_patients(path)
-    assert "P1" not in str(refusal.value)

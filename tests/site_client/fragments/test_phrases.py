@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from protocols.share.fragments import PHRASE
 from site_client.fragments.parser import load_parser
-from site_client.fragments.phrases import Kind, find_phrases
+from site_client.fragments.phrases import Kind, ShallowParser, find_phrases
 
 NP, VP = Kind.NOUN, Kind.VERB
 
 
-class Written:
+class Written(ShallowParser):
     """A parser that knows one sentence, "word/tag/chunk word/tag/chunk ..."."""
 
     name = "written by hand"

@@ -1,4 +1,4 @@
-"""Whose note is whose: a table of the hospital, with the columns `note` and `patient`, by which notes of one patient count once."""
+"""Whose note is whose: a table of the hospital, with the columns `note` and `patient`, by which notes of one patient count once, or get one surrogate."""
 
 from __future__ import annotations
 

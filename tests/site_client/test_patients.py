@@ -1,0 +1,37 @@
+"""The table that says whose note is whose: one reader for all commands that take `--patients`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shared.errors import ConfigurationError
+from site_client.patients import read_patients
+
+
+def test_a_table_of_patients(tmp_path: Path) -> None:
+    path = tmp_path / "whose.csv"
+    path.write_text('note,ward,patient\na,1,P1\n"b,c",2, P2 \na,3,P1\n')
+    assert read_patients(path) == {"a": "P1", "b,c": "P2"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "note\nP1\n",
+        "note,patient\nP1,\n",
+        "note,patient\n,P1\n",
+        "note,patient\na,P1\na,P2\n",
+        'note,patient\n"a,P1\n',
+        # A table without a first line: what stands there are patients.
+        "a,P1\nb,P2\n",
+    ],
+)
+def test_a_table_that_is_none_is_refused_and_no_patient_is_named(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "whose.csv"
+    path.write_text(text)
+    with pytest.raises(ConfigurationError, match="expected a CSV table") as refusal:
+        read_patients(path)
+    assert "P1" not in str(refusal.value)
