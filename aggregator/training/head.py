@@ -36,7 +36,7 @@ from foundation.reading import file_sha256
 from shared.constructions.augmented import AugmentedReading
 from shared.constructions.construction import Construction
 from shared.constructions.registry import load_construction
-from shared.labels import UNKNOWN_TAG
+from shared.labels import UNKNOWN_TAG, LabelScheme
 from shared.pipeline.last_word import LastWordSettings
 from shared.pipeline.operating_points import OperatingPoints
 from shared.progress import Phases, Progress, Watch, unwatched
@@ -175,12 +175,14 @@ class Way:
         defence: trains it, and every head that it is measured by.
         inputs: what decides the result besides, in JSON's types.
         told: what the record says of it once it is trained.
+        influence: what each site did, where that was found out in another way; None for the usual one.
     """
 
     command: str
     defence: Defence
     inputs: Mapping[str, object]
     told: Callable[[], Mapping[str, Any]]
+    influence: Callable[[PoolMaterial, Tagger, LabelScheme], Influence] | None = None
 
 
 def train(
@@ -252,7 +254,8 @@ def train(
             points = measure_points(material, defence, construction, settings, phases.begin)
             trained = replace(trained, points=points)
         if options.hold_out:
-            trained = _measure(workspace, material, defence, defended, trained, options, phases)
+            measured = None if way is None or way.influence is None else way.influence
+            trained = _measure(workspace, material, defence, defended, trained, options, phases, measured)
         with new_folder(workspace.head) as folder:
             save_head(defended.head, folder)
             if settings is not None:
@@ -310,6 +313,7 @@ def _measure(
     trained: HeadTraining,
     options: HeadOptions,
     phases: Phases,
+    measured: Callable[[PoolMaterial, Tagger, LabelScheme], Influence] | None = None,
 ) -> HeadTraining:
     """The head's scores on what was held out, and what it is compared with."""
     head, config = defended.head, material.config
@@ -317,7 +321,9 @@ def _measure(
     alone = _alone(material, replace(config, least_steps=budget), phases)
     scores = _scores(head, alone, material, phases.begin(SCORES))
     mode, influence = options.influence, None
-    if mode is not InfluenceMode.NONE:
+    if measured is not None:
+        influence = measured(material, head, workspace.scheme)
+    elif mode is not InfluenceMode.NONE:
         influence = measure_influence(material, defence, workspace.scheme, mode, head, phases.begin)
     if last_pipeline(workspace) is not None:
         phases.begin(LAST)
