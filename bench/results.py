@@ -87,13 +87,14 @@ class Entry:
         return None if self.target is None else _HOLDS[self.direction](self.value, self.target)
 
 
-def record(topic: str, entries: Sequence[Entry], folder: Path = RESULTS) -> None:
+def record(topic: str, entries: Sequence[Entry], folder: Path = RESULTS, *, whole: bool = False) -> None:
     """Put entries into a topic, in the place of those of the same measure, and render it.
 
     Args:
         topic: one of TOPICS.
         entries: each without a commit gets the one that is checked out, with "+dirty" where tracked files differ from it.
         folder: where the results lie.
+        whole: whether these are all that their commands measure, so that what the same commands measured before goes.
 
     Raises:
         ConfigurationError: no such topic, one measure twice, or a file that is not in the form of the results.
@@ -103,6 +104,9 @@ def record(topic: str, entries: Sequence[Entry], folder: Path = RESULTS) -> None
         raise ConfigurationError(f"{topic}: expected a topic among {', '.join(TOPICS)}, and each measure once")
     path = folder / f"{topic}.json"
     kept = {entry.measure: entry for entry in read(topic, folder)} if path.exists() else {}
+    if whole:
+        commands = {entry.command for entry in entries}
+        kept = {measure: entry for measure, entry in kept.items() if entry.command not in commands}
     state = commit()
     kept |= {entry.measure: replace(entry, commit=entry.commit or state) for entry in entries}
     folder.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ from bench.results import record
 
 def patterns() -> None:
     """Every kind of pattern by itself, on held-out notes."""
-    record("generalise", recognisers.measure())
+    record("generalise", recognisers.measure(), whole=True)
 
 
 def certainties() -> None:
@@ -25,17 +25,17 @@ def certainties() -> None:
 
 def rotations_full() -> None:
     """What follows the tagger, step by step, at unseen hospitals; three seeds."""
-    record("generalise", rotations.measure(rotations.FULL))
+    record("generalise", rotations.measure(rotations.FULL), whole=True)
 
 
 def rotations_quick() -> None:
     """The same with one seed and short trainings."""
-    record("generalise", rotations.measure(rotations.QUICK))
+    record("generalise", rotations.measure(rotations.QUICK), whole=True)
 
 
 def phicon_full() -> None:
     """Augmentation at unseen hospitals, by part of the notes, by number of copies and by method; three seeds."""
-    record("generalise", phicon.measure(phicon.FULL))
+    record("generalise", phicon.measure(phicon.FULL), whole=True)
 
 
 def phicon_quick() -> None:

@@ -8,7 +8,7 @@ DeidError (1)
 │   └── ProtocolError (9)   see protocols/errors.py: 9 to 16
 ├── what `shared` raises    see shared/errors.py: 2 to 7
 ├── AggregatorError (20)    see aggregator/errors.py: 20 to 24
-└── SiteError (30)          see site_client/errors.py: 30 to 35
+└── SiteError (30)          see site_client/errors.py: 30 to 38
 
 A message says what was expected, what came instead and what to do, on one line. It never quotes the text of a note.
 

@@ -5,8 +5,10 @@ DeidError (foundation)
     ├── ApprovalError       nobody has approved that this share leaves
     ├── ForkError           the provider shows other releases than it has shown before, or shows others elsewhere
     ├── LedgerError         the log of what left was changed
+    ├── LocalRequestError   what a page or a program of this machine asked for can't be done; it is told over HTTP
     ├── PolicyError         a release or a share does not keep the hospital's own policy
     ├── RejectedError       the provider's receipt says that it does not take the share
+    ├── ReviewError         the folder of a review is damaged, or does not belong to these notes
     ├── TransportError      the exchange with the provider's server failed
     │   ├── RefusedError    it understood, and said no
     │   └── UnreachableError  it did not answer, or is not the one that it should be
@@ -48,6 +50,19 @@ class ForkError(SiteError):
     exit_code = 36
 
 
+class LocalRequestError(SiteError):
+    """What a page or a program of this machine asked for can't be done.
+
+    Args:
+        message: one line, without text of a note.
+        status: of the answer over HTTP.
+    """
+
+    def __init__(self, message: str, *, status: int = 400) -> None:
+        super().__init__(message)
+        self.status = status
+
+
 class PolicyError(SiteError):
     """A release or a share does not keep the hospital's own policy, or the policy was changed by other hands."""
 
@@ -58,6 +73,12 @@ class RejectedError(SiteError):
     """The provider's receipt says that it does not take the share."""
 
     exit_code = 34
+
+
+class ReviewError(SiteError):
+    """The folder of a review is damaged, or does not belong to these notes."""
+
+    exit_code = 38
 
 
 class TransportError(SiteError):

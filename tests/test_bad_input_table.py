@@ -77,6 +77,18 @@ ROWS: list[tuple[str, int, str]] = [
     ("site-client withdraw {south}.parquet --to-folder stick --workspace {north}", 12, "a share of this workspace"),
     ("site-client receipts {folder} --workspace {north}", 30, "found none"),
     ("site-client receipts {text} --workspace {north}", 2, "is a file"),
+    # Reviews, and the service for other programs.
+    ("site-client review --workspace {north}", 2, "expected notes"),
+    ("site-client review {text} --everything --workspace {north}", 2, "--export"),
+    ("site-client review --compare {folder} {folder}", 38, "found none"),
+    ("site-client review --compare {folder}", 2, "requires 2 arguments"),
+    ("site-client review --project {folder} --export a.jsonl", 38, "found none"),
+    ("site-client review {text} --workspace {folder}", 30, "site-client init"),
+    ("site-client review missing --workspace {north}", 2, "does not exist"),
+    ("site-client review {text} --port 99999 --workspace {north}", 2, "--port"),
+    ("site-client serve-local --workspace {folder}", 30, "site-client init"),
+    ("site-client serve-local --workspace {north}", 30, "pull a pipeline release"),
+    ("site-client serve-local --token-file {text} --workspace {fourth}", 8, "only its owner can read"),
     # Ledger, log, keys.
     ("site-client ledger verify --known zzz --workspace {north}", 2, "3 characters; it is mistyped"),
     (f"site-client ledger verify --known {'z' * 64} --workspace {{north}}", 2, "some of which are in none"),

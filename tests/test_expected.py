@@ -1,4 +1,4 @@
-"""A test that lacks PostgreSQL is skipped on a laptop and fails in CI."""
+"""A test that lacks PostgreSQL, or a browser, is skipped on a laptop and fails in CI."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_what_is_expected_fails(expect: Callable[[str], None]) -> None:
 @pytest.mark.parametrize("names", ["postgres", "postgresql,mysql", "PostgreSQL"])
 def test_a_name_that_expects_nothing_is_not_passed_over(names: str, expect: Callable[[str], None]) -> None:
     expect(names)
-    with pytest.raises(pytest.fail.Exception, match="expected names among postgresql"):
+    with pytest.raises(pytest.fail.Exception, match="expected names among chromium, postgresql"):
         do_without("postgresql", "not installed")
 
 
@@ -53,4 +53,5 @@ def test_a_database_that_is_not_there(
 def test_ci_expects_it() -> None:
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert "export DEID_COMMONS_EXPECT=postgresql\n" in script
-    assert script.index("DEID_COMMONS_EXPECT") < script.index("\nmake ")
+    assert "command -v chromium > /dev/null && DEID_COMMONS_EXPECT=chromium,postgresql\n" in script
+    assert script.rindex("DEID_COMMONS_EXPECT") < script.index("\nmake ")

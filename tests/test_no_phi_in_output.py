@@ -164,7 +164,7 @@ def fault(*arguments: object, **options: object) -> None:
 FAULTS: dict[str, tuple[object, str, Callable[..., object]]] = {
     "tokens": (shared.sentences.tokenised, "tokenise", fault),
     "casing": (shared.constructions.decoding, "casing_classes", fault),
-    "representation": (shared.constructions.decoding.Decoding, "_project", fault),
+    "representation": (shared.constructions.decoding.Decoding, "_views", fault),
     "decoding": (shared.pipeline.pipeline, "decode_tags", fault),
     "encoding": (site_client.sharing.encode, "block_of", fault),
 }

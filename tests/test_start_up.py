@@ -144,6 +144,8 @@ HEAVY = {
     "site-client fragment",
     "site-client inspect",
     "site-client pull",
+    "site-client review",
+    "site-client serve-local",
 }
 
 RUN = """

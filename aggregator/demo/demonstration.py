@@ -37,6 +37,7 @@ from shared.errors import ConfigurationError
 from shared.evaluation import binary_token_scores, evaluate_hospital, match_corpora, strict_entity
 from shared.generate import generate_notes, public_site
 from shared.pipeline.last_word import load_settings
+from shared.pipeline.operating_points import load_points
 from shared.pipeline.pipeline import RawEncoder
 from shared.pipeline.raw_model import train_raw_model
 from shared.privacy.statistics.cluster_bootstrap import cluster_interval
@@ -325,11 +326,13 @@ def _raw_score(label: str, folder: Path, sites: list[str], fourth: str, scale: S
     torch.set_num_threads(1)
     began = time.process_time()
     made = load_construction(folder / "provider" / "representer")
-    # The same inputs as the head of the release has, and what follows the tagger there, so that what differs is what it has learned from.
+    # The same inputs as the head of the release has, its threshold, and what follows the tagger there: what differs is what it learned from.
     encoder = made if made.shows_codes else _raw_encoder(folder, made)
     notes = [document for site in sites for document in read_corpus(_notes(folder, site))]
     model = train_raw_model(notes, encoder, TaggingConfig(epochs=_EPOCHS, least_steps=_LEAST_STEPS, seed=scale.seed))
-    compared = replace(model, stated=load_settings(folder / "provider" / "head"))
+    head = folder / "provider" / "head"
+    points = load_points(head)
+    compared = replace(model, stated=load_settings(head), point=None if points is None else points.default)
     gold = list(read_corpus(_notes(folder, fourth)))
     return _score(label, gold, compared.annotate(gold)), time.process_time() - began
 

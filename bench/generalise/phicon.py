@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from bench import corpora
+from bench.generalise.figures import f1, precision, recall, share
 from bench.generalise.pool import SharedCodesSource, pooled_codes
 from bench.outcomes import load_or_measure
 from bench.privacy.worth.sides import Sides, recipe
@@ -190,33 +191,13 @@ def _counts(pipeline: Pipeline, notes: Sequence[Document]) -> dict[str, object]:
     }
 
 
-def _f1(counts: Any) -> float:
-    true, false, missed = np.sum(counts, axis=0)
-    return float(2 * true / max(2 * true + false + missed, 1))
-
-
-def _precision(counts: Any) -> float:
-    true, false, _ = np.sum(counts, axis=0)
-    return float(true / max(true + false, 1))
-
-
-def _recall(counts: Any) -> float:
-    true, _, missed = np.sum(counts, axis=0)
-    return float(true / max(true + missed, 1))
-
-
-def _share(counts: Any) -> float:
-    hits, total = np.sum(counts, axis=0)
-    return float(hits / max(total, 1))
-
-
 # The paper's measure first.
 _MEASURES = (
-    ("token-binary F1", "tokens", _f1, "F1"),
-    ("token precision", "tokens", _precision, "precision"),
-    ("token recall", "tokens", _recall, "recall"),
-    ("strict F1", "entities", _f1, "F1"),
-    ("entities hidden whole", "hidden", _share, "of entities"),
+    ("token-binary F1", "tokens", f1, "F1"),
+    ("token precision", "tokens", precision, "precision"),
+    ("token recall", "tokens", recall, "recall"),
+    ("strict F1", "entities", f1, "F1"),
+    ("entities hidden whole", "hidden", share, "of entities"),
 )
 
 

@@ -1,33 +1,45 @@
-"""What each step behind the tagger adds at a hospital that nobody has seen: leave-one-hospital-out on `en_sites`.
+"""What each step adds at a hospital that nobody has seen, and whether it gets what the release promised: leave-one-hospital-out on `en_sites`.
 
-Each hospital in turn is the provider, the next three share, the last is unseen. One head for each rotation and seed; all choices of
-steps are scored on what it found in the test notes of the unseen hospital. What taggers found is kept, so that steps can be measured again without them.
+Each hospital in turn is the provider, the next three share, the last is unseen. A run is one training of one rotation with one seed: what its
+pipeline finds in the test notes of the unseen hospital is kept, so that steps behind the tagger are scored again without training again.
 """
 
 from __future__ import annotations
 
 import re
-import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aggregator.training.augmenting import AugmentOptions
+from aggregator.training.head import HeadOptions
+from aggregator.training.representer import RepresenterOptions
 from bench import corpora
+from bench.generalise.rotation_entries import Scored, entries_of
 from bench.outcomes import load_or_measure
 from bench.privacy.worth.sides import STEPS as HEAD_STEPS
+from bench.privacy.worth.sides import Sides, recipe
 from bench.privacy.worth.sites import sides_of, unseen_by
 from bench.results import Entry
+from bench.results_loop import private_pipeline
+from shared.augment.augmentation import Augmentation, AugmentedSource
+from shared.augment.recasing import Recasing
 from shared.document import Annotation, Document
 from shared.evaluation import binary_token_scores, match_corpora, strict_entity
 from shared.evaluation.hospital import evaluate_hospital
 from shared.labels import load_scheme
 from shared.pipeline.last_word import STEPS, LastWord, LastWordSettings
+from shared.pipeline.pipeline import Pipeline
+from shared.sentences.tokenised import tokenised_corpus
+from shared.taggers.registry import default_config
+from shared.training.tagging import train_tagger
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "tagger alone": (),
+    "eponyms": ("eponyms",),
     "patterns": ("patterns",),
     "whole entities": ("whole",),
     "further mentions": ("mentions",),
@@ -35,7 +47,10 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "patterns and further mentions": ("patterns", "mentions"),
     "the last word": STEPS,
 }
-_RESAMPLES = 1000
+RELEASE, RAW = "release", "raw notes"
+TRAININGS = (RELEASE, RAW, "without shapes", "without recasing", "without either")
+"""The release as it is by default; raw notes pooled by the same recipe; shares without what a head sees besides, or learns from."""
+ASKED = (0.9, 0.95, 0.98, 0.99)
 
 
 @dataclass(frozen=True)
@@ -45,63 +60,111 @@ class Effort:
     Args:
         part: of the command.
         seeds: of each rotation.
-        steps: of each head.
+        steps: of each head, as whole passes over what it learns from.
+        trainings: of TRAININGS.
     """
 
     part: str
     seeds: tuple[int, ...]
     steps: int
+    trainings: tuple[str, ...] = TRAININGS
 
 
 FULL = Effort("rotations", (1, 2, 3), HEAD_STEPS)
-QUICK = Effort("rotations-quick", (1,), HEAD_STEPS // 10)
+QUICK = Effort("rotations-quick", (1,), HEAD_STEPS // 2, (RELEASE, RAW))
 
 
 def measure(effort: Effort) -> list[Entry]:
     """Train what is not there yet; the entries of all."""
-    runs, commits = [], set()
+    scored = []
     for seed in effort.seeds:
         for provider in corpora.SITES:
-            name = f"generalise-tagger-{provider}-{effort.steps}-{seed}"
-            kept = load_or_measure(name, lambda provider=provider, seed=seed: _train(provider, seed, effort.steps))  # type: ignore[misc]
-            commits.add(kept["commit"])
-            runs.append(_scored(corpora.en_site(unseen_by(provider), "test"), kept))
-    trained = f"mean of {len(corpora.SITES)} rotations, heads of {effort.steps} steps of {', '.join(sorted(commits))}; interval over documents"
-    return [entry for choice in CHOICES for entry in _entries(choice, [run[choice] for run in runs], effort, trained)]
+            notes = corpora.en_site(unseen_by(provider), "test")
+            for training in effort.trainings:
+                name = f"generalise-{training.replace(' ', '-')}-{provider}-{effort.steps}-{seed}"
+                kept = load_or_measure(
+                    name,
+                    lambda provider=provider, training=training, seed=seed, notes=notes: _train(  # type: ignore[misc]
+                        provider, training, seed, effort.steps, notes
+                    ),
+                )
+                scored.append(Scored(training, provider, seed, kept["commit"], kept["points"], _scores(notes, kept)))
+    return entries_of(scored, f"python -m bench.results_generalise {effort.part}", effort.steps)
 
 
-def _train(provider: str, seed: int, steps: int) -> dict[str, object]:
-    """What a tagger finds in the test notes of the unseen hospital, and which of their words its release calls public."""
-    pipeline = sides_of(provider).train("share", seed, steps)
-    notes = corpora.en_site(unseen_by(provider), "test")
-    found = {
+def _train(provider: str, training: str, seed: int, steps: int, notes: Sequence[Document]) -> dict[str, object]:
+    """What a pipeline finds in the test notes of the unseen hospital, and which of their words its release calls public."""
+    sides = sides_of(provider)
+    pipeline = _raw(sides, seed, steps) if training == RAW else _shared(sides, training, seed, steps)
+    asked = {} if pipeline.points is None else {str(one.target): one for one in pipeline.points.points}
+    bare = [Document(note.identifier, note.text) for note in notes]
+    words = sorted({word for note in notes for word in re.findall(r"\w+", note.text.lower())})
+    public = [word for word, known in zip(words, pipeline.encoder.are_public(words), strict=True) if known]
+    return {
+        "found": _found(replace(pipeline, stated=None, point=None), bare),
+        "at": {target: _found(replace(pipeline, point=point), bare) for target, point in asked.items()},
+        "points": None if pipeline.points is None else asdict(pipeline.points),
+        "public": public,
+    }
+
+
+def _found(pipeline: Pipeline, notes: Sequence[Document]) -> dict[str, list[list[object]]]:
+    return {
         one.identifier: [[span.start, span.end, span.category] for span in one.annotations]
         for one in pipeline.annotate(notes)
     }
-    words = sorted({word for note in notes for word in re.findall(r"\w+", note.text.lower())})
-    public = [word for word, known in zip(words, pipeline.encoder.are_public(words), strict=True) if known]
-    return {"found": found, "public": public}
 
 
-def _scored(notes: Sequence[Document], kept: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """For each choice the counts of every document: tokens and entities as true, false and missed, entities hidden of all."""
+def _shared(sides: Sides, training: str, seed: int, steps: int) -> Pipeline:
+    """The whole way of shares, to a release."""
+    sentences = tokenised_corpus([*sides.provider, *sides.pooled], load_scheme(sides.scheme)).sentences
+    made, recased = sides.construction, training not in ("without recasing", "without either")
+    views = default_config(made.dims[-1], len(made.scheme.tags))
+    options = HeadOptions(
+        hold_out=False,
+        operating_points=training == RELEASE,
+        augment=AugmentOptions(None if recased else ()),
+        shape=views if training in ("without shapes", "without either") else None,
+    )
+    shared = {name: list(notes) for name, notes in sides.hospitals.items()}
+    config = recipe(sentences, seed, steps)
+    return private_pipeline(sides.material(), shared, sides.scheme, RepresenterOptions(), config, options)
+
+
+def _raw(sides: Sides, seed: int, steps: int) -> Pipeline:
+    """Raw notes pooled: the same inputs, copies and steps."""
+    made = sides.construction
+    chunk = tokenised_corpus([*sides.provider, *sides.pooled], made.scheme)
+    source = AugmentedSource([chunk], made.noise_free, Augmentation((Recasing(),)))
+    return Pipeline(made, train_tagger(source, len(made.scheme.tags), recipe(chunk.sentences, seed, steps)))
+
+
+def _scores(notes: Sequence[Document], kept: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """For each choice of steps behind the tagger, and for each operating point, the counts of every document."""
     public = frozenset(kept["public"])
 
     def are_public(words: Sequence[str]) -> NDArray[np.bool_]:
         return np.array([word.lower() in public for word in words], dtype=np.bool_)
 
-    found = [
-        Document(note.identifier, note.text, tuple(Annotation(*span) for span in kept["found"][note.identifier]))
-        for note in notes
-    ]
+    found = _documents(notes, kept["found"])
     counts = {}
     for choice, steps in CHOICES.items():
         last = LastWord(load_scheme("i2b2_2014"), LastWordSettings("English", steps), are_public)
         counts[choice] = _counts(notes, [last.complete(one) for one in found])
+    for target, at in kept["at"].items():
+        counts[target] = _counts(notes, _documents(notes, at))
     return counts
 
 
+def _documents(notes: Sequence[Document], found: Mapping[str, Any]) -> list[Document]:
+    return [
+        Document(note.identifier, note.text, tuple(Annotation(*span) for span in found[note.identifier]))
+        for note in notes
+    ]
+
+
 def _counts(notes: Sequence[Document], found: Sequence[Document]) -> dict[str, Any]:
+    """Tokens and entities as true, false and missed, and entities hidden of all, document by document; entities hidden by category."""
     pairs = match_corpora(notes, found)
     hidden = [evaluate_hospital([pair]).recall.spans for pair in pairs]
     return {
@@ -110,66 +173,3 @@ def _counts(notes: Sequence[Document], found: Sequence[Document]) -> dict[str, A
         "hidden": np.array([[one.hits, one.total] for one in hidden]),
         "by_type": {name: [one.spans.hits, one.spans.total] for name, one in evaluate_hospital(pairs).per_type.items()},
     }
-
-
-def _precision(counts: Any) -> float:
-    true, false, _ = np.sum(counts, axis=0)
-    return float(true / max(true + false, 1))
-
-
-def _recall(counts: Any) -> float:
-    true, _, missed = np.sum(counts, axis=0)
-    return float(true / max(true + missed, 1))
-
-
-def _f1(counts: Any) -> float:
-    true, false, missed = np.sum(counts, axis=0)
-    return float(2 * true / max(2 * true + false + missed, 1))
-
-
-def _share(counts: Any) -> float:
-    hits, total = np.sum(counts, axis=0)
-    return float(hits / max(total, 1))
-
-
-_MEASURES = (
-    ("token precision", "tokens", _precision),
-    ("token recall", "tokens", _recall),
-    ("token-binary F1", "tokens", _f1),
-    ("strict F1", "entities", _f1),
-    ("entities hidden whole", "hidden", _share),
-)
-
-
-def _entries(choice: str, runs: Sequence[Mapping[str, Any]], effort: Effort, note: str) -> list[Entry]:
-    entries = []
-    types = sorted({name for run in runs for name in run["by_type"]})
-    by_type = {name: np.sum([run["by_type"].get(name, [0, 0]) for run in runs], axis=0) for name in types}
-    recalls = ", ".join(f"{name} {hits / total:.2f}" for name, (hits, total) in by_type.items())
-    for measure, key, figure in _MEASURES:
-        counts = [np.array(run[key], dtype=np.int64) for run in runs]
-        entries.append(
-            Entry(
-                f"unseen hospital, {measure}, {choice}, {effort.steps} steps",
-                round(statistics.fmean(figure(one) for one in counts), 4),
-                None,
-                "",
-                "of entities" if key == "hidden" else measure.rsplit(" ", 1)[1],
-                _interval(counts, figure),
-                len(effort.seeds),
-                "en_sites/test",
-                f"python -m bench.results_generalise {effort.part}",
-                f"{note}; by category: {recalls}" if key == "hidden" else note,
-            )
-        )
-    return entries
-
-
-def _interval(counts: Sequence[Any], figure: Any) -> tuple[float, float]:
-    chance = np.random.default_rng(0)
-    means = [
-        statistics.fmean(figure(one[chance.integers(len(one), size=len(one))]) for one in counts)
-        for _ in range(_RESAMPLES)
-    ]
-    low, high = np.quantile(means, [0.025, 0.975])
-    return round(float(low), 4), round(float(high), 4)

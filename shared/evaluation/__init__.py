@@ -9,7 +9,7 @@ from shared.evaluation.intervals import bootstrap_f1, clopper_pearson
 from shared.evaluation.meddocan import MeddocanScores, count_sentences, evaluate_meddocan
 from shared.evaluation.pairs import match_corpora
 from shared.evaluation.reading import OFFICIAL_READERS, as_it_stands, sentence_files, within_text
-from shared.evaluation.report import HEADLINES, Evaluation, as_json, as_table, evaluate_all
+from shared.evaluation.report import HEADLINES, Evaluation, as_json, as_table, blocks_as_table, evaluate_all
 from shared.evaluation.scores import Scores
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "as_json",
     "as_table",
     "binary_token_scores",
+    "blocks_as_table",
     "bootstrap_f1",
     "clopper_pearson",
     "count_sentences",

@@ -124,7 +124,7 @@ def evaluate_hospital(pairs: Iterable[Pair], *, spans: TokenSpans = token_spans)
     misses: list[Miss] = []
     documents = with_miss = leaked = needless = 0
     for gold, system in check_pairs(pairs):
-        hidden = _hidden(system)
+        hidden = hidden_characters(system)
         token_starts = spans(gold.text)[:, 0]
         before, clear = len(misses), np.zeros(len(gold.text), dtype=np.bool_)
         for span in hiding_spans(gold):
@@ -147,7 +147,8 @@ def evaluate_hospital(pairs: Iterable[Pair], *, spans: TokenSpans = token_spans)
     )
 
 
-def _hidden(document: AnnotatedText) -> NDArray[np.bool_]:
+def hidden_characters(document: AnnotatedText) -> NDArray[np.bool_]:
+    """Which code points lie under a span, bool `[characters]`."""
     hidden = np.zeros(len(document.text), dtype=np.bool_)
     for span in hiding_spans(document):
         hidden[span.start : span.end] = True
@@ -163,7 +164,7 @@ def _judge(
     clear: NDArray[np.bool_],
 ) -> Miss | None:
     """Add one gold span to the count of its category, and what leaks of it to `clear`, bool `[characters]`."""
-    positions = _positions_that_count(document, span)
+    positions = characters_that_count(document, span)
     leaked = positions[~hidden[positions]]
     clear[leaked] = True
     tokens = np.unique(np.searchsorted(token_starts, positions, side="right"))
@@ -178,7 +179,8 @@ def _judge(
     return Miss(document.identifier, span.start, span.end, span.category, len(leaked), in_part)
 
 
-def _positions_that_count(document: AnnotatedText, span: Annotation) -> NDArray[np.int64]:
+def characters_that_count(document: AnnotatedText, span: Annotation) -> NDArray[np.int64]:
+    """Which code points of a span must be hidden, int64, at least one."""
     covered = document.covered_text(span)
     chosen = [index for index, character in enumerate(covered) if character.isalnum()]
     chosen = chosen or [index for index, character in enumerate(covered) if not character.isspace()]
@@ -187,4 +189,4 @@ def _positions_that_count(document: AnnotatedText, span: Annotation) -> NDArray[
 
 
 def _needless(gold: AnnotatedText, hidden: NDArray[np.bool_]) -> int:
-    return sum(gold.text[position].isalnum() for position in np.flatnonzero(hidden & ~_hidden(gold)).tolist())
+    return sum(gold.text[position].isalnum() for position in np.flatnonzero(hidden & ~hidden_characters(gold)).tolist())

@@ -15,11 +15,12 @@ from shared.errors import EvaluationError
 _BLOCK = 4_000_000  # document weights held at a time in the bootstrap
 
 
-def clopper_pearson(hits: int, total: int, *, level: float = 0.95) -> tuple[float, float]:
+def clopper_pearson(hits: float, total: float, *, level: float = 0.95) -> tuple[float, float]:
     """Exact two-sided interval of a binomial proportion (Clopper and Pearson 1934).
 
     Args:
-        hits: successes. total: trials. level: coverage, at least this much.
+        hits: successes. total: trials; of trials that depend on one another, as many as they are worth, no whole numbers.
+        level: coverage, at least this much.
 
     Returns:
         (low, high); (0.0, 1.0) where there was no trial.

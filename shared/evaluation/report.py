@@ -155,6 +155,16 @@ def as_table(evaluation: Evaluation, *, blocks: Container[str] | None = None) ->
         evaluation: what to show.
         blocks: labels of the blocks to show, such as HEADLINES; None for all.
     """
+    return f"{blocks_as_table(evaluation, blocks=blocks)}\n\n{_hospital_table(evaluation.hospital)}\n"
+
+
+def blocks_as_table(evaluation: Evaluation, *, blocks: Container[str] | None = None) -> str:
+    """The blocks alone, without what a hospital asks.
+
+    Args:
+        evaluation: what to show.
+        blocks: labels of the blocks to show, such as HEADLINES; None for all.
+    """
     header = ("block", "P", "R", "F1", "macro P", "macro R", "macro F1", "TP", "FP", "FN")
     shown = (label for label in evaluation.blocks if blocks is None or label in blocks)
     rows = [header, *(_row(label, evaluation.blocks[label]) for label in shown)]
@@ -165,7 +175,7 @@ def as_table(evaluation: Evaluation, *, blocks: Container[str] | None = None) ->
     ]
     if evaluation.meddocan.leak is not None:
         parts.append(f"MEDDOCAN leak: {evaluation.meddocan.leak:.4f} misses per sentence")
-    return "\n".join([*parts, "", _hospital_table(evaluation.hospital)]) + "\n"
+    return "\n".join(parts)
 
 
 def _hospital_table(report: HospitalReport) -> str:

@@ -1,6 +1,6 @@
 """What follows the tagger in a pipeline, the same for all who run it: patterns, whole entities, further mentions. See docs/adr/0034.
 
-Each step only adds: no token that the tagger calls PHI is given up. A release says in `last_word.json` which steps it was measured with;
+Each step but one only adds: no token that the tagger calls PHI is given up, unless it is called after somebody and names nobody (`eponyms`). A release says in `last_word.json` which steps it was measured with;
 one that says nothing has none, as releases had before there were any.
 """
 
@@ -19,6 +19,7 @@ from shared.document import Annotation, Document
 from shared.errors import ModelError
 from shared.labels import HIDDEN, LabelScheme, categories_of_names
 from shared.patterns.engine import Patterns
+from shared.pipeline.eponyms import Eponyms
 from shared.pipeline.mentions import ArePublic, with_repeated
 from shared.pipeline.spans import complete_spans
 from shared.pipeline.whole_entities import WholeEntities
@@ -27,7 +28,7 @@ from shared.text.tokens import Tokens
 FLOOR = 0.9
 """Share of a kind's matches that must be PHI at every training hospital for it to have a say."""
 FILE = "last_word.json"
-STEPS = ("patterns", "whole", "mentions")
+STEPS = ("eponyms", "patterns", "whole", "mentions")
 """In this order; "whole" follows "mentions" once more."""
 _MAX_BYTES = 1 << 16
 
@@ -72,6 +73,8 @@ class LastWord:
             tokens: of its text, where somebody has them.
         """
         steps = self.settings.steps
+        if "eponyms" in steps:
+            document = self._eponyms.give_up(document)
         if "patterns" in steps:
             document = self._with_patterns(document)
         if "whole" in steps:
@@ -105,6 +108,10 @@ class LastWord:
     @cached_property
     def _patterns(self) -> Patterns:
         return Patterns(self.scheme, self.settings.language, FLOOR)
+
+    @cached_property
+    def _eponyms(self) -> Eponyms:
+        return Eponyms.of(self.scheme)
 
     @cached_property
     def _whole(self) -> WholeEntities:

@@ -125,6 +125,15 @@ class Pipeline:
         Args:
             documents: read as they are needed; about CHUNK_TOKENS tokens are held at a time.
         """
+        for document, tokens, reading in self.readings(documents):
+            yield self.spans(document, tokens, reading)
+
+    def readings(self, documents: Iterable[Document]) -> Iterator[tuple[Document, Tokens, Reading]]:
+        """Each document with its tokens and what the tagger says of them: `spans` follow from it at any operating point.
+
+        Args:
+            documents: read as they are needed; about CHUNK_TOKENS tokens are held at a time.
+        """
         for group in document_groups(documents):
             begin, reading = 0, Reading.concatenate(list(self.read(group)))
             if len(reading.tags) != sum(len(tokens) for _, tokens in group):
@@ -133,7 +142,7 @@ class Pipeline:
                 )
             for document, tokens in group:
                 end = begin + len(tokens)
-                yield self.spans(document, tokens, reading.part(begin, end))
+                yield document, tokens, reading.part(begin, end)
                 begin = end
 
     def spans(self, document: Document, tokens: Tokens, reading: Reading) -> Document:

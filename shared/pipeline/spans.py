@@ -22,7 +22,8 @@ def join_spans(document: Document, added: Iterable[Annotation]) -> Document:
         if joined and span.start < joined[-1].end:
             last = joined[-1]
             category = last.category if last in own or span not in own else span.category
-            joined[-1] = Annotation(last.start, max(last.end, span.end), category)
+            known = [one.confidence for one in (last, span) if one.confidence is not None]
+            joined[-1] = Annotation(last.start, max(last.end, span.end), category, confidence=max(known, default=None))
         else:
             joined.append(span)
     return replace(document, annotations=tuple(joined))

@@ -26,6 +26,8 @@ from site_client.commands.withdraw import withdraw
 from site_client.commands.workbench.deid import deid
 from site_client.commands.workbench.evaluate import evaluate
 from site_client.commands.workbench.fragment import approve_fragments, fragment, show_fragments
+from site_client.commands.workbench.review import review
+from site_client.commands.workbench.serve_local import serve_local
 from site_client.commands.workbench.vault import vault
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ SECTIONS = (
     ("Join, once", ("init", "enrol", "policy", "pull", "release-code")),
     ("Share labelled notes", ("labels", "check", "encode", "inspect", "submit", "receipts")),
     ("Train together over a connection", ("federate",)),
-    ("De-identify notes", ("deid", "vault", "evaluate")),
+    ("De-identify notes", ("deid", "vault", "evaluate", "review", "serve-local")),
     ("Share phrases as text", ("fragment", "approve-fragments")),
     ("Look back, and take back", ("ledger", "log", "withdraw")),
     ("Every year", ("keys",)),
@@ -274,6 +276,8 @@ main.add_command(policy)
 main.add_command(pull_release)
 main.add_command(receipts)
 main.add_command(release_code)
+main.add_command(review)
+main.add_command(serve_local)
 main.add_command(submit)
 main.add_command(vault)
 main.add_command(withdraw)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench.generalise import phicon
+from bench.generalise import figures, phicon
 from bench.generalise.phicon import CHOICES, FULL, PAPER, QUICK, TABLE_3, Choice
 from bench.privacy.worth.sides import Sides
 from shared.document import Document
@@ -71,5 +71,5 @@ def test_a_larger_part_of_the_notes_holds_the_smaller_and_every_hospital() -> No
 
 def test_an_interval_is_of_documents_and_holds_the_value() -> None:
     counts = np.array([[hits, 0, 10 - hits] for hits in (1, 5, 9, 5, 5, 2, 8)])
-    low, high = phicon._interval([[counts]], phicon._recall)
+    low, high = phicon._interval([[counts]], figures.recall)
     assert 0.2 < low < 0.5 < high < 0.8

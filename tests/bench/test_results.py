@@ -58,6 +58,13 @@ def test_a_second_command_adds_and_measuring_again_replaces_in_place(tmp_path: P
     assert read("loop", tmp_path)[1].interval is None
 
 
+def test_a_command_that_measures_all_of_its_own_leaves_nothing_stale(tmp_path: Path) -> None:
+    other = replace(ENTRY, measure="by another command", command="make other")
+    record("loop", [ENTRY, other], tmp_path)
+    record("loop", [replace(ENTRY, measure="today's")], tmp_path, whole=True)
+    assert [entry.measure for entry in read("loop", tmp_path)] == ["by another command", "today's"]
+
+
 @pytest.mark.parametrize(
     ("value", "direction", "reached"), [(2.5, ">=", True), (2.4, ">=", False), (2.5, "<=", True), (2.6, "<=", False)]
 )

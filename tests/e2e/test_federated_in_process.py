@@ -46,8 +46,9 @@ def trainers(loop: Loop, count: int = 6) -> dict[str, Trainer]:
     for name in NAMES:
         documents = list(read_corpus(loop.notes(name)))[:count]
         made[name] = make_trainer(
-            open_site(loop.site(name)), lambda construction, notes=documents: read_notes(notes, construction)
-        )  # type: ignore[misc]
+            open_site(loop.site(name)),
+            lambda construction, notes=documents: read_notes(notes, construction),  # type: ignore[misc]
+        )
     return made
 
 
@@ -115,7 +116,7 @@ def test_two_hospitals_train_with_noise_by_the_note_and_their_ledgers_tell_all(l
 def test_nothing_of_a_note_stands_in_what_leaves_beside_the_weights(loop: Loop) -> None:
     allow(loop, "--federated-epsilon", "none")
     seen: list[bytes] = []
-    direct = Direct(trainers(loop), lambda _, result, weights: [seen.append(result) or (result, weights)])  # type: ignore[func-returns-value]
+    direct = Direct(trainers(loop), lambda _, result, weights: [seen.append(result) or (result, weights)])
     assert {site for site, answer in first(loop, direct).items() if answer.weights is not None} == set(NAMES)
     for result in seen:
         assert set(__import__("json").loads(result)["result"]) == {

@@ -41,7 +41,7 @@ _MOST_TOKENS = 30_000
 """Of a hospital that are read: its sentences come in no order."""
 _IN_A_TEXT = 64
 # A share's sentences are of many notes: a name that comes twice is no further mention.
-_STEPS = ("patterns", "whole")
+_STEPS = ("eponyms", "patterns", "whole")
 
 
 def left_out(site: str) -> str:

@@ -67,14 +67,18 @@ class Sides:
         assert isinstance(made, CodedSurrogates)
         return made
 
+    @property
+    def pooled(self) -> list[Document]:
+        """Notes of all hospitals."""
+        return [note for notes in self.hospitals.values() for note in notes]
+
     def train(self, side: str, seed: int, steps: int = STEPS) -> Pipeline:
         """A pipeline of one of SIDES, its head trained so many steps."""
-        pooled = [note for notes in self.hospitals.values() for note in notes]
         if side == "alone":
             return self._raw(self.provider, seed, steps)
         if side == "raw":
-            return self._raw([*self.provider, *pooled], seed, steps)
-        sentences = tokenised_corpus([*self.provider, *pooled], load_scheme(self.scheme)).sentences
+            return self._raw([*self.provider, *self.pooled], seed, steps)
+        sentences = tokenised_corpus([*self.provider, *self.pooled], load_scheme(self.scheme)).sentences
         shared = {name: list(notes) for name, notes in self.hospitals.items()}
         return private_pipeline(
             self.material(), shared, self.scheme, RepresenterOptions(), recipe(sentences, seed, steps)

@@ -999,8 +999,14 @@ def test_attack_an_answer_that_is_taken_slowly_holds_no_connection(tmp_path: Pat
     central = limited(tmp_path, piece_s=0.3, least_bytes_per_s=1 << 30)
     (central.setup.releases / "targets" / "representer").write_bytes(bytes(20 << 20))
     path, taken = "/releases/targets/representer", []
+    asked = 0
 
     async def receive() -> Any:
+        nonlocal asked
+        asked += 1
+        if asked > 1:
+            # As a server has it: after the body nothing comes until somebody hangs up.
+            await asyncio.sleep(3600)
         return {"type": "http.request", "body": b"", "more_body": False}
 
     async def send(message: Any) -> None:

@@ -52,5 +52,8 @@ def test_events_are_written_as_ever() -> None:
         "approval not required",
         "submitted",
         "receipt",
+        "federated round",
+        "federated task refused",
+        "text fragments approved",
         "withdrawal asked for",
     ]

@@ -42,7 +42,7 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     folders: list[Path] = []
     monkeypatch.setattr(module, "load_construction", folders.append)
     monkeypatch.setattr(module, "load_head", lambda folder: None)
-    monkeypatch.setattr(module, "Pipeline", lambda construction, head, stated: None)
+    monkeypatch.setattr(module, "Pipeline", lambda *parts: None)
     monkeypatch.setattr(module, "examine", examined)
     monkeypatch.setattr(examining, "examine", examined)
     return folders

@@ -1,0 +1,31 @@
+"""Figures of counts, document by document: [true, false, missed] of tokens or entities, [hidden, all] of entities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def f1(counts: Any) -> float:
+    """F1 of [true, false, missed]."""
+    true, false, missed = np.sum(counts, axis=0)
+    return float(2 * true / max(2 * true + false + missed, 1))
+
+
+def precision(counts: Any) -> float:
+    """Precision of [true, false, missed]."""
+    true, false, _ = np.sum(counts, axis=0)
+    return float(true / max(true + false, 1))
+
+
+def recall(counts: Any) -> float:
+    """Recall of [true, false, missed]."""
+    true, _, missed = np.sum(counts, axis=0)
+    return float(true / max(true + missed, 1))
+
+
+def share(counts: Any) -> float:
+    """The part that is hidden, of [hidden, all]."""
+    hits, total = np.sum(counts, axis=0)
+    return float(hits / max(total, 1))

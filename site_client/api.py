@@ -1,0 +1,187 @@
+"""The pipeline of a release for programs in Python: text in, spans or de-identified text out. docs/python.md shows it.
+
+    pipeline = Pipeline.load("deid")                    # a workspace, or the folder of a release
+    for span in pipeline.annotate(text): ...
+    safe = pipeline.deidentify(text, mode="redact").text
+
+Nothing here logs, and no `repr` shows text of a note. What goes wrong raises a `foundation.errors.DeidError`; a text that can't be de-identified is
+never handed back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from shared.corpus.checks import check_document
+from shared.document import Document
+from shared.errors import ConfigurationError
+from shared.pipeline import pipeline as released
+from site_client import workspace
+from site_client.deid.deidentify import Tally, deidentify
+from site_client.deid.journal import Annotator
+from site_client.deid.mode import Mode
+from site_client.deid.registry import DEFAULT, MODES
+from site_client.policy.enforcing import Step, judge_release, require_kept
+
+_SETTINGS = "site.json"
+
+
+@dataclass(frozen=True)
+class Span:
+    """One stretch of PHI.
+
+    Args:
+        start, end: half-open, in code points, as Python slices a `str`.
+        category: of the release's scheme, such as "PATIENT".
+        confidence: probability that it is PHI; None where nobody knows.
+    """
+
+    start: int
+    end: int
+    category: str
+    confidence: float | None = None
+
+
+@dataclass(frozen=True)
+class Deidentified:
+    """A text that may be handed on as far as the pipeline is right.
+
+    Args:
+        text: it.
+        spans: what was hidden, as offsets of the ORIGINAL text.
+        mode: how.
+    """
+
+    text: str = field(repr=False)
+    spans: tuple[Span, ...]
+    mode: str
+
+
+class Pipeline:
+    """What finds PHI, and hides it.
+
+    Args:
+        annotator: the pipeline of a release; `load` makes it.
+        categories: of its scheme.
+    """
+
+    def __init__(self, annotator: Annotator, categories: tuple[str, ...]) -> None:
+        self._annotator = annotator
+        self.categories = categories
+
+    @classmethod
+    def load(cls, folder: str | Path, *, min_recall: float | None = None) -> Pipeline:
+        """The pipeline of a hospital's workspace, verified and held to the hospital's policy as `site-client deid` does; or of a release's folder, as it is.
+
+        Args:
+            folder: of a workspace, or of a pulled release.
+            min_recall: which of the operating points that the release promises: how many of the entities are hidden whole at a hospital that
+                nobody has seen; None for the best tags.
+
+        Raises:
+            ConfigurationError: the release promises no such point.
+            WorkspaceError: no pipeline was pulled.
+            PolicyError: the release does not keep the hospital's policy.
+            ProtocolError, EmbeddingError, ModelError: the files have changed, or are damaged.
+        """
+        root = Path(folder)
+        if (root / _SETTINGS).is_file():
+            opened = workspace.open_workspace(root)
+            release = opened.pipeline_release()
+            require_kept(opened, judge_release(opened, release.digest), Step.DEID)
+            root = release.folder
+        loaded = released.load_pipeline(root)
+        loaded = loaded if min_recall is None else loaded.at(min_recall)
+        return cls(loaded, loaded.encoder.scheme.categories)
+
+    def annotate(self, text: str) -> list[Span]:
+        """The spans that are PHI, in order.
+
+        Raises:
+            FormatError: the text holds NUL or half a surrogate pair.
+        """
+        (found,) = self.annotate_batch([text])
+        return found
+
+    def annotate_batch(self, texts: Iterable[str]) -> Iterator[list[Span]]:
+        """The same for many texts, which is faster; they are read as they are needed, and answered in their order."""
+        for found in self._annotator.annotate(_documents(texts)):
+            yield _spans(found)
+
+    def deidentify(self, text: str, mode: str | Mode = DEFAULT.name) -> Deidentified:
+        """The text with what is PHI hidden.
+
+        Args:
+            text: a note.
+            mode: a name as `--mode` of `site-client deid` takes, or a mode.
+
+        Raises:
+            ConfigurationError: no such mode, or one that hides nothing.
+            FormatError: the text holds NUL or half a surrogate pair.
+        """
+        (done,) = self.deidentify_batch([text], mode)
+        return done
+
+    def deidentify_batch(self, texts: Iterable[str], mode: str | Mode = DEFAULT.name) -> Iterator[Deidentified]:
+        """The same for many texts, which is faster; they are read as they are needed, and answered in their order."""
+        chosen = mode if isinstance(mode, Mode) else hiding_mode(mode)
+        if not chosen.hides:
+            raise _hides_nothing(chosen.name)
+        seen = _Seen(chosen)
+        for document in deidentify(self._annotator, _documents(texts), seen, Tally()):
+            yield Deidentified(document.text, seen.spans, chosen.name)
+
+
+def hiding_mode(name: str) -> Mode:
+    """A mode by its name.
+
+    Raises:
+        ConfigurationError: there is none, or it hides nothing.
+    """
+    if name not in MODES:
+        raise ConfigurationError(f"mode: expected one of {', '.join(hiding_modes())}, got another; choose one of these")
+    if not MODES[name].hides:
+        raise _hides_nothing(name)
+    return MODES[name]
+
+
+def hiding_modes() -> list[str]:
+    """The names of modes that hide."""
+    return [name for name, mode in MODES.items() if mode.hides]
+
+
+def _hides_nothing(name: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"mode {name}: expected one that hides, got one that does not; ask for spans by `annotate`"
+    )
+
+
+class _Seen(Mode):
+    """Another mode, and what it was last given."""
+
+    name = "seen"
+    writes = ""
+    format = "txt"
+    hides = True
+
+    def __init__(self, mode: Mode) -> None:
+        self._mode = mode
+        self.spans: tuple[Span, ...] = ()
+
+    def turn(self, document: Document) -> Document:
+        """As the other does."""
+        self.spans = tuple(_spans(document))
+        return self._mode.turn(document)
+
+
+def _documents(texts: Iterable[str]) -> Iterator[Document]:
+    for number, text in enumerate(texts):
+        document = Document(str(number), text)
+        check_document(document)
+        yield document
+
+
+def _spans(document: Document) -> list[Span]:
+    return [Span(one.start, one.end, one.category, one.confidence) for one in document.annotations]

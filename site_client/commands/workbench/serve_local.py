@@ -1,0 +1,48 @@
+"""`site-client serve-local`: the pipeline for other programs of this machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from command_line.commands import Computation, examples, json_option
+from site_client.commands.options import folder_option, min_recall_option
+
+
+@click.command(
+    "serve-local",
+    cls=Computation,
+    epilog=examples("site-client serve-local", "site-client serve-local --port 9000 --token-file deid.token"),
+)
+@click.option("--port", default=8791, show_default=True, type=click.IntRange(0, 65535), help="Where to listen; 0: any.")
+@click.option(
+    "--token-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The secret that callers send, made here where it is missing (default: keys/local-service.token of the workspace).",
+)
+@min_recall_option
+@folder_option
+@json_option
+def serve_local(port: int, token_file: Path | None, min_recall: float | None, root: Path, as_json: bool) -> None:
+    """De-identify for other programs of this machine over HTTP, on loopback alone. Ends on Ctrl+C or SIGTERM."""
+    from site_client import workspace
+    from site_client.api import Pipeline
+    from site_client.local_http.serving import HOST, listening, serve
+    from site_client.local_http.token_file import read_token
+    from site_client.local_service import LocalService
+
+    opened = workspace.open_workspace(root)
+    path = token_file or opened.keys_folder / "local-service.token"
+    pipeline = Pipeline.load(root, min_recall=min_recall)
+    token = read_token(path)
+    with listening(port) as listener:
+        address = f"http://{HOST}:{listener.getsockname()[1]}"
+        app = LocalService(pipeline).guarded(listener.getsockname()[1], token)
+
+        def ready() -> None:
+            said = {"address": address, "token_file": str(path)}
+            click.echo(json.dumps(said) if as_json else f"serving {address}; callers send the secret in {path}")
+
+        serve(app, listener, ready)

@@ -1,0 +1,218 @@
+"""What a hospital asks before it relies on a release: does it hide what it promises, in our notes?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from foundation.errors import DeidError
+from shared.document import AnnotatedText, Document
+from shared.errors import ConfigurationError
+from shared.evaluation.sampling.difference import Difference, compare_recall
+from shared.evaluation.sampling.labelling import notes_needed
+from shared.pipeline.operating_points import OperatingPoint
+from shared.pipeline.pipeline import load_pipeline
+from site_client.evaluating.counting import Labelled, Measure
+from site_client.evaluating.finders import PATTERNS, PREVIOUS, TAGGER, Finders, Read, Told, name_of, read_notes
+from site_client.evaluating.left_before import find_left_before
+from site_client.evaluating.misses import Leak, worst_misses
+from site_client.evaluating.previous import find_previous
+from site_client.evaluating.promise import LEAST_NOTES, Judged, judge
+from site_client.workspace import Workspace
+
+FEW_NOTES = 50
+"""With fewer notes that hold PHI the report says first that they are few."""
+WITHIN = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Another finder on the same notes.
+
+    Args:
+        name: of it.
+        measure: what it hides.
+        difference: what the release in use hides more.
+    """
+
+    name: str
+    measure: Measure
+    difference: Difference
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Acceptance:
+    """The report.
+
+    Args:
+        release: number of the pipeline.
+        point: at which it is used; None for the best tags.
+        notes: labelled ones. independent: patients, or notes that are no copies.
+        by_patient: whether somebody said whose note is whose.
+        left_before: notes that left with a share; None where nobody knows.
+        unseen: whether those are left out, so that the release can't have learned from any.
+        in_use: what the pipeline hides.
+        promises: one for each operating point, by rising target.
+        compared: the release before, the tagger alone, patterns alone.
+        remarks: what could not be compared, and why.
+        needed: notes with PHI to label, so that the recall is known within a point.
+        misses: the worst, with words of the notes. missed: how many there are in all.
+    """
+
+    release: int
+    point: OperatingPoint | None
+    notes: int
+    independent: int
+    by_patient: bool
+    left_before: int | None
+    unseen: bool
+    in_use: Measure
+    promises: tuple[Judged, ...]
+    compared: tuple[Compared, ...]
+    remarks: tuple[str, ...]
+    needed: int | None
+    misses: tuple[Leak, ...]
+    missed: int
+
+    @property
+    def promise(self) -> Judged | None:
+        """Of the point in use."""
+        return next((one for one in self.promises if one.in_use), None)
+
+    @property
+    def few(self) -> bool:
+        """Whether the notes are too few to rely on what they show."""
+        return self.in_use.recall.notes < FEW_NOTES
+
+    @property
+    def too_few(self) -> bool:
+        """Whether they show nothing."""
+        return self.in_use.recall.notes < LEAST_NOTES
+
+    def as_json(self) -> dict[str, object]:
+        """For programs: numbers, names of categories and no words."""
+        return {
+            "release": self.release,
+            "min_recall": None if self.point is None else self.point.target,
+            "notes": self.notes,
+            "independent": self.independent,
+            "independent_by": "patient" if self.by_patient else "text",
+            "notes_that_left_before": self.left_before,
+            "judged_by_notes_that_never_left": self.unseen,
+            "few_notes": self.few,
+            "in_use": self.in_use.as_json(),
+            "promises": [one.as_json() for one in self.promises],
+            "compared": {
+                one.name: {**one.measure.as_json(), "difference": one.difference.as_json()} for one in self.compared
+            },
+            "remarks": list(self.remarks),
+            "notes_for_one_point": self.needed,
+            "missed": self.missed,
+        }
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How the report is made.
+
+    Args:
+        min_recall: the operating point; None for the usual one.
+        patients: whose note is whose, by the ids of notes; empty where nobody said.
+        vocabulary: is told the words of the release, commonest first, before a note is read.
+        tell: is told how far it is.
+    """
+
+    min_recall: float | None = None
+    patients: Mapping[str, str] = field(default_factory=dict)
+    vocabulary: Callable[[Sequence[str]], object] = lambda words: None
+    tell: Told = lambda stage, done, total: None
+
+
+def accept(
+    workspace: Workspace, notes: Sequence[AnnotatedText], asked: Asked
+) -> tuple[Acceptance, tuple[Document, ...]]:
+    """The report, and the notes that it judges by, as the pipeline in use hides them.
+
+    Notes that have left with a share are left out where enough others are there.
+
+    Args:
+        workspace: of the site; its pipeline is the one that is judged.
+        notes: labelled, not empty, each with an id of its own.
+        asked: how.
+
+    Raises:
+        WorkspaceError: no pipeline was pulled.
+        ConfigurationError: it promises less than is asked for.
+        ProtocolError, EmbeddingError, ModelError: it has changed, or does not load.
+    """
+    release = workspace.pipeline_release()
+    left = find_left_before(workspace, notes)
+    fresh = [note for note in notes if note.identifier not in (left or ())]
+    unseen = left is not None and (not left or len(fresh) >= LEAST_NOTES)
+    notes = fresh if unseen else notes
+    labelled = Labelled.of(notes, asked.patients)
+    read = _read_release(release.folder, labelled, asked)
+    remarks: list[str] = []
+    others = {PREVIOUS: _previous(workspace, labelled, asked, remarks.append)}
+    others |= {name: read.others[name] for name in (TAGGER, PATTERNS)}
+    worst, missed = worst_misses(notes, read.found, read.people)
+    used = read.measure
+    report = Acceptance(
+        release.manifest.sequence,
+        read.point,
+        len(notes),
+        labelled.independent,
+        bool(asked.patients),
+        None if left is None else len(left),
+        unseen,
+        used,
+        _promises(read, unseen=unseen),
+        tuple(
+            Compared(name, one, compare_recall(used.hits, one.hits, used.totals))
+            for name, one in others.items()
+            if one is not None
+        ),
+        tuple(remarks),
+        notes_needed(used.recall, WITHIN),
+        tuple(worst),
+        missed,
+    )
+    return report, read.found
+
+
+def _read_release(folder: Path, labelled: Labelled, asked: Asked) -> Read:
+    """What the pipeline of a release hides; it is let go before another is loaded, for word vectors are large."""
+    pipeline = load_pipeline(folder)
+    pipeline = pipeline if asked.min_recall is None else pipeline.at(asked.min_recall)
+    asked.vocabulary(pipeline.encoder.vectors.words)
+    return read_notes(Finders.of(pipeline), labelled, asked.tell)
+
+
+def _promises(read: Read, *, unseen: bool) -> tuple[Judged, ...]:
+    stated = read.points
+    if stated is None:
+        return ()
+    return tuple(
+        judge(one, stated.hospitals, read.others[name_of(one)], in_use=one == read.point, unseen=unseen)
+        for one in stated.points
+    )
+
+
+def _previous(
+    workspace: Workspace, labelled: Labelled, asked: Asked, remark: Callable[[str], object]
+) -> Measure | None:
+    """What the release before hides; None, and why, where it can't be asked."""
+    try:
+        release = find_previous(workspace)
+        if release is None:
+            remark("no pipeline from before is here to compare with: `pull` keeps one until the next release comes")
+            return None
+        pipeline = load_pipeline(release.folder)
+        with suppress(ConfigurationError):
+            pipeline = pipeline if asked.min_recall is None else pipeline.at(asked.min_recall)
+        return read_notes(Finders(pipeline, {}), labelled, asked.tell).measure
+    except DeidError as error:
+        remark(f"the pipeline from before could not be compared: {error}")
+        return None

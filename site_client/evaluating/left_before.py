@@ -1,0 +1,22 @@
+"""Labelled notes that a pipeline may have learned from: what it was taught it knows, so that it looks better on them than it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from foundation.errors import DeidError
+from shared.document import AnnotatedText
+from site_client.sharing.known_notes import DigestKey, read_all
+from site_client.workspace import Workspace
+
+
+def find_left_before(workspace: Workspace, notes: Sequence[AnnotatedText]) -> frozenset[str] | None:
+    """Ids of the notes that have left with a share of this hospital, whatever became of it; None where nobody knows."""
+    try:
+        left = frozenset[bytes]().union(*(digests.notes for _, _, digests in read_all(workspace)))
+        if not left:
+            return frozenset()
+        key = DigestKey(workspace)
+    except DeidError:
+        return None
+    return frozenset(note.identifier for note in notes if key.note(note.text) in left)

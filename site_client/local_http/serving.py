@@ -1,0 +1,114 @@
+"""Runs an application on this machine's loopback until a signal ends it. Nothing is logged."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import uvicorn
+from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp
+
+from foundation.errors import StorageError
+from site_client.errors import SiteError
+
+HOST = "127.0.0.1"
+_WAITING = 64
+_GRACE_S = 5
+_CONNECTIONS = 64
+
+
+@contextmanager
+def listening(port: int) -> Iterator[socket.socket]:
+    """A socket that only programs of this machine reach.
+
+    Args:
+        port: 0 for any that is free.
+
+    Raises:
+        StorageError: another program has it.
+    """
+    # Its protocol by name: asyncio sends without delay only through a socket that says TCP, and else an answer waits 40 ms.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((HOST, port))
+        listener.listen(_WAITING)
+    except OSError as error:
+        listener.close()
+        raise StorageError(
+            "a port of this machine to listen at",
+            received=error.strerror or type(error).__name__,
+            advice="give another one by --port, or 0 for any that is free",
+            place=f"{HOST}:{port}",
+        ) from error
+    with listener:
+        yield listener
+
+
+def serve(app: ASGIApp, listener: socket.socket, ready: Callable[[], None]) -> None:
+    """Serves until SIGINT or SIGTERM; what runs is answered first.
+
+    Args:
+        app: behind its `Guard`.
+        listener: from `listening`.
+        ready: is called once it answers.
+
+    Raises:
+        SiteError: it did not start.
+    """
+    # Whatever the library would say of a request, it says to nobody.
+    silent = logging.getLogger("uvicorn")
+    silent.handlers, silent.propagate = [logging.NullHandler()], False
+    config = uvicorn.Config(
+        app,
+        loop="asyncio",
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=_CONNECTIONS,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=_GRACE_S,
+    )
+    server = _Server(config, ready)
+    with _signals_end_it_once():
+        server.run([listener])
+    if not server.started:
+        raise SiteError("the local server: expected it to start, it did not; try another port by --port")
+
+
+class _Server(uvicorn.Server):
+    """Says when it answers."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        # What loads at the first use of a thread would keep the first request waiting for half a second.
+        await run_in_threadpool(lambda: None)
+        await super().startup(sockets)
+        if self.started:
+            self._ready()
+
+
+@contextmanager
+def _signals_end_it_once() -> Iterator[None]:
+    """Uvicorn raises a signal once more after it has obeyed it; that one is not to end the process in disorder."""
+    try:
+        before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGTERM, signal.SIGINT)}
+    except ValueError:
+        # Not in the main thread: signals are its business.
+        before = {}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

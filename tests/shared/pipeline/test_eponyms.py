@@ -1,0 +1,70 @@
+"""What is called after a person is given up where it names nobody, and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+from shared.document import Annotation, Document
+from shared.labels import load_scheme
+from shared.pipeline.eponyms import Eponyms
+from shared.pipeline.last_word import LastWord, LastWordSettings
+from shared.pipeline.mentions import nobody_knows
+
+SCHEME = load_scheme("i2b2_2014")
+
+
+def kept(text: str, found: str, category: str = "PATIENT") -> bool:
+    span = Annotation(text.index(found), text.index(found) + len(found), category)
+    return bool(Eponyms.of(SCHEME).give_up(Document("a", text, (span,))).annotations)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("A Kelly clamp was left.", "Kelly"),
+        ("Foley catheter draining", "Foley"),
+        ("Crohn's disease since", "Crohn"),
+        ("Braden 18, Morse 45", "Braden"),
+        ("a Jackson-Pratt was placed", "Jackson-Pratt"),
+        ("with the Bair Hugger on", "Bair Hugger"),
+        ("with the Bair Hugger on", "Bair"),
+        ("in Allen stirrups", "Allen"),
+    ],
+)
+def test_what_names_a_thing_is_given_up(text: str, found: str) -> None:
+    assert not kept(text, found)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Mr. Kelly clamped down on costs", "Kelly"),
+        ("Dr. Kelly clamp", "Kelly"),
+        ("Kelly, Foley catheter", "Kelly"),
+        ("Smith, Foley line 3", "Foley"),
+        ("Foley came with his wife", "Foley"),
+        ("Braden 18/3 seen", "Braden"),
+        ("Braden 2007-03-01", "Braden"),
+        ("Kelly clamp", "Kelly clamp"),
+        ("Oxenthorpe clamp", "Oxenthorpe"),
+        ("Anna Kelly clamp", "Anna Kelly"),
+        ("patient Graves disease", "Graves"),
+        ("kelly clamp", "kelly"),
+    ],
+)
+def test_whatever_may_be_a_person_stays(text: str, found: str) -> None:
+    assert kept(text, found)
+
+
+def test_only_names_are_given_up() -> None:
+    assert kept("Holter monitor 3", "Holter", "IDNUM")
+    assert not kept("Holter monitor 3", "Holter", "HOSPITAL")
+
+
+def test_what_a_pattern_finds_is_hidden_all_the_same() -> None:
+    text = "seen by Kelly Foley, RN\nFoley 3"
+    note = Document("a", text, (Annotation(8, 19, "DOCTOR"), Annotation(24, 29, "DOCTOR")))
+    last = LastWord(SCHEME, LastWordSettings("English"), nobody_knows)
+    covered = {note.covered_text(span) for span in last.complete(note).annotations}
+    # Once it was said of a person it is one wherever the note says it.
+    assert covered == {"Kelly Foley", "Foley"}

@@ -1,0 +1,177 @@
+"""`site-client evaluate` as a person types it, on a whole small loop."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foundation.files import write_text
+from shared.pipeline import pipeline as pipeline_module
+from shared.pipeline.pipeline import Pipeline
+from site_client.evaluating.acceptance import Asked, accept
+from site_client.evaluating.previous import find_previous
+from site_client.workspace import open_workspace
+from tests.loop import Loop, done, hospital, provider, refused, share, snapshot, train_head, values
+from tests.tiny_notes import phi_strings, tiny_notes, write_notes
+
+
+def evaluated(loop: Loop, notes: Path, *more: object, site: str = "fourth") -> Any:
+    return values(hospital("evaluate", notes, "--json", *more, "--workspace", loop.site(site)))
+
+
+def next_release(loop: Loop) -> None:
+    """Another pipeline, and the hospital takes it into use."""
+    done(train_head(loop, "--seed", 1))
+    done(provider("release", "--workspace", loop.provider))
+    done(hospital("pull", loop.releases, "--workspace", loop.site("fourth")))
+
+
+def test_every_point_is_held_against_what_was_promised(built_loop: Loop) -> None:
+    found = evaluated(built_loop, built_loop.notes("fourth"))
+    report, points = found["acceptance"], _points(built_loop)
+    assert [one["promised"] for one in report["promises"]] == [one["hidden"] for one in points]
+    assert [one["in_use"] for one in report["promises"]].count(True) == 1
+    recall, spans = report["in_use"]["recall"], found["hospital"]["recall"]["spans"]
+    assert (recall["hidden_whole"], recall["entities"]) == (spans["hits"], spans["total"])
+    assert recall["interval"][0] < recall["value"]
+    assert report["few_notes"]
+    assert set(report["compared"]) == {"its tagger alone", "patterns alone"}
+    patterns = report["compared"]["patterns alone"]
+    assert patterns["recall"]["value"] < recall["value"]
+    assert patterns["difference"]["shown"]
+    assert patterns["hidden_words_that_are_phi"]["value"] > 0.9
+    assert report["notes_for_one_point"] > report["notes"]
+
+
+def _points(loop: Loop) -> Any:
+    return json.loads((loop.site("fourth") / "releases" / "0002-pipeline" / "operating_points.json").read_text())[
+        "points"
+    ]
+
+
+def test_what_is_measured_at_a_point_is_what_the_point_finds(built_loop: Loop) -> None:
+    """Each point by a reading of its own, against the one reading for all."""
+    workspace = open_workspace(built_loop.site("fourth"))
+    notes = list(tiny_notes(12, 5, "strange"))
+    report, _ = accept(workspace, notes, Asked())
+    for one in report.promises:
+        alone, _ = accept(workspace, notes, Asked(min_recall=one.point.target))
+        assert alone.in_use.as_json() == one.measure.as_json()
+        assert alone.promise is not None
+        assert alone.promise.point == one.point
+
+
+def test_a_pipeline_reads_the_notes_once(built_loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    before = Pipeline.read
+
+    def counted(self: Pipeline, documents: Any) -> Any:
+        read.append(len(documents))
+        return before(self, documents)
+
+    monkeypatch.setattr(pipeline_module.Pipeline, "read", counted)
+    accept(open_workspace(built_loop.site("fourth")), list(tiny_notes(30)), Asked())
+    assert sum(read) == 30
+
+
+def test_the_release_before_is_compared_while_it_is_here(loop: Loop, tmp_path: Path) -> None:
+    notes = write_notes(tmp_path / "n", list(tiny_notes(20, 6, "later")))
+    first = evaluated(loop, notes)["acceptance"]
+    assert "the release before" not in first["compared"]
+    assert "no pipeline from before" in first["remarks"][0]
+    next_release(loop)
+    second = evaluated(loop, notes)["acceptance"]
+    assert (first["release"], second["release"]) == (2, 3)
+    assert not second["remarks"]
+    # What was in use then is what is the one before now.
+    assert second["compared"]["the release before"]["recall"] == first["in_use"]["recall"]
+    releases = loop.site("fourth") / "releases"
+    shutil.rmtree(releases / "0002-pipeline")
+    assert find_previous(open_workspace(loop.site("fourth"))) is None
+
+
+def test_a_release_before_that_was_never_pulled_or_has_changed_is_not_believed(loop: Loop, tmp_path: Path) -> None:
+    notes = write_notes(tmp_path / "n", list(tiny_notes(12, 6, "later")))
+    next_release(loop)
+    folder = loop.site("fourth") / "releases" / "0002-pipeline"
+    head = folder / "head.safetensors"
+    sound = head.read_bytes()
+    head.write_bytes(sound[:-3] + b"\0\1\2")
+    changed = evaluated(loop, notes)["acceptance"]
+    assert "the release before" not in changed["compared"]
+    assert "could not be compared" in changed["remarks"][0]
+    # Listed anew by whoever changed it: whole in itself, and not what the ledger says was pulled.
+    head.write_bytes(sound)
+    listed = json.loads((folder / "release.json").read_text())
+    write_text(folder / "release.json", json.dumps(listed, indent=3), private=False)
+    assert "the release before" not in evaluated(loop, notes)["acceptance"]["compared"]
+
+
+def test_notes_that_left_are_left_out_or_said_to_be_the_only_ones(loop: Loop, tmp_path: Path) -> None:
+    share(loop, "north")
+    done(hospital("pull", loop.releases, "--workspace", loop.site("north")))
+    left = list(tiny_notes(24, 1, "north"))
+    alone = evaluated(loop, loop.notes("north"), site="north")["acceptance"]
+    assert (alone["notes"], alone["notes_that_left_before"]) == (24, 24)
+    assert not alone["judged_by_notes_that_never_left"]
+    assert "holds" not in [one["verdict"] for one in alone["promises"]]
+    fresh = list(tiny_notes(15, 8, "fresh"))
+    both = write_notes(tmp_path / "both", [*left[:5], *fresh])
+    found = evaluated(loop, both, site="north")
+    assert found["acceptance"]["notes"] == 15
+    assert found["acceptance"]["notes_that_left_before"] == 5
+    assert found["hospital"]["documents_with_miss"]["total"] == 15
+
+
+def test_it_is_said_where_nobody_knows_which_notes_left(loop: Loop) -> None:
+    share(loop, "north")
+    done(hospital("pull", loop.releases, "--workspace", loop.site("north")))
+    (loop.site("north") / "keys" / "notes.key").unlink()
+    found = evaluated(loop, loop.notes("north"), site="north")["acceptance"]
+    assert found["notes_that_left_before"] is None
+    assert "holds" not in [one["verdict"] for one in found["promises"]]
+
+
+def test_the_page_and_nothing_else_holds_words(built_loop: Loop, tmp_path: Path) -> None:
+    # Names that no tiny note has, in sentences that none has.
+    notes = list(tiny_notes(12, 4, "page"))
+    path = write_notes(tmp_path / "notes", notes)
+    page, at = tmp_path / "page.html", ("--workspace", built_loop.site("fourth"))
+    before = snapshot(built_loop.site("fourth"))
+    told = done(hospital("evaluate", path, "--page", page, *at))
+    assert snapshot(built_loop.site("fourth")) == before
+    assert not [secret for secret in phi_strings(notes) if secret in told.stdout]
+    assert "release 2: promised" in told.stdout
+    assert page.stat().st_mode & 0o777 == 0o600
+    assert evaluated(built_loop, path, "--page", page)["page"] == str(page)
+
+
+def test_notes_of_one_patient_count_as_one(built_loop: Loop, tmp_path: Path) -> None:
+    notes = list(tiny_notes(20, 3, "p"))
+    path, table = write_notes(tmp_path / "notes", notes), tmp_path / "whose.csv"
+    rows = [f"{note.identifier},{number // 4}" for number, note in enumerate(notes)]
+    table.write_text("\n".join(["note,patient", *rows]) + "\n")
+    single, grouped = (
+        evaluated(built_loop, path)["acceptance"],
+        evaluated(built_loop, path, "--patients", table)["acceptance"],
+    )
+    assert (grouped["notes"], grouped["independent"]) == (20, 5)
+    assert grouped["in_use"]["recall"]["interval"][0] < single["in_use"]["recall"]["interval"][0]
+    table.write_text("note;patient\n")
+    refused(
+        hospital("evaluate", path, "--patients", table, "--workspace", built_loop.site("fourth")), 2, "columns note"
+    )
+
+
+def test_a_page_that_can_not_be_written_is_told(built_loop: Loop, tmp_path: Path) -> None:
+    way = ("--page", tmp_path / "none" / "page.html", "--workspace", built_loop.site("fourth"))
+    refused(hospital("evaluate", built_loop.notes("fourth"), *way), 8)
+
+
+def test_more_than_is_promised_is_refused(built_loop: Loop) -> None:
+    way = ("--min-recall", "0.999", "--workspace", built_loop.site("fourth"))
+    refused(hospital("evaluate", built_loop.notes("fourth"), *way), 2, "0.999")

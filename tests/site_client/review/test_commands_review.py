@@ -1,0 +1,200 @@
+"""The commands as they are typed: a review, its export, two people's agreement, and the service for programs."""
+
+from __future__ import annotations
+
+import json
+import signal
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from bench.workbench.review_server import Reviewer, enter, served
+from site_client.review.project import Project
+from tests.loop import Loop, done, hospital, refused, values
+from tests.site_client.review.projects import notes as few_notes
+from tests.site_client.review.projects import project
+from tests.tiny_notes import phi_strings, tiny_notes, write_notes
+
+NOTES = list(tiny_notes(6, 55, "ward"))
+REVIEW = ("-m", "site_client", "review")
+
+
+def plain(folder: Path, count: int = 6) -> Path:
+    """Notes that nobody has labelled."""
+    folder.mkdir()
+    for note in NOTES[:count]:
+        (folder / f"{note.identifier}.txt").write_text(note.text)
+    return folder
+
+
+def waited_for(reviewer: Reviewer, number: int) -> dict[str, Any]:
+    """A note, once the pipeline has looked at it."""
+    for _ in range(600):
+        note = reviewer.note(number)
+        if note["found"]:
+            return note
+        time.sleep(0.05)
+    pytest.fail("nothing was pre-labelled")
+
+
+def test_from_notes_that_nobody_labelled_to_a_share(loop: Loop, tmp_path: Path) -> None:
+    notes, workspace, out = plain(tmp_path / "notes"), loop.site("fourth"), tmp_path / "labelled.jsonl"
+    folder = tmp_path / "p"
+    arguments = [*REVIEW, str(notes), "--project", str(folder), "--workspace", str(workspace)]
+    with served(arguments) as (process, address):
+        reviewer = enter(address)
+        for number in range(5):
+            note = waited_for(reviewer, number)
+            assert note["spans"]
+            assert all(span[3] in ("found", "doubt") for span in note["spans"])
+            last = note["spans"][-1]
+            reviewer.change(number, "edit", version=0, out=[last], **{"in": [[*last[:5], True]]})
+            reviewer.change(number, "finish", version=1)
+        reviewer.client.close()
+    assert process.returncode == 0
+    exported = values(
+        hospital("review", "--project", folder, "--export", out, "--workspace", tmp_path / "nowhere", "--json")
+    )
+    assert (exported["notes"], exported["finished"], exported["scheme"]) == (5, 5, "i2b2_2014")
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    done(hospital("check", out, "--workspace", workspace))
+    done(hospital("encode", out, "--out", tmp_path / "share.parquet", "--workspace", workspace))
+    everything = tmp_path / "brat"
+    done(hospital("review", "--project", folder, "--export", everything, "--everything"))
+    assert len(list(everything.glob("*.ann"))) == 6
+    refused(hospital("review", "--project", folder, "--export", out), 2, "choose another")
+
+
+def test_it_goes_on_where_it_was_ended_takes_new_notes_in_and_says_no_phi(loop: Loop, tmp_path: Path) -> None:
+    notes, workspace = plain(tmp_path / "notes", 4), loop.site("fourth")
+    printed = []
+    for ended_by, count in ((signal.SIGTERM, 4), (signal.SIGINT, 6)):
+        for note in NOTES[:count]:
+            (notes / f"{note.identifier}.txt").write_text(note.text)
+        arguments = [sys.executable, *REVIEW, str(notes), "--workspace", str(workspace), "--no-prelabel", "--json"]
+        process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert process.stderr is not None
+        said = ""
+        for line in process.stderr:
+            said += line
+            if line.startswith("open "):
+                break
+        reviewer = enter(line.split()[1])
+        assert reviewer.client.get("/api/project").json()["notes"] == count
+        number = count - 4
+        assert reviewer.note(number)["waiting"] is False
+        reviewer.add(number, 0, (0, 7, "PATIENT"))
+        reviewer.change(number, "finish", version=1)
+        reviewer.client.close()
+        process.send_signal(ended_by)
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 0
+        printed.append(said + err + out)
+        result = json.loads(out)
+    assert (result["notes"], result["finished"]) == (6, 2)
+    (folder,) = (workspace / "review").iterdir()
+    assert result["project"] == str(folder)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    secrets = {word for word in phi_strings(NOTES) if len(word) > 4}
+    assert not [word for word in secrets if word in "".join(printed)]
+
+
+def test_two_readers_are_compared(tmp_path: Path) -> None:
+    for name, spans in (("one", [(0, 4, "A")]), ("two", [(0, 4, "A"), (9, 14, "B")])):
+        made = project(tmp_path / name)
+        for start, end, category in spans[len(made.state(0).spans) :]:
+            from site_client.review.spans import Span
+            from site_client.review.state import Edit
+
+            made.edit(0, 0, Edit((), (Span(start, end, category),)))
+        made.finish(0, made.state(0).version, True)
+        made.close()
+    told = values(hospital("review", "--compare", tmp_path / "one", tmp_path / "two", "--json"))
+    assert told["notes"] == 1
+    assert told["f1"] == pytest.approx(2 / 3)
+    assert [(one["document"], one["start"], one["whose"]) for one in told["differences"]] == [("n0", 9, 2)]
+    lines = done(hospital("review", "--compare", tmp_path / "one", tmp_path / "two")).stdout
+    assert "kappa on tokens" in lines
+    assert not [word for word in few_notes()[0].text.split() if len(word) > 3 and word in lines]
+
+
+def test_what_can_not_be_reviewed_is_said_in_a_line(loop: Loop, tmp_path: Path) -> None:
+    notes, at = plain(tmp_path / "notes"), ("--workspace", loop.site("fourth"))
+    refused(hospital("review", *at), 2, "expected notes")
+    refused(hospital("review", "--project", tmp_path / "none", *at), 38, "found none")
+    refused(hospital("review", notes, "--everything", *at), 2, "--export")
+    refused(hospital("review", notes, "--compare", tmp_path, tmp_path, *at), 2, "--compare")
+    refused(hospital("review", "--compare", tmp_path, tmp_path), 38, "found none")
+    refused(hospital("review", notes, "--project", notes, *at), 38, "choose another")
+    refused(hospital("review", notes, "--workspace", tmp_path), 30, "site-client init")
+    opened = project(tmp_path / "p")
+    refused(hospital("review", "--project", tmp_path / "p", "--export", tmp_path / "out", *at), 38, "has open")
+    opened.close()
+    refused(hospital("review", "--project", tmp_path / "p", "--export", tmp_path / "out", *at), 38, "finish notes")
+    other = write_notes(tmp_path / "other", NOTES)
+    begun = hospital("review", other, "--project", tmp_path / "q", "--export", tmp_path / "all", "--everything", *at)
+    assert begun.exit_code == 0
+    (other / f"{NOTES[0].identifier}.txt").write_text("another text")
+    (other / f"{NOTES[0].identifier}.ann").write_text("")
+    again = hospital("review", other, "--project", tmp_path / "q", "--export", tmp_path / "more", *at)
+    refused(again, 38, f"{NOTES[0].identifier}: expected the text")
+    # What was refused holds nothing.
+    Project(tmp_path / "q").close()
+
+
+def test_a_release_with_other_categories_pre_labels_nothing_and_says_so(loop: Loop, tmp_path: Path) -> None:
+    project(tmp_path / "p").close()
+    arguments = [*REVIEW, "--project", str(tmp_path / "p"), "--workspace", str(loop.site("fourth"))]
+    with served(arguments) as (_, address):
+        reviewer = enter(address)
+        reviewer.note(0)
+        for _ in range(600):
+            about = reviewer.client.get("/api/project").json()
+            if about["problem"]:
+                break
+            time.sleep(0.05)
+        reviewer.client.close()
+    assert "other categories" in about["problem"]
+
+
+def test_other_programs_are_served_on_this_machine(loop: Loop) -> None:
+    workspace = loop.site("fourth")
+    arguments = [
+        sys.executable,
+        "-m",
+        "site_client",
+        "serve-local",
+        "--port",
+        "0",
+        "--workspace",
+        str(workspace),
+        "--json",
+    ]
+    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        assert process.stdout is not None
+        said = json.loads(process.stdout.readline())
+        token = Path(said["token_file"]).read_text().strip()
+        assert stat.S_IMODE(Path(said["token_file"]).stat().st_mode) == 0o600
+        notes = [{"id": note.identifier, "text": note.text} for note in NOTES]
+        headers = {"authorization": f"Bearer {token}"}
+        with httpx.Client(base_url=said["address"], headers=headers, timeout=60) as client:
+            answer = client.post("/v1/batch", json={"notes": notes}).json()
+            assert client.get("/v1/health", headers={"authorization": "Bearer x"}).status_code == 401
+    finally:
+        process.send_signal(signal.SIGTERM)
+        rest, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert token not in rest
+    assert rest == ""
+    assert answer["failed"] == 0
+    for note, one in zip(NOTES, answer["notes"], strict=True):
+        assert one["id"] == note.identifier
+        assert one["spans"]
+        assert not [note.covered_text(span) for span in note.annotations if note.covered_text(span) in one["text"]]

@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from shared.document import Annotation, Document
+from shared.errors import FormatError
+from site_client.errors import LocalRequestError, ReviewError
+from site_client.review.journal import NAME, Journal
+from site_client.review.project import Project, begin, is_begun
+from site_client.review.state import Edit
+from tests.site_client.review.projects import SCHEME, TEXT, doubt, found, notes, person, project
+
+
+def told(opened: Project) -> list[object]:
+    """All that a review says of its notes."""
+    states = [(state.spans, state.finished, state.version, state.looked_for) for state in opened.states()]
+    undo = [(state.can_undo, state.can_redo) for state in opened.states()]
+    return [opened.identifiers, states, undo, list(opened.labelled(everything=True))]
+
+
+def worked_on(folder: Path) -> Project:
+    """A review in which everything happened that can."""
+    made = project(folder)
+    made.find(1, [found(0, 4, 0.9), doubt(9, 14, 0.4)])
+    made.edit(1, 0, Edit((found(0, 4, 0.9),), (person(0, 4, "B"),)))
+    made.edit(1, 1, Edit((doubt(9, 14, 0.4),), ()))
+    made.undo(1, 2)
+    made.undo(1, 3)
+    made.redo(1, 4)
+    made.finish(1, 5, True)
+    made.edit(0, 0, Edit((), (person(19, 24),)))
+    made.finish(0, 1, True)
+    made.finish(0, 2, False)
+    return made
+
+
+def test_it_is_the_same_after_it_was_closed(tmp_path: Path) -> None:
+    made = worked_on(tmp_path / "p")
+    before = told(made)
+    made.close()
+    opened = Project(tmp_path / "p")
+    assert told(opened) == before
+    assert opened.scheme == SCHEME
+    opened.close()
+
+
+def test_killed_after_any_line_it_is_what_it_was_then(tmp_path: Path) -> None:
+    folder = tmp_path / "p"
+    worked_on(folder).close()
+    data = (folder / NAME).read_bytes()
+    versions = []
+    for length in range(data.index(b"\n", data.index(b"\n") + 1) + 1, len(data) + 1, 7):
+        (folder / NAME).write_bytes(data[:length])
+        opened = Project(folder)
+        versions.append(sum(state.version for state in opened.states()))
+        opened.close()
+    assert versions == sorted(versions)
+    assert versions[0] == 0
+
+
+def test_a_beginning_that_was_cut_is_made_anew(tmp_path: Path) -> None:
+    folder = tmp_path / "p"
+    project(folder).close()
+    data = (folder / NAME).read_bytes()
+    for length in (0, 5, data.index(b"\n") + 1, len(data) - 1):
+        (folder / NAME).write_bytes(data[:length])
+        assert not is_begun(folder)
+        project(folder).close()
+        assert (folder / NAME).read_bytes() == data
+    assert is_begun(folder)
+
+
+def test_lines_that_are_whole_and_make_no_sense_are_named(tmp_path: Path) -> None:
+    lines: tuple[dict[str, object], ...] = (
+        {"do": "undo", "note": 0},
+        {"do": "edit", "note": 0, "out": [], "in": [[0, 2, "A", "person", None, True]]},
+        {"do": "edit", "note": 99, "out": [], "in": [[9, 14, "A", "person", None, True]]},
+        {"do": "edit", "note": 0, "out": [], "in": [[9, 14, "C", "person", None, True]]},
+        {"do": "finish", "note": 0, "finished": True},
+        {"do": "fly", "note": 0},
+        {"do": "finish", "note": "0", "finished": "yes"},
+        {},
+    )
+    for number, line in enumerate(lines):
+        folder = tmp_path / str(number)
+        project(folder).close()
+        journal = Journal(folder)
+        list(journal.read())
+        journal.add(line)
+        journal.close()
+        with pytest.raises(ReviewError, match="line 3: expected it as it was written"):
+            Project(folder)
+        # The lock is given back.
+        Journal(folder).close()
+
+
+def test_notes_that_were_changed_on_the_disk_are_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "p"
+    project(folder).close()
+    path = folder / "notes-0.jsonl"
+    path.write_text(path.read_text().replace("Berta", "Bertha"))
+    with pytest.raises(ReviewError, match="found others"):
+        Project(folder)
+
+
+def test_who_changes_an_older_state_is_told_and_nothing_changes(tmp_path: Path) -> None:
+    made = project(tmp_path / "p")
+    edit = Edit((), (person(9, 14),))
+    made.edit(1, 0, edit)
+    before, data = told(made), (tmp_path / "p" / NAME).read_bytes()
+    attempts: tuple[Callable[[], object], ...] = (
+        lambda: made.edit(1, 0, Edit((), (person(19, 24),))),
+        lambda: made.edit(1, 1, edit),
+        lambda: made.undo(1, 0),
+        lambda: made.redo(1, 1),
+        lambda: made.undo(2, 0),
+        lambda: made.finish(1, 2, True),
+    )
+    for attempt in attempts:
+        with pytest.raises(LocalRequestError):
+            attempt()
+    assert told(made) == before
+    assert (tmp_path / "p" / NAME).read_bytes() == data
+    made.close()
+
+
+def test_the_pipeline_does_not_undo_what_a_person_did(tmp_path: Path) -> None:
+    made = project(tmp_path / "p")
+    made.edit(1, 0, Edit((), (person(9, 14),)))
+    made.find(1, [found(9, 14, 0.9)])
+    assert made.state(1).spans == (person(9, 14),)
+    made.find(0, [])
+    made.find(0, [found(9, 14, 0.9)])
+    assert made.state(0).looked_for
+    assert len(made.state(0).spans) == 1
+    made.close()
+
+
+def test_new_notes_join_and_changed_ones_are_refused(tmp_path: Path) -> None:
+    made = worked_on(tmp_path / "p")
+    before = told(made)
+    made.add_notes([*notes(), Document("new", TEXT, (Annotation(5, 8, "B"),))], "other")
+    assert made.identifiers == ["n0", "n1", "n2", "new"]
+    assert [span.category for span in made.state(3).spans] == ["B"]
+    with pytest.raises(ReviewError, match="n1: expected the text"):
+        made.add_notes([Document("n1", TEXT + " ")], "third")
+    made.add_notes(notes(), "fourth")
+    after = told(made)
+    made.close()
+    opened = Project(tmp_path / "p")
+    assert told(opened) == after
+    assert opened.notes.stated.source == "fourth"
+    opened.close()
+    assert [name for name in before[0] if name in after[0]] == before[0]  # type: ignore[attr-defined,operator]
+    assert len(list((tmp_path / "p").glob("notes-*"))) == 1
+
+
+def test_what_is_labelled_is_what_a_person_finished(tmp_path: Path) -> None:
+    made = worked_on(tmp_path / "p")
+    (labelled,) = made.labelled()
+    assert (labelled.identifier, labelled.annotations) == ("n1", (Annotation(0, 4, "B"),))
+    assert [document.identifier for document in made.labelled(everything=True)] == ["n0", "n1", "n2"]
+    made.close()
+
+
+def test_only_its_owner_can_read_it_and_the_journal_holds_no_text(tmp_path: Path) -> None:
+    worked_on(tmp_path / "p").close()
+    assert stat.S_IMODE((tmp_path / "p").stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "p").iterdir()} == {0o600}
+    journal = (tmp_path / "p" / NAME).read_text()
+    assert not [word for word in ("Anna", "Berta", "Carla", "Dora") if word in journal]
+
+
+def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("x")
+    with pytest.raises(ReviewError, match="choose another"):
+        project(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+    with pytest.raises(ReviewError, match="found none"):
+        Project(tmp_path)
+
+
+def test_a_review_of_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FormatError):
+        begin(tmp_path / "p", SCHEME, [], "s")
+    assert not is_begun(tmp_path / "p")
+
+
+def test_any_text_comes_back_whole(tmp_path: Path) -> None:
+    texts = ["", "\n", "\u2028a\x85b\r\nc", "\U0001f600 שלום \u202e x", "x" * 100_000]
+    documents = [Document(str(number), text) for number, text in enumerate(texts)]
+    made = begin(tmp_path / "p", SCHEME, documents, "s")
+    assert [made.document(number).text for number in range(len(texts))] == texts
+    made.close()
