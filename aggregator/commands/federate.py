@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from aggregator.commands.heads import head_lines
 from aggregator.commands.options import INFLUENCE, STRATEGIES, existing_file, folder_option, resume_option
@@ -13,7 +14,11 @@ from command_line.commands import Computation, examples, json_option, report, se
 from command_line.progress import progress_bar
 
 if TYPE_CHECKING:
+    from aggregator.federated.connection import Connection
     from aggregator.training.head import HeadTraining
+
+_SIMULATED = ("only", "public", "influence", "operating_points")
+_CONNECTED = ("nodes", "certificate", "private", "ca", "port", "timeout_s")
 
 
 @click.command(
@@ -125,8 +130,7 @@ def federate(
     from aggregator.training.judging.influence import InfluenceMode
     from shared.training.tagging import TaggingConfig
 
-    if not simulate and None in (nodes, certificate, private, ca):
-        raise click.UsageError("expected --simulate, or --nodes, --certificate, --key and --ca.")
+    _refuse_what_the_other_way_takes(simulate)
     target = workspace.open_workspace(root)
     plan = FederatedPlan(strategy, local_epochs, least_results, liars, timeout_s=timeout_s)
     config = TaggingConfig(epochs=epochs, seed=seed)
@@ -143,21 +147,38 @@ def federate(
 
             trained = run(target, config, plan, options, bar.watch, resume=resume, tell=warn, round_told=told)
         else:
-            from aggregator.federated import deployed
-            from aggregator.federated.flower_installed import require_flower
+            where = _connection(nodes, certificate, private, ca, port)
+            from aggregator.federated.deployed import federate as run_with_hospitals
 
-            require_flower()
-            assert nodes is not None
-            assert certificate is not None
-            assert private is not None
-            assert ca is not None
-            keys = tuple(sorted(nodes.glob("*.pub")))
-            where = deployed.Connection(port, certificate, private, ca, keys)
-            trained = deployed.federate(
+            trained = run_with_hospitals(
                 target, config, plan, where, bar.watch, resume=resume, tell=warn, round_told=told
             )
     lines = [_line(trained), *head_lines(trained), f"head in {target.head}; next: aggregator release"]
     report(trained.as_json(), lines, as_json=as_json)
+
+
+def _refuse_what_the_other_way_takes(simulate: bool) -> None:
+    """An option that would do nothing is refused: whoever gave it thinks that it does something."""
+    context = click.get_current_context()
+    for name in _CONNECTED if simulate else _SIMULATED:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            (option,) = (one.opts[0] for one in context.command.params if one.name == name)
+            raise click.UsageError(
+                f"expected {option} {'without' if simulate else 'only with'} --simulate; leave it out."
+            )
+
+
+def _connection(
+    nodes: Path | None, certificate: Path | None, private: Path | None, ca: Path | None, port: int
+) -> Connection:
+    """Where hospitals come in."""
+    if nodes is None or certificate is None or private is None or ca is None:
+        raise click.UsageError("expected --simulate, or --nodes, --certificate, --key and --ca.")
+    from aggregator.federated.connection import Connection
+    from command_line.flower import prepare_flower
+
+    prepare_flower()
+    return Connection(port, certificate, private, ca, tuple(sorted(nodes.glob("*.pub"))))
 
 
 def _line(trained: HeadTraining) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 from aggregator.enrolled.sites import site_keys
 from aggregator.errors import FederatedError, WorkspaceError
 from aggregator.federated.carrying import RelayCarrier
+from aggregator.federated.connection import Connection
 from aggregator.federated.plan import Answer, FederatedPlan, RoundOrder, Sites, Tell
 from aggregator.federated.remote import SignedSites
 from aggregator.federated.rounds import Course, Rounds
@@ -26,10 +27,11 @@ from aggregator.federated.simulated import NAME, SimulatedSites
 from aggregator.publishing.releases import release_representer, releases, representer_digest
 from aggregator.registry import audit_log
 from aggregator.training.defences.defence import Defence, Defended, PoolMaterial
-from aggregator.training.head import HeadOptions, HeadTraining, Way, train
+from aggregator.training.head import HeadOptions, HeadTraining, train
 from aggregator.training.judging.influence import Influence, InfluenceMode, SiteInfluence
 from aggregator.training.judging.recall import compare_recall
 from aggregator.training.pool import PUBLIC
+from aggregator.training.way import Way
 from aggregator.workspace import Workspace, today
 from protocols.keys.signing import PublicKey
 from shared.federated.weights import Vector, set_weights, weights_of
@@ -47,40 +49,26 @@ _LINGER_S = 6.0
 
 
 @dataclass(frozen=True)
-class Connection:
-    """Where hospitals come in.
-
-    Args:
-        port: of loopback; what stands before it lets calls of nodes through alone.
-        certificate: of the link, PEM, for 127.0.0.1 too.
-        key: private key of that.
-        authority: that it is verified by.
-        nodes: public keys of nodes, a file each.
-    """
-
-    port: int
-    certificate: Path
-    key: Path
-    authority: Path
-    nodes: tuple[Path, ...]
-
-
-@dataclass(frozen=True)
 class Joint:
     """Hospitals, and the provider's own notes beside them.
 
     Args:
         remote: hospitals.
         own: this process.
+        tell: is told of every answer.
     """
 
     remote: Sites
     own: Sites
+    tell: Tell
 
     def ask(self, order: RoundOrder) -> Iterator[Answer]:
         """See `Sites`."""
-        yield from self.remote.ask(order)
-        yield from self.own.ask(order)
+        for sites in (self.remote, self.own):
+            for answer in sites.ask(order):
+                came = f"{answer.sentences} sentences" if answer.weights is not None else answer.problem
+                self.tell(f"round {order.number} of {order.rounds}: {answer.site}: {came}")
+                yield answer
 
 
 class DeployedTraining(Defence):
@@ -120,7 +108,7 @@ class DeployedTraining(Defence):
 
         with seed_training(material.config.seed):
             start = weights_of(build_tagger(shape))
-        self.course = rounds.run(Joint(self._sites(), SimulatedSites(own)), start)
+        self.course = rounds.run(Joint(self._sites(), SimulatedSites(own), self._tell), start)
         self._tagger = tagger_of
         return Defended(tagger_of(self.course.weights), sentences, tokens, {})
 
@@ -210,7 +198,7 @@ def _begin(
     link = FlowerLink(files, connection.port)
     stack.callback(link.end)
     for public_key in connection.nodes:
-        link.register(public_key, public_key.stem)
+        link.register(public_key)
     hospitals = max(plan.least - 1, 1)
     carrier = RelayCarrier(files.socket, hospitals, lambda: link.running)
     number = link.start_run()

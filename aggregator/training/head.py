@@ -29,6 +29,7 @@ from aggregator.training.judging.operating_points import can_be_measured, measur
 from aggregator.training.plan import ALONE, HEAD, LAST, SCORES, has_alone, plan_head
 from aggregator.training.pool import PUBLIC, Pool
 from aggregator.training.unfinished import keep_unfinished
+from aggregator.training.way import Way
 from aggregator.workspace import Workspace
 from foundation.files import write_text
 from foundation.folders import new_folder
@@ -36,7 +37,7 @@ from foundation.reading import file_sha256
 from shared.constructions.augmented import AugmentedReading
 from shared.constructions.construction import Construction
 from shared.constructions.registry import load_construction
-from shared.labels import UNKNOWN_TAG, LabelScheme
+from shared.labels import UNKNOWN_TAG
 from shared.pipeline.last_word import LastWordSettings
 from shared.pipeline.operating_points import OperatingPoints
 from shared.progress import Phases, Progress, Watch, unwatched
@@ -166,25 +167,6 @@ class HeadOptions:
     shape: TaggerConfig | None = None
 
 
-@dataclass(frozen=True)
-class Way:
-    """How a head comes from a pool, where it is not the way of `train-head`.
-
-    Args:
-        command: that it belongs to, which keeps its checkpoints apart.
-        defence: trains it, and every head that it is measured by.
-        inputs: what decides the result besides, in JSON's types.
-        told: what the record says of it once it is trained.
-        influence: what each site did, where that was found out in another way; None for the usual one.
-    """
-
-    command: str
-    defence: Defence
-    inputs: Mapping[str, object]
-    told: Callable[[], Mapping[str, Any]]
-    influence: Callable[[PoolMaterial, Tagger, LabelScheme], Influence] | None = None
-
-
 def train(
     workspace: Workspace,
     config: TaggingConfig,
@@ -254,8 +236,7 @@ def train(
             points = measure_points(material, defence, construction, settings, phases.begin)
             trained = replace(trained, points=points)
         if options.hold_out:
-            measured = None if way is None or way.influence is None else way.influence
-            trained = _measure(workspace, material, defence, defended, trained, options, phases, measured)
+            trained = _measure(workspace, material, defence, defended, trained, options, phases, way)
         with new_folder(workspace.head) as folder:
             save_head(defended.head, folder)
             if settings is not None:
@@ -313,18 +294,18 @@ def _measure(
     trained: HeadTraining,
     options: HeadOptions,
     phases: Phases,
-    measured: Callable[[PoolMaterial, Tagger, LabelScheme], Influence] | None = None,
+    way: Way | None,
 ) -> HeadTraining:
     """The head's scores on what was held out, and what it is compared with."""
     head, config = defended.head, material.config
     budget = min(config.epochs * (defended.sentences // config.batch), _ALONE_STEPS)
     alone = _alone(material, replace(config, least_steps=budget), phases)
     scores = _scores(head, alone, material, phases.begin(SCORES))
-    mode, influence = options.influence, None
-    if measured is not None:
-        influence = measured(material, head, workspace.scheme)
-    elif mode is not InfluenceMode.NONE:
-        influence = measure_influence(material, defence, workspace.scheme, mode, head, phases.begin)
+    influence = None
+    if way is not None and way.influence is not None:
+        influence = way.influence(material, head, workspace.scheme)
+    elif options.influence is not InfluenceMode.NONE:
+        influence = measure_influence(material, defence, workspace.scheme, options.influence, head, phases.begin)
     if last_pipeline(workspace) is not None:
         phases.begin(LAST)
     compared = compare_with_last(workspace, head, material)

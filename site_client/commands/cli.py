@@ -12,7 +12,7 @@ from command_line.commands import Computation, Program, examples, json_option, p
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from shared.errors import ConfigurationError
-from site_client.commands.acceptance import accept_option, answering_option, read_acceptance
+from site_client.commands.approval import accept_option, answering_option, read_acceptance
 from site_client.commands.federate import federate
 from site_client.commands.keys import enrol, keys, warn_of_expiry
 from site_client.commands.labels import check, labels

@@ -57,11 +57,12 @@ def federate(
     from site_client import workspace
     from site_client.federated.control import Wish
     from site_client.federated.node_key import make_node_key
-    from site_client.federated.running import Connection, control_of, state_folder, take_part
+    from site_client.federated.running import Connection, state_folder, take_part
+    from site_client.federated.running import say as tell_training
 
     opened = workspace.open_workspace(root)
     if say is not None:
-        control_of(opened).say(Wish(say))
+        tell_training(opened, Wish(say))
         report({"said": say}, [f"told to {say}"], as_json=as_json)
         return
     if node_key is not None:
@@ -74,13 +75,13 @@ def federate(
     if notes is None or server is None:
         raise click.UsageError("expected NOTES and --server HOST:PORT, or --node-key FILE, or --say WORD.")
     connection = Connection.parse(server, ca, most_mb << 20)
+    from command_line.flower import prepare_flower
     from command_line.notes import Notes
     from shared.labels import load_scheme_file
-    from site_client.federated.flower_installed import require_flower
     from site_client.federated.notes import read_notes
     from site_client.federated.trainer import make_trainer
 
-    require_flower()
+    prepare_flower()
     read = Notes(notes, NotesOptions.of(reading), load_scheme_file(opened.release().folder), labelled=True)
     trainer = make_trainer(opened, lambda construction: read_notes(read, construction))
     said = (lambda line: None) if as_json else click.echo

@@ -49,6 +49,7 @@ _OWN_HEADERS = frozenset(
 )
 _MOST_BODY = 512 << 20
 _TIMEOUT_S = 60.0
+_LOOK_S = 0.1
 
 
 @dataclass
@@ -106,7 +107,7 @@ class Gate:
         handler = type("Handler", (_Handler,), {"rules": rules, "connect": staticmethod(connect)})
         self._server = _Server(("127.0.0.1", 0), handler)
         self._server.socket = inward.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
-        self._thread = threading.Thread(target=self._server.serve_forever, name="gate", daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(_LOOK_S,), name="gate", daemon=True)
 
     @property
     def port(self) -> int:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from foundation.locks import lock_folder
 from foundation.os_errors import map_os_errors
+from protocols.canonical import Json
 from shared.errors import ConfigurationError
 from site_client.errors import UnreachableError
 from site_client.federated.control import Control, Wish
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
 _LOOK_S = 0.5
 _LONG_S = 60.0
-_WAITS_S = (10, 25, 40, 60)
+_WAITS_S = (10, 60, 60, 60)
+_FORGOTTEN_S = 70.0
 Told = Callable[[str], None]
 
 
@@ -76,6 +78,13 @@ def control_of(workspace: Workspace) -> Control:
     return Control(state_folder(workspace) / "wish")
 
 
+def say(workspace: Workspace, wish: Wish) -> None:
+    """Tell a training that runs here what the hospital wants; it stands in the ledger."""
+    # First the word: who wants an end must not wait for a log.
+    control_of(workspace).say(wish)
+    record(workspace, Event.FEDERATED_SAID, {"word": wish.value})
+
+
 def take_part(workspace: Workspace, trainer: Trainer, connection: Connection, tell: Told) -> None:
     """Take part until ended.
 
@@ -96,13 +105,6 @@ def take_part(workspace: Workspace, trainer: Trainer, connection: Connection, te
     folder, control = state_folder(workspace), control_of(workspace)
     with ExitStack() as stack:
         stack.enter_context(lock_folder(folder))
-        control.say(Wish.RUN)
-        stack.callback(control.say, Wish.END)
-        private, _ = make_node_key(folder)
-        certificate, key = make_gate_certificate(folder)
-        # A path of a socket is short, and a workspace may lie deep.
-        place = Path(tempfile.mkdtemp(prefix="deid-"))
-        stack.callback(shutil.rmtree, place, ignore_errors=True)
         digest = flower.app_digest()
         rules = GateRules(
             flower.allows_app(digest),
@@ -110,6 +112,20 @@ def take_part(workspace: Workspace, trainer: Trainer, connection: Connection, te
             closed=lambda: control.wish() is not Wish.RUN,
             refused=lambda reason: _tell_refusal(workspace, reason, tell),
         )
+        begun: dict[str, Json] = {
+            "to": f"{connection.host}:{connection.port}",
+            "app": digest,
+            "most_bytes": connection.most_bytes,
+        }
+        record(workspace, Event.FEDERATED_SAID, {"word": "begin", "notes": len(trainer.notes.notes), **begun})
+        stack.callback(lambda: record(workspace, Event.FEDERATED_SAID, {"word": "ended", "bytes": rules.sent}))
+        control.say(Wish.RUN)
+        stack.callback(control.say, Wish.END)
+        private, _ = make_node_key(folder)
+        certificate, key = make_gate_certificate(folder)
+        # A path of a socket is short, and a workspace may lie deep.
+        place = Path(tempfile.mkdtemp(prefix="deid-"))
+        stack.callback(shutil.rmtree, place, ignore_errors=True)
         gate = stack.enter_context(
             Gate(rules, connection.host, connection.port, _outward(connection.authority), _inward(certificate, key))
         )
@@ -124,27 +140,44 @@ def take_part(workspace: Workspace, trainer: Trainer, connection: Connection, te
 
 
 def _keep_node(start: Callable[[], FlowerNode], control: Control, folder: Path, tell: Told) -> None:
-    """Run a node until the hospital ends it. One that was killed is let in again only after a minute, so one that ends is started anew."""
-    tries = 0
-    while True:
+    """Run a node until the hospital ends it; one that ends by itself is started anew."""
+    tries, mark = 0, folder / "node.running"
+    _rest(_still_known_s(mark), control, tell, "the node before was killed")
+    while control.wish() is not Wish.END:
         node, began = start(), time.monotonic()
         try:
             while node.code is None:
+                mark.touch()
                 if control.wish() is Wish.END:
                     return
                 time.sleep(_LOOK_S)
         finally:
             node.end()
-        tries = 1 if time.monotonic() - began > _LONG_S else tries + 1
+            mark.unlink(missing_ok=True)
+        # 0 is a link that has ended: the next one may be there soon.
+        tries = 1 if node.code == 0 or time.monotonic() - began > _LONG_S else tries + 1
         if tries > len(_WAITS_S):
             raise UnreachableError(
                 f"expected a node that stays, got one that ended {tries} times, last with code {node.code}; see {folder.name}/node.log, and whether "
                 "the provider has its key"
             )
-        tell(f"the node ended with code {node.code}; it is started again in {_WAITS_S[tries - 1]} s")
-        until = time.monotonic() + _WAITS_S[tries - 1]
-        while time.monotonic() < until and control.wish() is not Wish.END:
-            time.sleep(_LOOK_S)
+        _rest(_WAITS_S[tries - 1], control, tell, f"the node ended with code {node.code}")
+
+
+def _still_known_s(mark: Path) -> float:
+    """So many seconds the provider holds a node that was killed for one that is there, and lets no other in with its key."""
+    try:
+        return max(0.0, _FORGOTTEN_S - (time.time() - mark.stat().st_mtime))
+    except FileNotFoundError:
+        return 0.0
+
+
+def _rest(seconds: float, control: Control, tell: Told, why: str) -> None:
+    if seconds > 0:
+        tell(f"{why}; it is started again in {seconds:.0f} s")
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and control.wish() is not Wish.END:
+        time.sleep(_LOOK_S)
 
 
 def _tell_refusal(workspace: Workspace, reason: str, tell: Told) -> None:

@@ -21,8 +21,9 @@ import pytest
 from aggregator.errors import FederatedError
 from aggregator.federated.carrying import RelayCarrier
 from bench.exchange.certificates import Certificates, make_certificates
+from protocols.federated.app import FILES
 from site_client import ledger
-from site_client.ledger import Event
+from site_client.ledger import Entry, Event
 from site_client.workspace import open_workspace
 from tests.expected import do_without
 from tests.loop import Loop, done, enrol, hospital
@@ -144,84 +145,117 @@ def join(
     tls: Certificates,
     port: int,
     name: str,
-    workspace: Path | None = None,
-    notes: str | None = None,
 ) -> subprocess.Popen[bytes]:
-    words = ("--server", f"127.0.0.1:{port}", "--ca", tls.authority, "--workspace", workspace or loop.site(name))
-    return programs.start(name, "site-client", "federate", loop.notes(notes or name), *words)
+    words = ("--server", f"127.0.0.1:{port}", "--ca", tls.authority, "--workspace", loop.site(name))
+    return programs.start(name, "site-client", "federate", loop.notes(name), *words)
+
+
+def entries_of(loop: Loop, name: str) -> list[Entry]:
+    return list(ledger.entries(open_workspace(loop.site(name))))
 
 
 def rounds_of(loop: Loop, name: str) -> list[int]:
-    told = ledger.entries(open_workspace(loop.site(name)))
-    return [int(str(entry.details["round"])) for entry in told if entry.event == Event.FEDERATED_ROUND]
+    return [
+        int(str(entry.details["round"])) for entry in entries_of(loop, name) if entry.event == Event.FEDERATED_ROUND
+    ]
 
 
-def copy_with_another_node(loop: Loop) -> Path:
-    """The workspace of a hospital whose node has a key that nobody has registered."""
-    stranger = Path(shutil.copytree(loop.site("east"), loop.root / "stranger"))
-    shutil.rmtree(stranger / "federated")
-    return stranger
+def refused_node(programs: Programs, tls: Certificates, port: int) -> int:
+    """How a node ends whose key nobody has registered; it comes without a gate, so what refuses it is the link."""
+    from site_client.federated.flower.node import FlowerNode, NodeFiles
+    from site_client.federated.node_key import make_node_key
+
+    folder = programs.folder / "stranger"
+    folder.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", programs.environment["PYTHONPATH"])
+        node = FlowerNode(NodeFiles(folder, make_node_key(folder)[0], tls.authority, folder / "none"), port)
+    try:
+        wait_for(lambda: node.code is not None)
+    finally:
+        node.end()
+    return int(node.code or 0)
 
 
-def test_three_hospitals_train_together_and_one_is_killed_and_comes_back(
+def test_three_hospitals_train_together_and_whatever_goes_wrong_meanwhile(
     programs: Programs, ready: tuple[Loop, Certificates]
 ) -> None:
+    """One deployment for all of it: each process of it costs seconds to start."""
     loop, tls = ready
     port = free_port()
-    provider = begin(programs, loop, tls, port, "--epochs", 3, "--least-results", 4, "--timeout", 300)
+    provider = begin(programs, loop, tls, port, "--epochs", 2, "--least-results", 4, "--timeout", 300)
     wait_for(lambda: "link on" in programs.said("provider"))
     joined = {name: join(programs, loop, tls, port, name) for name in SITES}
-    stranger = join(programs, loop, tls, port, "stranger", copy_with_another_node(loop), notes="east")
-    wait_for(lambda: "the node ended with code" in programs.said("stranger"))
-    stranger.terminate()
+    assert_no_node_of_another_key_comes_in(programs, tls, port)
     wait_for(lambda: "round 1:" in programs.said("provider"))
     joined["north"].kill()
     joined["north"].wait()
-    join(programs, loop, tls, port, "north")
+    joined["north"] = join(programs, loop, tls, port, "north")
     assert provider.wait(300) == 0
-    # All rounds have all hospitals: the one that was killed has come back, and one that nobody let in was never there.
-    record: Any = json.loads((loop.provider / "head" / "training.json").read_text())
-    assert [set(one["norms"]) for one in record["federated"]["rounds"]] == [{*SITES, "(public notes)"}] * 3
-    assert record["federated"]["simulated"] is False
-    assert {one["site"] for one in record["influence"]["sites"]} == set(SITES)
-    assert not rounds_of(loop, "stranger")
-    for name in SITES:
-        assert rounds_of(loop, name)[-1] == 3
+    assert_all_took_part_in_both_rounds(loop)
+    for name in SITES[1:]:
+        joined[name].terminate()
+        (loop.root / "nodes" / f"{name}.pub").unlink()
+
+    rounds = rounds_of(loop, "north")
+    assert_a_stop_ends_what_a_hospital_trains(programs, loop, tls, port)
+    assert_another_app_does_not_pass_the_gate(programs, loop, tls, port)
+    why = [entry.details["why"] for entry in entries_of(loop, "north") if entry.event == Event.FEDERATED_REFUSED]
+    assert why == ["StoppedError", "gate: an app that this program does not make"]
+    assert rounds_of(loop, "north") == rounds
     assert not (programs.folder / "elsewhere").exists(), (programs.folder / "elsewhere").read_text()
 
 
-def _exchange(carrier: RelayCarrier) -> None:
-    with suppress(FederatedError):
-        list(carrier.exchange(b"task", b"weights", 40))
+def assert_no_node_of_another_key_comes_in(programs: Programs, tls: Certificates, port: int) -> None:
+    """It comes without a gate, so what refuses it is the link."""
+    from site_client.federated.flower.node import FlowerNode, NodeFiles
+    from site_client.federated.node_key import make_node_key
+
+    folder = programs.folder / "stranger"
+    folder.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", programs.environment["PYTHONPATH"])
+        node = FlowerNode(NodeFiles(folder, make_node_key(folder)[0], tls.authority, folder / "none"), port)
+    try:
+        wait_for(lambda: node.code is not None)
+    finally:
+        node.end()
 
 
-def test_a_stop_ends_what_hospitals_train_and_another_app_does_not_pass_the_gate(
-    programs: Programs, ready: tuple[Loop, Certificates], tmp_path: Path
-) -> None:
-    from aggregator.federated.flower import link as flower
+def assert_all_took_part_in_both_rounds(loop: Loop) -> None:
+    """The one that was killed has come back, and one that nobody let in was never there."""
+    record: Any = json.loads((loop.provider / "head" / "training.json").read_text())
+    assert [set(one["norms"]) for one in record["federated"]["rounds"]] == [{*SITES, "(public notes)"}] * 2
+    assert record["federated"]["simulated"] is False
+    assert {one["site"] for one in record["influence"]["sites"]} == set(SITES)
+    for name in SITES:
+        assert rounds_of(loop, name)[-1] == 2
 
-    loop, tls = ready
-    port = free_port()
-    # A round of many passes, which nobody waits for.
-    provider = begin(programs, loop, tls, port, "--epochs", 100, "--local-epochs", 100, "--timeout", 300)
-    wait_for(lambda: "link on" in programs.said("provider"))
-    join(programs, loop, tls, port, "north")
-    wait_for(lambda: "a round begins" in programs.said("north"))
-    provider.send_signal(signal.SIGINT)
+
+def assert_a_stop_ends_what_a_hospital_trains(programs: Programs, loop: Loop, tls: Certificates, port: int) -> None:
+    """A round of many passes, which the provider gives up."""
+    heard = programs.said("north").count("a round begins")
+    again = begin(programs, loop, tls, port, "--epochs", 100, "--local-epochs", 100, "--timeout", 300)
+    wait_for(lambda: programs.said("north").count("a round begins") > heard)
+    again.send_signal(signal.SIGINT)
     wait_for(lambda: "the round was stopped" in programs.said("north"), 60)
-    assert provider.wait(60) == 130
-    assert not rounds_of(loop, "north")
+    assert again.wait(60) == 130
+
+
+def assert_another_app_does_not_pass_the_gate(programs: Programs, loop: Loop, tls: Certificates, port: int) -> None:
+    """The provider's own link, with an app that differs in a line."""
+    from aggregator.federated.flower.link import FlowerLink, LinkFiles
 
     folder = programs.folder / "other"
     folder.mkdir()
-    files = flower.LinkFiles(folder, tls.authority, tls.certificate, tls.key, folder / "relay")
-    other = {name: content + b"# another app\n" for name, content in flower.FILES.items()}
+    files = LinkFiles(folder, tls.authority, tls.certificate, tls.key, folder / "relay")
+    other = {name: content + b"# another app\n" for name, content in FILES.items()}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(flower, "FILES", other)
+        patch.setattr("aggregator.federated.flower.link.FILES", other)
         patch.setenv("PYTHONPATH", programs.environment["PYTHONPATH"])
-        link = flower.FlowerLink(files, port)
+        link = FlowerLink(files, port)
         try:
-            link.register(loop.root / "nodes" / "north.pub", "north")
+            link.register(loop.root / "nodes" / "north.pub")
             carrier = RelayCarrier(files.socket, 1, lambda: True)
             link.start_run()
             asked = threading.Thread(target=_exchange, args=(carrier,), daemon=True)
@@ -233,11 +267,8 @@ def test_a_stop_ends_what_hospitals_train_and_another_app_does_not_pass_the_gate
             with suppress(RuntimeError):
                 asked.join(30)
             carrier.close()
-    assert not rounds_of(loop, "north")
-    why = [
-        entry.details["why"]
-        for entry in ledger.entries(open_workspace(loop.site("north")))
-        if entry.event == Event.FEDERATED_REFUSED
-    ]
-    assert why == ["gate: an app that this program does not make"]
-    assert not (programs.folder / "elsewhere").exists()
+
+
+def _exchange(carrier: RelayCarrier) -> None:
+    with suppress(FederatedError):
+        list(carrier.exchange(b"task", b"weights", 300))

@@ -1,33 +1,43 @@
-"""Flower's link as a child of ours: on loopback alone, with keys of nodes, without anything that it could install or tell.
+"""Flower's link as a child of ours, and what is asked of it: which nodes may come, the app, a run and its end.
 
-Its control calls need no credential of a user: whoever reaches the port can run code at the sites' nodes. So it listens on loopback, and
-what stands before it lets calls of nodes through and no other (docs/federated.md).
+Its port serves calls of nodes and calls of control alike, and those of control need no credential of a user: whoever reaches the port can
+run code at the sites' nodes. So it listens on loopback, and what stands before it lets calls of nodes through and no other (docs/federated.md).
+It remembers nothing: a node whose key is not handed in with a training is not let into it.
 """
 
 from __future__ import annotations
 
 import ctypes
-import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import load_ssh_public_key
+from flwr.cli.build import build_fab_from_files
+from flwr.proto.control_pb2 import RegisterNodeRequest, StartRunRequest, StopRunRequest
+from flwr.proto.fab_pb2 import Fab
+from flwr.supercore.control import ControlHttpClient
+from flwr.supercore.primitives.asymmetric import public_key_to_bytes, uses_nist_ec_curve
 
 from aggregator.errors import FederatedError
-from foundation.files import write_bytes, write_text
+from command_line.flower import QUIET
+from foundation.os_errors import map_os_errors
 from protocols.federated.app import FILES, SOCKET
+from shared.errors import ConfigurationError
 
-NAME = "deid"
 _ENDING_S = 10.0
 _STARTING_S = 60.0
-_NAP_S = 0.3
+_NAP_S = 0.2
 _SET_DEATH_SIGNAL = 1
-_KNOWN = "already in use"
 
 
 def _end_with_parent() -> None:
@@ -40,7 +50,7 @@ class LinkFiles:
     """What a link works with.
 
     Args:
-        folder: of its state.
+        folder: of its log and its home.
         authority: certificates that its own is verified by.
         certificate: its own, for 127.0.0.1 among others.
         key: private key of that.
@@ -60,48 +70,50 @@ class FlowerLink:
     Args:
         files: that it works with.
         port: on loopback.
+
+    Raises:
+        ConfigurationError: the port is not free.
+        FederatedError: it does not start.
     """
 
     def __init__(self, files: LinkFiles, port: int) -> None:
         self._files, self._port = files, port
         self._home = files.folder / "flower"
         self._home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._beside = Path(sys.executable).parent
-        write_text(
-            self._home / "config.toml",
-            f'[superlink]\ndefault = "{NAME}"\n\n[superlink.{NAME}]\naddress = "127.0.0.1:{port}"\n'
-            f'root-certificates = "{files.authority.resolve()}"\n',
-        )
+        _require_free(port)
+        beside = Path(sys.executable).parent
         command = [
-            str(self._beside / "flower-superlink"),
+            str(beside / "flower-superlink"),
             *("--ssl-ca-certfile", str(files.authority.resolve())),
             *("--ssl-certfile", str(files.certificate.resolve())),
             *("--ssl-keyfile", str(files.key.resolve())),
             "--enable-supernode-auth",
             "--disable-runtime-dependency-installation",
-            *("--database", str(files.folder.resolve() / "link.sqlite")),
             *("--host", "127.0.0.1"),
             *("--port", str(port)),
         ]
         self._log = (files.folder / "flower.log").open("ab")
         self._process = subprocess.Popen(
             command,
-            env=self._environment(),
+            env=self._environment(beside),
             stdout=self._log,
             stderr=self._log,
             start_new_session=True,
             # A link whose provider was killed must not go on by itself.
             preexec_fn=_end_with_parent,  # noqa: PLW1509 - one call of the system, which takes no lock
         )
-        self._await_start()
+        try:
+            self._await_start()
+        except BaseException:
+            self.end()
+            raise
 
-    def _environment(self) -> dict[str, str]:
+    def _environment(self, beside: Path) -> dict[str, str]:
         return {
-            "PATH": f"{self._beside}:/usr/bin:/bin",
+            "PATH": f"{beside}:/usr/bin:/bin",
             "HOME": str(self._home),
             "FLWR_HOME": str(self._home),
-            "FLWR_TELEMETRY_ENABLED": "0",
-            "FLWR_DISABLE_UPDATE_CHECK": "1",
+            **QUIET,
             "OMP_NUM_THREADS": "1",
             SOCKET: str(self._files.socket),
             **{name: os.environ[name] for name in ("PYTHONPATH", "LANG", "TMPDIR") if name in os.environ},
@@ -109,62 +121,63 @@ class FlowerLink:
 
     def _await_start(self) -> None:
         until = time.monotonic() + _STARTING_S
-        while time.monotonic() < until and self._process.poll() is None:
-            if self._ask("ls", NAME) is not None:
+        while time.monotonic() < until and self.running:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", self._port), _NAP_S):
+                self._control = ControlHttpClient.from_server_address(
+                    f"127.0.0.1:{self._port}", False, self._files.authority.read_bytes(), []
+                )
                 return
             time.sleep(_NAP_S)
-        self.end()
         raise FederatedError("expected Flower's link to start, it did not; see federated/flower.log")
 
-    def register(self, public_key: Path, name: str) -> None:
-        """Let the node of a key connect; one that may already is left as it is."""
-        done = self._run("supernode", "register", str(public_key.resolve()), NAME, "--name", name)
-        if done.returncode and _KNOWN not in done.stdout + done.stderr:
-            raise FederatedError(f"{public_key.name}: expected the public key of a node, got another file")
+    def register(self, public_key: Path) -> None:
+        """Let the node of a key come.
+
+        Raises:
+            ConfigurationError: it is no public key of a node.
+            FederatedError: the link does not take it.
+        """
+        with map_os_errors(public_key):
+            data = public_key.read_bytes()
+        try:
+            key = load_ssh_public_key(data)
+        except (ValueError, UnsupportedAlgorithm):
+            key = None
+        if not isinstance(key, ec.EllipticCurvePublicKey) or not uses_nist_ec_curve(key):
+            raise ConfigurationError(
+                f"{public_key.name}: expected the public key of a node, as `site-client federate --node-key` writes it, got another file"
+            )
+        request = RegisterNodeRequest(public_key=public_key_to_bytes(key), name=public_key.stem)
+        try:
+            self._control.RegisterNode(request)
+        except Exception as error:
+            raise FederatedError(
+                f"{public_key.name}: expected a key that the link takes, it did not; is it there twice?"
+            ) from error
 
     def start_run(self) -> int:
-        """Hand the app in; the number of its run."""
-        app = self._files.folder / "app"
-        for name, content in FILES.items():
-            path = app / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            write_bytes(path, content, private=False)
-        said = self._ask("run", str(app), NAME)
-        if said is None:
-            raise FederatedError("expected Flower to take the app, it did not; see federated/flower.log")
-        return int(said["run-id"])
+        """Hand the app in; the number of its run.
+
+        Raises:
+            FederatedError: it is not taken.
+        """
+        content = build_fab_from_files(dict(FILES))[0]
+        fab = Fab(hash_str=sha256(content).hexdigest(), content=content)
+        try:
+            return int(self._control.StartRun(StartRunRequest(fab=fab)).run_id)
+        except Exception as error:
+            raise FederatedError("expected Flower to take the app, it did not; see federated/flower.log") from error
 
     def stop_run(self, run: int) -> None:
         """Stop a run: nodes learn of it when they ask."""
-        self._ask("stop", str(run), NAME)
+        # A link that has gone has stopped it, too.
+        with suppress(Exception):
+            self._control.StopRun(StopRunRequest(run_id=run))
 
     @property
     def running(self) -> bool:
         """Whether it runs."""
         return self._process.poll() is None
-
-    def _ask(self, *words: str) -> dict[str, Any] | None:
-        """What `flwr` says to a command; None where it fails, which its exit code does not always say."""
-        done = self._run(*words, "--format", "json")
-        try:
-            said = json.loads(done.stdout)
-        except ValueError:
-            return None
-        return said if isinstance(said, dict) and said.get("success") is True else None
-
-    def _run(self, *words: str) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [str(self._beside / "flwr"), *words],
-            env=self._environment(),
-            capture_output=True,
-            text=True,
-            timeout=_STARTING_S,
-            check=False,
-        )
-        if done.returncode:
-            self._log.write((done.stdout + done.stderr).encode())
-            self._log.flush()
-        return done
 
     def end(self) -> None:
         """End it, and all that it has started."""
@@ -174,3 +187,14 @@ class FlowerLink:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(_ENDING_S)
         self._log.close()
+
+
+def _require_free(port: int) -> None:
+    """Another program at the port would answer in the link's place."""
+    try:
+        with socket.create_server(("127.0.0.1", port)):
+            pass
+    except OSError as error:
+        raise ConfigurationError(
+            f"expected port {port} of loopback to be free, it is not; give another --port"
+        ) from error

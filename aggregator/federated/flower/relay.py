@@ -9,6 +9,7 @@ import json
 import os
 import socket
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from flwr.app import ConfigRecord, Context, Message, MessageType, RecordDict
@@ -33,9 +34,9 @@ def main(grid: Grid, context: Context) -> None:
             record = RecordDict({TASK: ConfigRecord({"task": task, "weights": weights})})
             nodes = _nodes(grid, wanted["least"], until)
             left_s = max(until - time.monotonic(), 1.0)
-            messages = [Message(record, node, MessageType.TRAIN, ttl=left_s) for node in nodes]
-            replies = list(grid.send_and_receive(messages, timeout=left_s)) if messages else []
-            for reply in replies:
+            for reply in _replies(
+                grid, [Message(record, node, MessageType.TRAIN, ttl=left_s) for node in nodes], until
+            ):
                 result, learned, problem = _read(reply)
                 send_pieces(sock, b"reply", str(reply.metadata.src_node_id).encode(), result, learned, problem)
             send_pieces(sock, b"end")
@@ -47,6 +48,16 @@ def _nodes(grid: Grid, least: int, until: float) -> list[int]:
     while len(nodes := list(grid.get_node_ids())) < least and time.monotonic() < half:
         time.sleep(_NAP_S)
     return nodes
+
+
+def _replies(grid: Grid, messages: list[Message], until: float) -> Iterator[Message]:
+    """Replies as they come, until all are there or time is over."""
+    waiting = {one for one in grid.push_messages(messages) if one} if messages else set()
+    while waiting and time.monotonic() < until:
+        for reply in grid.pull_messages(sorted(waiting)):
+            waiting.discard(reply.metadata.reply_to_message_id)
+            yield reply
+        time.sleep(_NAP_S)
 
 
 def _read(reply: Message) -> tuple[bytes, bytes, bytes]:
