@@ -54,6 +54,7 @@ class Event(StrEnum):
     APPROVAL_WAIVED = "approval not required"
     SUBMITTED = "submitted"
     RECEIPT = "receipt"
+    FEDERATED_SAID = "federated training: what the hospital said"
     FEDERATED_ROUND = "federated round"
     FEDERATED_REFUSED = "federated task refused"
     FRAGMENTS_APPROVED = "text fragments approved"

@@ -9,9 +9,6 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import dp_accounting
-from dp_accounting.rdp import RdpAccountant
-
 from shared.errors import ConfigurationError
 
 DELTA = 1e-5
@@ -42,6 +39,10 @@ def epsilon(spent: Iterable[Spent], delta: float = DELTA) -> float:
     counted: Counter[tuple[float, float]] = Counter()
     for one in spent:
         counted[one.multiplier, one.rate] += one.steps
+    # Slow to import, and who adds no noise needs none of it.
+    import dp_accounting
+    from dp_accounting.rdp import RdpAccountant
+
     accountant = RdpAccountant()
     for (multiplier, rate), steps in counted.items():
         event = dp_accounting.PoissonSampledDpEvent(rate, dp_accounting.GaussianDpEvent(multiplier))

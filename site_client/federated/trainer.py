@@ -17,7 +17,7 @@ from protocols.federated.task import RoundTask, read_task, task_signer
 from protocols.federated.weights import digest_of, weights_from_bytes, weights_to_bytes
 from shared.constructions.construction import Construction
 from shared.constructions.registry import load_construction
-from shared.errors import ConfigurationError
+from shared.errors import ConfigurationError, TrainingError
 from shared.federated.local import LocalRecipe, learn_round, never
 from shared.federated.private import NoteNoise, learn_privately
 from shared.federated.weights import Vector, count_weights, read_shape
@@ -65,7 +65,7 @@ class Trainer:
             PolicyError: this hospital does not allow it.
             ProtocolError: not signed by the provider, for another release, too late, or not in our schema.
             ConfigurationError: a tagger that this version does not know.
-            StoppedError: it was stopped.
+            TrainingError: it was stopped, or its loss is not finite any more.
         """
         try:
             asked, shape, noise, epsilon = self._check(task)
@@ -77,7 +77,11 @@ class Trainer:
         def over() -> bool:
             return stopped() or self.clock() > asked.expires
 
-        learned = self._learn(asked, shape, start, noise, over)
+        try:
+            learned = self._learn(asked, shape, start, noise, over)
+        except TrainingError as error:
+            self._record_refusal(task, error)
+            raise
         data = weights_to_bytes(learned)
         sentences = rounded(self.notes.sentences)
         result = RoundResult(self.workspace.site, digest_of(task), sentences, digest_of(data), epsilon)

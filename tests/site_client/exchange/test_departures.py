@@ -52,6 +52,7 @@ def test_events_are_written_as_ever() -> None:
         "approval not required",
         "submitted",
         "receipt",
+        "federated training: what the hospital said",
         "federated round",
         "federated task refused",
         "text fragments approved",
