@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from shared.anonymity.drawn_dates import draw_dates
 from shared.anonymity.public_lists import PublicList, on_public_lists
 from shared.anonymity.shipped_lists import dictionary_words, lists_of
 from shared.anonymity.surrogates import SurrogateBank
@@ -59,11 +60,13 @@ class Decoding:
         vectors: of its words.
         representer: turns each view into what the head gets.
         bank: public PHI; None where the share has the places of labelled PHI as those of other words.
+        dates: numbers of the categories of days.
     """
 
     vectors: MemberVectors
     representer: TokenLocal
     bank: SurrogateBank | None
+    dates: frozenset[int] = frozenset()
 
     @property
     def dim(self) -> int:
@@ -169,6 +172,7 @@ class Decoding:
         tags = np.where(inside, sentences.tags, 0).astype(np.uint8)
         noise = torch.Generator().manual_seed(int(generator.integers(2**62)))
         drawn = bank.replace_spans(TokenisedSentences(words.tolist(), tags, sentences.lengths), noise).words
+        draw_dates(drawn, tags, self.dates, day_first=self._language != "English", generator=generator)
         return places, [drawn[place] for place in places.tolist()]
 
     def _own_notes(self, sentences: CodedSentences) -> NDArray[np.bool_]:

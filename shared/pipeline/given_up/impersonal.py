@@ -23,8 +23,6 @@ from shared.text.language import function_words
 AreWords = Callable[[str], bool]
 """Whether a dictionary has a word that names nobody."""
 
-_DATES = frozenset({"DATE", "FECHAS"})
-_AGES = frozenset({"AGE", "EDAD_SUJETO_ASISTENCIA"})
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[^\w\s]|_")
 # Letters that begin a line or a sentence: in a note with fewer capitals than this among them, capitals tell nothing.
 _BEGINNING = re.compile(r"(?:^|\n|[.!?]\s)\s*([^\W\d_])")
@@ -66,6 +64,7 @@ class Impersonal:
 
     Args:
         people, named: categories of people; of people, institutions and towns.
+        dates, ages: categories of days and of ages.
         formed: categories of numbers and the like, no word of which is a label.
         is_word: tells ordinary words from names.
         language: of the notes, in English; None where nobody knows.
@@ -73,6 +72,8 @@ class Impersonal:
 
     people: Set[str]
     named: Set[str]
+    dates: Set[str]
+    ages: Set[str]
     formed: Set[str]
     is_word: AreWords
     language: str | None = None
@@ -84,12 +85,12 @@ class Impersonal:
     @classmethod
     def of(cls, scheme: LabelScheme, is_word: AreWords, language: str | None) -> Impersonal:
         """For the categories of a scheme."""
-        people, institutions, towns = (
-            categories_of_names(scheme, kind) for kind in ("people", "institutions", "towns")
+        people, institutions, towns, dates, ages = (
+            categories_of_names(scheme, kind) for kind in ("people", "institutions", "towns", "dates", "ages")
         )
         named = people | institutions | towns
         free = {scheme.categories[number] for number in categories_of_any_form(scheme)}
-        return cls(people, named, set(scheme.categories) - free - _AGES | named, is_word, language)
+        return cls(people, named, dates, ages, set(scheme.categories) - free - ages | named, is_word, language)
 
     def give_up(self, document: Document) -> Document:
         """The document without what tells of nobody; a span keeps what is left of it."""
@@ -103,19 +104,19 @@ class Impersonal:
         self, span: Annotation, text: str, telling: bool, clock: Sequence[tuple[int, int]]
     ) -> Annotation | None:
         tokens = [_Token(match[0], *match.span()) for match in _TOKEN.finditer(text, span.start, span.end)]
-        if span.category in _DATES | _AGES:
+        if span.category in self.dates | self.ages:
             tokens = _without_clock(tokens, clock)
         tokens = self._without_edges(tokens, span.category, telling)
         words = [token for token in tokens if not token.is_mark]
         if not words or self._is_ordinary(words, span.category, text, telling):
             return None
-        if span.category in _DATES | _AGES and _is_measure(words, span.category, text):
+        if span.category in self.dates | self.ages and _is_measure(words, span.category in self.dates, text):
             return None
         return replace(span, start=tokens[0].start, end=tokens[-1].end)
 
     def _without_edges(self, tokens: list[_Token], category: str, telling: bool) -> list[_Token]:
         """Without the marks, labels and small words ahead of what is named and behind it."""
-        worded = category in self.named | _DATES
+        worded = category in self.named | self.dates
         capital = category in self.named and any(not token.is_small and not token.is_mark for token in tokens)
 
         def is_beside(token: _Token, ahead: bool) -> bool:
@@ -140,7 +141,7 @@ class Impersonal:
 
     def _is_ordinary(self, words: Sequence[_Token], category: str, text: str, telling: bool) -> bool:
         """Words in small letters, or one that has its capital from the sentence that it begins."""
-        if not telling or category not in self.people | _DATES:
+        if not telling or category not in self.people | self.dates:
             return False
         if any(not word.text.isalpha() or word.text.lower() in _listed("times") for word in words):
             return False
@@ -199,7 +200,7 @@ def _without_clock(tokens: list[_Token], clock: Sequence[tuple[int, int]]) -> li
     return tokens
 
 
-def _is_measure(words: Sequence[_Token], category: str, text: str) -> bool:
+def _is_measure(words: Sequence[_Token], is_date: bool, text: str) -> bool:
     """Numbers that no date and no age is told by."""
     start, end = words[0].start, words[-1].end
     short = all(word.text.isdigit() and len(word.text) <= _LONGEST_NUMBER for word in words)
@@ -210,7 +211,7 @@ def _is_measure(words: Sequence[_Token], category: str, text: str) -> bool:
     if _expression("units").match(text, end):
         return True
     number = int(words[0].text)
-    if category in _DATES:
+    if is_date:
         return number > _LAST_DAY
     cued = _expression("age_behind").match(text, end) or _ahead_of_age().search(text, max(0, start - _REACH), start)
     return number > _OLDEST or (number < _YOUNGEST and cued is None)
