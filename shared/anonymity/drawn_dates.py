@@ -29,7 +29,7 @@ def draw_dates(
 
     Args:
         words: those of drawn dates among them.
-        tags: uint8 `[words]`; 0 for what was not drawn.
+        tags: uint8 `[words]`.
         dates: numbers of the categories of dates.
         day_first: whether a day stands ahead of its month.
         generator: of the training.

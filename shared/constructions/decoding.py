@@ -99,6 +99,7 @@ class Decoding:
             places, drawn = self._surrogates(sentences, self.bank, generator)
             for place, word in zip(places.tolist(), drawn, strict=True):
                 words[place] = word
+        draw_dates(words, sentences.tags, self.dates, day_first=self._language != "English", generator=generator)
         return TokenisedSentences(words, sentences.tags, sentences.lengths)
 
     def _members(self, sentences: CodedSentences, generator: np.random.Generator) -> list[str]:
@@ -172,7 +173,6 @@ class Decoding:
         tags = np.where(inside, sentences.tags, 0).astype(np.uint8)
         noise = torch.Generator().manual_seed(int(generator.integers(2**62)))
         drawn = bank.replace_spans(TokenisedSentences(words.tolist(), tags, sentences.lengths), noise).words
-        draw_dates(drawn, tags, self.dates, day_first=self._language != "English", generator=generator)
         return places, [drawn[place] for place in places.tolist()]
 
     def _own_notes(self, sentences: CodedSentences) -> NDArray[np.bool_]:

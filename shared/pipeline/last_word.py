@@ -7,7 +7,7 @@ the same. A release says in `last_word.json` which steps it was measured with; o
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,7 +18,7 @@ from foundation.reading import read_text
 from shared.anonymity.shipped_lists import ordinary_words
 from shared.document import Annotation, Document
 from shared.errors import ModelError
-from shared.labels import HIDDEN, LabelScheme, categories_of_names
+from shared.labels import HIDDEN, LabelScheme, categories_of_any_form, categories_of_names
 from shared.patterns.engine import Patterns
 from shared.pipeline.given_up.eponyms import Eponyms
 from shared.pipeline.given_up.impersonal import Impersonal
@@ -32,6 +32,8 @@ FLOOR = 0.9
 FILE = "last_word.json"
 STEPS = ("eponyms", "impersonal", "patterns", "whole", "mentions")
 """In this order; "whole" follows "mentions" once more."""
+_SURE = 0.99
+_ANY_NUMBER = frozenset({"long_number", "code_number"})
 _MAX_BYTES = 1 << 16
 
 
@@ -89,25 +91,44 @@ class LastWord:
         return document
 
     def _with_patterns(self, document: Document) -> Document:
-        """With what patterns find: it names the category where it covers what the tagger found."""
-        found = list(self._by_patterns(document.text))
-        starts = [one.start for one in found]
+        """With what patterns find: it names the category where it covers what the tagger found.
 
-        def is_covered(span: Annotation) -> bool:
-            before = bisect_right(starts, span.start) - 1
-            return before >= 0 and span.end <= found[before].end
+        Where the tagger is sure, a number of any kind (`long_number`) names nothing that it found just there, and words of any form nothing of
+        two categories (`Hospital de Getafe, Carretera Toledo`): there they only add.
+        """
+        spans = document.annotations
+        named: set[int] = set()
+        added = []
+        for found, kind in self._by_patterns(document.text):
+            first = bisect_left(spans, found.start, key=lambda one: one.start)
+            last = bisect_right(spans, found.end, key=lambda one: one.end)
+            covered = spans[first:last]
+            sure = [one for one in covered if one.confidence is None or one.confidence >= _SURE]
+            same = any((one.start, one.end) == (found.start, found.end) for one in sure)
+            several = found.category in self._free and len({one.category for one in sure}) > 1
+            if same and kind in _ANY_NUMBER:
+                continue
+            added.append(found)
+            if not several:
+                named.update(range(first, first + len(covered)))
+        kept = tuple(span for number, span in enumerate(spans) if number not in named)
+        return complete_spans(replace(document, annotations=kept), added)
 
-        kept = tuple(span for span in document.annotations if not is_covered(span))
-        return complete_spans(replace(document, annotations=kept), found)
-
-    def _by_patterns(self, text: str) -> Iterator[Annotation]:
-        """What patterns find, each stretch once: the longest first, then the kind that is stated first."""
+    def _by_patterns(self, text: str) -> Iterator[tuple[Annotation, str]]:
+        """What patterns find, each stretch once, and which kind: the longest first, then the kind that is stated first."""
         end = 0
         order = {kind: number for number, kind in enumerate(self._patterns.kinds)}
         for found in sorted(self._patterns.find(text), key=lambda one: (one.start, -one.end, order[one.source])):
             if found.category != HIDDEN and found.end > end:
-                yield Annotation(max(found.start, end), found.end, found.category, confidence=found.certainty)
+                yield (
+                    Annotation(max(found.start, end), found.end, found.category, confidence=found.certainty),
+                    found.source,
+                )
                 end = found.end
+
+    @cached_property
+    def _free(self) -> frozenset[str]:
+        return frozenset(self.scheme.categories[number] for number in categories_of_any_form(self.scheme))
 
     @cached_property
     def _patterns(self) -> Patterns:

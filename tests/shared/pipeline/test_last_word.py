@@ -47,6 +47,21 @@ def test_a_pattern_names_what_it_covers_and_gives_way_to_what_it_meets() -> None
     assert said("on 03/04/2019 he", ("2019 he", "PATIENT"), steps=adding) == [("03/04", "DATE"), ("2019 he", "PATIENT")]
 
 
+def test_words_of_any_form_name_nothing_of_two_categories() -> None:
+    adding = STEPS[2:]
+    text = "at Oxenthorpe Memorial Hospital, and"
+    assert said(text, ("Oxenthorpe", "CITY"), steps=adding) == [("Oxenthorpe Memorial Hospital", "HOSPITAL")]
+    found = said(text, ("Oxenthorpe", "CITY"), ("Memorial Hospital", "HOSPITAL"), steps=adding)
+    assert found == [("Oxenthorpe", "CITY"), ("Memorial Hospital", "HOSPITAL")]
+
+
+def test_a_number_of_any_kind_stays_what_the_tagger_calls_it() -> None:
+    adding = STEPS[2:]
+    assert said("see 75915382 now", steps=adding)[0][0] == "75915382"
+    assert said("see 75915382 now", ("75915382", "ZIP"), steps=adding) == [("75915382", "ZIP")]
+    assert said("see 75915382 now", ("759", "ZIP"), steps=adding)[0][1] != "ZIP"
+
+
 def test_what_a_pattern_finds_too_seldom_right_adds_nothing() -> None:
     assert said("in the 1990s, 12345 cells") == []
 
