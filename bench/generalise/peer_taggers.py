@@ -68,14 +68,14 @@ def _tags(tokens: list[re.Match[str]], spans: list[list[Any]]) -> list[str]:
 
 def _spans(tokens: list[re.Match[str]], tags: list[str]) -> list[list[Any]]:
     spans: list[list[Any]] = []
+    before = "O"
     for token, tag in zip(tokens, tags, strict=True):
-        if tag[:2] == "I-" and spans and spans[-1][2] == tag[2:] and spans[-1][3] == token.start():
+        if tag[:2] == "I-" and before[2:] == tag[2:]:
             spans[-1][1] = token.end()
         elif tag != "O":
-            spans.append([token.start(), token.end(), tag[2:], 0])
-        if spans:
-            spans[-1][3] = token.end() + 1
-    return [span[:3] for span in spans]
+            spans.append([token.start(), token.end(), tag[2:]])
+        before = tag
+    return spans
 
 
 def _train_crfsuite(model: Path, notes: list[dict[str, Any]]) -> None:
