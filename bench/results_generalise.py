@@ -29,7 +29,7 @@ def rotations_full() -> None:
 
 
 def rotations_quick() -> None:
-    """The same with one seed and short trainings."""
+    """The same with one seed, the release and raw notes alone."""
     record("generalise", rotations.measure(rotations.QUICK), whole=True)
 
 

@@ -30,8 +30,8 @@ from shared.text.tokens import Tokens
 FLOOR = 0.9
 """Share of a kind's matches that must be PHI at every training hospital for it to have a say."""
 FILE = "last_word.json"
-STEPS = ("eponyms", "impersonal", "patterns", "whole", "mentions")
-"""In this order; "whole" follows "mentions" once more."""
+STEPS = ("capitals", "eponyms", "impersonal", "patterns", "whole", "mentions")
+"""In this order; "capitals" is ahead of the tagger (`Pipeline.seen`), "whole" follows "mentions" once more."""
 _SURE = 0.99
 _ANY_NUMBER = frozenset({"long_number", "code_number"})
 _MAX_BYTES = 1 << 16
