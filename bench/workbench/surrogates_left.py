@@ -155,7 +155,7 @@ def _count(tally: Tally, entities: Iterable[Entity], written: Mapping[str, str],
         kept: the texts between.
     """
     for entity in entities:
-        same = [written[one] == one for one in entity.spellings]
+        same = [folded(written[one]) == folded(one) for one in entity.spellings]
         tally.spans += len(same)
         tally.redacted += sum(written[one] == f"[{entity.category}]" for one in entity.spellings)
         tally.drawn[entity.kind] += all(same)
@@ -218,10 +218,11 @@ def _of_people(language: str, dice: random.Random) -> list[Entity]:
     """A place, by the exact probability of permute-and-flip; a surname, one of its list."""
     places, names = _places(language), _surnames(language)
     place, name = dice.choice(places.names), dice.choice(names)
-    listed = len(lists().by_culture[language].family)
+    # "Durán" and "Duran" are one name to a reader.
+    listed = list(map(folded, lists().by_culture[language].family))
     return [
         Entity("place", "CITY", _cased(place), _itself(language)[place]),
-        Entity("name", "DOCTOR", [*_cased(name), f"Dr. {name}"], 1 / listed),
+        Entity("name", "DOCTOR", [*_cased(name), f"Dr. {name}"], listed.count(folded(name)) / len(listed)),
     ]
 
 
