@@ -99,6 +99,13 @@ def test_the_release_before_is_compared_while_it_is_here(loop: Loop, tmp_path: P
     assert not second["remarks"]
     # What was in use then is what is the one before now.
     assert second["compared"]["the release before"]["recall"] == first["in_use"]["recall"]
+    # And at every point: what it hid there then, against what is hidden there now.
+    for before, now in zip(first["promises"], second["promises"], strict=True):
+        compared = second["compared"][f"the release before, both at --min-recall {now['target']:g}"]
+        assert before["target"] == now["target"]
+        assert compared["recall"] == before["measured"]["recall"]
+        apart = now["measured"]["recall"]["value"] - before["measured"]["recall"]["value"]
+        assert compared["difference"]["value"] == pytest.approx(apart)
     releases = loop.site("fourth") / "releases"
     shutil.rmtree(releases / "0002-pipeline")
     assert find_previous(open_workspace(loop.site("fourth"))) is None
