@@ -69,6 +69,12 @@ class PolicyError(SiteError):
     exit_code = 35
 
 
+class PromiseError(SiteError):
+    """Labelled notes do not show that the release hides what it promises, and the command was asked to say so by its code."""
+
+    exit_code = 37
+
+
 class RejectedError(SiteError):
     """The provider's receipt says that it does not take the share."""
 

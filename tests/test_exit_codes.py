@@ -70,6 +70,7 @@ MEANINGS = {
     34: "does not take the share",
     35: "the hospital's own policy",
     36: "shows other releases",
+    37: "hides what it promises",
     38: "folder of a review",
     129: "terminal went away",
     130: "interrupted",

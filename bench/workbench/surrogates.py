@@ -22,7 +22,7 @@ from shared.surrogates.kinds import kind_of
 from shared.surrogates.mechanisms.discrete_laplace import discrete_laplace
 from shared.surrogates.mechanisms.randomness import KeyedRandomness
 from shared.surrogates.people.lists import lists
-from shared.surrogates.places.gazetteer import STEPS, Atlas, PlaceSettings
+from shared.surrogates.places.gazetteer import STEPS, Atlas, Gazetteer, PlaceSettings
 from shared.surrogates.places.maker import near
 from shared.surrogates.replacing import Replacement, Surrogates
 from shared.surrogates.settings import SurrogateSettings
@@ -32,6 +32,8 @@ _DRAWN_FROM_LONG_LISTS = ("person", "phone", "identifier", "email", "url", "addr
 _TELLING = 5
 _LEAST_COUNT = 100
 _EPSILON = Fraction(1)
+# A draw of a whole note costs forty times one of its mechanism.
+_OF_WHOLE_NOTES = 10
 _TOWNS = ("Burgos", "Palencia")
 
 
@@ -85,14 +87,21 @@ class _Pair:
 
 def _epsilons(effort: Effort) -> Iterator[Entry]:
     """The largest ratio that neighbouring inputs show, as an epsilon, for each mechanism by itself and in whole notes."""
-    for pair in (*_mechanisms(), *_whole_notes()):
-        counts = [Counter(pair.draw(which) for _ in range(effort.samples)) for which in (0, 1)]
-        yield _epsilon_entry(effort, pair.name, pair.apart, counts)
+    for pairs, samples in ((_mechanisms(), effort.samples), (_whole_notes(), effort.samples // _OF_WHOLE_NOTES)):
+        for pair in pairs:
+            counts = [Counter(pair.draw(which) for _ in range(samples)) for which in (0, 1)]
+            yield _epsilon_entry(effort, pair.name, pair.apart, counts)
+
+
+def _towns() -> Gazetteer:
+    found = Atlas(PlaceSettings()).level("place", "Spanish")
+    if found is None:
+        raise RuntimeError("expected towns for Spanish notes, got none")
+    return found
 
 
 def _mechanisms() -> Iterator[_Pair]:
-    places = Atlas(PlaceSettings()).level("place", "Spanish")
-    assert places is not None
+    places = _towns()
     towns = [places.names.index(name) for name in _TOWNS]
     apart = places.distance(*towns) / STEPS
     chance = KeyedRandomness(b"bench", "mechanisms")
@@ -104,11 +113,13 @@ def _mechanisms() -> Iterator[_Pair]:
         apart,
         lambda which: near(chance, places, towns[which], _EPSILON),
     )
-    written = _written("CITY", _TOWNS, "Spanish")
-    yield _Pair(f"a town of a whole note, {apart:.2f} units apart", apart, written)
 
 
 def _whole_notes() -> Iterator[_Pair]:
+    """What is drawn once more where reading and writing stand around it: less often, for the mechanisms are those above."""
+    places = _towns()
+    apart = places.distance(*(places.names.index(name) for name in _TOWNS)) / STEPS
+    yield _Pair(f"a town of a whole note, {apart:.2f} units apart", apart, _written("CITY", _TOWNS, "Spanish"))
     yield _Pair("a date of a whole note, neighbouring days", 1.0, _written("DATE", ("2020-05-10", "2020-05-11")))
     yield _Pair("an age of a whole note, neighbouring years", 1.0, _written("AGE", ("41", "42")))
 
@@ -132,7 +143,7 @@ def _epsilon_entry(effort: Effort, name: str, apart: float, counts: list[Counter
     The target is missed only where an output shows, at 95% over all outputs, that epsilon is larger than claimed: one that a single input
     gives, too.
     """
-    samples = effort.samples
+    samples = counts[0].total()
     outputs = [
         output for output in counts[0].keys() | counts[1].keys() if max(row[output] for row in counts) >= _LEAST_COUNT
     ]

@@ -23,7 +23,7 @@ from scipy.stats import poisson_binom
 from shared.document import Annotation, Document
 from shared.surrogates.people.lists import lists
 from shared.surrogates.places.gazetteer import STEPS, Atlas, Gazetteer, PlaceSettings
-from shared.surrogates.replacing import Surrogates
+from shared.surrogates.replacing import Replaced, Surrogates
 from shared.surrogates.settings import SurrogateSettings
 from shared.surrogates.spelling import folded
 from shared.surrogates.time.languages import in_words, languages
@@ -91,7 +91,7 @@ class Tally:
     Args:
         notes: that were replaced.
         spans: in them.
-        left: spellings of which the true value is left though another spelling was changed, or that stand elsewhere in the note.
+        left: spellings of which the true value is left though another spelling was changed, or that stand in the surrogate of another one, or between.
         redacted: spans without a surrogate.
         drawn: entities that were drawn as themselves, by kind.
         itself: the exact probability of each entity that it is drawn as itself, by kind.
@@ -133,21 +133,37 @@ def replace_spelt(notes: int, seed: int) -> Tally:
         if made.budget.entities != len(_PAYING):
             raise RuntimeError(f"expected {len(_PAYING)} entities that cost budget, got {made.budget.entities}")
         written: dict[str, str] = {one.original: one.surrogate for one in made.mapping}
-        _count(tally, entities, written, made.text)
+        _count(tally, entities, written, _kept(made))
         tally.notes += 1
     return tally
 
 
-def _count(tally: Tally, entities: Iterable[Entity], written: Mapping[str, str], text: str) -> None:
-    """One note."""
+def _kept(made: Replaced) -> set[str]:
+    """The texts between surrogates."""
+    ends = [0, *(one.end for one in made.mapping)]
+    starts = [*(one.start for one in made.mapping), len(made.text)]
+    return {made.text[end:start] for end, start in zip(ends, starts, strict=True)}
+
+
+def _count(tally: Tally, entities: Iterable[Entity], written: Mapping[str, str], kept: Iterable[str]) -> None:
+    """One note.
+
+    Args:
+        tally: to count in.
+        entities: of the note.
+        written: what stands for each spelling.
+        kept: the texts between.
+    """
     for entity in entities:
-        same = [written[one] == one for one in entity.spellings]
+        same = [folded(written[one]) == folded(one) for one in entity.spellings]
         tally.spans += len(same)
         tally.redacted += sum(written[one] == f"[{entity.category}]" for one in entity.spellings)
         tally.drawn[entity.kind] += all(same)
         tally.itself[entity.kind].append(entity.itself)
         if not all(same):
-            tally.left += sum(same) or sum(_stands(one, text) for one in entity.spellings)
+            # What another entity is drawn as is drawn whatever this one was: a surname may be that of a town.
+            own = [*kept, *(written[one] for one in entity.spellings)]
+            tally.left += sum(same) or sum(_stands(one, text) for one in entity.spellings for text in own)
 
 
 def _stands(original: str, text: str) -> bool:
@@ -202,10 +218,11 @@ def _of_people(language: str, dice: random.Random) -> list[Entity]:
     """A place, by the exact probability of permute-and-flip; a surname, one of its list."""
     places, names = _places(language), _surnames(language)
     place, name = dice.choice(places.names), dice.choice(names)
-    listed = len(lists().by_culture[language].family)
+    # "Durán" and "Duran" are one name to a reader.
+    listed = list(map(folded, lists().by_culture[language].family))
     return [
         Entity("place", "CITY", _cased(place), _itself(language)[place]),
-        Entity("name", "DOCTOR", [*_cased(name), f"Dr. {name}"], 1 / listed),
+        Entity("name", "DOCTOR", [*_cased(name), f"Dr. {name}"], listed.count(folded(name)) / len(listed)),
     ]
 
 

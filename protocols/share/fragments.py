@@ -8,7 +8,8 @@ It is no share of tensors: it goes into no bundle, and every intake of shares re
     ...
 
 each line ended by one line feed. The grammar leaves no room for more than it says: a phrase is two to four words of the letters a to z, parted by
-single spaces, so no digit, capital, mark or name of a file can stand in one; no phrase stands in a file twice, so no count of notes does.
+single spaces, so no digit, capital, mark or name of a file can stand in one. Phrases of the kind that there are more of stand in a file once; the others fill the lines, each as often
+as each other, but for one more: how often a phrase stands in a file is a number of phrases, and never one of notes.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import dataclasses
 import datetime
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -288,20 +290,32 @@ def _verified(
 
 
 def _parsed_lines(body: bytes, place: str) -> Iterator[FragmentLine]:
-    """Every line, each phrase in its grammar and none twice."""
+    """Every line, each phrase in its grammar, and none oftener than the number of phrases alone says."""
     if not body.endswith(b"\n") or not body.isascii():
         raise _refused("lines of the letters a to z, each with its end", "something else", place)
     texts = body[:-1].decode("ascii").split("\n")
     check_range(len(texts), 1, MAX_LINES, f"{place}, lines")
-    seen: set[str] = set()
+    nouns, verbs = Counter[str](), Counter[str]()
     for number, text in enumerate(texts, start=1):
         phrases = text.split(_SEPARATOR)
         if len(phrases) != PHRASES or not all(PHRASE.fullmatch(phrase) for phrase in phrases):
             raise _refused("two noun phrases and two verb phrases", "something else", f"{place}, line {number}")
-        seen.update(phrases)
-        if len(seen) != PHRASES * number:
-            raise _refused("each phrase once", "one twice", f"{place}, line {number}")
+        if len(set(phrases)) != PHRASES:
+            raise _refused("four phrases", "one twice", f"{place}, line {number}")
+        nouns.update(phrases[:2])
+        verbs.update(phrases[2:])
         yield phrases[0], phrases[1], phrases[2], phrases[3]
+    _require_no_counts(nouns, verbs, place)
+
+
+def _require_no_counts(nouns: Counter[str], verbs: Counter[str], place: str) -> None:
+    """Returns if nothing can be read out of how often phrases are said: or a file could carry numbers of notes."""
+    if nouns.keys() & verbs.keys():
+        raise _refused("phrases that are of one kind each", "one of two", place)
+    if min(max(nouns.values()), max(verbs.values())) > 1:
+        raise _refused("noun phrases or verb phrases that stand there once each", "both repeated", place)
+    if any(max(said.values()) - min(said.values()) > 1 for said in (nouns, verbs)):
+        raise _refused("phrases that are repeated as often as each other, but for one more", "others", place)
 
 
 def _of_another_site(place: str) -> UnknownSignerError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,7 +34,7 @@ class Compared:
     Args:
         name: of it.
         measure: what it hides.
-        difference: what the release in use hides more.
+        difference: what the release in use hides more; at a point that the name states, there.
     """
 
     name: str
@@ -155,8 +155,7 @@ def accept(
     labelled = Labelled.of(notes, asked.patients)
     read = _read_release(release.folder, labelled, asked)
     remarks: list[str] = []
-    others = {PREVIOUS: _previous(workspace, labelled, asked, remarks.append)}
-    others |= {name: read.others[name] for name in (TAGGER, PATTERNS)}
+    before = _previous(workspace, labelled, asked, remarks.append)
     worst, missed = worst_misses(notes, read.found, read.people)
     used = read.measure
     report = Acceptance(
@@ -169,11 +168,7 @@ def accept(
         unseen,
         used,
         _promises(read, unseen=unseen),
-        tuple(
-            Compared(name, one, compare_recall(used.hits, one.hits, used.totals))
-            for name, one in others.items()
-            if one is not None
-        ),
+        tuple(_compared(read, before)),
         tuple(remarks),
         notes_needed(used.recall, WITHIN),
         tuple(worst),
@@ -200,9 +195,29 @@ def _promises(read: Read, *, unseen: bool) -> tuple[Judged, ...]:
     )
 
 
-def _previous(
-    workspace: Workspace, labelled: Labelled, asked: Asked, remark: Callable[[str], object]
-) -> Measure | None:
+def _compared(read: Read, before: Read | None) -> Iterator[Compared]:
+    """Everything else on the same notes: the release before as both are used, and at every point that both have; tagger and patterns alone."""
+    used = read.measure
+    if before is not None:
+        yield Compared(PREVIOUS, before.measure, compare_recall(used.hits, before.measure.hits, used.totals))
+    for target, (now, then) in _same_points(read, before).items():
+        name = f"{PREVIOUS}, both at --min-recall {target:g}"
+        yield Compared(name, then, compare_recall(now.hits, then.hits, used.totals))
+    for name in (TAGGER, PATTERNS):
+        other = read.others[name]
+        yield Compared(name, other, compare_recall(used.hits, other.hits, used.totals))
+
+
+def _same_points(read: Read, before: Read | None) -> dict[float, tuple[Measure, Measure]]:
+    """By target what the release hides there, and the one before."""
+    if before is None or read.points is None or before.points is None:
+        return {}
+    then = {one.target: before.others[name_of(one)] for one in before.points.points}
+    now = {one.target: read.others[name_of(one)] for one in read.points.points}
+    return {target: (measured, then[target]) for target, measured in sorted(now.items()) if target in then}
+
+
+def _previous(workspace: Workspace, labelled: Labelled, asked: Asked, remark: Callable[[str], object]) -> Read | None:
     """What the release before hides; None, and why, where it can't be asked."""
     try:
         release = find_previous(workspace)
@@ -212,7 +227,7 @@ def _previous(
         pipeline = load_pipeline(release.folder)
         with suppress(ConfigurationError):
             pipeline = pipeline if asked.min_recall is None else pipeline.at(asked.min_recall)
-        return read_notes(Finders(pipeline, {}), labelled, asked.tell).measure
+        return read_notes(Finders.at_points(pipeline), labelled, asked.tell)
     except DeidError as error:
         remark(f"the pipeline from before could not be compared: {error}")
         return None

@@ -39,10 +39,14 @@ class Finders:
     @classmethod
     def of(cls, pipeline: Pipeline) -> Finders:
         """The pipeline, the thresholds of its operating points, its tagger alone and patterns alone."""
-        points = () if pipeline.points is None else pipeline.points.points
-        at: dict[str, Find] = {name_of(one): replace(pipeline, point=one).spans for one in points}
         alone: dict[str, Find] = {TAGGER: replace(pipeline, stated=None).spans, PATTERNS: _by_patterns(pipeline)}
-        return cls(pipeline, at | alone)
+        return cls(pipeline, {**cls.at_points(pipeline).others, **alone})
+
+    @classmethod
+    def at_points(cls, pipeline: Pipeline) -> Finders:
+        """The pipeline, and the thresholds of its operating points."""
+        points = () if pipeline.points is None else pipeline.points.points
+        return cls(pipeline, {name_of(one): replace(pipeline, point=one).spans for one in points})
 
 
 @dataclass(frozen=True, repr=False)

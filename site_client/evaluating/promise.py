@@ -8,6 +8,7 @@ from enum import StrEnum
 from shared.evaluation.sampling.labelling import notes_needed
 from shared.evaluation.sampling.recall_interval import Estimate
 from shared.pipeline.operating_points import OperatingPoint
+from site_client.errors import PromiseError
 from site_client.evaluating.counting import Measure
 
 LEAST_NOTES = 10
@@ -20,6 +21,13 @@ class Verdict(StrEnum):
     HOLDS = "holds"
     BROKEN = "does not hold"
     OPEN = "not shown either way"
+
+
+_SAID: dict[Verdict | None, str] = {
+    None: "the release promises nothing",
+    Verdict.BROKEN: "it does not hold",
+    Verdict.OPEN: "that is not shown either way",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +78,17 @@ def judge(point: OperatingPoint, hospitals: int, measured: Measure, *, in_use: b
     verdict = Verdict.OPEN if verdict is Verdict.HOLDS and not unseen else verdict
     to_tell = _to_tell(point.hidden, measured.recall) if verdict is Verdict.OPEN and unseen else None
     return Judged(point, hospitals, measured, verdict, to_tell, in_use, unseen)
+
+
+def require_kept(promise: Judged | None) -> None:
+    """Returns if a promise is shown to hold; "not shown either way" is no leave to rely on it.
+
+    Raises:
+        PromiseError: it does not hold, is not shown, or nothing was promised.
+    """
+    if promise is None or promise.verdict is not Verdict.HOLDS:
+        got = _SAID[None if promise is None else promise.verdict]
+        raise PromiseError(f"expected a promise that the labelled notes show to hold, but {got}; see the report")
 
 
 def _verdict(promised: float, recall: Estimate) -> Verdict:

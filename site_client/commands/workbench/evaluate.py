@@ -20,6 +20,7 @@ from site_client.commands.options import existing_file, existing_path, folder_op
         "site-client evaluate labelled-notes/",
         "site-client evaluate labelled-notes/ --page acceptance.html",
         "site-client evaluate labelled.jsonl --patients whose.csv --min-recall 0.98 --json",
+        "site-client evaluate labelled-notes/ --check",
     ),
 )
 @click.argument("notes", type=existing_path)
@@ -33,6 +34,7 @@ from site_client.commands.options import existing_file, existing_path, folder_op
     type=existing_file,
     help="A CSV table with the columns note and patient: notes of one patient count as one in the intervals.",
 )
+@click.option("--check", is_flag=True, help="End with code 37 unless the promise is shown to hold.")
 @folder_option
 @click.option(
     "--all", "everything", is_flag=True, help="Show every block of the official evaluations, not only the usual ones."
@@ -45,6 +47,7 @@ def evaluate(
     notes: Path,
     page: Path | None,
     patients: Path | None,
+    check: bool,
     root: Path,
     everything: bool,
     min_recall: float | None,
@@ -63,6 +66,7 @@ def evaluate(
     from site_client.evaluating.acceptance import Asked, accept
     from site_client.evaluating.lines import report_lines
     from site_client.evaluating.page import write_page
+    from site_client.evaluating.promise import require_kept
     from site_client.patients import read_patients
 
     opened = workspace.open_workspace(root)
@@ -91,3 +95,5 @@ def evaluate(
         values["page"] = str(write_page(found, page))
         lines.append(f"page: {page}" + ("; it holds PHI and stays in this house" if found.misses else ""))
     report(values, lines, as_json=as_json)
+    if check:
+        require_kept(found.promise)

@@ -177,6 +177,34 @@ def test_a_site_that_signs_anything_else_is_refused(tmp_path: Path, body: bytes)
     assert "as many lines" not in str(refusal.value)
 
 
+NOUNS = [("chest pain", "the lung"), ("a cough", "the heart"), ("no fever", "the skin")]
+
+
+@pytest.mark.parametrize(
+    ("verbs", "fits"),
+    [
+        ([("is well", "was seen"), ("has pain", "was seen"), ("has pain", "is well")], True),
+        ([("is well", "was seen"), ("is well", "was seen"), ("is well", "has pain")], False),
+        ([("is well", "was seen"), ("is well", "was seen"), ("is well", "is well")], False),
+        ([("is well", "was seen"), ("a cough", "has pain"), ("is better", "is worse")], False),
+    ],
+)
+def test_how_often_a_phrase_is_said_can_carry_no_number(verbs: list[tuple[str, str]], fits: bool) -> None:
+    """Of one kind all are said once, of the other as often as each other, but for one more."""
+    lines = [(*first, *second) for first, second in zip(NOUNS, verbs, strict=True)]
+    if fits:
+        assert fragment_body(lines)[1] == 24
+        return
+    with pytest.raises(SchemaError):
+        fragment_body(lines)
+
+
+def test_phrases_of_both_kinds_are_not_repeated() -> None:
+    twice = [("chest pain", "the lung", "is well", "was seen")] * 2
+    with pytest.raises(SchemaError):
+        fragment_body(twice)
+
+
 def test_a_phrase_of_fewer_notes_can_not_be_stated() -> None:
     with pytest.raises(BoundsError):
         manifest(least_notes=9)

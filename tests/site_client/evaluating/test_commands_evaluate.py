@@ -47,6 +47,16 @@ def test_every_point_is_held_against_what_was_promised(built_loop: Loop) -> None
     assert report["notes_for_one_point"] > report["notes"]
 
 
+def test_check_tells_by_its_code_what_the_report_tells_in_words(built_loop: Loop) -> None:
+    """Few notes show nothing either way, which is no leave to rely on the release."""
+    asked = ("evaluate", built_loop.notes("fourth"), "--json", "--workspace", built_loop.site("fourth"))
+    verdicts = {one["in_use"]: one["verdict"] for one in values(hospital(*asked))["acceptance"]["promises"]}
+    checked = hospital(*asked, "--check")
+    assert checked.exit_code == (0 if verdicts[True] == "holds" else 37)
+    assert json.loads(checked.stdout)["acceptance"]["promises"]
+    assert verdicts[True] != "holds"
+
+
 def _points(loop: Loop) -> Any:
     return json.loads((loop.site("fourth") / "releases" / "0002-pipeline" / "operating_points.json").read_text())[
         "points"
@@ -89,6 +99,13 @@ def test_the_release_before_is_compared_while_it_is_here(loop: Loop, tmp_path: P
     assert not second["remarks"]
     # What was in use then is what is the one before now.
     assert second["compared"]["the release before"]["recall"] == first["in_use"]["recall"]
+    # And at every point: what it hid there then, against what is hidden there now.
+    for before, now in zip(first["promises"], second["promises"], strict=True):
+        compared = second["compared"][f"the release before, both at --min-recall {now['target']:g}"]
+        assert before["target"] == now["target"]
+        assert compared["recall"] == before["measured"]["recall"]
+        apart = now["measured"]["recall"]["value"] - before["measured"]["recall"]["value"]
+        assert compared["difference"]["value"] == pytest.approx(apart)
     releases = loop.site("fourth") / "releases"
     shutil.rmtree(releases / "0002-pipeline")
     assert find_previous(open_workspace(loop.site("fourth"))) is None

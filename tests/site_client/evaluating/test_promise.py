@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from site_client.evaluating.promise import Verdict, judge
+from site_client.errors import PromiseError
+from site_client.evaluating.promise import Verdict, judge, require_kept
 from site_client.evaluating.sentences import answer, cautions, percent, verdict_sentence
 from tests.site_client.evaluating.made import POINT, acceptance
 from tests.tiny_notes import tiny_notes
@@ -32,6 +33,17 @@ def test_a_promise_is_judged_by_the_whole_interval(count: int, every: int, promi
         assert recall.low >= promised
     if verdict is Verdict.BROKEN:
         assert recall.high < promised
+
+
+@pytest.mark.parametrize(
+    ("count", "every", "said"), [(200, 10, "does not hold"), (60, 12, "not shown either way"), (9, 0, "not shown")]
+)
+def test_a_promise_that_is_not_shown_to_hold_is_none_to_rely_on(count: int, every: int, said: str) -> None:
+    with pytest.raises(PromiseError, match=said):
+        require_kept(acceptance(count, every, point=replace(POINT, hidden=0.93)).promise)
+    with pytest.raises(PromiseError, match="promises nothing"):
+        require_kept(None)
+    require_kept(acceptance(200, 50, point=replace(POINT, hidden=0.93)).promise)
 
 
 def test_notes_that_left_never_show_that_a_promise_holds() -> None:

@@ -7,9 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protocols.share.fragments import fragment_body
 from shared.anonymity.shipped_lists import shipped_lists
 from shared.document import Annotation, Document
 from site_client.fragments.counting import Copies, Owned, PhraseCounts, touches
@@ -152,19 +154,47 @@ def test_touching_is_sharing_a_character(stated: list[tuple[int, int]], start: i
 
 
 OWNED = st.builds(
-    Owned, st.sampled_from(list(Kind)), st.text("abcd", min_size=1, max_size=4), st.integers(0, 6), st.just(10)
+    Owned,
+    st.sampled_from(list(Kind)),
+    st.text("abcd", min_size=1, max_size=4).map("a {}".format),
+    st.integers(0, 6),
+    st.just(10),
 )
 
 
 @given(st.lists(OWNED, max_size=60, unique_by=lambda one: one.text), st.integers(0, 99))
-def test_a_line_is_of_four_patients_and_nothing_comes_twice(phrases: list[Owned], seed: int) -> None:
+def test_a_line_is_of_four_patients_and_how_often_a_phrase_is_said_tells_nothing_of_it(
+    phrases: list[Owned], seed: int
+) -> None:
     lines = join_phrases(phrases, random.Random(seed))
     for line in lines:
         assert [one.kind for one in line] == [Kind.NOUN, Kind.NOUN, Kind.VERB, Kind.VERB]
         assert len({one.owner for one in line}) == 4
-    written = [text for line in texts_of(lines) for text in line]
-    assert len(set(written)) == len(written)
-    assert set(written) <= {one.text for one in phrases}
+    said = [Counter(text for line in texts_of(lines) for text in line[start : start + 2]) for start in (0, 2)]
+    assert set(said[0]) | set(said[1]) <= {one.text for one in phrases}
+    assert not set(said[0]) & set(said[1])
+    for counts in said:
+        assert not counts or max(counts.values()) - min(counts.values()) <= 1
+    assert not lines or min(max(counts.values()) for counts in said) == 1
+    # What is written is what is read again.
+    assert not lines or fragment_body(texts_of(lines))
+
+
+@pytest.mark.parametrize(("nouns", "verbs", "lines"), [(40, 10, 20), (10, 40, 20), (12, 12, 6), (40, 1, 0), (40, 0, 0)])
+def test_the_fewer_phrases_fill_the_lines_of_the_others(nouns: int, verbs: int, lines: int) -> None:
+    """Noun phrases are twice as many as verb phrases, and half of them stayed here for want of verbs."""
+    counts = {Kind.NOUN: nouns, Kind.VERB: verbs}
+    phrases = [Owned(kind, _named(kind, at), at, 10) for kind, many in counts.items() for at in range(many)]
+    made = join_phrases(phrases, random.Random(0))
+    assert len(made) == lines
+    said = Counter(one.text for line in made for one in line)
+    for kind, many in counts.items():
+        if lines:
+            assert {said[_named(kind, at)] for at in range(many)} <= {2 * lines // many, -(-2 * lines // many)}
+
+
+def _named(kind: Kind, at: int) -> str:
+    return f"{kind.lower()} {chr(97 + at // 26)}{chr(97 + at % 26)}"
 
 
 def test_lines_are_joined_and_shuffled_by_chance() -> None:
