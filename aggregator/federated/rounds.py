@@ -125,8 +125,8 @@ class Rounds:
         """What sites are asked to do in a round."""
         recipe = LocalRecipe(
             epochs=self.plan.local_epochs,
-            batch=self.recipe.batch,
-            learning_rate=self.recipe.learning_rate * self._rate(number),
+            batch=min(self.recipe.batch, self.plan.batch),
+            learning_rate=self.recipe.learning_rate * self.plan.rate * self._rate(number),
             clip=self.recipe.clip,
             proximal=self.plan.chosen.proximal,
             seed=(self.recipe.seed * 1_000_003 + number) % 2**31,
