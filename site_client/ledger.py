@@ -56,6 +56,7 @@ class Event(StrEnum):
     RECEIPT = "receipt"
     FEDERATED_SAID = "federated training: what the hospital said"
     FEDERATED_ROUND = "federated round"
+    FEDERATED_AGAIN = "federated round answered again"
     FEDERATED_REFUSED = "federated task refused"
     FRAGMENTS_APPROVED = "text fragments approved"
     WITHDRAWAL_REQUESTED = "withdrawal asked for"

@@ -97,6 +97,11 @@ _CONNECTED = ("nodes", "certificate", "private", "ca", "port", "timeout_s")
     show_default=True,
     help="Whether each hospital is left out once, to know what an unseen one is promised.",
 )
+@click.option(
+    "--page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write what happened in each round as a page here.",
+)
 @resume_option
 @folder_option
 @seed_option("the training")
@@ -118,6 +123,7 @@ def federate(
     public: bool,
     influence: str,
     operating_points: bool,
+    page: Path | None,
     resume: bool,
     root: Path,
     seed: int,
@@ -153,6 +159,10 @@ def federate(
             trained = run_with_hospitals(
                 target, config, plan, where, bar.watch, resume=resume, tell=warn, round_told=told
             )
+    if page is not None:
+        from aggregator.federated.page import write_page
+
+        write_page(trained.federated, page)
     lines = [_line(trained), *head_lines(trained), f"head in {target.head}; next: aggregator release"]
     report(trained.as_json(), lines, as_json=as_json)
 

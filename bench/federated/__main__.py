@@ -10,13 +10,22 @@ from collections.abc import Callable, Iterable, Sequence
 
 import torch
 
-from bench.federated import compared
+from bench.federated import compared, growth, leakage, matrix, strategies
 from bench.results import Entry, record
 
 QUICK = "-quick"
 PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
+    "matrix": matrix.matrix,
+    f"matrix{QUICK}": lambda: matrix.matrix(rounds=1),
+    "deployment": matrix.deployment,
     "compared": compared.measure,
     f"compared{QUICK}": lambda: compared.measure(compared.QUICK),
+    "strategies": strategies.measure,
+    f"strategies{QUICK}": lambda: strategies.measure(strategies.QUICK),
+    "growth": growth.measure,
+    f"growth{QUICK}": lambda: growth.measure(3, 5),
+    "leakage": leakage.measure,
+    f"leakage{QUICK}": lambda: leakage.measure(leakage.QUICK),
 }
 
 

@@ -59,7 +59,7 @@ class Size:
     seeds: tuple[int, ...]
 
 
-FULL = Size(210, 16, 90, (1,))
+FULL = Size(42, 24, 30, (1,))
 QUICK = Size(21, 4, 9, (1,))
 
 

@@ -79,7 +79,7 @@ aggregator status
 # Training together over a connection needs Flower, which is not here; what comes before it is.
 site-client policy set --federated-rounds 40 --workspace ../st-anne
 site-client federate --node-key ../st-anne.pub --workspace ../st-anne
-aggregator federate --simulate --epochs 2 --influence none --no-operating-points
+aggregator federate --simulate --epochs 2 --influence none --no-operating-points --page rounds.html
 aggregator train-head --epochs 3 --influence none
 aggregator release $sticks
 aggregator audit-log show --last 3

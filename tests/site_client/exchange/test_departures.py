@@ -54,6 +54,7 @@ def test_events_are_written_as_ever() -> None:
         "receipt",
         "federated training: what the hospital said",
         "federated round",
+        "federated round answered again",
         "federated task refused",
         "text fragments approved",
         "withdrawal asked for",
