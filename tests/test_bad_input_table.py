@@ -55,7 +55,7 @@ ROWS: list[tuple[str, int, str]] = [
     (
         "site-client deid {folder} --out out --mode surrogate --patients {text} --workspace {north}",
         2,
-        "note and patient",
+        "and patient, got another",
     ),
     ("site-client deid {folder} --out out --mode redact --link-key --workspace {north}", 2, "--mode surrogate"),
     ("site-client deid {folder} --out out --mode tag --vault out.vault --workspace {north}", 2, "a mode that hides"),

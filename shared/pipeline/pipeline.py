@@ -29,13 +29,13 @@ from shared.pipeline.mentions import ArePublic, nobody_knows
 from shared.pipeline.operating_points import OperatingPoint, OperatingPoints, load_points
 from shared.pipeline.reading import Reading, raise_tags, read_sentences
 from shared.sentences.ragged import RaggedSentences
-from shared.sentences.tokenised import CHUNK_TOKENS, TokenisedSentences, tokenised_chunks
+from shared.sentences.tokenised import CHUNK_TOKENS, TokenisedSentences, tokenise_texts, tokenised_chunks
 from shared.taggers.registry import load_head
 from shared.taggers.tagger import Tagger
 from shared.text.capitals import is_small, with_capitals
 from shared.text.casing import casing_classes
 from shared.text.language import function_words
-from shared.text.tokens import Tokens, tokenise
+from shared.text.tokens import Tokens
 
 
 @dataclass(frozen=True)
@@ -173,8 +173,7 @@ def document_groups(
     """Documents with the tokens of their texts as they are seen, in groups of about CHUNK_TOKENS tokens."""
     group: list[tuple[Document, Tokens]] = []
     held = 0
-    for document in documents:
-        tokens = tokenise(seen(document.text))
+    for document, tokens in tokenise_texts(documents, seen):
         group.append((document, tokens))
         held += len(tokens)
         if held >= CHUNK_TOKENS:

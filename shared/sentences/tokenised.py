@@ -6,7 +6,7 @@ longer than that is handed on in several chunks, cut between sentences.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -131,10 +131,17 @@ def _left_over(doubtful: Iterable[Annotation], grown: Sequence[Annotation]) -> I
             yield replace(span, start=start, end=end)
 
 
-def tokenise_texts(documents: Iterable[Document]) -> Iterator[tuple[Document, Tokens]]:
-    """Each document with its tokens, whatever is labelled in it: what a pipeline gets to see."""
+def tokenise_texts(
+    documents: Iterable[Document], seen: Callable[[str], str] | None = None
+) -> Iterator[tuple[Document, Tokens]]:
+    """Each document with its tokens, whatever is labelled in it: what a pipeline gets to see.
+
+    Args:
+        documents: in any number.
+        seen: how a text is shown to the pipeline, every character in its place; None as it is.
+    """
     for document in documents:
-        yield document, tokenise(document.text)
+        yield document, tokenise(document.text if seen is None else seen(document.text))
 
 
 def tokenised_chunks(

@@ -131,7 +131,7 @@ def test_settings_by_category_and_lists_are_heard(built_loop: Loop, tmp_path: Pa
         ("--mode surrogate --vault-passphrase {file}", "expected --vault"),
         ("--mode surrogate --vault {file}", "not written over"),
         ("--mode surrogate --config {file}", "expected TOML"),
-        ("--mode surrogate --patients {file}", "columns note and patient"),
+        ("--mode surrogate --patients {file}", "the columns note (the id of a note) and patient"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused_before_anything_is_written(

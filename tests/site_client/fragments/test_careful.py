@@ -31,6 +31,9 @@ class Pipeline:
         self.head = SimpleNamespace(eval=lambda: None)
         self.shown: list[Document] = []
 
+    def seen(self, text: str) -> str:
+        return text
+
     def annotate(self, documents: Iterable[Document]) -> Iterator[Document]:
         for one in documents:
             self.shown.append(one)
