@@ -7,6 +7,7 @@
 # make architecture  draws docs/architecture.svg anew, from the code
 # make walks  from an installed wheel, outside of the checkout, all that README and docs tell people to type
 # make coverage  the tests once more, counting the lines that they reach; fails below the floor in pyproject.toml
+# make federated  a second environment, with Flower, and the tests of a real deployment in it: minutes of waiting, few of CPU
 # make bench  speeds as ratios against peers, in one run
 # make faults kills, full disks, cuts and flipped bytes at every point of the exchange, over HTTPS and on PostgreSQL too; prints what was lost
 # make fuzz   a hundred thousand mutated headers, manifests and payloads; prints what got through (installs atheris)
@@ -18,6 +19,8 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV ?= .venv
 BIN := $(VENV)/bin
+# Flower's caps hold back packages of requirements.lock, so what needs it has an environment of its own.
+FEDERATED := $(VENV)-federated
 # Not in requirements.lock: it has no wheel for every system, and only fuzzing needs it.
 ATHERIS := atheris==3.0.0
 INSTALLED := $(VENV)/.installed
@@ -25,7 +28,7 @@ INSTALLED := $(VENV)/.installed
 UNIT := tests/foundation tests/protocols/keys tests/protocols/share tests/protocols/release tests/shared/text tests/shared/sentences \
 	tests/shared/taggers tests/command_line tests/site_client/deid/test_modes.py tests/shared/test_labels.py tests/aggregator/registry tests/bench/test_house.py tests/test_exit_codes.py
 
-.PHONY: demo test unit check lint types contracts format architecture walks coverage bench faults fuzz conformance attack mutants results-first-day results-loop results-privacy results-trust results-poisoning frontier clean
+.PHONY: demo test unit check lint types contracts format architecture walks federated coverage bench faults fuzz conformance attack mutants results-first-day results-loop results-privacy results-trust results-poisoning frontier clean
 
 demo: $(INSTALLED)
 	$(BIN)/aggregator demo demo
@@ -61,6 +64,12 @@ architecture: $(INSTALLED)
 walks: export OMP_NUM_THREADS = 1
 walks: $(INSTALLED)
 	$(BIN)/python -m bench.walks
+
+federated: export OMP_NUM_THREADS = 1
+# What this target is for is not skipped.
+federated: export DEID_COMMONS_EXPECT = flower
+federated: $(FEDERATED)/.installed
+	$(FEDERATED)/bin/python -m pytest -n 0 tests/e2e/test_federated_flower.py
 
 coverage: $(INSTALLED)
 	$(BIN)/coverage erase
@@ -106,11 +115,13 @@ results-privacy: $(INSTALLED)
 frontier: $(INSTALLED)
 	$(BIN)/python -m bench.frontier
 
-$(INSTALLED): pyproject.toml requirements.lock
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+$(INSTALLED): requirements.lock
+$(FEDERATED)/.installed: requirements-federated.lock
+$(INSTALLED) $(FEDERATED)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $(filter %.lock,$^)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo
+	rm -rf $(VENV) $(FEDERATED) demo

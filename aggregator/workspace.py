@@ -7,6 +7,7 @@ keys/              provider.pem signs receipts, recipient.pem opens shares, and 
 embeddings/        public word vectors
 representer/       the frozen representer, the record of its training, the provider's own encoded notes
 head/              the head that the pool trained
+federated/         home and log of the link that carries a training over a connection
 cache/             searches that a later training can use again; may be deleted
 unfinished/        what trainings that were cut go on with, see `aggregator.training.unfinished`
 releases/          the release repository, see `aggregator.repository.tuf_repository`

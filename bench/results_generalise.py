@@ -9,7 +9,7 @@ import sys
 
 import torch
 
-from bench.generalise import phicon, recognisers, rotations
+from bench.generalise import meddocan, phicon, recognisers, rotations, speed
 from bench.results import record
 
 
@@ -29,7 +29,7 @@ def rotations_full() -> None:
 
 
 def rotations_quick() -> None:
-    """The same with one seed and short trainings."""
+    """The same with one seed, the release and raw notes alone."""
     record("generalise", rotations.measure(rotations.QUICK), whole=True)
 
 
@@ -44,11 +44,23 @@ def phicon_quick() -> None:
         print(f"{entry.value:8.4f}  {entry.interval}  {entry.measure}")
 
 
+def second_language() -> None:
+    """MEDDOCAN's development notes; three seeds."""
+    record("generalise", meddocan.measure(), whole=True)
+
+
+def speeds() -> None:
+    """`deid` beside other taggers; needs DEID_COMMONS_PEERS, and a machine that does nothing else."""
+    record("generalise", speed.measure(), whole=True)
+
+
 PARTS = {
     "patterns": patterns,
     "certainties": certainties,
     "rotations": rotations_full,
     "rotations-quick": rotations_quick,
+    "meddocan": second_language,
+    "speed": speeds,
     "phicon": phicon_full,
     "phicon-quick": phicon_quick,
 }
@@ -57,7 +69,7 @@ PARTS = {
 def main() -> None:
     """Measure the parts that the command line names, and record them."""
     torch.set_num_threads(1)
-    for part in sys.argv[1:] or ("patterns", "rotations", "phicon"):
+    for part in sys.argv[1:] or ("patterns", "rotations", "meddocan", "speed", "phicon"):
         PARTS[part]()
 
 

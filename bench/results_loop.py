@@ -76,6 +76,7 @@ def private_pipeline(
     options: train_repr.RepresenterOptions,
     config: TaggingConfig,
     head: train_head.HeadOptions = ALONE,
+    folder: Path | None = None,
 ) -> Pipeline:
     """The whole loop: provider with public notes, sites with notes to share, pool, release.
 
@@ -87,9 +88,10 @@ def private_pipeline(
         config: of the head.
         head: what it learns from, and what follows it; by default a tagger alone that holds nothing back, like the models on raw notes that
             it is compared with.
+        folder: keeps all workspaces, that of a hospital with the release as `user`; None keeps nothing.
     """
     with tempfile.TemporaryDirectory() as name:
-        root = Path(name)
+        root = folder or Path(name)
         provider = workspace.create(root / "provider", "bench", scheme)
         train_repr.train(provider, material, options)
         release = releases.publish_representer(provider, releases.Publishing(audited=False))

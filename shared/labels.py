@@ -158,12 +158,17 @@ def categories_known_of_patients(scheme: LabelScheme) -> frozenset[int]:
     return _numbers(scheme, "known_of_patients")
 
 
+def categories_of_dates(scheme: LabelScheme) -> frozenset[int]:
+    """Categories of days, by their numbers."""
+    return _numbers(scheme, "dates")
+
+
 def categories_of_names(scheme: LabelScheme, named: str) -> frozenset[str]:
     """Categories of names.
 
     Args:
         scheme: whose.
-        named: "people", "institutions" or "towns".
+        named: "people", "institutions", "towns", "dates" or "ages".
     """
     return _listed_in_schemes(named) & frozenset(scheme.categories)
 

@@ -11,7 +11,7 @@ from typing import NoReturn
 import pytest
 
 _EXPECTED = "DEID_COMMONS_EXPECT"
-KNOWN = ("chromium", "postgresql")
+KNOWN = ("chromium", "flower", "postgresql")
 
 
 def do_without(need: str, why: str) -> NoReturn:

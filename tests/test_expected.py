@@ -1,4 +1,4 @@
-"""A test that lacks PostgreSQL, or a browser, is skipped on a laptop and fails in CI."""
+"""A test that lacks PostgreSQL, Flower or a browser is skipped on a laptop and fails in CI."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_what_is_expected_fails(expect: Callable[[str], None]) -> None:
 @pytest.mark.parametrize("names", ["postgres", "postgresql,mysql", "PostgreSQL"])
 def test_a_name_that_expects_nothing_is_not_passed_over(names: str, expect: Callable[[str], None]) -> None:
     expect(names)
-    with pytest.raises(pytest.fail.Exception, match="expected names among chromium, postgresql"):
+    with pytest.raises(pytest.fail.Exception, match="expected names among chromium, flower, postgresql"):
         do_without("postgresql", "not installed")
 
 
@@ -55,3 +55,20 @@ def test_ci_expects_it() -> None:
     assert "export DEID_COMMONS_EXPECT=postgresql\n" in script
     assert "command -v chromium > /dev/null && DEID_COMMONS_EXPECT=chromium,postgresql\n" in script
     assert script.rindex("DEID_COMMONS_EXPECT") < script.index("\nmake ")
+
+
+def test_ci_runs_the_deployment_where_it_can_not_be_skipped() -> None:
+    assert "\nmake federated\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    made = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "federated: export DEID_COMMONS_EXPECT = flower\n" in made
+    assert "pytest -n 0 tests/e2e/test_federated_flower.py\n" in made
+    locked = (ROOT / "requirements-federated.lock").read_text(encoding="utf-8").splitlines()
+    assert "flwr==1.41.0" in locked
+
+
+def test_the_environment_with_flower_differs_only_where_flower_asks_for_it() -> None:
+    locks = (ROOT / "requirements.lock", ROOT / "requirements-federated.lock")
+    usual, other = (
+        dict(line.split("==") for line in lock.read_text().splitlines() if line[0] != "#") for lock in locks
+    )
+    assert {name for name in usual if other.get(name) != usual[name]} <= {"packaging"}

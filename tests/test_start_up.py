@@ -140,6 +140,7 @@ HEAVY = {
     "site-client deid",
     "site-client encode",
     "site-client evaluate",
+    "site-client federate",
     "site-client fragment",
     "site-client inspect",
     "site-client pull",

@@ -6,14 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from aggregator.commands.heads import head_lines
-from aggregator.commands.options import INFLUENCE, STRATEGIES, folder_option, resume_option
+from aggregator.commands.options import INFLUENCE, STRATEGIES, existing_file, folder_option, resume_option
 from command_line.commands import Computation, examples, json_option, report, seed_option, warn
 from command_line.progress import progress_bar
 
 if TYPE_CHECKING:
+    from aggregator.federated.connection import Connection
     from aggregator.training.head import HeadTraining
+
+_SIMULATED = ("only", "public", "influence", "operating_points")
+_CONNECTED = ("nodes", "certificate", "private", "ca", "port", "timeout_s")
 
 
 @click.command(
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
     epilog=examples(
         "aggregator federate --simulate",
         "aggregator federate --simulate --strategy krum --least-results 5",
+        "aggregator federate --nodes keys/ --certificate chain.pem --key key.pem --ca ca.pem --strategy median",
     ),
 )
 @click.option(
@@ -55,6 +61,25 @@ if TYPE_CHECKING:
     type=click.IntRange(0, 100),
     help="Sites that may lie, for strategies that bear some.",
 )
+@click.option(
+    "--nodes",
+    type=click.Path(exists=True, path_type=Path, file_okay=False),
+    help="Folder of the public keys of the nodes that may come, NAME.pub each.",
+)
+@click.option("--certificate", type=existing_file, help="Certificate of the link, PEM, for 127.0.0.1 too.")
+@click.option("--key", "private", type=existing_file, help="Its private key.")
+@click.option("--ca", type=existing_file, help="The authority that it is verified by.")
+@click.option(
+    "--port", default=9092, show_default=True, type=click.IntRange(1, 65535), help="Of the link, on loopback."
+)
+@click.option(
+    "--timeout",
+    "timeout_s",
+    default=3600,
+    show_default=True,
+    type=click.IntRange(10, 86_000),
+    help="Seconds that a round waits for hospitals.",
+)
 @click.option("--site", "only", multiple=True, help="Only this site; may be given several times.")
 @click.option(
     "--public/--no-public", default=True, show_default=True, help="Whether the provider's own notes take part."
@@ -72,6 +97,11 @@ if TYPE_CHECKING:
     show_default=True,
     help="Whether each hospital is left out once, to know what an unseen one is promised.",
 )
+@click.option(
+    "--page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Also write what happened in each round as a page here.",
+)
 @resume_option
 @folder_option
 @seed_option("the training")
@@ -83,10 +113,17 @@ def federate(
     local_epochs: int,
     least_results: int,
     liars: int,
+    nodes: Path | None,
+    certificate: Path | None,
+    private: Path | None,
+    ca: Path | None,
+    port: int,
+    timeout_s: int,
     only: tuple[str, ...],
     public: bool,
     influence: str,
     operating_points: bool,
+    page: Path | None,
     resume: bool,
     root: Path,
     seed: int,
@@ -94,35 +131,64 @@ def federate(
 ) -> None:
     """Train the head together with sites that keep their notes; it passes the gate of `release` like any other."""
     from aggregator import workspace
-    from aggregator.federated import simulating
     from aggregator.federated.plan import FederatedPlan
     from aggregator.training.head import HeadOptions
     from aggregator.training.judging.influence import InfluenceMode
     from shared.training.tagging import TaggingConfig
 
-    if not simulate:
-        raise click.UsageError("expected --simulate: hospitals behind a connection are not asked by this version.")
+    _refuse_what_the_other_way_takes(simulate)
     target = workspace.open_workspace(root)
-    plan = FederatedPlan(strategy, local_epochs, least_results, liars)
+    plan = FederatedPlan(strategy, local_epochs, least_results, liars, timeout_s=timeout_s)
+    config = TaggingConfig(epochs=epochs, seed=seed)
     options = HeadOptions(
         with_public=public,
         sites=frozenset(only) if only else None,
         influence=InfluenceMode(influence),
         operating_points=operating_points,
     )
+    told = (lambda line: None) if as_json else click.echo
     with progress_bar(quiet=as_json) as bar:
-        trained = simulating.simulate(
-            target,
-            TaggingConfig(epochs=epochs, seed=seed),
-            plan,
-            options,
-            bar.watch,
-            resume=resume,
-            tell=warn,
-            round_told=lambda line: None if as_json else click.echo(line),
-        )
+        if simulate:
+            from aggregator.federated.simulating import simulate as run
+
+            trained = run(target, config, plan, options, bar.watch, resume=resume, tell=warn, round_told=told)
+        else:
+            where = _connection(nodes, certificate, private, ca, port)
+            from aggregator.federated.deployed import federate as run_with_hospitals
+
+            trained = run_with_hospitals(
+                target, config, plan, where, bar.watch, resume=resume, tell=warn, round_told=told
+            )
+    if page is not None:
+        from aggregator.federated.page import write_page
+
+        write_page(trained.federated, page)
     lines = [_line(trained), *head_lines(trained), f"head in {target.head}; next: aggregator release"]
     report(trained.as_json(), lines, as_json=as_json)
+
+
+def _refuse_what_the_other_way_takes(simulate: bool) -> None:
+    """An option that would do nothing is refused: whoever gave it thinks that it does something."""
+    context = click.get_current_context()
+    for name in _CONNECTED if simulate else _SIMULATED:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            (option,) = (one.opts[0] for one in context.command.params if one.name == name)
+            raise click.UsageError(
+                f"expected {option} {'without' if simulate else 'only with'} --simulate; leave it out."
+            )
+
+
+def _connection(
+    nodes: Path | None, certificate: Path | None, private: Path | None, ca: Path | None, port: int
+) -> Connection:
+    """Where hospitals come in."""
+    if nodes is None or certificate is None or private is None or ca is None:
+        raise click.UsageError("expected --simulate, or --nodes, --certificate, --key and --ca.")
+    from aggregator.federated.connection import Connection
+    from command_line.flower import prepare_flower
+
+    prepare_flower()
+    return Connection(port, certificate, private, ca, tuple(sorted(nodes.glob("*.pub"))))
 
 
 def _line(trained: HeadTraining) -> str:

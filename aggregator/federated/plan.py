@@ -27,6 +27,8 @@ class FederatedPlan:
         liars: sites that may lie, as far as the strategy can bear it.
         attempts: how often a round is tried that had too few results.
         timeout_s: seconds that a round waits for sites.
+        batch: sentences a step of a site, at most: sites step side by side, so what one of them does in few large steps goes farther in many small ones.
+        rate: times the learning rate of a training in one place: a mean of sites moves less than each of them.
         limits: of an update.
 
     Raises:
@@ -39,13 +41,16 @@ class FederatedPlan:
     liars: int = 1
     attempts: int = 3
     timeout_s: float = 3600.0
+    batch: int = 8
+    rate: float = 2.0
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
         find_strategy(self.strategy)
-        if min(self.local_epochs, self.least_results, self.attempts) < 1 or not 0 <= self.liars <= _MOST_SITES:
+        counts = (self.local_epochs, self.batch, self.least_results, self.attempts)
+        if min(counts) < 1 or not self.rate > 0 or not 0 <= self.liars <= _MOST_SITES:
             raise ConfigurationError(
-                "federated: expected epochs, results and attempts of at least 1, and liars of at least 0"
+                "federated: expected epochs, batch, results and attempts of at least 1, a rate above 0, and liars of at least 0"
             )
 
     @property

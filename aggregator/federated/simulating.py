@@ -13,7 +13,8 @@ from typing import Any
 from aggregator.errors import FederatedError
 from aggregator.federated.plan import FederatedPlan, Tell
 from aggregator.federated.simulated import NAME, FederatedTraining
-from aggregator.training.head import HeadOptions, HeadTraining, Way, train
+from aggregator.training.head import HeadOptions, HeadTraining, train
+from aggregator.training.way import Way
 from aggregator.workspace import Workspace
 from shared.progress import Watch, unwatched
 from shared.training.tagging import TaggingConfig

@@ -29,6 +29,7 @@ from aggregator.training.judging.operating_points import can_be_measured, measur
 from aggregator.training.plan import ALONE, HEAD, LAST, SCORES, has_alone, plan_head
 from aggregator.training.pool import PUBLIC, Pool
 from aggregator.training.unfinished import keep_unfinished
+from aggregator.training.way import Way
 from aggregator.workspace import Workspace
 from foundation.files import write_text
 from foundation.folders import new_folder
@@ -166,23 +167,6 @@ class HeadOptions:
     shape: TaggerConfig | None = None
 
 
-@dataclass(frozen=True)
-class Way:
-    """How a head comes from a pool, where it is not the way of `train-head`.
-
-    Args:
-        command: that it belongs to, which keeps its checkpoints apart.
-        defence: trains it, and every head that it is measured by.
-        inputs: what decides the result besides, in JSON's types.
-        told: what the record says of it once it is trained.
-    """
-
-    command: str
-    defence: Defence
-    inputs: Mapping[str, object]
-    told: Callable[[], Mapping[str, Any]]
-
-
 def train(
     workspace: Workspace,
     config: TaggingConfig,
@@ -252,7 +236,7 @@ def train(
             points = measure_points(material, defence, construction, settings, phases.begin)
             trained = replace(trained, points=points)
         if options.hold_out:
-            trained = _measure(workspace, material, defence, defended, trained, options, phases)
+            trained = _measure(workspace, material, defence, defended, trained, options, phases, way)
         with new_folder(workspace.head) as folder:
             save_head(defended.head, folder)
             if settings is not None:
@@ -310,15 +294,18 @@ def _measure(
     trained: HeadTraining,
     options: HeadOptions,
     phases: Phases,
+    way: Way | None,
 ) -> HeadTraining:
     """The head's scores on what was held out, and what it is compared with."""
     head, config = defended.head, material.config
     budget = min(config.epochs * (defended.sentences // config.batch), _ALONE_STEPS)
     alone = _alone(material, replace(config, least_steps=budget), phases)
     scores = _scores(head, alone, material, phases.begin(SCORES))
-    mode, influence = options.influence, None
-    if mode is not InfluenceMode.NONE:
-        influence = measure_influence(material, defence, workspace.scheme, mode, head, phases.begin)
+    influence = None
+    if way is not None and way.influence is not None:
+        influence = way.influence(material, head, workspace.scheme)
+    elif options.influence is not InfluenceMode.NONE:
+        influence = measure_influence(material, defence, workspace.scheme, options.influence, head, phases.begin)
     if last_pipeline(workspace) is not None:
         phases.begin(LAST)
     compared = compare_with_last(workspace, head, material)

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from bench.generalise.figures import f1, precision, recall, share
+from bench.generalise.figures import f1, interval, precision, recall, share
 from bench.results import Entry
+from shared.pipeline.operating_points import DEFAULT
 
-_RESAMPLES = 1000
 _RELEASE, _RAW, _LAST_WORD = "release", "raw notes", "the last word"
 _KEPT_WITHIN, _ROTATIONS_OF_FIVE = 0.03, 4
 
@@ -36,6 +36,12 @@ class Scored:
     commit: str
     points: Mapping[str, Any] | None
     counts: Mapping[str, Mapping[str, Any]] = field(repr=False)
+
+    @property
+    def default(self) -> str:
+        """Target of the operating point that is used where nobody asks for anything."""
+        targets = [float(one["target"]) for one in (self.points or {})["points"]]
+        return str(next((one for one in targets if one >= DEFAULT), targets[-1]))
 
     def promised(self, target: str) -> Mapping[str, Any] | None:
         """The point of a target; None where there is none."""
@@ -78,7 +84,7 @@ def entries_of(scored: Sequence[Scored], command: str, steps: int) -> list[Entry
             entries += table.scores(runs, _LAST_WORD, f"{training}, the last word, best tags")
     promising = [one for one in release if one.points is not None]
     if promising:
-        defaults = [str(one.points["points"][0]["target"]) for one in promising if one.points is not None]
+        defaults = [one.default for one in promising]
         entries += table.scores(promising, defaults, "default operating point", _DEFAULT_TARGETS)
         for target in sorted({target for one in promising for target in one.counts if target[0].isdigit()}):
             having = [one for one in promising if target in one.counts]
@@ -121,7 +127,7 @@ class _Table:
                     "of entities" if key == "hidden" else measure.rsplit(" ", 1)[1],
                     runs,
                     target,
-                    _interval(tables, figure),
+                    interval(tables, figure),
                     f"{note}; {spread}" + (f"; by category: {recalls}" if key == "hidden" else ""),
                 )
             )
@@ -189,7 +195,7 @@ class _Table:
         unit: str,
         runs: Sequence[Scored],
         target: float | None,
-        interval: tuple[float, float] | None,
+        bounds: tuple[float, float] | None,
         note: str,
         direction: str = ">=",
     ) -> Entry:
@@ -197,15 +203,5 @@ class _Table:
         seeds = len({one.seed for one in runs})
         side = direction if target is not None else ""
         return Entry(
-            measure, round(value, 4), target, side, unit, interval, seeds, "en_sites/test", self.command, note, commits
+            measure, round(value, 4), target, side, unit, bounds, seeds, "en_sites/test", self.command, note, commits
         )
-
-
-def _interval(counts: Sequence[Any], figure: Callable[[Any], float]) -> tuple[float, float]:
-    chance = np.random.default_rng(0)
-    means = [
-        statistics.fmean(figure(one[chance.integers(len(one), size=len(one))]) for one in counts)
-        for _ in range(_RESAMPLES)
-    ]
-    low, high = np.quantile(means, [0.025, 0.975])
-    return round(float(low), 4), round(float(high), 4)

@@ -39,12 +39,15 @@ from shared.training.tagging import train_tagger
 
 CHOICES: dict[str, tuple[str, ...]] = {
     "tagger alone": (),
+    "capitals for small letters": ("capitals",),
     "eponyms": ("eponyms",),
+    "nothing personal": ("impersonal",),
     "patterns": ("patterns",),
     "whole entities": ("whole",),
     "further mentions": ("mentions",),
     "patterns and whole entities": ("patterns", "whole"),
     "patterns and further mentions": ("patterns", "mentions"),
+    "the last word without capitals": STEPS[1:],
     "the last word": STEPS,
 }
 RELEASE, RAW = "release", "raw notes"
@@ -71,7 +74,7 @@ class Effort:
 
 
 FULL = Effort("rotations", (1, 2, 3), HEAD_STEPS)
-QUICK = Effort("rotations-quick", (1,), HEAD_STEPS // 2, (RELEASE, RAW))
+QUICK = Effort("rotations-quick", (1,), HEAD_STEPS, (RELEASE, RAW))
 
 
 def measure(effort: Effort) -> list[Entry]:
@@ -102,6 +105,7 @@ def _train(provider: str, training: str, seed: int, steps: int, notes: Sequence[
     public = [word for word, known in zip(words, pipeline.encoder.are_public(words), strict=True) if known]
     return {
         "found": _found(replace(pipeline, stated=None, point=None), bare),
+        "capitals": _found(replace(pipeline, stated=LastWordSettings("English", ("capitals",)), point=None), bare),
         "at": {target: _found(replace(pipeline, point=point), bare) for target, point in asked.items()},
         "points": None if pipeline.points is None else asdict(pipeline.points),
         "public": public,
@@ -110,7 +114,7 @@ def _train(provider: str, training: str, seed: int, steps: int, notes: Sequence[
 
 def _found(pipeline: Pipeline, notes: Sequence[Document]) -> dict[str, list[list[object]]]:
     return {
-        one.identifier: [[span.start, span.end, span.category] for span in one.annotations]
+        one.identifier: [[span.start, span.end, span.category, span.confidence] for span in one.annotations]
         for one in pipeline.annotate(notes)
     }
 
@@ -146,11 +150,12 @@ def _scores(notes: Sequence[Document], kept: Mapping[str, Any]) -> dict[str, dic
     def are_public(words: Sequence[str]) -> NDArray[np.bool_]:
         return np.array([word.lower() in public for word in words], dtype=np.bool_)
 
-    found = _documents(notes, kept["found"])
+    found, capitals = (_documents(notes, kept[reading]) for reading in ("found", "capitals"))
     counts = {}
     for choice, steps in CHOICES.items():
         last = LastWord(load_scheme("i2b2_2014"), LastWordSettings("English", steps), are_public)
-        counts[choice] = _counts(notes, [last.complete(one) for one in found])
+        read = capitals if "capitals" in steps else found
+        counts[choice] = _counts(notes, [last.complete(one) for one in read])
     for target, at in kept["at"].items():
         counts[target] = _counts(notes, _documents(notes, at))
     return counts
@@ -158,9 +163,12 @@ def _scores(notes: Sequence[Document], kept: Mapping[str, Any]) -> dict[str, dic
 
 def _documents(notes: Sequence[Document], found: Mapping[str, Any]) -> list[Document]:
     return [
-        Document(note.identifier, note.text, tuple(Annotation(*span) for span in found[note.identifier]))
-        for note in notes
+        Document(note.identifier, note.text, tuple(_span(*span) for span in found[note.identifier])) for note in notes
     ]
+
+
+def _span(start: int, end: int, category: str, confidence: float | None) -> Annotation:
+    return Annotation(start, end, category, confidence=confidence)
 
 
 def _counts(notes: Sequence[Document], found: Sequence[Document]) -> dict[str, Any]:

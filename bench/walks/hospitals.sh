@@ -76,7 +76,10 @@ aggregator shares accept "$(digest_of st-anne 2)" --name "D. Engel" --reason "th
 aggregator shares reject "$(digest_of st-bede 2)" --name "D. Engel" --reason "the same patients once more"
 aggregator alarms list
 aggregator status
-aggregator federate --simulate --epochs 2 --influence none --no-operating-points
+# Training together over a connection needs Flower, which is not here; what comes before it is.
+site-client policy set --federated-rounds 40 --workspace ../st-anne
+site-client federate --node-key ../st-anne.pub --workspace ../st-anne
+aggregator federate --simulate --epochs 2 --influence none --no-operating-points --page rounds.html
 aggregator train-head --epochs 3 --influence none
 aggregator release $sticks
 aggregator audit-log show --last 3

@@ -12,9 +12,9 @@ import numpy as np
 
 from bench.results import Entry
 from bench.speed.material import word_vectors
-from bench.workbench.review_annotator import Work, annotate
-from bench.workbench.review_kills import kill_again_and_again, seconds_of_a_correction
-from bench.workbench.review_page import browser_here, make_project, page_times
+from bench.workbench.reviewing.annotator import Work, annotate
+from bench.workbench.reviewing.kills import kill_again_and_again, seconds_of_a_correction
+from bench.workbench.reviewing.page import browser_here, make_project, page_times
 from shared.generate import generate_notes
 from shared.labels import load_scheme
 from shared.pipeline.pipeline import RawEncoder

@@ -11,6 +11,7 @@ import hashlib
 import importlib.util
 import lzma
 import tomllib
+from collections.abc import Callable
 from functools import cache, cached_property
 from pathlib import Path
 from random import Random
@@ -96,6 +97,22 @@ def dictionary_words(language: str | None, count: int) -> tuple[str, ...]:
     words = [form for form in dict.fromkeys(drawn) if form.isalpha() and form.islower()]
     listed = np.logical_or.reduce([one.holds(words) for one in dictionaries])
     return tuple(word for word, one in zip(words, listed.tolist(), strict=True) if one)[:count]
+
+
+@cache
+def ordinary_words(language: str | None) -> Callable[[str], bool]:
+    """Tells words of a dictionary that name nobody from all others; each word is looked up once.
+
+    Args:
+        language: as in `lists_of`.
+    """
+    _, *dictionaries = lists_of(language)
+
+    @cache
+    def is_ordinary(word: str) -> bool:
+        return any(bool(one.holds([word])[0]) for one in dictionaries)
+
+    return is_ordinary
 
 
 def read_forms(language: str, sha256: str) -> frozenset[bytes]:

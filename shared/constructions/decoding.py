@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from shared.anonymity.drawn_dates import draw_dates
 from shared.anonymity.public_lists import PublicList, on_public_lists
 from shared.anonymity.shipped_lists import dictionary_words, lists_of
 from shared.anonymity.surrogates import SurrogateBank
@@ -59,11 +60,13 @@ class Decoding:
         vectors: of its words.
         representer: turns each view into what the head gets.
         bank: public PHI; None where the share has the places of labelled PHI as those of other words.
+        dates: numbers of the categories of days.
     """
 
     vectors: MemberVectors
     representer: TokenLocal
     bank: SurrogateBank | None
+    dates: frozenset[int] = frozenset()
 
     @property
     def dim(self) -> int:
@@ -96,6 +99,7 @@ class Decoding:
             places, drawn = self._surrogates(sentences, self.bank, generator)
             for place, word in zip(places.tolist(), drawn, strict=True):
                 words[place] = word
+        draw_dates(words, sentences.tags, self.dates, day_first=self._language != "English", generator=generator)
         return TokenisedSentences(words, sentences.tags, sentences.lengths)
 
     def _members(self, sentences: CodedSentences, generator: np.random.Generator) -> list[str]:

@@ -1,13 +1,13 @@
 """What follows the tagger in a pipeline, the same for all who run it: patterns, whole entities, further mentions. See docs/adr/0034.
 
-Each step but one only adds: no token that the tagger calls PHI is given up, unless it is called after somebody and names nobody (`eponyms`). A release says in `last_word.json` which steps it was measured with;
-one that says nothing has none, as releases had before there were any.
+The first two steps give up what tells of nobody (`shared.pipeline.given_up`); the others only add, so whatever they find of it is hidden all
+the same. A release says in `last_word.json` which steps it was measured with; one that says nothing has none, as releases had before there were any.
 """
 
 from __future__ import annotations
 
 import json
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,11 +15,13 @@ from pathlib import Path
 
 from foundation.files import write_text
 from foundation.reading import read_text
+from shared.anonymity.shipped_lists import ordinary_words
 from shared.document import Annotation, Document
 from shared.errors import ModelError
-from shared.labels import HIDDEN, LabelScheme, categories_of_names
+from shared.labels import HIDDEN, LabelScheme, categories_of_any_form, categories_of_names
 from shared.patterns.engine import Patterns
-from shared.pipeline.eponyms import Eponyms
+from shared.pipeline.given_up.eponyms import Eponyms
+from shared.pipeline.given_up.impersonal import Impersonal
 from shared.pipeline.mentions import ArePublic, with_repeated
 from shared.pipeline.spans import complete_spans
 from shared.pipeline.whole_entities import WholeEntities
@@ -28,8 +30,10 @@ from shared.text.tokens import Tokens
 FLOOR = 0.9
 """Share of a kind's matches that must be PHI at every training hospital for it to have a say."""
 FILE = "last_word.json"
-STEPS = ("eponyms", "patterns", "whole", "mentions")
-"""In this order; "whole" follows "mentions" once more."""
+STEPS = ("capitals", "eponyms", "impersonal", "patterns", "whole", "mentions")
+"""In this order; "capitals" is ahead of the tagger (`Pipeline.seen`), "whole" follows "mentions" once more."""
+_SURE = 0.99
+_ANY_NUMBER = frozenset({"long_number", "code_number"})
 _MAX_BYTES = 1 << 16
 
 
@@ -75,6 +79,8 @@ class LastWord:
         steps = self.settings.steps
         if "eponyms" in steps:
             document = self._eponyms.give_up(document)
+        if "impersonal" in steps:
+            document = self._impersonal.give_up(document)
         if "patterns" in steps:
             document = self._with_patterns(document)
         if "whole" in steps:
@@ -85,25 +91,44 @@ class LastWord:
         return document
 
     def _with_patterns(self, document: Document) -> Document:
-        """With what patterns find: it names the category where it covers what the tagger found."""
-        found = list(self._by_patterns(document.text))
-        starts = [one.start for one in found]
+        """With what patterns find: it names the category where it covers what the tagger found.
 
-        def is_covered(span: Annotation) -> bool:
-            before = bisect_right(starts, span.start) - 1
-            return before >= 0 and span.end <= found[before].end
+        Where the tagger is sure, a number of any kind (`long_number`) names nothing that it found just there, and words of any form nothing of
+        two categories (`Hospital de Getafe, Carretera Toledo`): there they only add.
+        """
+        spans = document.annotations
+        named: set[int] = set()
+        added = []
+        for found, kind in self._by_patterns(document.text):
+            first = bisect_left(spans, found.start, key=lambda one: one.start)
+            last = bisect_right(spans, found.end, key=lambda one: one.end)
+            covered = spans[first:last]
+            sure = [one for one in covered if one.confidence is None or one.confidence >= _SURE]
+            same = any((one.start, one.end) == (found.start, found.end) for one in sure)
+            several = found.category in self._free and len({one.category for one in sure}) > 1
+            if same and kind in _ANY_NUMBER:
+                continue
+            added.append(found)
+            if not several:
+                named.update(range(first, first + len(covered)))
+        kept = tuple(span for number, span in enumerate(spans) if number not in named)
+        return complete_spans(replace(document, annotations=kept), added)
 
-        kept = tuple(span for span in document.annotations if not is_covered(span))
-        return complete_spans(replace(document, annotations=kept), found)
-
-    def _by_patterns(self, text: str) -> Iterator[Annotation]:
-        """What patterns find, each stretch once: the longest first, then the kind that is stated first."""
+    def _by_patterns(self, text: str) -> Iterator[tuple[Annotation, str]]:
+        """What patterns find, each stretch once, and which kind: the longest first, then the kind that is stated first."""
         end = 0
         order = {kind: number for number, kind in enumerate(self._patterns.kinds)}
         for found in sorted(self._patterns.find(text), key=lambda one: (one.start, -one.end, order[one.source])):
             if found.category != HIDDEN and found.end > end:
-                yield Annotation(max(found.start, end), found.end, found.category, confidence=found.certainty)
+                yield (
+                    Annotation(max(found.start, end), found.end, found.category, confidence=found.certainty),
+                    found.source,
+                )
                 end = found.end
+
+    @cached_property
+    def _free(self) -> frozenset[str]:
+        return frozenset(self.scheme.categories[number] for number in categories_of_any_form(self.scheme))
 
     @cached_property
     def _patterns(self) -> Patterns:
@@ -112,6 +137,10 @@ class LastWord:
     @cached_property
     def _eponyms(self) -> Eponyms:
         return Eponyms.of(self.scheme)
+
+    @cached_property
+    def _impersonal(self) -> Impersonal:
+        return Impersonal.of(self.scheme, ordinary_words(self.settings.language), self.settings.language)
 
     @cached_property
     def _whole(self) -> WholeEntities:

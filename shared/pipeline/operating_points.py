@@ -20,10 +20,10 @@ from foundation.reading import read_text
 from shared.errors import ConfigurationError, ModelError
 
 FILE = "operating_points.json"
-TARGETS = (0.9, 0.95, 0.98, 0.99)
+TARGETS = (0.9, 0.92, 0.95, 0.98, 0.99)
 """Shares of PHI entities hidden whole that a hospital may ask for."""
-DEFAULT = 0.9
-"""What a pipeline hides unless somebody asks for more."""
+DEFAULT = 0.92
+"""What a pipeline hides unless somebody asks for something else: on training notes hospitals that were promised so much got .95."""
 GRID = (None, 0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.07, 0.05, 0.03, 0.02, 0.01, 0.005, 0.002, 0.001)
 """From which probability on a token is hidden; None for the best tags alone."""
 LEAST_HOSPITALS = 3

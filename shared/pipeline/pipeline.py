@@ -9,7 +9,7 @@ the non-private model that the private one is compared with; it is never release
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from shared.anonymity.shipped_lists import ordinary_words
 from shared.constructions.construction import Construction
 from shared.constructions.registry import load_construction
 from shared.document import Annotation, Document
@@ -28,11 +29,13 @@ from shared.pipeline.mentions import ArePublic, nobody_knows
 from shared.pipeline.operating_points import OperatingPoint, OperatingPoints, load_points
 from shared.pipeline.reading import Reading, raise_tags, read_sentences
 from shared.sentences.ragged import RaggedSentences
-from shared.sentences.tokenised import CHUNK_TOKENS, TokenisedSentences, tokenise_texts, tokenised_chunks
+from shared.sentences.tokenised import CHUNK_TOKENS, TokenisedSentences, tokenised_chunks
 from shared.taggers.registry import load_head
 from shared.taggers.tagger import Tagger
+from shared.text.capitals import is_small, with_capitals
 from shared.text.casing import casing_classes
-from shared.text.tokens import Tokens
+from shared.text.language import function_words
+from shared.text.tokens import Tokens, tokenise
 
 
 @dataclass(frozen=True)
@@ -113,11 +116,18 @@ class Pipeline:
         return replace(self, point=self.points.reaching(min_recall))
 
     def read(self, documents: Iterable[tuple[Document, Tokens]]) -> Iterator[Reading]:
-        """What the tagger says of every token, chunk by chunk; documents as `tokenise_texts` yields them."""
+        """What the tagger says of every token, chunk by chunk; documents as `document_groups` yields them."""
         self.head.eval()
         for chunk in tokenised_chunks(documents, None):
             shown = self.head.inputs(chunk, self.encoder.noise_free)
             yield read_sentences(self.head, shown)
+
+    def seen(self, text: str) -> str:
+        """A note as the tagger is shown it: with capitals where it is in small letters and the release says so, every character in its place."""
+        if self.stated is None or "capitals" not in self.stated.steps or not is_small(text):
+            return text
+        language = self.stated.language
+        return with_capitals(text, ordinary_words(language), function_words(language))
 
     def annotate(self, documents: Iterable[Document]) -> Iterator[Document]:
         """The documents with predicted annotations in the place of their own, in their order; each says how sure it is.
@@ -134,7 +144,7 @@ class Pipeline:
         Args:
             documents: read as they are needed; about CHUNK_TOKENS tokens are held at a time.
         """
-        for group in document_groups(documents):
+        for group in document_groups(documents, self.seen):
             begin, reading = 0, Reading.concatenate(list(self.read(group)))
             if len(reading.tags) != sum(len(tokens) for _, tokens in group):
                 raise ModelError(
@@ -151,15 +161,20 @@ class Pipeline:
         tags = reading.tags if threshold is None else raise_tags(reading, tokens.sentence_starts, threshold)
         spans = decode_tags(tags, tokens.spans, self.encoder.scheme)
         found = Document(document.identifier, document.text, _joined(spans, tokens, document.text))
-        whole = found if self.last_word is None else self.last_word.complete(found, tokens)
-        return _with_confidence(whole, tokens, reading.certainty)
+        sure = _with_confidence(found, tokens, reading.certainty)
+        if self.last_word is None:
+            return sure
+        return _with_confidence(self.last_word.complete(sure, tokens), tokens, reading.certainty)
 
 
-def document_groups(documents: Iterable[Document]) -> Iterator[list[tuple[Document, Tokens]]]:
-    """Documents with their tokens, in groups of about CHUNK_TOKENS tokens."""
+def document_groups(
+    documents: Iterable[Document], seen: Callable[[str], str]
+) -> Iterator[list[tuple[Document, Tokens]]]:
+    """Documents with the tokens of their texts as they are seen, in groups of about CHUNK_TOKENS tokens."""
     group: list[tuple[Document, Tokens]] = []
     held = 0
-    for document, tokens in tokenise_texts(documents):
+    for document in documents:
+        tokens = tokenise(seen(document.text))
         group.append((document, tokens))
         held += len(tokens)
         if held >= CHUNK_TOKENS:

@@ -29,7 +29,7 @@ def suspect(
         documents: read as they are needed; what is labelled in them is not looked at.
         least: probability of every token of a stretch; its certainty is their mean.
     """
-    for group in document_groups(documents):
+    for group in document_groups(documents, pipeline.seen):
         found = Reading.concatenate(list(pipeline.read(group)))
         begin = 0
         for document, tokens in group:

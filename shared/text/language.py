@@ -42,6 +42,15 @@ def guess_vocabulary(words: Sequence[str]) -> str | None:
     return _ahead(parts, _LEAST_KNOWN)
 
 
+def function_words(language: str | None) -> frozenset[str]:
+    """The short words of a language, in small letters; none where nobody knows it.
+
+    Args:
+        language: in English ("Spanish").
+    """
+    return _function_words().get(language or "", frozenset())
+
+
 def _ahead(parts: Mapping[str, float], least: float) -> str | None:
     (first, most), (_, next_most) = sorted(parts.items(), key=lambda item: -item[1])[:2]
     return first if most >= least and most >= _LEAD * next_most else None

@@ -18,6 +18,11 @@ _AT_THE_LEFT = frozenset(".,;:!?)]}%'’")
 _AT_THE_RIGHT = frozenset("([{#$@'’")
 # Between two words or numbers these make one: a date, an address in the net, a name.
 _INSIDE = frozenset("/-_@&'’+=~")
+# Letters so few beside a number are written to it ("x97424", "22nd", "40s", "S52"), unless they are words.
+_GLUED = 2
+_WORDS = frozenset(
+    "a am an as at be by do dr el en es et go he hr id if in is it la kg lb lo me mg ml cm cc mm mr ms my no of on or pm pt se so st to tu un up us we y".split()
+)
 
 
 def write_sentences(words: Sequence[str], lengths: NDArray[np.int64]) -> tuple[str, Tokens]:
@@ -55,6 +60,9 @@ def _between(words: Sequence[str], index: int, first: int, end: int) -> str:
         return "" if word[:1].isalnum() and words[index - 2][-1:].isalnum() else " "
     if word in _AT_THE_LEFT or last in _AT_THE_RIGHT:
         return ""
+    if last[-1:].isalnum() and word[:1].isalnum() and last[-1:].isdigit() != word[:1].isdigit():
+        letters = last if word[:1].isdigit() else word
+        return "" if len(letters) <= _GLUED and letters.lower() not in _WORDS else " "
     # "3.5", "12:30" and "mail.example.org", but "Dr. Smith" and "seen. Then".
     if last in (".", ":") and index - 1 > first and word[:1].isalnum():
         both = words[index - 2][-1:].isdigit() and word[:1].isdigit()

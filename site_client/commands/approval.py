@@ -1,4 +1,4 @@
-"""Asks for the name of who approves that a share leaves, after showing what leaves; used by `site-client submit`."""
+"""A person answers by name: for a share that leaves, after being shown what leaves, and for what goes on against the hospital's policy."""
 
 from __future__ import annotations
 
@@ -8,11 +8,23 @@ from typing import TYPE_CHECKING
 
 import click
 
+from site_client.errors import ApprovalError
+
 if TYPE_CHECKING:
+    from site_client.policy.enforcing import Acceptance
     from site_client.workspace import Workspace
 
 approver_option = click.option(
     "--approver", metavar="NAME", help="Who approves that the share leaves; recorded and signed."
+)
+accept_option = click.option(
+    "--accept-unprotected",
+    "accepted",
+    is_flag=True,
+    help="Go on against this hospital's policy, on the responsibility of --approver; recorded and signed.",
+)
+answering_option = click.option(
+    "--approver", metavar="NAME", help="Who takes the responsibility for --accept-unprotected; recorded and signed."
 )
 
 
@@ -47,3 +59,18 @@ def inspection_of(workspace: Workspace, share: Path) -> list[str]:
     from site_client.sharing.inspect import inspect, inspection_lines
 
     return inspection_lines(inspect(workspace, share, load_scheme_file(workspace.release().folder), None))
+
+
+def read_acceptance(accepted: bool, approver: str | None) -> Acceptance | None:
+    """Who takes the responsibility; None where nobody was asked to.
+
+    Raises:
+        ApprovalError: nobody is named.
+    """
+    from site_client.policy.enforcing import Acceptance
+
+    if not accepted:
+        return None
+    if not approver:
+        raise ApprovalError("--accept-unprotected: expected --approver NAME beside it, got none; give the name")
+    return Acceptance(approver)

@@ -12,7 +12,8 @@ from command_line.commands import Computation, Program, examples, json_option, p
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from shared.errors import ConfigurationError
-from site_client.commands.acceptance import accept_option, answering_option, read_acceptance
+from site_client.commands.approval import accept_option, answering_option, read_acceptance
+from site_client.commands.federate import federate
 from site_client.commands.keys import enrol, keys, warn_of_expiry
 from site_client.commands.labels import check, labels
 from site_client.commands.ledger import ledger
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 SECTIONS = (
     ("Join, once", ("init", "enrol", "policy", "pull", "release-code")),
     ("Share labelled notes", ("labels", "check", "encode", "inspect", "submit", "receipts")),
+    ("Train together over a connection", ("federate",)),
     ("De-identify notes", ("deid", "vault", "evaluate", "review", "serve-local")),
     ("Share phrases as text", ("fragment", "approve-fragments")),
     ("Look back, and take back", ("ledger", "log", "withdraw")),
@@ -264,6 +266,7 @@ main.add_command(check)
 main.add_command(deid)
 main.add_command(enrol)
 main.add_command(evaluate)
+main.add_command(federate)
 main.add_command(fragment)
 main.add_command(keys)
 main.add_command(labels)

@@ -9,7 +9,7 @@ import click
 
 from command_line.commands import Computation, examples, json_option, report
 from command_line.fingerprint_option import FINGERPRINT
-from site_client.commands.acceptance import accept_option, answering_option, read_acceptance
+from site_client.commands.approval import accept_option, answering_option, read_acceptance
 from site_client.commands.keys import tell, warn_of_expiry
 from site_client.commands.options import MAX_SIZE_MIB, ca_option, existing_file, folder_option, proxy_option
 

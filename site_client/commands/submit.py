@@ -10,8 +10,7 @@ import click
 from command_line.commands import examples, json_option, report
 from command_line.progress import progress_bar
 from foundation.errors import DeidError
-from site_client.commands.acceptance import accept_option, read_acceptance
-from site_client.commands.approval import approve, approver_option
+from site_client.commands.approval import accept_option, approve, approver_option, read_acceptance
 from site_client.commands.keys import tell, warn_of_expiry
 from site_client.commands.options import ca_option, existing_file, folder_option, proxy_option
 from site_client.errors import RejectedError

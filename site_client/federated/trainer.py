@@ -9,15 +9,16 @@ from __future__ import annotations
 import datetime
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
+from protocols.canonical import Json
 from protocols.errors import OtherReleaseError, ProtocolError, StaleError
 from protocols.federated.result import RoundResult, rounded
 from protocols.federated.task import RoundTask, read_task, task_signer
 from protocols.federated.weights import digest_of, weights_from_bytes, weights_to_bytes
 from shared.constructions.construction import Construction
 from shared.constructions.registry import load_construction
-from shared.errors import ConfigurationError
+from shared.errors import ConfigurationError, TrainingError
 from shared.federated.local import LocalRecipe, learn_round, never
 from shared.federated.private import NoteNoise, learn_privately
 from shared.federated.weights import Vector, count_weights, read_shape
@@ -28,6 +29,7 @@ from site_client.federated.budget import allow_round, noise_json
 from site_client.federated.notes import LabelledNotes
 from site_client.ledger import Event, record
 from site_client.policy.enforcing import Step, judge_release, require_kept
+from site_client.policy.site_policy import SitePolicy
 from site_client.workspace import Workspace, open_workspace
 
 _LONGEST_S = 24 * 3600
@@ -43,12 +45,14 @@ class Trainer:
         notes: labelled ones, under the release in use.
         construction: of that release.
         clock: seconds since 1970.
+        answered: the last round: a provider that lost its answer gets the same one, which tells nothing new and costs no budget.
     """
 
     workspace: Workspace
     notes: LabelledNotes
     construction: Construction
     clock: Clock = time.time
+    answered: dict[str, tuple[bytes, float]] = field(default_factory=dict)
 
     def answer(self, task: bytes, weights: bytes, stopped: Callable[[], bool] = never) -> tuple[bytes, bytes]:
         """Do a round.
@@ -65,11 +69,16 @@ class Trainer:
             PolicyError: this hospital does not allow it.
             ProtocolError: not signed by the provider, for another release, too late, or not in our schema.
             ConfigurationError: a tagger that this version does not know.
-            StoppedError: it was stopped.
+            TrainingError: it was stopped, or its loss is not finite any more.
         """
         try:
-            asked, shape, noise, epsilon = self._check(task)
+            asked, shape, policy = self._check(task)
             start = weights_from_bytes(weights, asked.numbers, asked.weights_sha256)
+            # All but the time: a round that is tried again asks for the same.
+            same = repr(replace(asked, expires=0))
+            if same in self.answered and not stopped():
+                return self._answered_again(asked, task, *self.answered[same])
+            noise, epsilon = allow_round(self.workspace, policy, asked.epochs)
         except (ProtocolError, PolicyError, ConfigurationError) as error:
             self._record_refusal(task, error)
             raise
@@ -77,30 +86,42 @@ class Trainer:
         def over() -> bool:
             return stopped() or self.clock() > asked.expires
 
-        learned = self._learn(asked, shape, start, noise, over)
+        try:
+            learned = self._learn(asked, shape, start, noise, over)
+        except TrainingError as error:
+            self._record_refusal(task, error)
+            raise
         data = weights_to_bytes(learned)
+        more: dict[str, Json] = {"notes": len(self.notes.notes), "noise": noise_json(noise)}
+        result = self._signed(Event.FEDERATED_ROUND, asked, task, data, epsilon, more)
+        self.answered.clear()
+        self.answered[same] = data, epsilon
+        return result, data
+
+    def _answered_again(self, asked: RoundTask, task: bytes, data: bytes, epsilon: float) -> tuple[bytes, bytes]:
+        return self._signed(Event.FEDERATED_AGAIN, asked, task, data, epsilon, {}), data
+
+    def _signed(
+        self, event: Event, asked: RoundTask, task: bytes, data: bytes, epsilon: float, more: dict[str, Json]
+    ) -> bytes:
+        """The result, once it stands in the ledger."""
         sentences = rounded(self.notes.sentences)
         result = RoundResult(self.workspace.site, digest_of(task), sentences, digest_of(data), epsilon)
-        record(
-            self.workspace,
-            Event.FEDERATED_ROUND,
-            {
-                "run": asked.run,
-                "round": asked.number,
-                "rounds": asked.rounds,
-                "release": asked.release,
-                "task_sha256": result.task_sha256,
-                "weights_sha256": result.weights_sha256,
-                "bytes": len(data),
-                "notes": len(self.notes.notes),
-                "sentences": sentences,
-                "noise": noise_json(noise),
-            },
-        )
-        return result.to_bytes(self.workspace.key()), data
+        told: dict[str, Json] = {
+            "run": asked.run,
+            "round": asked.number,
+            "rounds": asked.rounds,
+            "release": asked.release,
+            "task_sha256": result.task_sha256,
+            "weights_sha256": result.weights_sha256,
+            "bytes": len(data),
+            "sentences": sentences,
+        }
+        record(self.workspace, event, told | more)
+        return result.to_bytes(self.workspace.key())
 
-    def _check(self, task: bytes) -> tuple[RoundTask, TaggerConfig, NoteNoise | None, float]:
-        """The task, if this hospital does it; with the noise of the round and what all rounds will then have given."""
+    def _check(self, task: bytes) -> tuple[RoundTask, TaggerConfig, SitePolicy]:
+        """The task, if it is one that this hospital does, and the policy that says so."""
         # As it is on the disk now: a key may have gone, or the policy changed, since this began.
         workspace = open_workspace(self.workspace.root, self.workspace.passphrase)
         day = datetime.datetime.fromtimestamp(self.clock(), datetime.UTC).date()
@@ -120,7 +141,7 @@ class Trainer:
             raise ConfigurationError("expected a tagger for the release in use, got one for other inputs or tags")
         if count_weights(shape) != asked.numbers:
             raise ConfigurationError("expected as many weights as the tagger has, got another number")
-        return asked, shape, *allow_round(workspace, judgement.policy, asked.epochs)
+        return asked, shape, judgement.policy
 
     def _learn(
         self, asked: RoundTask, shape: TaggerConfig, start: Vector, noise: NoteNoise | None, over: Callable[[], bool]

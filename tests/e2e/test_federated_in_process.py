@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -147,6 +148,33 @@ def test_rounds_and_budget_are_the_hospital_s_and_its_ledger_remembers_them(loop
         entry for entry in ledger.entries(open_site(loop.site("north"))) if entry.event == Event.FEDERATED_REFUSED
     ]
     assert [entry.details["why"] for entry in refused] == ["PolicyError", "PolicyError"]
+
+
+def test_a_round_that_is_tried_again_gets_the_same_answer_and_costs_nothing(loop: Loop) -> None:
+    allow(loop)
+    for name in NAMES:
+        done(hospital("policy", "set", "--federated-rounds", 1, "--workspace", loop.site(name)))
+    direct = Direct(trainers(loop))
+    order = rounds(shape_of(direct.trainers["north"])).order(
+        1, weights_of(build_tagger(shape_of(direct.trainers["north"])))
+    )
+    times = iter(range(100))
+    asked = sites(loop, direct, clock=lambda: time.time() + next(times))
+    first, again = ({answer.site: answer for answer in asked.ask(order)} for _ in range(2))
+    assert direct.tasks[0] != direct.tasks[1]
+    for name in NAMES:
+        one, other = first[name].weights, again[name].weights
+        assert one is not None
+        assert other is not None
+        # Noise was drawn: a second draw would be another one.
+        assert np.array_equal(one, other)
+        workspace = open_site(loop.site(name))
+        assert read_past(workspace).rounds == 1
+        events = [entry.event for entry in ledger.entries(workspace) if entry.event.startswith("federated round")]
+        assert events == [Event.FEDERATED_ROUND, Event.FEDERATED_AGAIN]
+    # Another round is another question, and the policy allows one.
+    later = rounds(shape_of(direct.trainers["north"])).order(2, order.start)
+    assert {answer.problem for answer in asked.ask(later)} == {"PolicyError"}
 
 
 def test_after_a_round_without_noise_no_later_noise_counts(loop: Loop) -> None:

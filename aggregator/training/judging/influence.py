@@ -68,12 +68,12 @@ class Influence:
     """What all sites do to one another.
 
     Args:
-        mode: how it was measured.
+        mode: how it was measured: an `InfluenceMode`, or in another way.
         sites: each left out in turn.
         rows: what each says against the others; empty where equal rows are no equal words.
     """
 
-    mode: InfluenceMode
+    mode: str
     sites: tuple[SiteInfluence, ...]
     rows: tuple[RowFindings, ...]
 

@@ -41,7 +41,7 @@ _MOST_TOKENS = 30_000
 """Of a hospital that are read: its sentences come in no order."""
 _IN_A_TEXT = 64
 # A share's sentences are of many notes: a name that comes twice is no further mention.
-_STEPS = ("eponyms", "patterns", "whole")
+_STEPS = ("capitals", "eponyms", "impersonal", "patterns", "whole")
 
 
 def left_out(site: str) -> str:
@@ -147,7 +147,9 @@ class _Gold:
 def _counts(pipeline: Pipeline, name: str, sentences: TokenisedSentences, gold: _Gold) -> NDArray[np.int64]:
     """Entities hidden whole, hidden words that are PHI and all hidden words, at each of GRID: int64 `[3, grid]`."""
     text, tokens = write_sentences(sentences.words, sentences.lengths)
-    unlabelled = sentences.with_tags(np.zeros_like(sentences.tags))
+    seen = pipeline.seen(text)
+    words = [seen[start:end] for start, end in tokens.spans.tolist()]
+    unlabelled = TokenisedSentences(words, np.zeros_like(sentences.tags), sentences.lengths)
     reading = read_sentences(pipeline.head, pipeline.head.inputs(unlabelled, pipeline.encoder.noise_free))
     columns, last = [], None
     for threshold in GRID:

@@ -23,6 +23,7 @@ from shared.constructions.decoding import Decoding, decoded_dim
 from shared.constructions.procedures.k_anonymous import KAnonymous
 from shared.constructions.procedures.narrowed import Codes, NarrowedVocabulary, explain_narrowing
 from shared.constructions.rows import ANYWHERE, GROUP, NEAR_PHI, NOWHERE, CodePlaces, ShareRows
+from shared.labels import categories_of_dates
 from shared.models.noise import PrivateSource, RehearsalNoise, SharingNoise
 from shared.models.token_local import TokenLocal
 from shared.sentences.codes import CodedSentences, SharedCodes
@@ -114,7 +115,7 @@ class Coded(NarrowedVocabulary, KAnonymous):
 
     @cached_property
     def _decoding(self) -> Decoding:
-        return Decoding(self.vectors, self.representer, self.surrogate_bank)
+        return Decoding(self.vectors, self.representer, self.surrogate_bank, categories_of_dates(self.scheme))
 
     def redrawing(self) -> Redrawing | None:
         """None: surrogates are drawn where codes are read."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -154,9 +155,17 @@ def test_strategies_that_bear_a_liar_ask_for_enough_sites() -> None:
 
 def test_the_rate_falls_over_the_rounds_as_it_does_over_steps_in_one_place() -> None:
     rates = [rounds(epochs=10).order(number, START).recipe.learning_rate for number in range(1, 11)]
-    assert rates[0] == rates[3] == pytest.approx(2e-3)
+    assert rates[0] == rates[3] == pytest.approx(2 * 2e-3)
     assert rates == sorted(rates, reverse=True)
     assert rates[-1] < rates[0] / 5
+
+
+def test_sites_take_smaller_and_faster_steps_than_a_training_in_one_place() -> None:
+    slow = dataclasses.replace(PLAN, batch=64, rate=1.0)
+    assert [rounds(plan).order(1, START).recipe.batch for plan in (PLAN, slow)] == [8, 32]
+    assert rounds(slow).order(1, START).recipe.learning_rate == pytest.approx(2e-3)
+    with pytest.raises(ConfigurationError, match="a rate above 0"):
+        FederatedPlan(rate=0.0)
 
 
 @pytest.fixture(scope="module")

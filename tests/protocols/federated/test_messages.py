@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -109,3 +111,23 @@ def test_other_bytes_than_were_signed_are_no_weights() -> None:
 def test_a_rounded_count_has_two_digits_and_is_near(count: int) -> None:
     assert abs(rounded(count) - count) <= 0.05 * count
     assert len(str(rounded(count)).rstrip("0")) <= 2
+
+
+def test_the_vectors_of_the_format_are_what_this_makes() -> None:
+    text = (Path(__file__).resolve().parents[3] / "docs" / "formats" / "federated.md").read_text(encoding="utf-8")
+    vectors = dict(re.findall(r"```vector ([a-z-]+)\n(.*?)\n```", text, re.DOTALL))
+    numbers = np.array([1.0, -0.5, 0.1], dtype=np.float32)
+    assert vectors == {
+        "task": TASK.to_bytes(KEY).decode(),
+        "result": RESULT.to_bytes(KEY).decode(),
+        "weights": weights_to_bytes(numbers).hex(),
+    }
+    # By hand: the sign, eight bits of exponent, the rest, the lowest byte first.
+    assert vectors["weights"] == "0000803f" + "000000bf" + "cdcccc3d"
+
+
+def test_every_key_of_a_message_stands_in_the_format() -> None:
+    text = (Path(__file__).resolve().parents[3] / "docs" / "formats" / "federated.md").read_text(encoding="utf-8")
+    for message in (TASK, RESULT):
+        for name in vars(message):
+            assert f"`{name}`" in text, name

@@ -6,7 +6,7 @@ import pytest
 
 from shared.document import Annotation, Document
 from shared.labels import load_scheme
-from shared.pipeline.eponyms import Eponyms
+from shared.pipeline.given_up.eponyms import Eponyms
 from shared.pipeline.last_word import LastWord, LastWordSettings
 from shared.pipeline.mentions import nobody_knows
 

@@ -41,13 +41,13 @@ class TestChoosing:
         assert found is not None
         assert found.hospitals == 3
         chosen = [(one.target, one.threshold) for one in found.points]
-        assert chosen == [(0.9, None), (0.95, GRID[1]), (0.98, GRID[2]), (0.99, GRID[2])]
+        assert chosen == [(0.9, None), (0.92, GRID[1]), (0.95, GRID[1]), (0.98, GRID[2]), (0.99, GRID[2])]
         assert found.points[0].hidden == 0.91
         assert found.points[0].least == 0.5
-        assert found.default.target == 0.9
+        assert found.default.target == 0.92
 
     def test_what_no_threshold_reaches_is_promised_to_nobody(self) -> None:
-        found = choose_points([curve(90), curve(92), curve(94)])
+        found = choose_points([curve(90), curve(91), curve(94)])
         assert found is not None
         assert [one.target for one in found.points] == [0.9]
         with pytest.raises(ConfigurationError, match=r"at most 0\.9"):

@@ -17,6 +17,7 @@ from shared.errors import ConfigurationError, EmbeddingError, ModelError
 from shared.labels import LabelScheme
 from shared.models.representer import Representer, RepresenterConfig
 from shared.pipeline import pipeline as module
+from shared.pipeline.last_word import LastWordSettings
 from shared.pipeline.pipeline import Pipeline, load_pipeline
 from shared.pipeline.reading import Reading
 from shared.sentences.encoding import embedded_corpus, represent_noise_free
@@ -232,3 +233,14 @@ def test_a_head_takes_from_the_words_what_it_needs(pipeline: Pipeline) -> None:
     document = note("a", "Dr Quillfeather of Thistledown Clinic advised rest.")
     assert found(Pipeline(pipeline.encoder, head), document) == found(pipeline, document)
     assert _Reader.read == tokenise(document.text).words
+
+
+def test_a_note_in_small_letters_is_read_with_capitals_and_stays_as_it_is(pipeline: Pipeline) -> None:
+    notes = [replace(one, text=one.text.lower(), annotations=()) for one in tiny_notes(8)]
+    reading = replace(pipeline, stated=LastWordSettings("English", ("capitals",)))
+    assert all(reading.seen(one.text) != one.text for one in notes)
+    shown = [replace(one, text=reading.seen(one.text)) for one in notes]
+    assert found(reading, *notes) == found(pipeline, *shown)
+    assert [one.text for one in reading.annotate(notes)] == [one.text for one in notes]
+    assert reading.seen("Seen by Dr. Oxenthorpe") == "Seen by Dr. Oxenthorpe"
+    assert pipeline.seen(notes[0].text) == notes[0].text

@@ -34,6 +34,9 @@ def test_every_token_stands_where_it_is_said_to(text: str) -> None:
         "Dr. Smith saw Mr. O'Brien.",
         "a weight of 3.5 kg, stable",
         "Smith, John",
+        "reached at x97424, or by fax x13375",
+        "on January 22nd, in his 40s",
+        "Pathology S52-18134 by kp99 in 2007",
     ],
 )
 def test_usual_lines_come_back_as_they_were(line: str) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
-from bench.workbench.review_server import Reviewer, enter, served
+from bench.workbench.reviewing.server import Reviewer, enter, served
 from site_client.review.project import Project
 from tests.loop import Loop, done, hospital, refused, values
 from tests.site_client.review.projects import notes as few_notes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bench.workbench.review_kills import kill_again_and_again
+from bench.workbench.reviewing.kills import kill_again_and_again
 
 
 def test_no_correction_that_was_said_to_be_saved_is_lost_by_a_kill(tmp_path: Path) -> None:

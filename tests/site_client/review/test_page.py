@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bench.workbench.review_server import served, serving
+from bench.workbench.reviewing.server import served, serving
 from shared.document import Document
 from shared.labels import load_scheme
 from site_client.review.project import Project, begin

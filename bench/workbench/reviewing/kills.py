@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx
 
-from bench.workbench.review_server import Triple, enter, served, serving
+from bench.workbench.reviewing.server import Triple, enter, served, serving
 from shared.document import Document
 from shared.labels import load_scheme
 from site_client.review.project import Project, begin

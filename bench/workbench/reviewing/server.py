@@ -1,6 +1,6 @@
 """A review that is served by a process of its own, and a client that speaks to it as the page does; both for tests and measurements.
 
-python -m bench.workbench.review_server FOLDER      serves the review in FOLDER, without pre-labelling
+python -m bench.workbench.reviewing.server FOLDER      serves the review in FOLDER, without pre-labelling
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def served(arguments: Sequence[str], *, ended_by: int = signal.SIGINT) -> Iterat
 
 def serving(folder: Path) -> list[str]:
     """The arguments with which Python serves a review alone."""
-    return ["-m", "bench.workbench.review_server", str(folder)]
+    return ["-m", "bench.workbench.reviewing.server", str(folder)]
 
 
 def main(folder: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bench.workbench.review_server import served, serving
+from bench.workbench.reviewing.server import served, serving
 from shared.generate import generate_notes
 from shared.labels import load_scheme
 from site_client.review.journal import Journal

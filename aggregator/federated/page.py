@@ -1,0 +1,78 @@
+"""The page of a training together: who took part in which round, how far each site's weights went, and who was refused.
+
+It says of a site what the provider's terminal said, and nothing that the head's own record does not hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+from markupsafe import Markup
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from foundation.files import write_text
+from shared.report import plots
+
+_MOST_LINES = 12
+"""More sites than this are drawn without their names: a legend of fifty says nothing."""
+Rounds = Sequence[Mapping[str, Any]]
+
+
+def write_page(federated: Mapping[str, Any], path: Path) -> None:
+    """Write the page.
+
+    Args:
+        federated: of the head's record: plan and rounds.
+        path: of the page.
+
+    Raises:
+        StorageError: no room, no permission.
+    """
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string(
+        (resources.files("aggregator.federated") / "page.html").read_text(encoding="utf-8")
+    )
+    rounds: Rounds = federated["rounds"]
+    page = template.render(
+        answer=answer(rounds),
+        plan=federated["plan"],
+        rounds=rounds,
+        norms=Markup(_lines(rounds, "norms", "Norm of each site's update")),
+        sentences=Markup(_lines(rounds, "sentences", "Sentences of each site")),
+    )
+    write_text(path, page, private=False)
+
+
+def answer(rounds: Rounds) -> str:
+    """The page in a sentence."""
+    sites = {site for one in rounds for site in one["norms"]}
+    missed = {site for one in rounds for site in (sites - set(one["norms"])) | set(one["refused"])}
+    if not missed:
+        return f"{len(sites)} sites took part in all {len(rounds)} rounds, and nobody was refused"
+    return (
+        f"{len(sites)} sites took part in {len(rounds)} rounds; missing or refused in some: {', '.join(sorted(missed))}"
+    )
+
+
+def _lines(rounds: Rounds, name: str, title: str) -> str:
+    """One line a site, a point for each round that it took part in."""
+    sites = sorted({site for one in rounds for site in one[name]})
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        for site in sites:
+            points = [(one["number"], one[name][site]) for one in rounds if site in one[name]]
+            axes.plot(*zip(*points, strict=True), marker="o", markersize=3, linewidth=1, label=site)
+        axes.set_title(title)
+        axes.set_xlabel("round")
+        axes.set_ylim(bottom=0)
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        if len(sites) <= _MOST_LINES:
+            axes.legend(frameon=False, fontsize="small")
+
+    return plots.svg(6.0, 3.0, draw)

@@ -1,0 +1,1 @@
+"""What measures the review: a server, a page in a browser, an annotator who corrects, kills."""

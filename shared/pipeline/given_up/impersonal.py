@@ -1,0 +1,244 @@
+"""What a tagger takes for PHI and is about nobody: marks and labels at the edges of a name, ordinary words, measurements, clock times.
+
+At a hospital that nobody has seen a tagger is unsure of what it has not met: `Belongings sent home`, `paged at 02:32`, `MRN`. Each rule gives up
+one kind of token, by its spelling and by what stands right beside it, and none that a person, a place or a day may be told by:
+what no dictionary has, what stands on a list of names, and, in a note whose capitals tell nothing, any word at all, stay hidden.
+Whatever patterns find of it is hidden all the same.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+
+from foundation.reading import read_text
+from shared.document import Annotation, Document
+from shared.labels import LabelScheme, categories_of_any_form, categories_of_names
+from shared.text.language import function_words
+
+AreWords = Callable[[str], bool]
+"""Whether a dictionary has a word that names nobody."""
+
+_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[^\w\s]|_")
+# Letters that begin a line or a sentence: in a note with fewer capitals than this among them, capitals tell nothing.
+_BEGINNING = re.compile(r"(?:^|\n|[.!?]\s)\s*([^\W\d_])")
+_LEAST_CAPITALS = 0.8
+_AHEAD_OF_SENTENCE = re.compile(r"(?:^|[\n.:;?!|*•]\s*|\d[.)]\s+|-\s)[\"'(]*\Z")
+_CLOCK = re.compile(
+    r"(?<![\d/.:-])(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\s?[ap]\.?m\b\.?)?(?![\d/:-])"
+    r"|(?<![\d/.:-])(?:1[0-2]|0?[1-9])\s?[ap]\.?m\b\.?"
+    # Of four digits only what is no year.
+    r"|(?:(?<=\bat )|(?<=@ )|(?<=@))(?:0\d|1[0-8]|2[1-3])[0-5]\d(?!\d|[/.:-]\d)",
+    re.IGNORECASE,
+)
+_PRESSURE = re.compile(r"(?:\d{3}|[4-9]\d)/\d{2,3}")
+_PAIRS = ("()", "[]", '"', "«»", "“”")
+_SIGNS = "#/+'’"
+_LONGEST_INITIALS = 2
+_REACH = 14
+_YOUNGEST, _OLDEST, _LAST_DAY, _LONGEST_NUMBER = 18, 120, 31, 3
+
+
+@dataclass(frozen=True)
+class _Token:
+    text: str
+    start: int
+    end: int
+
+    @property
+    def is_mark(self) -> bool:
+        return not any(map(str.isalnum, self.text))
+
+    @property
+    def is_small(self) -> bool:
+        return self.text.isalpha() and self.text == self.text.lower()
+
+
+@dataclass(frozen=True)
+class Impersonal:
+    """Gives up what a tagger found.
+
+    Args:
+        people, named: categories of people; of people, institutions and towns.
+        dates, ages: categories of days and of ages.
+        formed: categories of numbers and the like, no word of which is a label.
+        is_word: tells ordinary words from names.
+        language: of the notes, in English; None where nobody knows.
+    """
+
+    people: Set[str]
+    named: Set[str]
+    dates: Set[str]
+    ages: Set[str]
+    formed: Set[str]
+    is_word: AreWords
+    language: str | None = None
+    _function_words: Set[str] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_function_words", function_words(self.language))
+
+    @classmethod
+    def of(cls, scheme: LabelScheme, is_word: AreWords, language: str | None) -> Impersonal:
+        """For the categories of a scheme."""
+        people, institutions, towns, dates, ages = (
+            categories_of_names(scheme, kind) for kind in ("people", "institutions", "towns", "dates", "ages")
+        )
+        named = people | institutions | towns
+        free = {scheme.categories[number] for number in categories_of_any_form(scheme)}
+        return cls(people, named, dates, ages, set(scheme.categories) - free - ages | named, is_word, language)
+
+    def give_up(self, document: Document) -> Document:
+        """The document without what tells of nobody; a span keeps what is left of it."""
+        text = document.text
+        telling = _capitals_tell(text)
+        clock = [match.span() for match in _CLOCK.finditer(text)]
+        left = (self._left_of(span, text, telling, clock) for span in document.annotations)
+        return replace(document, annotations=tuple(span for span in left if span is not None))
+
+    def _left_of(
+        self, span: Annotation, text: str, telling: bool, clock: Sequence[tuple[int, int]]
+    ) -> Annotation | None:
+        tokens = [_Token(match[0], *match.span()) for match in _TOKEN.finditer(text, span.start, span.end)]
+        if span.category in self.dates | self.ages:
+            tokens = _without_clock(tokens, clock)
+        tokens = self._without_edges(tokens, span.category, telling)
+        words = [token for token in tokens if not token.is_mark]
+        if not words or self._is_ordinary(words, span.category, text, telling):
+            return None
+        if span.category in self.dates | self.ages and _is_measure(words, span.category in self.dates, text):
+            return None
+        return replace(span, start=tokens[0].start, end=tokens[-1].end)
+
+    def _without_edges(self, tokens: list[_Token], category: str, telling: bool) -> list[_Token]:
+        """Without the marks, labels and small words ahead of what is named and behind it."""
+        worded = category in self.named | self.dates
+        capital = category in self.named and any(not token.is_small and not token.is_mark for token in tokens)
+
+        def is_beside(token: _Token, ahead: bool) -> bool:
+            word = token.text.lower()
+            if token.is_mark:
+                return not _belongs(token, tokens, ahead)
+            if category not in self.formed or (len(tokens) == 1 and not telling):
+                return False
+            if word in _listed("labels") or word in _listed("titles" if ahead and worded else "credentials"):
+                return not _may_be_initials(token, tokens)
+            if not worded or not token.is_small:
+                return False
+            if word in self._function_words or len(word) == 1:
+                return telling or (len(word) > 1 and word not in _listed("names") and self.is_word(word))
+            return capital and telling and self.is_word(word)
+
+        while tokens and is_beside(tokens[-1], ahead=False):
+            tokens = tokens[:-1]
+        while tokens and is_beside(tokens[0], ahead=True):
+            tokens = tokens[1:]
+        return tokens
+
+    def _is_ordinary(self, words: Sequence[_Token], category: str, text: str, telling: bool) -> bool:
+        """Words in small letters, or one that has its capital from the sentence that it begins."""
+        if not telling or category not in self.people | self.dates:
+            return False
+        if any(not word.text.isalpha() or word.text.lower() in _listed("times") for word in words):
+            return False
+        small = all(word.is_small for word in words)
+        first = len(words) == 1 and _has_its_capital_from_a_sentence(words[0], text)
+        return (small or first) and all(self.is_word(word.text.lower()) for word in words)
+
+
+def _belongs(mark: _Token, tokens: Sequence[_Token], ahead: bool) -> bool:
+    """A sign ahead of a number, a full stop behind an initial, and one of two parentheses or quotation marks."""
+    if len(tokens) == 1:
+        return False
+    if ahead and mark.text in _SIGNS:
+        return True
+    if not ahead and mark.text == ".":
+        before = tokens[-2].text
+        return before.isalpha() and (
+            len(before) == 1 or (len(before) <= _LONGEST_INITIALS and before.istitle() | before.isupper())
+        )
+    pair = next((pair for pair in _PAIRS if mark.text in pair), None)
+    return pair is not None and any(token is not mark and token.text in pair for token in tokens)
+
+
+def _may_be_initials(token: _Token, tokens: Sequence[_Token]) -> bool:
+    """Two capitals by themselves, unless they are what nobody's initials are taken for."""
+    return (
+        len(tokens) == 1
+        and len(token.text) == 2
+        and token.text.isupper()
+        and token.text.lower() not in _listed("credentials")
+    )
+
+
+def _has_its_capital_from_a_sentence(word: _Token, text: str) -> bool:
+    if word.text != word.text.capitalize() or word.text.lower() in _listed("names"):
+        return False
+    return _AHEAD_OF_SENTENCE.search(text, max(0, word.start - _REACH), word.start) is not None
+
+
+def _capitals_tell(text: str) -> bool:
+    """Whether lines and sentences of a note begin with a capital, and not everything is one."""
+    first = _BEGINNING.findall(text)
+    return sum(map(str.isupper, first)) > _LEAST_CAPITALS * len(first) and text != text.upper()
+
+
+def _without_clock(tokens: list[_Token], clock: Sequence[tuple[int, int]]) -> list[_Token]:
+    """Without the clock times ahead and behind."""
+
+    def is_clock(token: _Token) -> bool:
+        return any(start <= token.start and token.end <= end for start, end in clock)
+
+    while tokens and is_clock(tokens[-1]):
+        tokens = tokens[:-1]
+    while tokens and is_clock(tokens[0]):
+        tokens = tokens[1:]
+    return tokens
+
+
+def _is_measure(words: Sequence[_Token], is_date: bool, text: str) -> bool:
+    """Numbers that no date and no age is told by."""
+    start, end = words[0].start, words[-1].end
+    short = all(word.text.isdigit() and len(word.text) <= _LONGEST_NUMBER for word in words)
+    if not short or _is_part(start, end, text):
+        return False
+    if len(words) > 1:
+        return len(words) == 2 and _PRESSURE.fullmatch(text, start, end) is not None
+    if _expression("units").match(text, end):
+        return True
+    number = int(words[0].text)
+    if is_date:
+        return number > _LAST_DAY
+    cued = _expression("age_behind").match(text, end) or _ahead_of_age().search(text, max(0, start - _REACH), start)
+    return number > _OLDEST or (number < _YOUNGEST and cued is None)
+
+
+def _is_part(start: int, end: int, text: str) -> bool:
+    """Whether a number is a part of something longer: `rg49`, `2-15`, `'07`."""
+    ahead, behind = text[max(0, start - 2) : start], text[end : end + 2]
+    return re.search(r"[\w'’]\Z|\d[-/.,:]\Z", ahead) is not None or re.match(r"[^\W\d]|[-/.,:]\d", behind) is not None
+
+
+@cache
+def _stated() -> dict[str, str]:
+    stated: dict[str, str] = tomllib.loads(read_text(Path(__file__).with_name("impersonal.toml")))
+    return stated
+
+
+@cache
+def _listed(name: str) -> frozenset[str]:
+    return frozenset(_stated()[name].split())
+
+
+@cache
+def _expression(name: str) -> re.Pattern[str]:
+    return re.compile(rf"\s?-?(?:{'|'.join(_stated()[name].split())})(?!\w)", re.IGNORECASE)
+
+
+@cache
+def _ahead_of_age() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(_stated()['age_ahead'].split())})\W{{0,3}}\Z", re.IGNORECASE)

@@ -1,0 +1,207 @@
+"""Flower's node as a child of ours: with its own home, nothing of our environment, and no way out but the gate."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import load_ssh_private_key
+from flwr.cli.build import build_fab_from_files
+from flwr.proto.fab_pb2 import GetFabResponse
+from flwr.proto.node_pb2 import Node
+from flwr.proto.run_pb2 import GetRunRequest
+from flwr.supernode.fleet_http_client import FleetHttpClient
+from flwr.supernode.node_auth_http_interceptor import NodeAuthHttpInterceptor
+from google.protobuf.message import DecodeError
+
+from protocols.federated.app import FILES, NODE_SOCKET
+
+_ENDING_S = 5.0
+_SET_DEATH_SIGNAL = 1
+_ASK_AGAIN_S = 2.0
+_UNHEARD = 15
+"""So often in a row may the provider say nothing of a run before a round of it is taken to be over."""
+
+
+def app_digest() -> str:
+    """SHA-256 of the app that this program makes."""
+    return sha256(build_fab_from_files(dict(FILES))[0]).hexdigest()
+
+
+def allows_app(digest: str) -> Callable[[bytes], bool]:
+    """What tells whether an answer to a call for the app holds exactly the app of that digest."""
+
+    def allows(answer: bytes) -> bool:
+        read = GetFabResponse()
+        try:
+            read.ParseFromString(answer)
+        except DecodeError:
+            return False
+        return sha256(read.fab.content).hexdigest() == digest
+
+    return allows
+
+
+@dataclass(frozen=True)
+class NodeFiles:
+    """What a node works with.
+
+    Args:
+        folder: its home.
+        key: private key of the node.
+        certificate: of the gate.
+        socket: of the trainer.
+    """
+
+    folder: Path
+    key: Path
+    certificate: Path
+    socket: Path
+
+
+class FlowerNode:
+    """A running node.
+
+    Args:
+        files: that it works with.
+        gate_port: on loopback.
+    """
+
+    def __init__(self, files: NodeFiles, gate_port: int) -> None:
+        home = files.folder / "flower"
+        home.mkdir(mode=0o700, exist_ok=True)
+        beside = Path(sys.executable).parent
+        command = [
+            str(beside / "flower-supernode"),
+            "--superlink",
+            f"127.0.0.1:{gate_port}",
+            "--root-certificates",
+            str(files.certificate),
+            "--auth-supernode-private-key",
+            str(files.key),
+            "--node-config",
+            f'{NODE_SOCKET}="{files.socket}"',
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(free_port()),
+        ]
+        self._log = (files.folder / "node.log").open("ab")
+        # A session of its own, so that all that it starts can be ended with it.
+        self._process = subprocess.Popen(
+            command,
+            env=environment(home, beside),
+            stdout=self._log,
+            stderr=self._log,
+            start_new_session=True,
+            # A node whose gate and trainer were killed must not go on by itself.
+            preexec_fn=_end_with_parent,  # noqa: PLW1509 - one call of the system, which takes no lock
+        )
+
+    @property
+    def code(self) -> int | None:
+        """How it ended; None while it runs."""
+        return self._process.poll()
+
+    def end(self) -> None:
+        """End it, and all that it has started."""
+        for signal_ in (signal.SIGTERM, signal.SIGKILL):
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal_)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_ENDING_S)
+        self._log.close()
+
+
+def _end_with_parent() -> None:
+    """In the child: the system ends it when the thread that started it is gone."""
+    ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def environment(home: Path, beside: Path) -> dict[str, str]:
+    """All that a process of Flower's is told: no telemetry, no look for updates, no environment of ours."""
+    return {
+        "PATH": f"{beside}:/usr/bin:/bin",
+        "HOME": str(home),
+        "FLWR_HOME": str(home),
+        "FLWR_TELEMETRY_ENABLED": "0",
+        "FLWR_DISABLE_UPDATE_CHECK": "1",
+        "OMP_NUM_THREADS": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        # Where the program runs from a checkout.
+        **{name: os.environ[name] for name in ("PYTHONPATH", "LANG", "TMPDIR") if name in os.environ},
+    }
+
+
+def free_port() -> int:
+    """A port of loopback that nobody has at the moment."""
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return int(sock.getsockname()[1])
+
+
+class RunWatch:
+    """Asks the provider, as the node, whether a run still goes on: Flower does not tell an app that trains.
+
+    Args:
+        files: of the node.
+        gate_port: on loopback.
+    """
+
+    def __init__(self, files: NodeFiles, gate_port: int) -> None:
+        self._files, self._port = files, gate_port
+
+    def __call__(self, run: int, node: int) -> Callable[[], bool]:
+        """What says whether a run is over; asks at most every two seconds, in a thread of its own."""
+        key = load_ssh_private_key(self._files.key.read_bytes(), None)
+        assert isinstance(key, ec.EllipticCurvePrivateKey)
+        client = FleetHttpClient.from_server_address(
+            f"127.0.0.1:{self._port}",
+            False,
+            self._files.certificate.read_bytes(),
+            [NodeAuthHttpInterceptor(key, key.public_key())],
+        )
+        over = threading.Event()
+        asked = threading.Event()
+
+        def watch() -> None:
+            unheard = 0
+            while not over.is_set() and asked.is_set():
+                asked.clear()
+                try:
+                    client.GetRun(GetRunRequest(node=Node(node_id=node), run_id=run))
+                    unheard = 0
+                except Exception as error:
+                    unheard += 1
+                    if _says_no(error) or unheard >= _UNHEARD:
+                        over.set()
+                time.sleep(_ASK_AGAIN_S)
+
+        threads: list[threading.Thread] = []
+
+        def is_over() -> bool:
+            asked.set()
+            if not threads or not threads[0].is_alive():
+                threads[:] = [threading.Thread(target=watch, name="run watch", daemon=True)]
+                threads[0].start()
+            return over.is_set()
+
+        return is_over
+
+
+def _says_no(error: Exception) -> bool:
+    """Whether the provider has answered, and the answer is that this run does not go on."""
+    status = getattr(getattr(error, "response", None), "status_code", None)
+    return isinstance(status, int) and 400 <= status < 500

@@ -1,0 +1,49 @@
+"""The page of a training together tells who was there, and shows no site's name as markup."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from aggregator.federated.page import answer, write_page
+
+
+def told(number: int, norms: dict[str, float], **refused: str) -> dict[str, Any]:
+    return {
+        "number": number,
+        "norms": norms,
+        "sentences": dict.fromkeys(norms, 10),
+        "refused": refused,
+        "bytes_each": 2_000_000,
+    }
+
+
+FULL = [told(number, {"north": 1.0, "south": 2.0}) for number in (1, 2)]
+
+
+@pytest.mark.parametrize(
+    ("rounds", "said"),
+    [
+        (FULL, "2 sites took part in all 2 rounds, and nobody was refused"),
+        ([*FULL, told(3, {"north": 1.0})], "missing or refused in some: south"),
+        ([told(1, {"north": 1.0}, east="not finite")], "missing or refused in some: east"),
+    ],
+)
+def test_the_page_begins_with_its_answer(rounds: list[dict[str, Any]], said: str) -> None:
+    assert said in answer(rounds)
+
+
+def test_every_round_stands_there_and_each_site_is_drawn(tmp_path: Path) -> None:
+    rounds = [*FULL, told(3, {"north": 1.0}, **{"<b>": "too long a step"})]
+    write_page({"plan": {"strategy": "median", "local_epochs": 1}, "rounds": rounds}, tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert page.count("<svg") == 2
+    assert len(re.findall(r"<tr><td>\d", page)) == 3
+    assert "&lt;b&gt;: too long a step" in page
+    assert "<b>" not in page
+    assert "<script" not in page
+    write_page({"plan": {"strategy": "median", "local_epochs": 1}, "rounds": rounds}, tmp_path / "again.html")
+    assert (tmp_path / "again.html").read_text() == page

@@ -1,0 +1,126 @@
+"""What tells of nobody is given up, and nothing that a person, a place or a day may be told by."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.anonymity.shipped_lists import ordinary_words
+from shared.document import Annotation, Document
+from shared.labels import load_scheme
+from shared.pipeline.given_up.impersonal import Impersonal
+from shared.pipeline.last_word import LastWord, LastWordSettings
+from shared.pipeline.mentions import nobody_knows
+
+SCHEME = load_scheme("i2b2_2014")
+RULES = Impersonal.of(SCHEME, ordinary_words("English"), "English")
+BEFORE = "Seen in the clinic. The patient was well.\n"
+
+
+def left(text: str, found: str, category: str = "PATIENT", before: str = BEFORE) -> str | None:
+    """What is left of a span; None where it is given up."""
+    whole = before + text
+    start = whole.index(found, len(before))
+    span = Annotation(start, start + len(found), category, confidence=0.99)
+    document = RULES.give_up(Document("a", whole, (span,)))
+    return document.covered_text(document.annotations[0]) if document.annotations else None
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "category"),
+    [
+        ("Belongings sent home.", "Belongings", "PATIENT"),
+        ("Paged at 02:32, called back.", "02:32", "DATE"),
+        ("Paged at 0210.", "0210", "DATE"),
+        ("Left at 6 p.m.", "6 p.m.", "DATE"),
+        ("MRN 1", "MRN", "DOCTOR"),
+        ("Binta Ouédraogo, RN", "RN", "USERNAME"),
+        ("Sent |", "|", "STATE"),
+        ("Took 20 mg", "20", "AGE"),
+        ("Pressure 132/78", "132/78", "DATE"),
+        ("Stayed for 2 days", "2", "AGE"),
+        ("Pulse 88", "88", "DATE"),
+        ("Seen at bedside", "bedside", "DATE"),
+        ("Some sundowning", "sundowning", "DOCTOR"),
+    ],
+)
+def test_what_tells_of_nobody_is_given_up(text: str, found: str, category: str) -> None:
+    assert left(text, found, category) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "category", "rest"),
+    [
+        ("Dr. Ana Kelly, MD said", "Dr. Ana Kelly, MD", "DOCTOR", "Ana Kelly"),
+        ("Binta paged", "Binta paged", "PATIENT", "Binta"),
+        ("(Oxenthorpe)", "(Oxenthorpe", "PATIENT", "Oxenthorpe"),
+        ("on 3/4/2010 14:55 hours", "3/4/2010 14:55", "DATE", "3/4/2010"),
+        ("of Ana Kelly", "of Ana Kelly", "PATIENT", "Ana Kelly"),
+    ],
+)
+def test_of_the_rest_the_edges_are_cut(text: str, found: str, category: str, rest: str) -> None:
+    assert left(text, found, category) == rest
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "category"),
+    [
+        ("Hope came.", "Hope", "PATIENT"),
+        ("Oxenthorpe came.", "Oxenthorpe", "PATIENT"),
+        ("Saw Belongings today", "Belongings", "PATIENT"),
+        ("Belongings Smith came.", "Belongings Smith", "PATIENT"),
+        ("J. Kelly Jr. and Ana K.", "Ana K.", "PATIENT"),
+        ("At (555) 123-4567", "(555) 123-4567", "PHONE"),
+        ("Aged 9, well", "9", "AGE"),
+        ("9 years old", "9", "AGE"),
+        ("9yo boy", "9", "AGE"),
+        ("died at 93 of it", "93", "AGE"),
+        ("In summer", "summer", "DATE"),
+        ("Since '07", "07", "DATE"),
+        ("On the 17 of", "17", "DATE"),
+        ("On 2-15 seen", "2", "DATE"),
+        ("In 1950", "1950", "DATE"),
+        ("At 1950", "1950", "DATE"),
+        ("Seen at 2015", "2015", "DATE"),
+        ("User rg49 wrote", "49", "DATE"),
+        ("DD wrote", "DD", "DOCTOR"),
+        ("a retired teacher", "teacher", "PROFESSION"),
+        ("code 20 mg", "20", "IDNUM"),
+    ],
+)
+def test_whatever_may_be_phi_stays(text: str, found: str, category: str) -> None:
+    assert left(text, found, category) == found
+
+
+@pytest.mark.parametrize("before", ["seen in the clinic. was well.\nall good\n", "SEEN IN THE CLINIC. WAS WELL.\n"])
+@pytest.mark.parametrize("name", ["mercy", "star", "Rose", "will", "may", "an"])
+def test_where_capitals_tell_nothing_a_word_may_be_a_name(before: str, name: str) -> None:
+    assert left(f"{name} came", name, before=before) == name
+
+
+@given(st.text(max_size=40), st.data())
+def test_nothing_is_added(text: str, data: st.DataObject) -> None:
+    edges = sorted(data.draw(st.lists(st.integers(0, len(text)), unique=True, max_size=6)))
+    category = data.draw(st.sampled_from(SCHEME.categories))
+    spans = tuple(Annotation(a, b, category) for a, b in zip(edges[::2], edges[1::2], strict=False))
+    rest = RULES.give_up(Document("a", text, spans)).annotations
+    assert all(any(one.start <= span.start < span.end <= one.end for one in spans) for span in rest)
+
+
+@given(st.integers(0, 27), st.data())
+def test_no_name_of_the_lists_is_given_up(number: int, data: st.DataObject) -> None:
+    name = data.draw(
+        st.sampled_from(["Hope", "Grace", "Mark", "Rose", "Virginia", "Austin", "Jordan", "Frank", "Will"])
+    )
+    text = data.draw(st.sampled_from(["{} came.", "saw {} now", "| {} |", "{}, {}"])).format(name, number)
+    assert left(text, name) == name
+
+
+def test_a_pattern_has_its_say_all_the_same() -> None:
+    text = "Seen on Monday.\nPhone 555-123-4567"
+    span = Annotation(0, len("Seen"), "DATE")
+    steps = ("impersonal", "patterns")
+    complete = LastWord(SCHEME, LastWordSettings("English", steps), nobody_knows).complete
+    found = complete(Document("a", text, (span,)))
+    assert [found.covered_text(one) for one in found.annotations] == ["Monday", "555-123-4567"]

@@ -1,0 +1,64 @@
+"""What a person at the hospital types and says to a training."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shared.errors import ConfigurationError
+from site_client import ledger
+from site_client.federated.control import Wish
+from site_client.federated.running import Connection, control_of
+from site_client.workspace import open_workspace
+from tests.loop import done, hospital, refused
+from tests.site_client.exchange.paired import site
+
+
+@pytest.mark.parametrize(
+    ("server", "host", "port"),
+    [("deid.example.org:9443", "deid.example.org", 9443), ("10.0.0.7:1", "10.0.0.7", 1), ("[::1]:65535", "::1", 65535)],
+)
+def test_an_address_is_a_host_and_a_port(server: str, host: str, port: int) -> None:
+    made = Connection.parse(server, None, 1)
+    assert (made.host, made.port) == (host, port)
+
+
+@pytest.mark.parametrize(
+    "server", ["", "host", "host:", ":9443", "host:0", "host:65536", "host:-1", "https://host:9443", "host:9443/path"]
+)
+def test_any_other_is_refused(server: str) -> None:
+    with pytest.raises(ConfigurationError, match="expected HOST:PORT"):
+        Connection.parse(server, None, 1)
+
+
+@pytest.mark.parametrize("word", ["pause", "run", "end"])
+def test_a_word_is_heard_and_stands_in_the_ledger(word: str, tmp_path: Path) -> None:
+    root = site(tmp_path / "site").root
+    done(hospital("federate", "--say", word, "--workspace", root))
+    workspace = open_workspace(root)
+    assert control_of(workspace).wish() is Wish(word)
+    (entry,) = ledger.entries(workspace)
+    assert entry.event == ledger.Event.FEDERATED_SAID
+    assert entry.details == {"word": word}
+
+
+def test_a_word_that_somebody_damaged_ends_a_training(tmp_path: Path) -> None:
+    control = control_of(site(tmp_path / "site"))
+    assert control.wish() is Wish.END
+    control.say(Wish.RUN)
+    (tmp_path / "site" / "federated" / "wish").write_bytes(b"\xff\xfe go on")
+    assert control.wish() is Wish.END
+
+
+def test_the_key_of_the_node_is_the_same_the_second_time(tmp_path: Path) -> None:
+    root = site(tmp_path / "site").root
+    for name in ("first.pub", "second.pub"):
+        done(hospital("federate", "--node-key", tmp_path / name, "--workspace", root))
+    assert (tmp_path / "first.pub").read_bytes() == (tmp_path / "second.pub").read_bytes()
+
+
+def test_what_lacks_notes_or_a_server_is_told_what_to_give(tmp_path: Path) -> None:
+    root = site(tmp_path / "site").root
+    for words in ((), (tmp_path,), ("--server", "host:1")):
+        refused(hospital("federate", *words, "--workspace", root), 2, "--server HOST:PORT")
