@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 import torch
 
 from bench.results import Entry, record
-from bench.workbench import fragments, review, surrogates, worth
+from bench.workbench import fragments, review, worth
+from bench.workbench.surrogates import measuring as surrogates
 
 QUICK = "-quick"
 PARTS: dict[str, Callable[[], Iterable[Entry]]] = {

@@ -11,8 +11,8 @@ from fractions import Fraction
 
 import pytest
 
-from bench.workbench import surrogates, surrogates_left
-from bench.workbench.surrogates_left import replace_spelt
+from bench.workbench.surrogates import left, measuring
+from bench.workbench.surrogates.left import replace_spelt
 from shared.document import Document
 from shared.surrogates.mechanisms.discrete_laplace import discrete_laplace
 from shared.surrogates.mechanisms.randomness import KeyedRandomness
@@ -41,7 +41,7 @@ class _Forgetful(Surrogates):
 
 
 def test_a_date_that_is_changed_in_one_spelling_alone_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(surrogates_left, "Surrogates", _Forgetful)
+    monkeypatch.setattr(left, "Surrogates", _Forgetful)
     assert replace_spelt(40, 1).left > 20
 
 
@@ -53,17 +53,17 @@ def test_a_mechanism_that_never_moves_is_far_from_its_probability(monkeypatch: p
 @pytest.mark.parametrize(("scale", "reached"), [(1, True), (2, False)])
 def test_noise_that_is_too_small_misses_the_claimed_epsilon(scale: int, reached: bool) -> None:
     chance = KeyedRandomness(b"test")
-    effort = surrogates.Effort("surrogates", 20_000, 0, 0, 0)
+    effort = measuring.Effort("surrogates", 20_000, 0, 0, 0)
     counts: list[Counter[object]] = [
         Counter(which + discrete_laplace(chance, Fraction(scale)) for _ in range(effort.samples)) for which in (0, 1)
     ]
-    assert surrogates._epsilon_entry(effort, "test", 1.0, counts).reached is reached
+    assert measuring._epsilon_entry(effort, "test", 1.0, counts).reached is reached
 
 
 def test_an_output_that_one_input_alone_gives_misses_any_epsilon() -> None:
-    effort = surrogates.Effort("surrogates", 1000, 0, 0, 0)
+    effort = measuring.Effort("surrogates", 1000, 0, 0, 0)
     dice = random.Random(0)
     counts: list[Counter[object]] = [
         Counter(dice.choice(seen) for _ in range(effort.samples)) for seen in ("abc", "bcd")
     ]
-    assert surrogates._epsilon_entry(effort, "test", 1.0, counts).reached is False
+    assert measuring._epsilon_entry(effort, "test", 1.0, counts).reached is False

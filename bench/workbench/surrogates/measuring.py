@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from bench.results import Entry
-from bench.workbench.surrogates_cost import TAGGED, TRAINED_ON, cost, memory
-from bench.workbench.surrogates_left import replace_spelt
+from bench.workbench.surrogates.cost import TAGGED, TRAINED_ON, cost, memory
+from bench.workbench.surrogates.left import replace_spelt
 from shared.document import Annotation, Document
 from shared.evaluation.intervals import clopper_pearson
 from shared.generate import generate_notes, site_names

@@ -1,0 +1,1 @@
+"""What surrogates for reading promise, leave and cost, measured."""
