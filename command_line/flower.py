@@ -1,8 +1,12 @@
-"""What must hold before a command brings Flower into this process: it is here, it calls nobody, and loopback is reached directly."""
+"""What must hold where Flower is in a process: it calls nobody, loopback is reached directly, and it does not outlive whom it works for."""
 
 from __future__ import annotations
 
 import os
+import select
+import socket
+import threading
+import time
 from collections.abc import MutableMapping
 from importlib.util import find_spec
 
@@ -10,6 +14,7 @@ from shared.errors import ConfigurationError
 
 QUIET = {"FLWR_TELEMETRY_ENABLED": "0", "FLWR_DISABLE_UPDATE_CHECK": "1"}
 """No telemetry, no look for updates."""
+_LOOK_S = 0.5
 _LOOPBACK = ("127.0.0.1", "localhost")
 
 
@@ -30,3 +35,32 @@ def prepare_flower(environment: MutableMapping[str, str] = os.environ) -> None:
     for name in ("no_proxy", "NO_PROXY"):
         named = [host for host in environment.get(name, "").split(",") if host]
         environment[name] = ",".join(dict.fromkeys([*named, *_LOOPBACK]))
+
+
+def end_when_alone(sock: socket.socket | None = None, grace_s: float = 10.0) -> None:
+    """End this process once whoever started it has gone, or the other side of a socket.
+
+    Flower starts apps in sessions of their own and has them ask a link that is gone for ever, so ending what started them does not end them.
+
+    Args:
+        sock: connected; None to look at the parent alone.
+        grace_s: that this process has to end by itself.
+    """
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent and not (sock is not None and _is_closed(sock)):
+            time.sleep(_LOOK_S)
+        time.sleep(grace_s)
+        # Threads of Flower's would hold up an ordinary exit.
+        os._exit(1)
+
+    threading.Thread(target=watch, name="end when alone", daemon=True).start()
+
+
+def _is_closed(sock: socket.socket) -> bool:
+    try:
+        readable, _, _ = select.select([sock], [], [], 0)
+        return bool(readable) and not sock.recv(1, socket.MSG_PEEK)
+    except (OSError, ValueError):
+        return True

@@ -87,6 +87,17 @@ class Programs:
                 except subprocess.TimeoutExpired:
                     continue
 
+    def left(self) -> list[str]:
+        """Processes of the deployment that are still there, whoever started them."""
+        mark = f"TMPDIR={self.folder}\0".encode()
+        found = []
+        for process in Path("/proc").iterdir():
+            if process.name.isdigit():
+                with suppress(OSError):
+                    if mark in (process / "environ").read_bytes() + b"\0":
+                        found.append((process / "cmdline").read_text().replace("\0", " "))
+        return found
+
 
 def wait_for(what: Callable[[], object], seconds: float = 90) -> None:
     until = time.monotonic() + seconds
@@ -105,6 +116,7 @@ def programs(tmp_path: Path) -> Iterator[Programs]:
     started = Programs(folder)
     yield started
     started.end()
+    wait_for(lambda: not started.left(), 60)
     for name in sorted(path.stem for path in folder.glob("*.out")):
         print(f"--- {name}\n{started.said(name)}")
     shutil.rmtree(folder, ignore_errors=True)

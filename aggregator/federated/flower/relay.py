@@ -15,6 +15,7 @@ from typing import Any
 from flwr.app import ConfigRecord, Context, Message, MessageType, RecordDict
 from flwr.serverapp import Grid, ServerApp
 
+from command_line.flower import end_when_alone
 from protocols.federated.app import ANSWER, SOCKET, TASK
 from protocols.federated.frames import receive_pieces, send_pieces
 
@@ -27,6 +28,7 @@ def main(grid: Grid, context: Context) -> None:
     """Relay until there is nothing more to relay."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
         sock.connect(os.environ[SOCKET])
+        end_when_alone(sock)
         while pieces := receive_pieces(sock, (3,)):
             asked, task, weights = pieces
             wanted = json.loads(asked)

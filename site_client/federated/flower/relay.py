@@ -12,6 +12,7 @@ from typing import Any
 from flwr.app import ConfigRecord, Context, Message, RecordDict
 from flwr.clientapp import ClientApp
 
+from command_line.flower import end_when_alone
 from protocols.federated.app import ANSWER, NODE_SOCKET, TASK
 from protocols.federated.frames import receive_pieces, send_pieces
 
@@ -23,6 +24,7 @@ def train(message: Message, context: Context) -> Message:
     """One round: out to the trainer, and back."""
     record: Any = message.content[TASK]
     told = json.dumps({"run": context.run_id, "node": context.node_id}).encode()
+    end_when_alone()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
         sock.connect(str(context.node_config[NODE_SOCKET]))
         send_pieces(sock, told, bytes(record["task"]), bytes(record["weights"]))
