@@ -247,7 +247,7 @@ def assert_all_took_part_in_both_rounds(loop: Loop) -> None:
 def assert_a_stop_ends_what_a_hospital_trains(programs: Programs, loop: Loop, tls: Certificates, port: int) -> None:
     """A round of many passes, which the provider gives up."""
     heard = programs.said("north").count("a round begins")
-    again = begin(programs, loop, tls, port, "--epochs", 100, "--local-epochs", 100, "--timeout", 300)
+    again = begin(programs, loop, tls, port, "--epochs", 1000, "--local-epochs", 1000, "--timeout", 300)
     wait_for(lambda: programs.said("north").count("a round begins") > heard)
     again.send_signal(signal.SIGINT)
     wait_for(lambda: "the round was stopped" in programs.said("north"), 60)
