@@ -45,7 +45,7 @@ _CONNECTED = ("nodes", "certificate", "private", "ca", "port", "timeout_s")
     "--epochs", default=20, show_default=True, type=click.IntRange(1), help="Passes of a site, in all rounds."
 )
 @click.option(
-    "--local-epochs", default=1, show_default=True, type=click.IntRange(1), help="Passes of a site in one round."
+    "--local-epochs", default=1, show_default=True, type=click.IntRange(1, 100), help="Passes of a site in one round."
 )
 @click.option(
     "--least-results",

@@ -157,9 +157,10 @@ def join(
     tls: Certificates,
     port: int,
     name: str,
+    notes: Path | None = None,
 ) -> subprocess.Popen[bytes]:
     words = ("--server", f"127.0.0.1:{port}", "--ca", tls.authority, "--workspace", loop.site(name))
-    return programs.start(name, "site-client", "federate", loop.notes(name), *words)
+    return programs.start(name, "site-client", "federate", notes or loop.notes(name), *words)
 
 
 def entries_of(loop: Loop, name: str) -> list[Entry]:
@@ -205,11 +206,16 @@ def test_three_hospitals_train_together_and_whatever_goes_wrong_meanwhile(
     joined["north"] = join(programs, loop, tls, port, "north")
     assert provider.wait(300) == 0
     assert_all_took_part_in_both_rounds(loop)
-    for name in SITES[1:]:
+    for name in SITES:
         joined[name].terminate()
-        (loop.root / "nodes" / f"{name}.pub").unlink()
+        if name != "north":
+            (loop.root / "nodes" / f"{name}.pub").unlink()
+    joined["north"].wait(60)
 
     rounds = rounds_of(loop, "north")
+    # So many that no machine is through with them before it is stopped.
+    many = write_notes(loop.root / "many", list(tiny_notes(600, 9, "north")))
+    join(programs, loop, tls, port, "north", many)
     assert_a_stop_ends_what_a_hospital_trains(programs, loop, tls, port)
     assert_another_app_does_not_pass_the_gate(programs, loop, tls, port)
     why = [entry.details["why"] for entry in entries_of(loop, "north") if entry.event == Event.FEDERATED_REFUSED]
@@ -247,7 +253,7 @@ def assert_all_took_part_in_both_rounds(loop: Loop) -> None:
 def assert_a_stop_ends_what_a_hospital_trains(programs: Programs, loop: Loop, tls: Certificates, port: int) -> None:
     """A round of many passes, which the provider gives up."""
     heard = programs.said("north").count("a round begins")
-    again = begin(programs, loop, tls, port, "--epochs", 1000, "--local-epochs", 1000, "--timeout", 300)
+    again = begin(programs, loop, tls, port, "--epochs", 100, "--local-epochs", 100, "--timeout", 300)
     wait_for(lambda: programs.said("north").count("a round begins") > heard)
     again.send_signal(signal.SIGINT)
     wait_for(lambda: "the round was stopped" in programs.said("north"), 60)
