@@ -114,7 +114,10 @@ def programs(tmp_path: Path) -> Iterator[Programs]:
     folder = Path("/tmp") / f"deid-{os.getpid()}-{time.monotonic_ns() % 10**6}"
     folder.mkdir(mode=0o700)
     started = Programs(folder)
+    # A shell lets what it starts in the background ignore Ctrl+C, and so would all that we start.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield started
+    signal.signal(signal.SIGINT, before)
     started.end()
     wait_for(lambda: not started.left(), 60)
     for name in sorted(path.stem for path in folder.glob("*.out")):
