@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line.flower import prepare_flower
+from command_line.flower import QUIET, prepare_flower
 from shared.errors import ConfigurationError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,7 +31,9 @@ def test_no_telemetry_no_updates_and_no_proxy_before_loopback(monkeypatch: pytes
     monkeypatch.setattr("command_line.flower.find_spec", lambda name: object())
     monkeypatch.setenv("https_proxy", "http://proxy.example:3128")
     monkeypatch.setenv("no_proxy", "intranet.example")
-    monkeypatch.delenv("NO_PROXY", raising=False)
+    # Set, so that all of it is as it was behind this test.
+    for name in ("NO_PROXY", *QUIET):
+        monkeypatch.setenv(name, "")
     # The standard library is what says whether a host goes through a proxy.
     assert not urllib.request.proxy_bypass("127.0.0.1")
     prepare_flower()

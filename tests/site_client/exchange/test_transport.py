@@ -100,6 +100,8 @@ def test_through_a_proxy(served: Served, tmp_path: Path) -> None:
 def test_through_the_proxy_of_the_environment(served: Served, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with connect_proxy() as proxy:
         monkeypatch.setenv("HTTPS_PROXY", proxy.url)
+        for name in ("NO_PROXY", "no_proxy"):
+            monkeypatch.delenv(name, raising=False)
         sent(served, tmp_path)
         assert proxy.tunnels
         count = len(proxy.tunnels)
