@@ -9,9 +9,12 @@ from __future__ import annotations
 import json
 import math
 import subprocess
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+
+import torch
 
 from foundation.files import write_text
 from foundation.reading import read_text
@@ -116,6 +119,36 @@ def record(topic: str, entries: Sequence[Entry], folder: Path = RESULTS, *, whol
         private=False,
     )
     write_text(folder / f"{topic}.md", render(topic, folder), private=False)
+
+
+QUICK = "-quick"
+"""How the name of a part ends that does some of the same, prints what it finds, and records nothing."""
+
+
+def measure_parts(
+    topic: str, program: str, parts: Mapping[str, Callable[[], Iterable[Entry]]], wanted: Sequence[str]
+) -> int:
+    """Measure parts of a topic on one torch thread, print what each finds, and record it; returns the exit code.
+
+    Args:
+        topic: of TOPICS.
+        program: how the command line calls it.
+        parts: what measures each.
+        wanted: their names; none for all that are whole.
+    """
+    if not set(wanted) <= set(parts):
+        print(f"usage: python -m {program} [{'|'.join(parts)}]...", file=sys.stderr)
+        return 2
+    torch.set_num_threads(1)
+    for part in wanted or [name for name in parts if not name.endswith(QUICK)]:
+        entries = []
+        for entry in parts[part]():
+            entries.append(entry)
+            missed = ", MISSED" if entry.reached is False else ""
+            print(f"{entry.value:8g} {entry.unit:12} {entry.measure}{missed} ({entry.note})", flush=True)
+        if not part.endswith(QUICK):
+            record(topic, entries)
+    return 0
 
 
 def read(topic: str, folder: Path = RESULTS) -> list[Entry]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bench import results
-from bench.results import Entry, read, record, render
+from bench.results import Entry, measure_parts, read, record, render
 from shared.errors import ConfigurationError
 
 ENTRY = Entry("speed of a|b", 3.5, 2.5, ">=", "times", (3.0, 4.0), 1, "generated notes", "make bench", "one thread")
@@ -127,3 +127,19 @@ def test_a_damaged_file_is_refused_and_left_as_it_is(tmp_path: Path, content: st
     with pytest.raises(ConfigurationError):
         record("loop", [ENTRY], tmp_path)
     assert path.read_text(encoding="utf-8") == content
+
+
+def test_parts_are_recorded_but_those_that_are_quick(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept: list[tuple[str, list[Entry]]] = []
+    monkeypatch.setattr("bench.results.record", lambda topic, entries: kept.append((topic, list(entries))))
+    short, long = (replace(ENTRY, measure=name) for name in ("some", "all of it"))
+    parts = {"whole": lambda: [long], "whole-quick": lambda: [short]}
+    assert measure_parts("trust", "bench.some", parts, []) == 0
+    assert kept == [("trust", [long])]
+    assert measure_parts("trust", "bench.some", parts, ["whole-quick"]) == 0
+    assert len(kept) == 1
+    assert measure_parts("trust", "bench.some", parts, ["whole", "none"]) == 2
+    assert len(kept) == 1
+    assert "usage: python -m bench.some [whole|whole-quick]" in capsys.readouterr().err

@@ -176,23 +176,6 @@ def rounds_of(loop: Loop, name: str) -> list[int]:
     ]
 
 
-def refused_node(programs: Programs, tls: Certificates, port: int) -> int:
-    """How a node ends whose key nobody has registered; it comes without a gate, so what refuses it is the link."""
-    from site_client.federated.flower.node import FlowerNode, NodeFiles
-    from site_client.federated.node_key import make_node_key
-
-    folder = programs.folder / "stranger"
-    folder.mkdir()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", programs.environment["PYTHONPATH"])
-        node = FlowerNode(NodeFiles(folder, make_node_key(folder)[0], tls.authority, folder / "none"), port)
-    try:
-        wait_for(lambda: node.code is not None)
-    finally:
-        node.end()
-    return int(node.code or 0)
-
-
 def test_three_hospitals_train_together_and_whatever_goes_wrong_meanwhile(
     programs: Programs, ready: tuple[Loop, Certificates]
 ) -> None:
