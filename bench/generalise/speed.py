@@ -53,6 +53,18 @@ def measure() -> list[Entry]:
         return _Course(Path(name), peers).measure()
 
 
+def deid_arguments(notes: Path, out: Path, workspace: Path, jobs: int) -> list[str]:
+    """What follows `site-client` to tag notes.
+
+    Args:
+        notes: a folder of them.
+        out: a new folder.
+        workspace: of a hospital that pulled a release.
+        jobs: processes.
+    """
+    return ["deid", str(notes), "--out", str(out), "--mode", "tag", "--jobs", str(jobs), "--workspace", str(workspace)]
+
+
 class _Course:
     """Notes, a release and two models in a folder, and what is run on them."""
 
@@ -149,8 +161,7 @@ class _Course:
 
     def _deid(self, notes: Path, jobs: int) -> list[str]:
         program = "from site_client.commands.cli import main; main()"
-        arguments = ["deid", str(notes), "--out", str(self._out), "--mode", "tag", "--jobs", str(jobs)]
-        return [sys.executable, "-c", program, *arguments, "--folder", str(self._folder / "user")]
+        return [sys.executable, "-c", program, *deid_arguments(notes, self._out, self._folder / "user", jobs)]
 
     def _peer(self, kind: str) -> list[str]:
         return [
