@@ -9,7 +9,7 @@ import sys
 
 import torch
 
-from bench.generalise import meddocan, phicon, recognisers, rotations, speed
+from bench.generalise import distant, meddocan, phicon, recognisers, rotations, speed
 from bench.results import record
 
 
@@ -49,6 +49,11 @@ def second_language() -> None:
     record("generalise", meddocan.measure(), whole=True)
 
 
+def distant_domains() -> None:
+    """Texts that are no notes; three seeds."""
+    record("generalise", distant.measure(), whole=True)
+
+
 def speeds() -> None:
     """`deid` beside other taggers; needs DEID_COMMONS_PEERS, and a machine that does nothing else."""
     record("generalise", speed.measure(), whole=True)
@@ -60,6 +65,7 @@ PARTS = {
     "rotations": rotations_full,
     "rotations-quick": rotations_quick,
     "meddocan": second_language,
+    "distant": distant_domains,
     "speed": speeds,
     "phicon": phicon_full,
     "phicon-quick": phicon_quick,
@@ -69,7 +75,7 @@ PARTS = {
 def main() -> None:
     """Measure the parts that the command line names, and record them."""
     torch.set_num_threads(1)
-    for part in sys.argv[1:] or ("patterns", "rotations", "meddocan", "speed", "phicon"):
+    for part in sys.argv[1:] or ("patterns", "rotations", "meddocan", "distant", "speed", "phicon"):
         PARTS[part]()
 
 

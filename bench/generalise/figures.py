@@ -44,3 +44,18 @@ def interval(counts: Sequence[Any], figure: Callable[[Any], float]) -> tuple[flo
     ]
     low, high = np.quantile(means, [0.025, 0.975])
     return round(float(low), 4), round(float(high), 4)
+
+
+def gain(
+    counts: Sequence[Any], others: Sequence[Any], figure: Callable[[Any], float]
+) -> tuple[float, tuple[float, float]]:
+    """Mean over runs of a figure less that of others on the same documents, and its 95% interval: both draw the same documents again."""
+    chance = np.random.default_rng(0)
+
+    def mean(draw: Callable[[int], Any]) -> float:
+        drawn = ((draw(len(one)), one, other) for one, other in zip(counts, others, strict=True))
+        return statistics.fmean(figure(one[which]) - figure(other[which]) for which, one, other in drawn)
+
+    means = [mean(lambda size: chance.integers(size, size=size)) for _ in range(_RESAMPLES)]
+    low, high = np.quantile(means, [0.025, 0.975])
+    return mean(np.arange), (round(float(low), 4), round(float(high), 4))

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from bench.generalise.figures import f1, interval, precision, recall, share
+from bench.generalise.figures import f1, gain, interval, precision, recall, share
 from bench.results import Entry
 from shared.pipeline.operating_points import DEFAULT
 
-_RELEASE, _RAW, _LAST_WORD = "release", "raw notes", "the last word"
-_KEPT_WITHIN, _ROTATIONS_OF_FIVE = 0.03, 4
+_RELEASE, _RAW, _LAST_WORD, _TAGGER = "release", "raw notes", "the last word", "tagger alone"
+_KEPT_WITHIN, _ROTATIONS_OF_FIVE, _WITHIN_OF_RAW = 0.03, 4, 0.03
+_Key = tuple[str, int]
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,7 +91,23 @@ def entries_of(scored: Sequence[Scored], command: str, steps: int) -> list[Entry
             having = [one for one in promising if target in one.counts]
             entries += table.scores(having, target, f"--min-recall {target}", _FIRST_TARGETS if target == "0.9" else {})
             entries.append(table.promise(having, target))
-    entries += table.against_raw(scored)
+    return entries + _gains(table, scored)
+
+
+def _gains(table: _Table, scored: Sequence[Scored]) -> list[Entry]:
+    """What each step behind the tagger adds by itself, and all of them; what each way to train does."""
+
+    def counts(training: str, choice: str) -> dict[_Key, Any]:
+        return {(one.provider, one.seed): one.counts[choice] for one in scored if one.training == training}
+
+    entries = []
+    for choice in next((one.counts for one in scored if one.training == _RELEASE), ()):
+        if choice != _TAGGER and not choice[0].isdigit():
+            of, over = counts(_RELEASE, choice), counts(_RELEASE, _TAGGER)
+            entries += table.gains(of, over, f"{choice} over {_TAGGER}")
+    for other in dict.fromkeys(one.training for one in scored if one.training != _RELEASE):
+        of, over = counts(_RELEASE, _LAST_WORD), counts(other, _LAST_WORD)
+        entries += table.gains(of, over, f"the release over {other}", targets=other == _RAW)
     return entries
 
 
@@ -155,32 +172,27 @@ class _Table:
             f"at most 3 points below what was promised; {'; '.join(told)}",
         )
 
-    def against_raw(self, scored: Sequence[Scored]) -> list[Entry]:
-        """How far the release lies below raw notes pooled by the same recipe."""
-        found = {
-            training: {(one.provider, one.seed): one.counts[_LAST_WORD] for one in scored if one.training == training}
-            for training in (_RELEASE, _RAW)
-        }
-        both = sorted(found[_RELEASE].keys() & found[_RAW].keys())
+    def gains(self, of: Mapping[_Key, Any], over: Mapping[_Key, Any], title: str, targets: bool = False) -> list[Entry]:
+        """How far one lies above another in the same notes of the same rotations and seeds.
+
+        Args:
+            of: counts of one, by provider and seed.
+            over: those of the other.
+            title: names both.
+            targets: whether it is asked to lie no more than a little below.
+        """
+        both = sorted(of.keys() & over.keys())
         if not both:
             return []
-        runs = [one for one in scored if one.training in found]
+        runs = [one for one in self.scored if (one.provider, one.seed) in both]
         entries = []
         for measure, key, figure in _MEASURES:
-            lost = [figure(found[_RAW][one][key]) - figure(found[_RELEASE][one][key]) for one in both]
-            target = 0.03 if measure in ("token-binary F1", "strict F1") else None
-            entries.append(
-                self._entry(
-                    f"unseen hospital, {measure}, raw notes by the same recipe less the release, {self.steps} steps",
-                    statistics.fmean(lost),
-                    "more",
-                    runs,
-                    target,
-                    None,
-                    f"the last word, best tags; {self._note(runs)}",
-                    "<=",
-                )
+            value, bounds = gain(
+                [np.array(of[one][key]) for one in both], [np.array(over[one][key]) for one in both], figure
             )
+            target = -_WITHIN_OF_RAW if targets and measure in ("token-binary F1", "strict F1") else None
+            name = f"unseen hospital, {measure}, {title}, {self.steps} steps"
+            entries.append(self._entry(name, value, "more", runs, target, bounds, f"best tags; {self._note(runs)}"))
         return entries
 
     def _note(self, runs: Sequence[Scored]) -> str:
@@ -197,11 +209,10 @@ class _Table:
         target: float | None,
         bounds: tuple[float, float] | None,
         note: str,
-        direction: str = ">=",
     ) -> Entry:
         commits = ", ".join(sorted({one.commit for one in runs}))
         seeds = len({one.seed for one in runs})
-        side = direction if target is not None else ""
+        side = ">=" if target is not None else ""
         return Entry(
             measure, round(value, 4), target, side, unit, bounds, seeds, "en_sites/test", self.command, note, commits
         )

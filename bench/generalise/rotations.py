@@ -95,10 +95,22 @@ def measure(effort: Effort) -> list[Entry]:
     return entries_of(scored, f"python -m bench.results_generalise {effort.part}", effort.steps)
 
 
+def pipeline_of(provider: str, training: str, seed: int, steps: int) -> Pipeline:
+    """A pipeline that learned what a provider and the hospitals that share have.
+
+    Args:
+        provider: of the rotation.
+        training: one of TRAININGS.
+        seed: of the head.
+        steps: of it, as whole passes.
+    """
+    sides = sides_of(provider)
+    return _raw(sides, seed, steps) if training == RAW else _shared(sides, training, seed, steps)
+
+
 def _train(provider: str, training: str, seed: int, steps: int, notes: Sequence[Document]) -> dict[str, object]:
     """What a pipeline finds in the test notes of the unseen hospital, and which of their words its release calls public."""
-    sides = sides_of(provider)
-    pipeline = _raw(sides, seed, steps) if training == RAW else _shared(sides, training, seed, steps)
+    pipeline = pipeline_of(provider, training, seed, steps)
     asked = {} if pipeline.points is None else {str(one.target): one for one in pipeline.points.points}
     bare = [Document(note.identifier, note.text) for note in notes]
     words = sorted({word for note in notes for word in re.findall(r"\w+", note.text.lower())})
