@@ -123,6 +123,8 @@ class Impersonal:
             word = token.text.lower()
             if token.is_mark:
                 return not _belongs(token, tokens, ahead)
+            if worded and token.is_small and word in _listed("shorthand"):
+                return True
             if category not in self.formed or (len(tokens) == 1 and not telling):
                 return False
             if word in _listed("labels") or word in _listed("titles" if ahead and worded else "credentials"):

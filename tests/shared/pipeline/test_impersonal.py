@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shared.anonymity.names import default_names
 from shared.anonymity.shipped_lists import ordinary_words
 from shared.document import Annotation, Document
 from shared.labels import load_scheme
+from shared.pipeline.given_up import impersonal
 from shared.pipeline.given_up.impersonal import Impersonal
 from shared.pipeline.last_word import LastWord, LastWordSettings
 from shared.pipeline.mentions import nobody_knows
 
 SCHEME = load_scheme("i2b2_2014")
 RULES = Impersonal.of(SCHEME, ordinary_words("English"), "English")
+SHORTHAND = Path(impersonal.__file__).with_name("impersonal.toml")
 BEFORE = "Seen in the clinic. The patient was well.\n"
 
 
@@ -93,6 +99,21 @@ def test_whatever_may_be_phi_stays(text: str, found: str, category: str) -> None
     assert left(text, found, category) == found
 
 
+@pytest.mark.parametrize(
+    ("text", "found", "rest"),
+    [
+        ("nsr on telemetry", "nsr", None),
+        ("appy, chole 1990", "appy, chole", None),
+        ("xfer oxenthorpe now", "xfer oxenthorpe", "oxenthorpe"),
+        ("oxenthorpe prn", "oxenthorpe prn", "oxenthorpe"),
+        ("PRN wrote", "PRN", "PRN"),
+        ("Chole wrote", "Chole", "Chole"),
+    ],
+)
+def test_shorthand_names_nobody_in_small_letters(text: str, found: str, rest: str | None) -> None:
+    assert left(text, found, before="seen in the clinic. was well.\nall good\n") == rest
+
+
 @pytest.mark.parametrize("before", ["seen in the clinic. was well.\nall good\n", "SEEN IN THE CLINIC. WAS WELL.\n"])
 @pytest.mark.parametrize("name", ["mercy", "star", "Rose", "will", "may", "an"])
 def test_where_capitals_tell_nothing_a_word_may_be_a_name(before: str, name: str) -> None:
@@ -115,6 +136,13 @@ def test_no_name_of_the_lists_is_given_up(number: int, data: st.DataObject) -> N
     )
     text = data.draw(st.sampled_from(["{} came.", "saw {} now", "| {} |", "{}, {}"])).format(name, number)
     assert left(text, name) == name
+
+
+def test_no_shorthand_is_a_name_of_the_lists() -> None:
+    words = tomllib.loads(SHORTHAND.read_text(encoding="utf-8"))["shorthand"].split()
+    names = {name.lower() for scheme in ("i2b2_2014", "meddocan") for names in default_names(scheme) for name in names}
+    assert len(words) == len(set(words)) > 100
+    assert not names & set(words)
 
 
 def test_a_pattern_has_its_say_all_the_same() -> None:
