@@ -7,13 +7,16 @@ learning alone, see `shared.training.language`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
-from shared.errors import ConfigurationError
+from shared.errors import ConfigurationError, ModelError
 from shared.models.lstm import BiLSTM
+from shared.models.storage import load_model, read_description, save_model
 from shared.text.spelling import SIGNS
 
 _SIGN_DIM = 16
@@ -39,6 +42,9 @@ class LanguageModelConfig:
 
 class LanguageModel(nn.Module):
     """Words by their signs in, what they are in their sentence out."""
+
+    kind: ClassVar[str] = "signs-lstm"
+    """Its name in files."""
 
     def __init__(self, config: LanguageModelConfig) -> None:
         super().__init__()
@@ -79,3 +85,22 @@ class LanguageModel(nn.Module):
     def contexts(self, words: Tensor, lengths: Tensor) -> Tensor:
         """Words in their sentences: the mean of both layers (Khin et al. 2018, section 3); shapes as in `states`."""
         return (torch.cat([words, words], 2) + self.states(words, lengths)) / 2
+
+
+def save_language_model(model: LanguageModel, folder: Path) -> None:
+    """Write language.safetensors and language.json into a folder."""
+    save_model(model, asdict(model.config) | {"kind": model.kind}, folder, "language")
+
+
+def load_language_model(folder: Path) -> LanguageModel:
+    """The frozen language model of a folder.
+
+    Raises:
+        ModelError: a file is missing or damaged, or the two do not belong together.
+    """
+    description = read_description(folder, "language")
+    if description.pop("kind", None) != LanguageModel.kind:
+        raise ModelError(
+            "language.json: expected a kind of language model that this version knows; update deid-commons"
+        )
+    return load_model(folder, "language", description, LanguageModelConfig, LanguageModel)

@@ -9,6 +9,7 @@ The language model, where there is one, is a part of the head that does not lear
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import torch
@@ -85,8 +86,6 @@ class Khin2018(CRFTagger):
     def __init__(self, config: Khin2018Config) -> None:
         super().__init__(config)
         self.language = LanguageModel(LanguageModelConfig(config.context)) if config.context else None
-        if self.language is not None:
-            self.language.requires_grad_(False)
         if config.characters:
             self.signs = nn.Embedding(SIGNS, _SIGN_DIM, padding_idx=0)
             self.spelling = BiLSTM(_SIGN_DIM, config.characters)
@@ -96,6 +95,14 @@ class Khin2018(CRFTagger):
         self.dropout = LockedDropout(config.dropout) if config.variational else nn.Dropout(config.dropout)
         self.output = nn.Linear(2 * config.hidden, config.tags)
         self.crf = ConditionalRandomField(config.tags)
+        self.requires_grad_(True)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """As torch's; but the language model learns nothing of labels, whoever asks."""
+        super().requires_grad_(requires_grad)
+        if self.language is not None:
+            self.language.requires_grad_(False)
+        return self
 
     def take_language_model(self, model: LanguageModel) -> None:
         """Read contexts with a language model that was trained before.

@@ -121,11 +121,10 @@ def test_the_language_model_is_taken_over_does_not_learn_and_travels_with_the_he
     sentences = chunk(*SENTENCES).with_tags(np.array([0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0], dtype=np.uint8))
     source = made(config).inputs(sentences, represent)
 
-    def prepare(tagger: object) -> None:
-        assert isinstance(tagger, Khin2018)
-        tagger.take_language_model(model)
-
-    head = train_tagger(source, 3, TaggingConfig(3, batch=2), shape=config, prepare=prepare)
+    begun = made(config)
+    begun.take_language_model(model)
+    head = train_tagger(source, 3, TaggingConfig(3, batch=2), start=begun)
+    assert not torch.equal(head.output.weight, begun.output.weight)  # type: ignore[arg-type, union-attr]
     save_head(head, tmp_path)
     loaded = load_head(tmp_path)
     assert isinstance(loaded, Khin2018)
