@@ -81,7 +81,7 @@ class Effort:
 
 
 FULL = Effort("khin-full", 500, 5000, (1, 2, 3), LanguageSettings(epochs=10))
-REDUCED = Effort("khin", 150, 1500, (1,), LanguageSettings(epochs=1))
+REDUCED = Effort("khin", 100, 400, (1,), LanguageSettings(epochs=1))
 
 
 def measure(effort: Effort) -> list[Entry]:
@@ -136,8 +136,7 @@ def language_model(effort: Effort) -> LanguageModel:
     if not folder.exists():
         state, began = commit(), time.process_time()
         trained = train_language_model(background(), effort.language, seed=1)
-        told = {name: value for name, value in vars(trained).items() if name != "model"}
-        told |= {"cpu_s": time.process_time() - began, "commit": state}
+        told = trained.as_json() | {"cpu_s": time.process_time() - began, "commit": state}
         RUNS.mkdir(exist_ok=True)
         with new_folder(folder) as staged:
             save_language_model(trained.model, staged)

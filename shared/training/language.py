@@ -80,6 +80,10 @@ class LanguageTraining:
     perplexity: float | None
     by_frequency: float | None
 
+    def as_json(self) -> dict[str, object]:
+        """All but the model."""
+        return {name: value for name, value in vars(self).items() if name != "model"}
+
 
 class _Texts:
     """Sentences of public texts as numbers, four bytes a token, and the different words."""
