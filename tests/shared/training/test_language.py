@@ -61,9 +61,9 @@ def test_it_learns_what_follows_and_says_how_well_against_counting(trained: Lang
     # Two classes more may be asked for than there are different words: the rare ones, and the end.
     chances = [(targets[one] + 1) / (targets.total() + 7 + 2) for one in asked]
     assert trained.by_frequency == pytest.approx(math.exp(-float(np.mean(np.log(chances)))))
-    # What is not told by the chain is which of two words comes first, and last of all backwards.
+    # The chain tells every word; four passes have learned most of it.
     assert trained.perplexity is not None
-    assert 1 < trained.perplexity < 1.5
+    assert 1 < trained.perplexity < 3 < trained.by_frequency
 
 
 def test_without_enough_sentences_nothing_is_held_out() -> None:
