@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from pathlib import Path
+from itertools import islice
 
 import numpy as np
 
@@ -65,13 +65,15 @@ class Effort:
         notes: training notes, the first by name.
         steps: of each training, as whole passes.
         seeds: of the trainings.
-        language: how the language model is trained, once.
+        texts: public texts of the language model, the first; None for all.
+        language: how it is trained, once.
     """
 
     part: str
     notes: int
     steps: int
     seeds: tuple[int, ...]
+    texts: int | None = None
     language: LanguageSettings = field(default_factory=LanguageSettings)
 
     @property
@@ -79,9 +81,14 @@ class Effort:
         """In words, for the measures."""
         return f"{self.notes} notes, {self.steps:,} steps"
 
+    @property
+    def model(self) -> str:
+        """Name of the language model."""
+        return f"language-es-{self.language.units}-{self.texts or 'all'}-{self.language.epochs}"
 
-FULL = Effort("khin-full", 500, 5000, (1, 2, 3), LanguageSettings(epochs=10))
-REDUCED = Effort("khin", 100, 400, (1,), LanguageSettings(epochs=1))
+
+FULL = Effort("khin-full", 500, 5000, (1, 2, 3), language=LanguageSettings(epochs=10))
+REDUCED = Effort("khin", 100, 400, (1,), 400, LanguageSettings(epochs=1))
 
 
 def measure(effort: Effort) -> list[Entry]:
@@ -95,7 +102,8 @@ def measure(effort: Effort) -> list[Entry]:
 
 def _run(effort: Effort, name: str, seed: int) -> Outcome:
     words = name.replace(" ", "-").replace(".", "").lower()
-    kept = f"khin2018-{words}-{effort.notes}-{effort.steps}-{effort.language.epochs}-{seed}"
+    model = "no-model" if name in (FRIEDRICH, "no contextual embeddings") else effort.model
+    kept = f"khin2018-{words}-{effort.notes}-{effort.steps}-{model}-{seed}"
     return Outcome.of(load_or_measure(kept, lambda: _outcome(effort, name, seed)))
 
 
@@ -132,10 +140,10 @@ def spanish_vectors() -> WordVectors:
 @cache
 def language_model(effort: Effort) -> LanguageModel:
     """Of public Spanish text, trained once; what it is worth and what it cost lies beside it."""
-    folder = _folder(effort)
+    folder = RUNS / effort.model
     if not folder.exists():
         state, began = commit(), time.process_time()
-        trained = train_language_model(background(), effort.language, seed=1)
+        trained = train_language_model(islice(background(), effort.texts), effort.language, seed=1)
         told = trained.as_json() | {"cpu_s": time.process_time() - began, "commit": state}
         RUNS.mkdir(exist_ok=True)
         with new_folder(folder) as staged:
@@ -144,19 +152,15 @@ def language_model(effort: Effort) -> LanguageModel:
     return load_language_model(folder)
 
 
-def _folder(effort: Effort) -> Path:
-    return RUNS / f"language-es-{effort.language.units}-{effort.language.epochs}"
-
-
 def _language_entries(effort: Effort) -> list[Entry]:
-    told = json.loads((_folder(effort) / "training.json").read_text(encoding="utf-8"))
+    told = json.loads((RUNS / effort.model / "training.json").read_text(encoding="utf-8"))
     note = (
         f"{effort.language.units} units a direction, {effort.language.epochs} passes over {told['tokens']:,} tokens of meddocan/background, "
-        f"{told['cpu_s'] / 60:.1f} minutes of one core; every fiftieth sentence is held out; by how common a word is: {told['by_frequency']:.0f}"
+        f"those of {effort.texts or 'all'} texts; {told['cpu_s'] / 60:.1f} minutes of one core; every fiftieth sentence is held out; by how common a word is: {told['by_frequency']:.0f}"
     )
     return [
         Entry(
-            f"language model, perplexity of a held-out word, {effort.language.epochs} passes",
+            f"language model, perplexity of a held-out word, {effort.texts or 'all'} texts, {effort.language.epochs} passes",
             round(told["perplexity"], 1),
             None,
             "",

@@ -63,7 +63,9 @@ def test_it_learns_what_follows_and_says_how_well_against_counting(trained: Lang
     assert trained.by_frequency == pytest.approx(math.exp(-float(np.mean(np.log(chances)))))
     # The chain tells every word; four passes have learned most of it.
     assert trained.perplexity is not None
-    assert 1 < trained.perplexity < 3 < trained.by_frequency
+    assert 1 < trained.perplexity < 3
+    assert trained.by_frequency is not None
+    assert trained.by_frequency > 6
 
 
 def test_without_enough_sentences_nothing_is_held_out() -> None:
