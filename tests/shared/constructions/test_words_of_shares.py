@@ -57,7 +57,7 @@ def test_it_learns_from_a_share_and_reads_notes_by_what_it_learned() -> None:
     head = train_tagger(read_share(0, 8), 5, TaggingConfig(15, batch=4, learning_rate=1e-2), shape=SHAPE)
     assert isinstance(head, Khin2018)
     pipeline = Pipeline(MADE, head)
-    note = Document("1", "Patient Unheard the fever scan cough lesion.")
+    note = Document("1", "Patient Quill the fever scan cough lesion.")
     (found,) = pipeline.annotate([note])
     assert [(span.start, span.category) for span in found.annotations] == [(8, "PATIENT")]
     # The same note alone and among others.
