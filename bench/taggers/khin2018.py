@@ -97,7 +97,7 @@ def measure(effort: Effort) -> list[Entry]:
     entries = [
         entry for kind in ("entities", "tokens") for name in runs for entry in _entries(effort, runs, name, kind)
     ]
-    return [*_language_entries(effort), *entries]
+    return [*measure_language(effort), *entries]
 
 
 def _run(effort: Effort, name: str, seed: int) -> Outcome:
@@ -152,7 +152,9 @@ def language_model(effort: Effort) -> LanguageModel:
     return load_language_model(folder)
 
 
-def _language_entries(effort: Effort) -> list[Entry]:
+def measure_language(effort: Effort) -> list[Entry]:
+    """Train the language model, if it is not there yet; how well it predicts."""
+    language_model(effort)
     told = json.loads((RUNS / effort.model / "training.json").read_text(encoding="utf-8"))
     note = (
         f"{effort.language.units} units a direction, {effort.language.epochs} passes over {told['tokens']:,} tokens of meddocan/background, "
