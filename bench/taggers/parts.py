@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gzip
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def measure() -> list[Entry]:
     """Ours with and without the language, and the most frequent part of each word of the training sentences."""
     sentences = list(_read("dev"))
     by_word = _most_frequent(_read("train"))
-    taggers = {
+    taggers: dict[str, Callable[[list[str]], list[str]]] = {
         "ours, told the language": lambda words: _ours(words, "English"),
         "ours, told no language": lambda words: _ours(words, ""),
         "the most frequent of each word of the training part": lambda words: [
