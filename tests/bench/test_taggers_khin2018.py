@@ -6,6 +6,7 @@ import pytest
 
 from bench.outcomes import Outcome
 from bench.taggers import khin2018
+from shared.taggers.khin2018 import Khin2018Config
 
 # True, false and missed of two notes: F1 is 2 * 9 / (2 * 9 + 1 + 1) of the whole one, 2 * 8 / (2 * 8 + 2 + 2) of the others.
 WHOLE, LESS = [[5, 1, 0], [4, 0, 1]], [[4, 1, 1], [4, 1, 1]]
@@ -35,6 +36,6 @@ def test_every_input_is_left_out_in_the_order_of_the_paper_and_compared_with_the
 @pytest.mark.parametrize("name", khin2018.ABLATION)
 def test_every_part_of_the_ablation_is_a_tagger_that_can_be_made(name: str) -> None:
     settings = {"context": 8, **khin2018.ABLATION[name]}
-    whole = khin2018.Khin2018Config(10, 5, context=8)
-    made = khin2018.Khin2018Config(10, 5, **settings)
+    whole = Khin2018Config(10, 5, context=8)
+    made = Khin2018Config(10, 5, **settings)
     assert (made == whole) == (name == khin2018.WHOLE)
