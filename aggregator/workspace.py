@@ -5,6 +5,7 @@ keys/              provider.pem signs receipts, recipient.pem opens shares, and 
                    `aggregator.provider_keys`); online/ and offline/ sign releases (see `aggregator.repository.tuf_keys`);
                    readable by their owner only, and under a passphrase if the provider wants it
 embeddings/        public word vectors
+language-model/    the language model of public texts that a tagger may read words in their context with
 representer/       the frozen representer, the record of its training, the provider's own encoded notes
 head/              the head that the pool trained
 federated/         home and log of the link that carries a training over a connection
@@ -98,6 +99,11 @@ class Workspace:
     def embeddings(self) -> Path:
         """Folder of the word vectors."""
         return self.root / "embeddings"
+
+    @property
+    def language_model(self) -> Path:
+        """Folder of the language model."""
+        return self.root / "language-model"
 
     @property
     def representer(self) -> Path:

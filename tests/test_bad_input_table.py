@@ -142,6 +142,9 @@ ROWS: list[tuple[str, int, str]] = [
     ("aggregator train-head --resume --workspace {provider}", 20, "without --resume"),
     ("aggregator train-repr --corpus {notes} --resume --workspace {provider}", 20, "without --resume"),
     ("aggregator train-embeddings {notes} --resume --workspace {provider}", 20, "without --resume"),
+    ("aggregator train-lm {notes} --resume --workspace {provider}", 20, "without --resume"),
+    ("aggregator train-lm {notes} --units 0 --workspace {provider}", 2, "--units"),
+    ("aggregator train-lm nothing --workspace {provider}", 2, "does not exist"),
     ("aggregator train-head --resume --epochs 0 --workspace {provider}", 2, "epochs"),
     # Copies of sentences.
     ("aggregator train-head --augment phi,nonsense --workspace {provider}", 2, "phi, context, recase"),

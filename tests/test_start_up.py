@@ -135,6 +135,7 @@ HEAVY = {
     "aggregator release",
     "aggregator train-embeddings",
     "aggregator train-head",
+    "aggregator train-lm",
     "aggregator train-repr",
     "site-client check",
     "site-client deid",

@@ -27,7 +27,7 @@ from command_line.progress import progress_bar
 SECTIONS = (
     ("Try it", ("demo",)),
     ("Begin, once", ("init", "keys")),
-    ("Make and publish the representer", ("train-embeddings", "train-repr", "audit", "publish")),
+    ("Make and publish the representer", ("train-embeddings", "train-lm", "train-repr", "audit", "publish")),
     ("Let hospitals in", ("site", "serve", "announce")),
     ("Every day", ("status", "ingest", "shares", "alarms")),
     ("Every month", ("train-head", "federate", "release", "refresh")),
@@ -181,6 +181,7 @@ main.add_command(audit_log_group)
 main.add_command(commands_sites.site)
 for command in (
     commands_training.train_embeddings,
+    commands_training.train_language_model,
     commands_training.train_representer,
     commands_training.audit,
     commands_heads.train_pool_head,

@@ -24,7 +24,7 @@ from foundation.os_errors import map_os_errors
 from foundation.reading import read_text
 from shared.errors import ConfigurationError
 
-COMMANDS = ("train-embeddings", "train-repr", "train-head", "federate")
+COMMANDS = ("train-embeddings", "train-repr", "train-head", "federate", "train-lm")
 _INPUTS, _LOCK = "inputs.json", "lock"
 
 

@@ -10,6 +10,7 @@ sticks="--offline-keys ../stick-1 --offline-keys ../stick-2"
 aggregator keys list
 # It makes a representer of public notes, attacks it, and publishes it.
 aggregator train-embeddings "$NOTES/public.jsonl"
+aggregator train-lm "$NOTES/public.jsonl" --epochs 1
 aggregator train-repr --corpus "$NOTES/public.jsonl" --cluster-size 100 --preset quick
 aggregator audit --corpus "$NOTES/public.jsonl"
 aggregator publish $sticks

@@ -7,6 +7,7 @@ in few shapes: of a batch of random sentences most is padding, behind a few long
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 
@@ -52,10 +53,13 @@ class BiLSTM(nn.Module):
     Args:
         inputs: size of the input vectors.
         hidden: units a direction; the output has twice as many.
+        recurrent_dropout: share of the units that no step of a batch is told of the step before, while training: the same ones at
+            every step, drawn for each batch and direction (Gal and Ghahramani 2016, who draw them for each sentence).
     """
 
-    def __init__(self, inputs: int, hidden: int) -> None:
+    def __init__(self, inputs: int, hidden: int, recurrent_dropout: float = 0.0) -> None:
         super().__init__()
+        self.recurrent_dropout = recurrent_dropout
         self.forwards = nn.LSTM(inputs, hidden, batch_first=True)
         self.backwards = nn.LSTM(inputs, hidden, batch_first=True)
 
@@ -90,6 +94,7 @@ class BiLSTM(nn.Module):
         starts = torch.empty_like(lengths)
         ahead: list[Tensor] = []
         back: list[Tensor] = []
+        forwards, backwards = self._recurrence(self.forwards), self._recurrence(self.backwards)
         cells = 0
         for begin, end in cheapest_cuts(lengths[order].numpy(), _ANY_SIZE, _GROUP_ROWS, _GROUP_CELLS):
             group = order[begin:end]
@@ -98,15 +103,31 @@ class BiLSTM(nn.Module):
             # Padding repeats a token of the sentence.
             step, first = torch.arange(size)[None, :], group[:, None] * steps
             for layer, place, found in (
-                (self.forwards, torch.minimum(step, last), ahead),
-                (self.backwards, (last - step).clamp(min=0), back),
+                (forwards, torch.minimum(step, last), ahead),
+                (backwards, (last - step).clamp(min=0), back),
             ):
                 with lstm_precision():
-                    states, _ = layer(rows.index_select(0, (first + place).flatten()).view(len(group), size, -1))
+                    states = layer(rows.index_select(0, (first + place).flatten()).view(len(group), size, -1))
                 found.append(states.reshape(-1, states.shape[2]))
             starts[group] = cells + torch.arange(len(group)) * size
             cells += len(group) * size
         return torch.cat(ahead), torch.cat(back), starts
+
+    def _recurrence(self, layer: nn.LSTM) -> Callable[[Tensor], Tensor]:
+        """One direction of one pass: states of `[rows, steps, inputs]`."""
+        if not self.training or not self.recurrent_dropout:
+            return lambda inputs: layer(inputs)[0]
+        mask = torch.empty(layer.hidden_size).bernoulli_(1 - self.recurrent_dropout).div_(1 - self.recurrent_dropout)
+        # A unit that is dropped is a column of zeros: so the library's fused kernel stays in use.
+        into, own, *biases = layer.parameters()
+        weights = [into, own * mask, *biases]
+
+        def run(inputs: Tensor) -> Tensor:
+            begin = inputs.new_zeros(1, len(inputs), layer.hidden_size)
+            states: Tensor = torch.lstm(inputs, (begin, begin), weights, True, 1, 0.0, True, False, True)[0]
+            return states
+
+        return run
 
     def end_to_end(self, inputs: Tensor, lengths: Tensor) -> Tensor:
         """The same for sentences laid end to end, for inference: padding is neither made ahead nor carried on.

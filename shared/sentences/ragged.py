@@ -32,6 +32,7 @@ class Batch:
         tags: int64 `[batch, steps]`, O on padding.
         lengths: int64 `[batch]`, falling, the first equal to `steps`.
         rows: index of each sentence in its source, int64 `[batch]`.
+        marks: uint8 `[batch, steps, marks]`, zero on padding; None where the sentences have none.
     """
 
     inputs: Tensor
@@ -39,6 +40,7 @@ class Batch:
     tags: Tensor
     lengths: Tensor
     rows: NDArray[np.int64]
+    marks: Tensor | None = None
 
 
 class SentenceSource(Protocol):
@@ -67,6 +69,7 @@ class RaggedSentences(SentenceLayout):
         tags: uint8 `[tokens]`.
         lengths: int `[sentences]`, each at least 1, their sum the number of tokens.
         ids: int32 `[tokens]`, rows of `values`: sentences of word vectors need each word's vector only once.
+        marks: uint8 `[tokens, marks]`, what a tagger that reads the words themselves has noted of them; None for nothing.
     """
 
     values: NDArray[np.floating]
@@ -74,15 +77,18 @@ class RaggedSentences(SentenceLayout):
     tags: NDArray[np.uint8]
     lengths: NDArray[np.int64]
     ids: NDArray[np.int32] | None = None
+    marks: NDArray[np.uint8] | None = None
 
     @staticmethod
     def concatenate(pieces: Sequence[RaggedSentences]) -> RaggedSentences:
-        """Pieces, at least one, as one that holds a row for every token."""
+        """Pieces, at least one, as one that holds a row for every token; all of them have marks, or none."""
+        marks = [piece.marks for piece in pieces if piece.marks is not None]
         return RaggedSentences(
             np.concatenate([piece.values if piece.ids is None else piece.values[piece.ids] for piece in pieces]),
             np.concatenate([piece.casing for piece in pieces]),
             np.concatenate([piece.tags for piece in pieces]),
             np.concatenate([piece.lengths for piece in pieces]),
+            marks=np.concatenate(marks) if marks else None,
         )
 
     @property
@@ -125,6 +131,7 @@ class RaggedSentences(SentenceLayout):
             torch.from_numpy((self.tags[position] * inside).astype(np.int64)),
             torch.from_numpy(lengths.astype(np.int64)),
             rows,
+            None if self.marks is None else torch.from_numpy(self.marks[position] * inside[:, :, None]),
         )
 
     def vectors(self, tokens: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -137,9 +144,10 @@ class RaggedSentences(SentenceLayout):
         """A copy of some sentences, in the order given."""
         lengths = self.lengths[rows]
         index = self.tokens_of(rows)
+        marks = None if self.marks is None else self.marks[index]
         if self.ids is None:
-            return RaggedSentences(self.values[index], self.casing[index], self.tags[index], lengths)
-        return RaggedSentences(self.values, self.casing[index], self.tags[index], lengths, self.ids[index])
+            return RaggedSentences(self.values[index], self.casing[index], self.tags[index], lengths, marks=marks)
+        return RaggedSentences(self.values, self.casing[index], self.tags[index], lengths, self.ids[index], marks)
 
 
 def padded_positions(

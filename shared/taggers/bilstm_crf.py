@@ -12,15 +12,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from shared.errors import ConfigurationError
-from shared.labels import UNKNOWN_TAG
 from shared.models.crf import ConditionalRandomField
 from shared.models.lstm import BiLSTM, LockedDropout
 from shared.sentences.ragged import Batch
-from shared.taggers.tagger import Tagger, TaggerConfig
+from shared.taggers.crf_tagger import CRFTagger
+from shared.taggers.tagger import TaggerConfig
 from shared.text.casing import CASING_CLASSES
-
-# Far below any score, and well within float32.
-_DENIED = -1e4
 
 
 @dataclass(frozen=True)
@@ -49,7 +46,7 @@ class BiLSTMCRFConfig(TaggerConfig):
                 raise ConfigurationError(f"tagger: expected dropout in [0, 1), got {rate}")
 
 
-class BiLSTMCRF(Tagger):
+class BiLSTMCRF(CRFTagger):
     """Token vectors and casing in, BIO tags out."""
 
     kind = "bilstm-crf"
@@ -75,35 +72,3 @@ class BiLSTMCRF(Tagger):
         hidden = self.second(self.between(self.first(vectors, batch.lengths)), batch.lengths)
         scores: Tensor = self.output(self.dropout(hidden))
         return scores
-
-    def loss(self, batch: Batch) -> Tensor:
-        """Negative log-likelihood of each sentence, `[batch]`, in nats, over all tags of a token whose tag is not known.
-
-        Nothing is learnt of such a token: between neighbours that are no PHI it would drift towards their tag, all by itself.
-        """
-        scores, unknown = self.scores(batch), batch.tags == UNKNOWN_TAG
-        scores = torch.where(unknown[:, :, None], scores.detach(), scores)
-        tags = batch.tags.masked_fill(unknown, 0)
-        loss = self.crf.negative_log_likelihood(scores, tags, batch.lengths)
-        if bool(unknown.any()):
-            # Among all sequences, less among those that agree with what is known: that of one sequence cancels.
-            others = functional.one_hot(tags, self.config.tags) == 0
-            agreeing = scores.masked_fill(others & ~unknown[:, :, None], _DENIED)
-            loss = loss - self.crf.negative_log_likelihood(agreeing, tags, batch.lengths)
-        return loss
-
-    @torch.no_grad()
-    def decode(self, batch: Batch) -> Tensor:
-        """By Viterbi; see Tagger."""
-        return self.crf.decode(self.scores(batch), batch.lengths)
-
-    @torch.no_grad()
-    def marginals(self, batch: Batch) -> Tensor:
-        """By forward-backward; see Tagger."""
-        return self.crf.marginals(self.scores(batch), batch.lengths)
-
-    @torch.no_grad()
-    def tags_and_marginals(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Both from the same scores, which cost the most; see Tagger."""
-        scores = self.scores(batch)
-        return self.crf.decode(scores, batch.lengths), self.crf.marginals(scores, batch.lengths)

@@ -10,9 +10,10 @@ from typing import Any
 from shared.errors import ConfigurationError, ModelError
 from shared.models.storage import load_model, read_description, save_model
 from shared.taggers.bilstm_crf import BiLSTMCRF
+from shared.taggers.khin2018 import Khin2018
 from shared.taggers.tagger import Tagger, TaggerConfig
 
-TAGGERS: Mapping[str, type[Tagger]] = {tagger.kind: tagger for tagger in (BiLSTMCRF,)}
+TAGGERS: Mapping[str, type[Tagger]] = {tagger.kind: tagger for tagger in (BiLSTMCRF, Khin2018)}
 DEFAULT = BiLSTMCRF.kind
 """The kind of a head that does not say which it is: heads did not, when there was one kind."""
 

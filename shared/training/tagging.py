@@ -6,6 +6,7 @@ average of the weights on top of that changed nothing: 98.7 / 95.2 with and with
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -68,6 +69,7 @@ def train_tagger(
     shape: TaggerConfig | None = None,
     progress: Progress = silent,
     checkpoint: Path | None = None,
+    start: Tagger | None = None,
 ) -> Tagger:
     """Train a tagger from scratch, or go on with a training that was cut: it ends in the same weights.
 
@@ -79,6 +81,7 @@ def train_tagger(
         progress: called after every step.
         checkpoint: file that keeps the training after each epoch, and at its end; None keeps nothing. What it learns from is the
             caller's to compare: here only sizes and settings are.
+        start: whose weights it begins with, in the place of fresh ones of a shape; it stays as it is.
 
     Raises:
         ConfigurationError: the file is of another training.
@@ -89,11 +92,16 @@ def train_tagger(
             "expected at least one labelled sentence to train on, got none; check the corpus or the pool"
         )
     with seed_training(config.seed):
-        shape = shape or default_config(source.dim, tags)
-        tagger = build_tagger(shape)
+        tagger = build_tagger(shape or default_config(source.dim, tags)) if start is None else _copy(start)
+        shape = tagger.config
         told = {"recipe": asdict(config), "shape": asdict(shape), "kind": tagger.kind, "sentences": source.sentences}
         _learn(tagger.train(), source, config, progress, checkpoint, told)
     return tagger.eval()
+
+
+def _copy(tagger: Tagger) -> Tagger:
+    """A copy that learns: a tagger that was loaded is frozen."""
+    return deepcopy(tagger).requires_grad_(True)
 
 
 def _learn(

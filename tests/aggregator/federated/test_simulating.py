@@ -7,7 +7,6 @@ import json
 import pytest
 
 from aggregator.federated import simulated
-from aggregator.training.unfinished import COMMANDS
 from shared.taggers.registry import default_config
 from tests.loop import Loop, done, provider, refused, small_heads, values
 
@@ -36,7 +35,7 @@ def test_a_federated_head_has_a_record_and_passes_the_gate_of_release(loop: Loop
     # Shares that learned are named, so that one that is taken back is missed.
     assert {share["site"] for share in record["shares"]} == {"north", "south"}
     assert record["compared"]["changes"]
-    assert not (loop.provider / "unfinished" / COMMANDS[-1]).exists()
+    assert not (loop.provider / "unfinished" / "federate").exists()
     # Six rounds find less than the head before: it does not leave unasked.
     assert "recall" in refused(
         provider("release", "--workspace", loop.provider), 25, "expected a head that finds as much"

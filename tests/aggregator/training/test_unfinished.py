@@ -10,7 +10,7 @@ import pytest
 
 from aggregator import workspace as workspaces
 from aggregator.errors import WorkspaceError
-from aggregator.training import embeddings, head
+from aggregator.training import embeddings, head, language
 from aggregator.training.judging.influence import InfluenceMode
 from aggregator.training.representer import PublicMaterial, RepresenterOptions
 from aggregator.training.representer import train as train_representer
@@ -21,7 +21,9 @@ from foundation.locks import lock_number
 from shared.embeddings.files.artefact import load_vectors
 from shared.embeddings.training import FastTextSettings
 from shared.errors import ConfigurationError
+from shared.models.language_model import load_language_model
 from shared.progress import Watch
+from shared.training.language import LanguageSettings
 from shared.training.tagging import TaggingConfig
 from tests.loop import Loop, done, provider, refused, small_heads, snapshot
 from tests.tiny_notes import tiny_notes
@@ -117,6 +119,24 @@ def test_words_that_were_cut_end_in_the_same_bits(workspace: Workspace) -> None:
         interrupted(train)
     assert train(resume=True) == whole
     assert not (workspace.root / "unfinished" / "train-embeddings").exists()
+
+
+def test_a_language_model_that_was_cut_ends_in_the_same_bits(workspace: Workspace) -> None:
+    settings = LanguageSettings(units=6, epochs=3, outputs=30)
+
+    def train(watch: Watch = lambda *told: None, resume: bool = False) -> dict[str, str]:
+        texts = [note.text for note in tiny_notes(12, 1, "public")]
+        language.train(workspace, texts, settings, 5, watch, resume=resume)
+        assert load_language_model(workspace.language_model).config.units == 6
+        return snapshot(workspace.language_model)
+
+    whole = train()
+    assert {Path(name).name for name in whole} == {"language.safetensors", "language.json", "training.json"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(language, "save_language_model", ended)
+        interrupted(train)
+    assert train(resume=True) == whole
+    assert not (workspace.root / "unfinished" / "train-lm").exists()
 
 
 def ended(*given: object, **named: object) -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -87,3 +89,18 @@ def test_word_ids_stand_for_their_vectors() -> None:
     plain = RaggedSentences(source.values[source.ids], source.casing, source.tags, source.lengths)
     for one, other in zip(source.batches(3), plain.batches(3), strict=True):
         np.testing.assert_array_equal(one.inputs.numpy(), other.inputs.numpy())
+
+
+def test_marks_go_with_their_tokens() -> None:
+    source = random_sentences([3, 1, 4])
+    marked = replace(source, marks=np.arange(16, dtype=np.uint8).reshape(8, 2) + 1)
+    picked = marked.select(np.array([2, 0]))
+    assert picked.marks is not None
+    assert picked.marks[:, 0].tolist() == [9, 11, 13, 15, 1, 3, 5]
+    joined = RaggedSentences.concatenate([picked, marked])
+    assert joined.marks is not None
+    assert joined.marks[:8, 1].tolist() == [10, 12, 14, 16, 2, 4, 6, 2]
+    (batch,) = marked.batches(3)
+    assert batch.marks is not None
+    assert batch.marks[:, :, 0].tolist() == [[9, 11, 13, 15], [1, 3, 5, 0], [7, 0, 0, 0]]
+    assert next(source.batches(3)).marks is RaggedSentences.concatenate([source]).marks is None

@@ -1,0 +1,20 @@
+"""Measures docs/results/taggers.json: `python -m bench.results_taggers [PART]...`, all whole parts where none is named."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+
+from bench.results import Entry, measure_parts
+from bench.taggers import khin2018, parts
+
+PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
+    "parts": parts.measure,
+    "lm": lambda: khin2018.measure_language(khin2018.REDUCED),
+    "khin": lambda: khin2018.measure(khin2018.REDUCED),
+    "khin-full": lambda: khin2018.measure(khin2018.FULL),
+}
+
+
+if __name__ == "__main__":
+    sys.exit(measure_parts("taggers", "bench.results_taggers", PARTS, sys.argv[1:]))
