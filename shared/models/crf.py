@@ -13,8 +13,13 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
+from shared.labels import UNKNOWN_TAG
+
+# Far below any score, and well within float32.
 _FORBIDDEN = -1e4
+_DENIED = -1e4
 
 
 def bio_constraints(tags: int) -> tuple[Tensor, Tensor]:
@@ -174,6 +179,26 @@ class ConditionalRandomField(nn.Module):
             `[batch]`, in nats.
         """
         return _likelihood(emissions, tags, lengths, self.transitions, self.start, self.end)
+
+    def loss_of_known(self, emissions: Tensor, tags: Tensor, lengths: Tensor) -> Tensor:
+        """The same where the tags of some tokens are not known: over all tags that such a token may have.
+
+        Nothing is learnt of such a token: between neighbours that are no PHI it would drift towards their tag, all by itself.
+
+        Args:
+            emissions, lengths: as in `negative_log_likelihood`.
+            tags: the same, UNKNOWN_TAG where nobody knows.
+        """
+        unknown = tags == UNKNOWN_TAG
+        emissions = torch.where(unknown[:, :, None], emissions.detach(), emissions)
+        tags = tags.masked_fill(unknown, 0)
+        loss = self.negative_log_likelihood(emissions, tags, lengths)
+        if bool(unknown.any()):
+            # Among all sequences, less among those that agree with what is known: that of one sequence cancels.
+            others = functional.one_hot(tags, emissions.shape[2]) == 0
+            agreeing = emissions.masked_fill(others & ~unknown[:, :, None], _DENIED)
+            loss = loss - self.negative_log_likelihood(agreeing, tags, lengths)
+        return loss
 
     @torch.no_grad()
     def decode(self, emissions: Tensor, lengths: Tensor) -> Tensor:

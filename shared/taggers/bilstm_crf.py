@@ -12,15 +12,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from shared.errors import ConfigurationError
-from shared.labels import UNKNOWN_TAG
 from shared.models.crf import ConditionalRandomField
 from shared.models.lstm import BiLSTM, LockedDropout
 from shared.sentences.ragged import Batch
 from shared.taggers.tagger import Tagger, TaggerConfig
 from shared.text.casing import CASING_CLASSES
-
-# Far below any score, and well within float32.
-_DENIED = -1e4
 
 
 @dataclass(frozen=True)
@@ -77,20 +73,8 @@ class BiLSTMCRF(Tagger):
         return scores
 
     def loss(self, batch: Batch) -> Tensor:
-        """Negative log-likelihood of each sentence, `[batch]`, in nats, over all tags of a token whose tag is not known.
-
-        Nothing is learnt of such a token: between neighbours that are no PHI it would drift towards their tag, all by itself.
-        """
-        scores, unknown = self.scores(batch), batch.tags == UNKNOWN_TAG
-        scores = torch.where(unknown[:, :, None], scores.detach(), scores)
-        tags = batch.tags.masked_fill(unknown, 0)
-        loss = self.crf.negative_log_likelihood(scores, tags, batch.lengths)
-        if bool(unknown.any()):
-            # Among all sequences, less among those that agree with what is known: that of one sequence cancels.
-            others = functional.one_hot(tags, self.config.tags) == 0
-            agreeing = scores.masked_fill(others & ~unknown[:, :, None], _DENIED)
-            loss = loss - self.crf.negative_log_likelihood(agreeing, tags, batch.lengths)
-        return loss
+        """Negative log-likelihood of each sentence, `[batch]`, in nats, over all tags of a token whose tag is not known."""
+        return self.crf.loss_of_known(self.scores(batch), batch.tags, batch.lengths)
 
     @torch.no_grad()
     def decode(self, batch: Batch) -> Tensor:

@@ -1,0 +1,1 @@
+"""Measurements of taggers for docs/results/taggers.json."""
