@@ -69,8 +69,8 @@ def start_from_checkpoint(folder: Path, inputs: int, tags: int, seed: int, **set
     pieces = Pieces(read_bounded_json(folder / TOKENIZER), TOKENIZER)
     config = _config(told, pieces, inputs, tags)
     # The most that it has positions for, where that is less than the paper's.
-    window = min(TransformerConfig.window, config.most_window)
-    overlap = min(TransformerConfig.overlap, (window - 2) // 2)
+    window = settings.get("window", min(TransformerConfig.window, config.most_window))
+    overlap = min(TransformerConfig.overlap, max(window - 2, 0) // 2)
     config = replace(config, **({"window": window, "overlap": overlap} | settings))
     with torch.device("meta"):
         expected = build_network(config).state_dict()

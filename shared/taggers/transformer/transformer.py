@@ -65,6 +65,10 @@ class Transformer(Tagger):
 
     def inputs(self, chunk: TokenisedSentences, represent: Represent) -> RaggedSentences:
         """The pieces of the words; see Tagger. What stands before it is not asked."""
+        return self.read(chunk)
+
+    def read(self, chunk: TokenisedSentences) -> RaggedSentences:
+        """What it is given of sentences: the pieces of each different word once, and which word every token is."""
         words, ids = chunk.distinct_words()
         return RaggedSentences(self.pieces.rows(words), casing_classes(chunk.words), chunk.tags, chunk.lengths, ids)
 
