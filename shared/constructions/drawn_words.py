@@ -1,6 +1,7 @@
 """Shares of codes for a tagger that reads words: it is shown those that a draw of the codes writes, and nothing else.
 
-They are the words that a share may have been made of as far as it tells: public ones, members of clusters, public PHI (`Decoding.draw_words`). So what such
+They are the words that a share may have been made of as far as it tells: public ones, members of
+clusters, words of shipped dictionaries, public PHI (`Decoding.draw_words`). So what such
 a tagger learns of a hospital is what the share tells of it, as for any other head, and the guarantee is that of the share.
 """
 

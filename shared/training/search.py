@@ -217,7 +217,7 @@ def _settings(trial: Trial, space: SearchSpace) -> Settings:
 
 def _ended(study: Study) -> list[Any]:
     states = _library().trial.TrialState
-    return study.get_trials(deepcopy=False, states=(states.COMPLETE, states.PRUNED))
+    return list(study.get_trials(deepcopy=False, states=(states.COMPLETE, states.PRUNED)))
 
 
 def _tried(trial: Any) -> Tried:

@@ -39,7 +39,13 @@ def tokenizer(**parts: object) -> dict[str, Any]:
         "strip_accents": None,
         "lowercase": False,
     }
-    stated = {"version": "1.0", "added_tokens": [], "truncation": None, "padding": None, "post_processor": None}
+    stated: dict[str, Any] = {
+        "version": "1.0",
+        "added_tokens": [],
+        "truncation": None,
+        "padding": None,
+        "post_processor": None,
+    }
     cuts = {"model": model, "normalizer": normalizer, "pre_tokenizer": {"type": "BertPreTokenizer"}, "decoder": None}
     return stated | cuts | parts
 

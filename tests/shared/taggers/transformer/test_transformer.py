@@ -116,7 +116,7 @@ def test_fine_tuning_begins_with_the_weights_of_the_checkpoint_and_leaves_them_a
     assert ("crf.transitions" in moved) == bool(crf)
     unseen = words_of(30, seed=9)
     said = np.zeros_like(unseen.tags)
-    for rows, lines in predict(tuned, tuned.read(unseen)):
+    for rows, lines in predict(tuned, start.read(unseen)):
         for row, line in zip(rows.tolist(), lines, strict=True):
             said[unseen.tokens_of(np.array([row]))] = line
     assert (said == unseen.tags).mean() > 0.9
@@ -130,7 +130,7 @@ def test_a_head_begun_from_a_checkpoint_is_saved_and_loaded_whole(started: Trans
     with torch.no_grad():
         assert torch.equal(loaded.scores(batch_of(loaded, chunk)), started.scores(batch_of(started, chunk)))
     # One that was loaded is frozen, and learns all the same where it is begun with.
-    source = loaded.read(words_of(8))
+    source = started.read(words_of(8))
     tuned = train_tagger(source, 3, replace(RECIPE, epochs=1, batch=8), start=loaded)
     assert not torch.equal(tuned.state_dict()["output.weight"], loaded.state_dict()["output.weight"])
 
