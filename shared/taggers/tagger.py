@@ -62,6 +62,8 @@ class Tagger(nn.Module, ABC):
     """Its name in the registry and in files."""
     config_type: ClassVar[type[TaggerConfig]]
     """Of its config; no two kinds share one."""
+    reads_words: ClassVar[bool] = False
+    """Whether it makes its inputs of the words, so that what stands before it alone can't train it."""
     optimizer: ClassVar[Literal["nadam", "adamw"]] = "nadam"
     """What it goes down its loss by."""
 

@@ -13,14 +13,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from shared.errors import ModelError
+from shared.errors import ConfigurationError, ModelError
 from shared.labels import UNKNOWN_TAG
 from shared.models.crf import ConditionalRandomField
 from shared.models.storage import load_model
 from shared.sentences.ragged import Batch, RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences
 from shared.taggers.tagger import Represent, Tagger
-from shared.taggers.transformer.config import TransformerConfig
+from shared.taggers.transformer.config import MOST_WORD_PIECES, TransformerConfig
 from shared.taggers.transformer.network import build_network
 from shared.taggers.transformer.pieces import Pieces
 from shared.taggers.transformer.windows import cut_batch
@@ -45,6 +45,7 @@ class Transformer(Tagger):
     kind = "transformer"
     config_type = TransformerConfig
     config: TransformerConfig
+    reads_words = True
     optimizer = "adamw"
 
     def __init__(self, config: TransformerConfig, pieces: Pieces | None = None) -> None:
@@ -73,8 +74,16 @@ class Transformer(Tagger):
         return RaggedSentences(self.pieces.rows(words), casing_classes(chunk.words), chunk.tags, chunk.lengths, ids)
 
     def scores(self, batch: Batch) -> Tensor:
-        """The emissions of the CRF, or the logits of the paper; see Tagger."""
+        """The emissions of the CRF, or the logits of the paper; see Tagger.
+
+        Raises:
+            ConfigurationError: a batch of something else than pieces of words.
+        """
         config = self.config
+        if batch.inputs.shape[2] != MOST_WORD_PIECES:
+            raise ConfigurationError(
+                f"transformer: expected {MOST_WORD_PIECES} pieces for a word, got {batch.inputs.shape[2]} numbers; give it what it reads of words"
+            )
         pieces = batch.inputs.detach().long().numpy()
         cut = cut_batch(
             pieces, batch.lengths.numpy(), config.room, config.overlap, (config.begin, config.end, config.padding)

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from shared.errors import ConfigurationError, ModelError
+from shared.federated.weights import describe_shape, read_shape
 from shared.labels import UNKNOWN_TAG
 from shared.sentences.tokenised import TokenisedSentences
 from shared.taggers.registry import load_head, save_head
@@ -81,6 +82,14 @@ def test_the_loss_is_the_cross_entropy_of_the_tokens_whose_tags_are_known(starte
     by_hand = -sum(float(logs[0, place, tags[0, place]]) for place in (0, 1, 2, 4, 5))
     assert float(found[0]) == pytest.approx(by_hand, rel=1e-5)
     assert float(found[1]) == pytest.approx(-sum(float(logs[1, place, tags[1, place]]) for place in range(3)), rel=1e-5)
+
+
+def test_vectors_in_the_place_of_pieces_are_refused_and_so_is_learning_together_from_them(started: Transformer) -> None:
+    batch = batch_of(started, sentences("Dr Namea ."))
+    with pytest.raises(ConfigurationError, match="expected 16 pieces for a word, got 246 numbers"):
+        started.decode(replace(batch, inputs=torch.zeros(1, 3, 246)))
+    with pytest.raises(ConfigurationError, match="expected a kind of tagger among bilstm-crf"):
+        read_shape("transformer", describe_shape(started.config))
 
 
 def test_the_recipe_is_the_papers() -> None:
