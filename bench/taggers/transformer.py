@@ -32,7 +32,7 @@ from shared.sentences.ragged import SentenceSource
 from shared.sentences.tokenised import tokenised_corpus
 from shared.taggers.transformer.checkpoint import start_from_checkpoint
 from shared.taggers.transformer.transformer import Transformer
-from shared.training.fine_tuning import RECIPE
+from shared.training.fine_tuning.recipe import RECIPE
 from shared.training.tagging import train_tagger
 
 COMMAND = "python -m bench.results_taggers transformer"

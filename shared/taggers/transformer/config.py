@@ -1,7 +1,7 @@
 """The shape of a transformer tagger, in numbers; the defaults are those of BERT's base, and the settings those of the paper.
 
 Tchouka et al. 2023, section 3.3.3, states a dropout of 0.1 and, as what its search found, at most 128 pieces at a time. How it
-trains (20 epochs, 64 sentences a step, AdamW at 1e-4) is `shared.training.fine_tuning.RECIPE`.
+trains (20 epochs, 64 sentences a step, AdamW at 1e-4) is `shared.training.fine_tuning.recipe.RECIPE`.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from shared.taggers.transformer.checkpoint import start_from_checkpoint
 from shared.taggers.transformer.config import TransformerConfig
 from shared.taggers.transformer.pieces import FILE
 from shared.taggers.transformer.transformer import Transformer
-from shared.training.fine_tuning import RECIPE
+from shared.training.fine_tuning.recipe import RECIPE
 from shared.training.loop import Descent
 from shared.training.tagging import train_tagger
 from tests.shared.taggers.transformer.made import batch_of, sentences

@@ -17,7 +17,7 @@ from shared.sentences.ragged import SentenceSource
 from shared.sentences.tokenised import TokenisedSentences
 from shared.taggers.tagger import Tagger
 from shared.taggers.transformer.transformer import Transformer
-from shared.training.search import Judge, Settings, Tell, strict_f1
+from shared.training.fine_tuning.search import Judge, Settings, Tell, strict_f1
 from shared.training.tagging import TaggingConfig, train_tagger
 
 RECIPE = TaggingConfig(epochs=20, batch=64, learning_rate=1e-4)

@@ -15,7 +15,7 @@ from shared.labels import UNKNOWN_TAG
 from shared.sentences.encoding import embed_sentences
 from shared.sentences.tokenised import TokenisedSentences
 from shared.taggers.registry import build_tagger, default_config
-from shared.training.search import SearchSpace, Settings, Tell, Tried, best_of, search_settings, strict_f1
+from shared.training.fine_tuning.search import SearchSpace, Settings, Tell, Tried, best_of, search_settings, strict_f1
 from tests.shared.training.toy import VECTORS, WORDS, toy
 
 TRIALS = 12

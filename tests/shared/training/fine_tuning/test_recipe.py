@@ -13,8 +13,8 @@ from shared.sentences.ragged import SentenceSource
 from shared.sentences.tokenised import TokenisedSentences
 from shared.taggers.transformer.checkpoint import start_from_checkpoint
 from shared.taggers.transformer.transformer import Transformer
-from shared.training.fine_tuning import hold_out, judge_by
-from shared.training.search import SearchSpace, Settings, best_of, search_settings
+from shared.training.fine_tuning.recipe import hold_out, judge_by
+from shared.training.fine_tuning.search import SearchSpace, Settings, best_of, search_settings
 from tests.shared.taggers.transformer.made import make_checkpoint
 from tests.shared.training.toy import WORDS, toy
 
