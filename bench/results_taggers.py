@@ -6,13 +6,14 @@ import sys
 from collections.abc import Callable, Iterable
 
 from bench.results import Entry, measure_parts
-from bench.taggers import khin2018, parts
+from bench.taggers import khin2018, parts, transformer
 
 PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
     "parts": parts.measure,
     "lm": lambda: khin2018.measure_language(khin2018.REDUCED),
     "khin": lambda: khin2018.measure(khin2018.REDUCED),
     "khin-full": lambda: khin2018.measure(khin2018.FULL),
+    "transformer": transformer.measure,
 }
 
 

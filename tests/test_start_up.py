@@ -48,10 +48,13 @@ COMPUTING = (
     "gensim",
     "matplotlib",
     "mpmath",
+    "optuna",
     "pandas",
     "safetensors",
     "sklearn",
+    "tokenizers",
     "torch",
+    "transformers",
 )
 # What reads payloads, keeps a registry, verifies a repository, talks to others, draws bars, or says how sure a score is.
 WORKING = (
@@ -223,6 +226,13 @@ def test_other_commands_load_no_network(loop: Loop) -> None:
     ran = run_all(lines, COMPUTING, loop.root)
     for name, (code, loaded, output) in zip(TORCHLESS, ran, strict=True):
         assert (code != 0, loaded) == (name in IN_VAIN, []), (name, output)
+
+
+def test_nothing_loads_transformers_until_such_a_tagger_is_asked_for() -> None:
+    code = "import sys, aggregator.training.head, site_client.releases.pull, shared.training.fine_tuning; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert "shared.taggers.transformer.transformer" in ran.stdout.split()
+    assert not {"transformers", "tokenizers", "optuna", "huggingface_hub"} & set(ran.stdout.split())
 
 
 def test_what_computes_runs_on_one_thread(tmp_path: Path) -> None:

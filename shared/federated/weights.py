@@ -63,11 +63,13 @@ def read_shape(kind: str, numbers: Mapping[str, float]) -> TaggerConfig:
     """The shape that a message describes.
 
     Raises:
-        ConfigurationError: no kind of tagger has that name, or it has other numbers.
+        ConfigurationError: no kind of tagger that can be learnt together has that name, or it has other numbers.
     """
-    if kind not in TAGGERS:
+    # Sites learn together from what the construction shows of words; a vocabulary of pieces is in no message.
+    known = [name for name, tagger in TAGGERS.items() if not tagger.reads_words]
+    if kind not in known:
         raise ConfigurationError(
-            f"expected a kind of tagger among {', '.join(TAGGERS)}, got another; update deid-commons"
+            f"expected a kind of tagger among {', '.join(known)}, got another; update deid-commons"
         )
     config = TAGGERS[kind].config_type
     named = {field.name: field.type for field in fields(config)}

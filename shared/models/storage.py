@@ -117,7 +117,9 @@ def _read_tensors(path: Path, name: str, expected: Mapping[str, torch.Tensor]) -
         raise ModelError(f"{path.name}: expected safetensors, got a damaged file; pull or train it again") from error
 
 
-# No number of a description is larger, no description longer, and no model.
+MOST = "most"
+"""In the metadata of a setting: how large it may be, where that is more than of others."""
+# No other number of a description is larger, no description longer, and no model.
 _MAX_SIZE = 8192
 _MAX_DESCRIPTION_BYTES = 64 << 10
 _MAX_WEIGHTS_BYTES = 1 << 30
@@ -153,14 +155,14 @@ def read_description(folder: Path, name: str) -> dict[str, object]:
 def _config(name: str, values: dict[str, object], describe: Callable[..., Config]) -> Config:
     """The settings of a model, each a number within bounds."""
     try:
-        kinds = {field.name: field.type for field in fields(describe)}  # type: ignore[arg-type]
-        if set(values) != set(kinds):
+        settings = {field.name: field for field in fields(describe)}  # type: ignore[arg-type]
+        if set(values) != set(settings):
             raise ConfigurationError("unknown or missing settings")
-        for setting, kind in kinds.items():
-            value = values[setting]
+        for setting, field in settings.items():
+            value, kind = values[setting], field.type
             whole = isinstance(value, int) and not isinstance(value, bool)
             number = whole or (kind == "float" and isinstance(value, float))
-            if not (number and value <= _MAX_SIZE):  # type: ignore[operator]
+            if not (number and value <= field.metadata.get(MOST, _MAX_SIZE)):
                 raise ConfigurationError(f"{setting} is no {kind} within bounds")
         return describe(**values)
     except (ConfigurationError, TypeError) as error:

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from shared.errors import ConfigurationError, ModelError
-from shared.models.storage import load_model, read_description, save_model
+from shared.models.storage import read_description, save_model
 from shared.taggers.bilstm_crf import BiLSTMCRF
 from shared.taggers.khin2018 import Khin2018
 from shared.taggers.tagger import Tagger, TaggerConfig
+from shared.taggers.transformer.transformer import Transformer
 
-TAGGERS: Mapping[str, type[Tagger]] = {tagger.kind: tagger for tagger in (BiLSTMCRF, Khin2018)}
+TAGGERS: Mapping[str, type[Tagger]] = {tagger.kind: tagger for tagger in (BiLSTMCRF, Khin2018, Transformer)}
 DEFAULT = BiLSTMCRF.kind
 """The kind of a head that does not say which it is: heads did not, when there was one kind."""
 
@@ -45,6 +46,7 @@ def save_head(head: Tagger, folder: Path) -> None:
     """Write head.safetensors and head.json into a folder."""
     kind = {} if head.kind == DEFAULT else {"kind": head.kind}
     save_model(head, asdict(head.config) | kind, folder, "head")
+    head.save_words(folder)
 
 
 def load_head(folder: Path) -> Tagger:
@@ -57,5 +59,4 @@ def load_head(folder: Path) -> Tagger:
     kind = description.pop("kind", DEFAULT)
     if not isinstance(kind, str) or kind not in TAGGERS:
         raise ModelError("head.json: expected a kind of tagger that this version knows; update deid-commons")
-    tagger = TAGGERS[kind]
-    return load_model(folder, "head", description, tagger.config_type, tagger)
+    return TAGGERS[kind].load(folder, description)

@@ -9,13 +9,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from pathlib import Path
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from shared.errors import ConfigurationError
+from shared.models.storage import load_model
 from shared.sentences.ragged import Batch, RaggedSentences, SentenceSource
 from shared.sentences.tokenised import TokenisedSentences
 
@@ -60,6 +62,10 @@ class Tagger(nn.Module, ABC):
     """Its name in the registry and in files."""
     config_type: ClassVar[type[TaggerConfig]]
     """Of its config; no two kinds share one."""
+    reads_words: ClassVar[bool] = False
+    """Whether it makes its inputs of the words, so that what stands before it alone can't train it."""
+    optimizer: ClassVar[Literal["nadam", "adamw"]] = "nadam"
+    """What it goes down its loss by."""
 
     def __init__(self, config: TaggerConfig) -> None:
         super().__init__()
@@ -102,6 +108,22 @@ class Tagger(nn.Module, ABC):
     def tags_and_marginals(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """What `decode` and `marginals` give, for who wants both."""
         return self.decode(batch), self.marginals(batch)
+
+    def save_words(self, folder: Path) -> None:
+        """Write what is neither a weight nor a number of the config beside them, such as a vocabulary; nothing by default."""
+
+    @classmethod
+    def load(cls, folder: Path, description: dict[str, object]) -> Self:
+        """One of a folder, ready to tag; what `save_words` wrote is read as strictly as the rest.
+
+        Args:
+            folder: with its files.
+            description: of head.json, without the kind.
+
+        Raises:
+            ModelError: a file is missing or damaged, or they do not belong together.
+        """
+        return load_model(folder, "head", description, cls.config_type, cls)
 
 
 def predict(

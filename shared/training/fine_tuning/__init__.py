@@ -1,0 +1,1 @@
+"""Fine-tuning of a transformer: the recipe, and the search for its settings."""

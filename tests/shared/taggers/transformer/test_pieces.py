@@ -1,0 +1,97 @@
+"""Words are cut as the library cuts them, and a tokenizer's file can bring no pattern and nothing of a kind that is not listed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shared.errors import ModelError
+from shared.taggers.transformer import pieces as module
+from shared.taggers.transformer.config import MOST_WORD_PIECES
+from shared.taggers.transformer.pieces import FILE, Pieces
+from tests.shared.taggers.transformer.made import VOCABULARY, tokenizer
+
+PIECES = Pieces(tokenizer())
+UNKNOWN = VOCABULARY.index("[UNK]")
+
+
+def greedy(word: str) -> list[int]:
+    """WordPiece by its definition: the longest piece that begins what is left."""
+    found: list[int] = []
+    begin = 0
+    while begin < len(word):
+        ends = [end for end in range(len(word), begin, -1) if "##" * (begin > 0) + word[begin:end] in VOCABULARY]
+        if not ends:
+            return [UNKNOWN]
+        found.append(VOCABULARY.index("##" * (begin > 0) + word[begin : ends[0]]))
+        begin = ends[0]
+    return found
+
+
+@given(st.text(st.sampled_from("Namexyz127é"), min_size=1, max_size=30))
+def test_words_are_cut_into_the_longest_pieces(word: str) -> None:
+    [row] = PIECES.rows([word])
+    expected = greedy(word)[:MOST_WORD_PIECES]
+    # An accent is a character of its own there, where nothing is stripped.
+    assert row.tolist() == expected + [-1.0] * (MOST_WORD_PIECES - len(expected))
+
+
+@pytest.mark.parametrize("word", ["\u200b", "\x07", "\U0001f600", "", "[CLS]x" * 20])
+def test_whatever_a_word_is_it_has_a_piece_and_no_more_than_fit(word: str) -> None:
+    [row] = PIECES.rows([word])
+    assert 0 <= row[0] < len(VOCABULARY)
+
+
+def test_a_word_that_is_spelled_like_a_mark_is_no_mark() -> None:
+    marked = Pieces(tokenizer(added_tokens=[{"id": 2, "content": "[CLS]", "special": True}]))
+    assert VOCABULARY.index("[CLS]") not in marked.rows(["[CLS]"])[0].tolist()
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"normalizer": {"type": "Replace", "pattern": {"Regex": "(a+)+$"}, "content": ""}},
+        {"normalizer": {"type": "Sequence", "normalizers": [{"type": "Unheard"}]}},
+        {"normalizer": {"type": "Sequence", "normalizers": [{"type": "Sequence", "normalizers": []}]}},
+        {"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": False}},
+        {"pre_tokenizer": "BertPreTokenizer"},
+        {"model": {"type": "WordLevel", "vocab": {"[UNK]": 0}, "unk_token": "[UNK]"}},
+        {"model": {"type": "WordPiece", "vocab": "none"}},
+        {"model": None},
+        {"model": {"type": "WordPiece", "unk_token": "x", "vocab": {"x": 0}, "continuing_subword_prefix": "##"}},
+    ],
+    ids=lambda parts: json.dumps(parts)[:60],
+)
+def test_parts_that_are_not_listed_or_not_whole_are_refused(parts: dict[str, object]) -> None:
+    with pytest.raises(ModelError) as refused:
+        Pieces(tokenizer(**parts))
+    assert "\n" not in str(refused.value)
+
+
+def test_what_is_saved_is_loaded_and_cuts_the_same(tmp_path: Path) -> None:
+    PIECES.save(tmp_path)
+    loaded = Pieces.load(tmp_path)
+    words = [*VOCABULARY[:30], "Namezz", "1234"]
+    assert (loaded.rows(words) == PIECES.rows(words)).all()
+    # Nothing but what cuts a word is kept of a file of others.
+    assert set(json.loads((tmp_path / FILE).read_text())) == {"version", "model", "normalizer", "pre_tokenizer"}
+
+
+@pytest.mark.parametrize("changed", [{"version": 2}, {"more": 1}])
+def test_another_file_of_pieces_is_refused(changed: dict[str, object], tmp_path: Path) -> None:
+    PIECES.save(tmp_path)
+    path = tmp_path / FILE
+    path.write_text(json.dumps(json.loads(path.read_text()) | changed))
+    with pytest.raises(ModelError, match="update deid-commons"):
+        Pieces.load(tmp_path)
+
+
+def test_a_file_beyond_its_bound_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    PIECES.save(tmp_path)
+    monkeypatch.setattr(module, "MAX_BYTES", 100)
+    with pytest.raises(ModelError, match="at most 100 bytes"):
+        Pieces.load(tmp_path)
