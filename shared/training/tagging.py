@@ -21,6 +21,7 @@ from shared.taggers.tagger import Tagger, TaggerConfig
 from shared.training.checkpoint import Checkpoint
 from shared.training.loop import Descent, TrainingLoop, seed_training
 from shared.training.parts import Course, Part
+from shared.training.together import SharedCheckpoint, Strides, Together
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ def train_tagger(
     shape: TaggerConfig | None = None,
     progress: Progress = silent,
     checkpoint: Path | None = None,
+    group: Together | None = None,
 ) -> Tagger:
     """Train a tagger from scratch, or go on with a training that was cut: it ends in the same weights.
 
@@ -79,10 +81,12 @@ def train_tagger(
         progress: called after every step.
         checkpoint: file that keeps the training after each epoch, and at its end; None keeps nothing. What it learns from is the
             caller's to compare: here only sizes and settings are.
+        group: the processes that learn together, each from batches of this size of its own part, which its source gives; None for this
+            one alone. Only the first needs a checkpoint.
 
     Raises:
         ConfigurationError: the file is of another training.
-        TrainingError: no sentences, or the loss is not finite any more.
+        TrainingError: no sentences, the loss is not finite any more, or another process is lost.
     """
     if source.sentences == 0:
         raise TrainingError(
@@ -92,7 +96,9 @@ def train_tagger(
         shape = shape or default_config(source.dim, tags)
         tagger = build_tagger(shape)
         told = {"recipe": asdict(config), "shape": asdict(shape), "kind": tagger.kind, "sentences": source.sentences}
-        _learn(tagger.train(), source, config, progress, checkpoint, told)
+        if group is not None:
+            told["processes"] = group.count
+        _learn(tagger.train(), source, config, progress, checkpoint, told, group)
     return tagger.eval()
 
 
@@ -103,26 +109,36 @@ def _learn(
     progress: Progress,
     checkpoint: Path | None,
     told: dict[str, Any],
+    group: Together | None,
 ) -> None:
     generator = np.random.default_rng(config.seed)
-    steps = -(-source.sentences // config.batch)
+    steps = -(-source.sentences // (config.batch * (1 if group is None else group.count)))
     epochs = max(config.epochs, -(-config.least_steps // steps))
     loop = TrainingLoop("tagger", epochs * steps, progress)
     descent = Descent.nadam(tagger.parameters(), config.learning_rate, config.clip)
     descent.fall_late(config.decay, loop.total)
+    strides = None if group is None else Strides(group, loop, tagger, descent)
 
     def step(batch: Batch) -> None:
         loop.descend(tagger.loss(batch).mean(), descent)
         descent.lower_rate()
 
     def learn() -> float:
-        for _ in loop.passes("tagger", 1, lambda: source.batches(config.batch, generator), step):
-            pass
+        if strides is None:
+            for _ in loop.passes("tagger", 1, lambda: source.batches(config.batch, generator), step):
+                pass
+        else:
+            strides.learn(source, config.batch, generator)
         # Nothing is held back that could end it.
         return 0.0
 
     networks = nn.ModuleDict({"tagger": tagger})
-    kept = None if checkpoint is None else Checkpoint(checkpoint, told, networks, {"tagger": descent}, generator)
+    kept: Checkpoint | None = None
+    if group is not None:
+        held = checkpoint is not None
+        kept = SharedCheckpoint(checkpoint or Path(), told, networks, {"tagger": descent}, generator, group, held)
+    elif checkpoint is not None:
+        kept = Checkpoint(checkpoint, told, networks, {"tagger": descent}, generator)
     Course(networks, kept, lambda: {"steps": loop.done}, lambda facts: loop.take_up(facts["steps"])).run(
         [Part(epochs, learn, epochs, restores=False)]
     )
