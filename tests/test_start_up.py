@@ -138,6 +138,7 @@ HEAVY = {
     "aggregator train-repr",
     "site-client check",
     "site-client deid",
+    "site-client deid-merge",
     "site-client encode",
     "site-client evaluate",
     "site-client federate",
