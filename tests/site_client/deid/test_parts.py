@@ -118,8 +118,8 @@ def test_a_note_that_is_set_aside_leaves_its_place_in_the_whole(tmp_path: Path) 
         written = rewrite_corpus(corpus, corpus.reader, tmp_path / name)
         if part is not None:
             files, digest = digest_files(tmp_path / name)
-            told = (corpus.seen, written, corpus.set_aside, {}, "fhir", "text", files, digest)
-            PartReceipt(part.number, part.of, {}, *told).write(tmp_path / name)
+            told = (corpus.seen, written, corpus.set_aside)
+            PartReceipt(part.number, part.of, {}, *told, {}, "fhir", "text", files, digest).write(tmp_path / name)
         return corpus.seen, corpus.set_aside
 
     assert read("whole", None) == (7, [3, 5])

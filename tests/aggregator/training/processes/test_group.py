@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import time
 from pathlib import Path
@@ -40,7 +41,7 @@ def test_a_place_that_is_told_in_part_is_refused() -> None:
 def test_the_loopback_needs_no_interface(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GLOO_SOCKET_IFNAME", raising=False)
     name_interface(Place(0, 2, address, 1))
-    assert group.os.environ["GLOO_SOCKET_IFNAME"].startswith("lo")
+    assert os.environ["GLOO_SOCKET_IFNAME"].startswith("lo")
 
 
 @pytest.mark.parametrize("address", ["10.0.0.7", "0.0.0.0", "training.example.org"])
