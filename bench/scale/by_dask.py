@@ -31,7 +31,9 @@ def main() -> int:
         return 2
     scheduler, parts, out, command = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4:]
     if not scheduler.startswith(("tls://", "tcp://127.0.0.1:")):
-        print("expected tls://HOST:PORT, or tcp://127.0.0.1:PORT on this machine, got another scheduler", file=sys.stderr)
+        print(
+            "expected tls://HOST:PORT, or tcp://127.0.0.1:PORT on this machine, got another scheduler", file=sys.stderr
+        )
         return 2
     from distributed import Client
 
