@@ -13,6 +13,7 @@ import click
 
 from command_line.notes_options import NotesOptions
 from shared.corpus import Corpus, read_corpus
+from shared.corpus.parts import Part
 from shared.document import AnnotatedText, Document
 from shared.errors import CorpusError, LabelError
 from shared.evaluation.reading import OFFICIAL_READERS, as_it_stands, within_text
@@ -35,6 +36,7 @@ class Notes:
         to_share: whether what is labelled in the notes and has no category in the scheme is kept, to be hidden, and
             a note that nobody has labelled is a bad one.
         labelled: whether it is a bad one all the same.
+        part: of the notes; None for all.
     """
 
     def __init__(
@@ -45,7 +47,9 @@ class Notes:
         *,
         to_share: bool = False,
         labelled: bool = False,
+        part: Part | None = None,
     ) -> None:
+        self._part = part
         self._mapping: dict[str, str] | None = None
         if scheme is not None and options.labels is not None:
             bundled = options.labels in scheme_names()
@@ -70,6 +74,7 @@ class Notes:
             readers=OFFICIAL_READERS if self._options.official else None,
             labelled=self._labelled,
             encoding=self._options.encoding,
+            part=self._part,
         )
 
     def __iter__(self) -> Iterator[Document]:

@@ -9,6 +9,7 @@ DeidError (foundation)
 ├── EmbeddingError          word vectors that are damaged or do not fit
 ├── ModelError              weights that do not fit the model that should load them
 ├── TrainingError           a training that can't start or has diverged
+│   └── ProcessLostError    one of the processes that train together has ended or is silent
 └── EvaluationError         gold and system that can't be compared
 
 What goes wrong with a file is a `foundation.errors.StorageError`.
@@ -77,6 +78,10 @@ class TrainingError(DeidError):
     """A training that can't start or has diverged."""
 
     exit_code = 6
+
+
+class ProcessLostError(TrainingError):
+    """One of the processes that train together has ended or is silent."""
 
 
 class EvaluationError(DeidError):

@@ -142,6 +142,7 @@ HEAVY = {
     "aggregator train-repr",
     "site-client check",
     "site-client deid",
+    "site-client deid-merge",
     "site-client encode",
     "site-client evaluate",
     "site-client federate",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         "aggregator train-head --epochs 20",
         "aggregator train-head --influence full --defence none",
         "aggregator train-head --augment phi,recase",
+        "aggregator train-head --processes 4",
     ),
 )
 @click.option("--epochs", default=20, show_default=True, type=click.IntRange(1), help="Passes over the pool.")
@@ -57,6 +58,13 @@ if TYPE_CHECKING:
     "Altered copies to learn from: other PHI, other words around it, other casing",
     "recase, where shares hold codes",
 )
+@click.option(
+    "--processes",
+    default=1,
+    show_default=True,
+    type=click.IntRange(1, 256),
+    help="Processes of this machine that train together, each on its part of the pool with batches of its own; see docs/operation.md.",
+)
 @resume_option
 @click.option(
     "--last-word/--no-last-word",
@@ -84,6 +92,7 @@ def train_pool_head(
     alpha: int,
     entities: Path | None,
     wordnet: Path | None,
+    processes: int,
     resume: bool,
     last_word: bool,
     operating_points: bool,
@@ -96,6 +105,7 @@ def train_pool_head(
     from aggregator.training import head as train_head
     from aggregator.training.augmenting import AugmentOptions
     from aggregator.training.judging.influence import InfluenceMode
+    from aggregator.training.processes.starting import several, this_command
     from shared.training.tagging import TaggingConfig
 
     target = workspace.open_workspace(root)
@@ -109,9 +119,14 @@ def train_pool_head(
         operating_points=operating_points,
         augment=AugmentOptions(augment, alpha, entities, wordnet),
     )
-    with progress_bar(quiet=as_json) as bar:
-        config = TaggingConfig(epochs=epochs, seed=seed)
-        trained = train_head.train(target, config, options, bar.watch, resume=resume, tell=warn)
+    with several(processes, this_command()) as group:
+        # The first one speaks for all.
+        follows = group is not None and group.index > 0
+        with progress_bar(quiet=as_json or follows) as bar:
+            config = TaggingConfig(epochs=epochs, seed=seed)
+            trained = train_head.train(target, config, options, bar.watch, resume=resume, tell=warn, group=group)
+    if follows:
+        return
     lines = [
         *head_lines(trained),
         f"head in {target.head}; next: aggregator release",

@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,10 @@ from aggregator.training.defences.registry import DEFAULT, find_defence
 from aggregator.training.judging.comparison import Comparison, compare_with_last
 from aggregator.training.judging.influence import Influence, InfluenceMode, measure_influence, raise_alarms
 from aggregator.training.judging.operating_points import can_be_measured, measure_points
+from aggregator.training.part import PoolPart
 from aggregator.training.plan import ALONE, HEAD, LAST, SCORES, has_alone, plan_head
 from aggregator.training.pool import PUBLIC, Pool
-from aggregator.training.unfinished import keep_unfinished
+from aggregator.training.unfinished import keep_together
 from aggregator.training.way import Way
 from aggregator.workspace import Workspace
 from foundation.files import write_text
@@ -45,6 +47,7 @@ from shared.taggers.registry import save_head
 from shared.taggers.tagger import Tagger, TaggerConfig
 from shared.text.language import guess_vocabulary
 from shared.training.tagging import TaggingConfig, train_tagger
+from shared.training.together import Together
 
 # Few notes want more passes: as many steps as the pool took, up to what a tagger needs to learn its notes by heart.
 _ALONE_STEPS = 600
@@ -176,6 +179,7 @@ def train(
     resume: bool = False,
     tell: Callable[[str], None] = lambda line: None,
     way: Way | None = None,
+    group: Together | None = None,
 ) -> HeadTraining:
     """Train a head on the accepted shares and put it into the workspace.
 
@@ -187,6 +191,7 @@ def train(
         resume: go on with a training that was cut; it ends in the same head.
         tell: is told where one that was cut is given up.
         way: how it is trained; None for the defence of the options, in one place.
+        group: the processes that train it together, each of which calls this; only the first one writes.
 
     Returns:
         sizes, settings, the score of each site and what it does to the others; also written beside the weights.
@@ -195,6 +200,7 @@ def train(
         WorkspaceError: there is nothing to train on.
         RegistryError: a site that was asked for has no share of this representer.
         ConfigurationError: no defence has such a name, sentences can't be augmented as asked, or what was cut had other inputs.
+        TrainingError: the loss is not finite any more, or a process is lost.
     """
     defence = find_defence(options.defence) if way is None else way.defence
     shares, left_out = _usable_shares(workspace, options.sites)
@@ -203,14 +209,14 @@ def train(
     inputs = _inputs(workspace, config, options, shares) | {"augment": told} | dict(way.inputs if way else {})
     command = "train-head" if way is None else way.command
     with ExitStack() as objects:
-        kept = objects.enter_context(keep_unfinished(workspace, command, inputs, resume=resume, tell=tell))
+        kept = objects.enter_context(keep_together(workspace, command, inputs, group, resume=resume, tell=tell))
         payloads: dict[str, tuple[Path, ...]] = {}
         for share in shares:
             payload = objects.enter_context(workspace.objects().local(str(share.digest)))
             payloads[share.site] = (*payloads.get(share.site, ()), payload)
         if options.with_public and workspace.public_share.exists():
             payloads[PUBLIC] = (workspace.public_share,)
-        material = _material(construction, config, payloads, options, kept, augmented)
+        material = _material(construction, config, payloads, options, kept, augmented, group)
         compared = last_pipeline(workspace) is not None
         promises = options.operating_points and can_be_measured(material)
         planned = plan_head(
@@ -237,6 +243,8 @@ def train(
             trained = replace(trained, points=points)
         if options.hold_out:
             trained = _measure(workspace, material, defence, defended, trained, options, phases, way)
+        if group is not None and group.index:
+            return trained
         with new_folder(workspace.head) as folder:
             save_head(defended.head, folder)
             if settings is not None:
@@ -268,8 +276,9 @@ def _material(
     config: TaggingConfig,
     payloads: Mapping[str, tuple[Path, ...]],
     options: HeadOptions,
-    kept: Path,
+    kept: Path | None,
     augmented: AugmentedReading | None,
+    group: Together | None,
 ) -> PoolMaterial:
     return PoolMaterial(
         payloads,
@@ -278,11 +287,12 @@ def _material(
         False if options.hold_out else None,
         construction.redrawing(),
         construction.token_local,
-        train_tagger,
+        train_tagger if group is None else partial(train_tagger, group=group),
         options.shape,
         decoder=construction.decoding(),
         augmented=augmented,
         kept=kept,
+        part=None if group is None else PoolPart(group.index, group.count),
     )
 
 
@@ -298,7 +308,7 @@ def _measure(
 ) -> HeadTraining:
     """The head's scores on what was held out, and what it is compared with."""
     head, config = defended.head, material.config
-    budget = min(config.epochs * (defended.sentences // config.batch), _ALONE_STEPS)
+    budget = min(config.epochs * (defended.sentences // material.batch), _ALONE_STEPS)
     alone = _alone(material, replace(config, least_steps=budget), phases)
     scores = _scores(head, alone, material, phases.begin(SCORES))
     influence = None

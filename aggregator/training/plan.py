@@ -74,7 +74,7 @@ def _influence(material: PoolMaterial, mode: InfluenceMode, steps: int, said: fl
 
 def _steps(material: PoolMaterial, config: TaggingConfig) -> int:
     with material.pool() as pool:
-        return config.epochs * max(1, -(-pool.sentences // config.batch))
+        return config.epochs * max(1, -(-pool.sentences // material.batch))
 
 
 def _said_cost(material: PoolMaterial, steps: int) -> float:

@@ -3,15 +3,16 @@
 Only a few blocks are in memory at a time, so the pool may be larger than the memory. In training the blocks come in
 random order, and the sentences of the blocks that are held together are mixed before batches are cut. A share's
 sentences were shuffled at the hospital, so every tenth of a block is a random sample: it is held out, for the score of
-each site.
+each site. Where several processes train together, each reads its part of the blocks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
 from typing import Protocol, Self
 
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aggregator.errors import WorkspaceError
+from aggregator.training.part import PoolPart, Slice
 from protocols.payload.opening import PayloadReader, SentenceBlock, open_payload
 from protocols.payload.sentence_block import CODES
 from shared.labels import UNKNOWN_TAG
@@ -51,6 +53,8 @@ class Augmented(Protocol):
 
 
 _BLOCKS_HELD = 8
+# More than a block can hold.
+_ALL = 1 << 62
 # Of what is drawn where nothing is to be random: the same sentences are read alike whenever they are scored.
 _AS_ON_DISK = 0
 _HELD_OUT = 10
@@ -86,6 +90,8 @@ class Pool:
         augmented: reads codes in the decoder's place where batches come in random order, in training; batches in the order of the
             disk are as the shares are.
         taken: what a training takes of some payloads; of the others it takes all.
+        part: of a process, where several train together: batches in random order are those of its part, and the generator is the same
+            in all of them.
 
     Raises:
         WorkspaceError: no payloads, or of different dimensions.
@@ -100,7 +106,9 @@ class Pool:
         decoder: Decoder | None = None,
         augmented: Augmented | None = None,
         taken: Mapping[Path, Taken] | None = None,
+        part: PoolPart | None = None,
     ) -> None:
+        self.part = part
         self.payloads = tuple(payloads)
         self.taken = dict(taken or {})
         self.held_out = held_out
@@ -138,30 +146,34 @@ class Pool:
 
     @property
     def sentences(self) -> int:
-        """Sentences that the batches of a pass hold, counted from the lengths on disk; on average, where not all take part."""
-        return self._sizes[0]
+        """Sentences that the batches of a pass hold, of all processes; counted from the lengths on disk, on average where not all take part."""
+        return round(sum(rate * held for rate, held, _ in self._sizes))
 
     @property
     def tokens(self) -> int:
         """Their tokens."""
-        return self._sizes[1]
+        return round(sum(rate * tokens for rate, _, tokens in self._sizes))
 
     @cached_property
-    def _sizes(self) -> tuple[int, int]:
-        sentences = tokens = 0.0
+    def _sizes(self) -> list[tuple[float, int, int]]:
+        """The rate of each block, and its sentences and tokens that belong here."""
+        sizes = []
         for reader, block in self._pieces:
             held = self._chosen(reader, block)
-            rate = self.taken.get(reader.path, _WHOLE).rate
-            sentences += rate * held.sentences
-            tokens += rate * held.tokens
-        return round(sentences), round(tokens)
+            sizes.append((self.taken.get(reader.path, _WHOLE).rate, held.sentences, held.tokens))
+        return sizes
 
     def batches(self, size: int, generator: np.random.Generator | None = None) -> Iterator[Batch]:
         """See SentenceSource; `rows` of a batch number the sentences of the blocks that were held together."""
-        pieces = self._pieces
+        order: Iterable[Slice] = (Slice(block, 0, _ALL) for block in range(len(self._pieces)))
         if generator is not None:
-            pieces = [pieces[index] for index in generator.permutation(len(pieces))]
-        for sentences in self._held_sentences(pieces, generator):
+            shuffled = generator.permutation(len(self._pieces)).tolist()
+            order = (Slice(block, 0, _ALL) for block in shuffled)
+            if self.part is not None:
+                rates, held, _ = zip(*self._sizes, strict=True)
+                order = self.part.slices(shuffled, held, rates)
+                generator = np.random.default_rng(generator.integers(1 << 63, size=self.part.count)[self.part.index])
+        for sentences in self._held_sentences(order, generator):
             if self.augmented is not None and generator is not None:
                 sentences = self.augmented.read_augmented(as_codes(sentences), generator)
             elif self.decoder is not None:
@@ -172,22 +184,28 @@ class Pool:
             yield from sentences.batches(size, generator)
 
     def _held_sentences(
-        self, pieces: Sequence[tuple[PayloadReader, int]], generator: np.random.Generator | None = None
+        self, order: Iterable[Slice], generator: np.random.Generator | None = None
     ) -> Iterator[RaggedSentences]:
         """The sentences of a few blocks at a time."""
-        for begin in range(0, len(pieces), _BLOCKS_HELD):
-            blocks = [self._chosen(reader, block, generator) for reader, block in pieces[begin : begin + _BLOCKS_HELD]]
+        rest = iter(order)
+        while slices := list(islice(rest, _BLOCKS_HELD)):
+            blocks = [self._chosen(*self._pieces[one.block], generator, one) for one in slices]
             kept = [sentences for sentences in blocks if sentences.sentences]
             if kept:
                 yield RaggedSentences.concatenate(kept)
 
     def _chosen(
-        self, reader: PayloadReader, index: int, generator: np.random.Generator | None = None
+        self,
+        reader: PayloadReader,
+        index: int,
+        generator: np.random.Generator | None = None,
+        part: Slice | None = None,
     ) -> RaggedSentences:
-        """The sentences of a block that belong here; with a generator, those that take part in this pass."""
+        """The sentences of a block that belong here, or a slice of them; with a generator, those that take part in this pass."""
         sentences = as_sentences(reader.read_block(index))
         taken = self.taken.get(reader.path, _WHOLE)
-        if self.held_out is None and taken is _WHOLE:
+        whole = part is None or (part.begin == 0 and part.end >= sentences.sentences)
+        if self.held_out is None and taken is _WHOLE and whole:
             return sentences
         if taken.unknown is not None:
             sentences = replace(sentences, tags=np.where(taken.unknown[index], np.uint8(UNKNOWN_TAG), sentences.tags))
@@ -196,9 +214,12 @@ class Pool:
             chosen &= is_held_out(sentences.sentences) == self.held_out
         if taken.kept is not None:
             chosen &= taken.kept[index]
+        rows = np.flatnonzero(chosen)
+        if part is not None:
+            rows = rows[part.begin : part.end]
         if generator is not None and taken.rate < 1:
-            chosen &= generator.random(sentences.sentences) < taken.rate
-        return sentences.select(np.flatnonzero(chosen))
+            rows = rows[(generator.random(sentences.sentences) < taken.rate)[rows]]
+        return sentences.select(rows)
 
 
 def _change(sentences: RaggedSentences, change: Change, generator: np.random.Generator) -> RaggedSentences:

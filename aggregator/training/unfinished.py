@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from foundation.locks import lock_number
 from foundation.os_errors import map_os_errors
 from foundation.reading import read_text
 from shared.errors import ConfigurationError
+from shared.training.together import Together, require_same
 
 COMMANDS = ("train-embeddings", "train-repr", "train-head", "federate", "train-lm")
 _INPUTS, _LOCK = "inputs.json", "lock"
@@ -72,6 +73,38 @@ def keep_unfinished(
                 error.add_note(f"`aggregator {command} --resume`, with the same options, goes on where it was")
             raise
         shutil.rmtree(run)
+
+
+@contextmanager
+def keep_together(
+    workspace: Workspace,
+    command: str,
+    inputs: Mapping[str, object],
+    group: Together | None,
+    *,
+    resume: bool,
+    tell: Callable[[str], None] = lambda line: None,
+) -> Iterator[Path | None]:
+    """`keep_unfinished` where several processes may train: the first one keeps, the others get None.
+
+    Args:
+        workspace, command, inputs, resume, tell: as for `keep_unfinished`.
+        group: the processes; None for one alone.
+
+    Raises:
+        WorkspaceError, ConfigurationError, StorageError: as there; or this process begins with other inputs than the first.
+    """
+    if group is None:
+        with keep_unfinished(workspace, command, inputs, resume=resume, tell=tell) as kept:
+            yield kept
+        return
+    of_all = {**inputs, "processes": group.count}
+    with ExitStack() as stack:
+        own = None
+        if group.index == 0:
+            own = stack.enter_context(keep_unfinished(workspace, command, of_all, resume=resume, tell=tell))
+        require_same(group, {**of_all, "software": _software()})
+        yield own
 
 
 def _holds_checkpoints(run: Path) -> bool:

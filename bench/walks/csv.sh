@@ -9,6 +9,11 @@ head -2 "$NOTES/new.csv"
 site-client deid "$NOTES/new.csv" --text-column note --out safe
 head -2 safe/new.csv
 same_rows "$NOTES/new.csv" safe/new.csv
+# The same by two runs that share the notes.
+site-client deid "$NOTES/new.csv" --text-column note --part 1/2 --out safe-1
+site-client deid "$NOTES/new.csv" --text-column note --part 2/2 --out safe-2
+site-client deid-merge safe-1 safe-2 --out safe-both
+cmp safe/new.csv safe-both/new.csv
 # In another encoding, as a spreadsheet saves it.
 site-client deid "$NOTES/latin.csv" --text-column note --encoding windows-1252 --out safe-latin
 # Notes that read like notes: other names and dates, and who was what in a vault.

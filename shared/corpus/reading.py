@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -11,9 +11,10 @@ from typing import TypeVar
 from shared.corpus.checks import check_document, escape_unprintable, is_presentable
 from shared.corpus.detect import Detection, detect, stray_error
 from shared.corpus.formats.registry import make_format
-from shared.corpus.parsing.compressed_files import read_bytes
+from shared.corpus.parsing.compressed_files import map_reading_errors, read_bytes
 from shared.corpus.parsing.decoding import ENCODINGS, as_utf8
 from shared.corpus.parsing.format import Entry, Format, stem_of, suffix_of
+from shared.corpus.parts import Part
 from shared.corpus.quarantine import Quarantine
 from shared.corpus.report import Report
 from shared.document import AnnotatedText, Document
@@ -35,8 +36,11 @@ class Corpus:
         readers: what reads a format in the place of its own reader, by the format's name.
         labelled: whether a note that nobody has labelled is a bad one; else it is one without annotations.
         encoding: of notes that are no UTF-8, one of ENCODINGS.
+        part: of the notes, the ones to hand on; None for all.
 
     Attributes:
+        seen: notes of all parts that the pass has come by, good ones and bad ones.
+        set_aside: numbers of those of this part that are in the quarantine.
         format: name of the format.
         detected: a sentence for people on what was found and why.
         report: counts of the pass that runs or ran last.
@@ -53,7 +57,11 @@ class Corpus:
         readers: Mapping[str, Format] | None = None,
         labelled: bool = False,
         encoding: str = ENCODINGS[0],
+        part: Part | None = None,
     ) -> None:
+        self.part = part
+        self.seen = 0
+        self.set_aside: list[int] = []
         self.format = detection.format
         self.detected = detection.why
         self.report = Report()
@@ -77,17 +85,33 @@ class Corpus:
         if self._detection.passed_over:
             report.notes["files of another kind, passed over"] = self._detection.passed_over
         seen: set[int] = set()
-        for file, entry in self._entries():
+        self.seen, self.set_aside = 0, []
+        for number, file, entry in self._numbered():
+            self.seen = max(self.seen, number + 1)
+            if entry is None:
+                continue
             document, problem = self._accept(entry, accept, seen, report)
+            if self.part is not None and not self.part.holds(number):
+                # It was read for its id alone, which no other note may have.
+                continue
             if document is not None:
                 report.read += 1
                 yield document if document.record is None else replace(document, file=file)
             elif problem is not None:
                 self._set_aside(entry, problem, report)
-        if not report.read and not report.quarantined:
+                self.set_aside.append(number)
+        if not self.seen:
             raise FormatError(
                 "expected at least one document, got an empty file; check the path", document=self._detection.names[0]
             )
+
+    @property
+    def listing(self) -> tuple[tuple[str, int], ...]:
+        """The files, each with its size: two passes that found the same files read the same notes."""
+        folder = self._detection.folder
+        found = (*self._detection.names, *self._detection.stray)
+        with map_reading_errors(folder):
+            return tuple((name, (folder / name).stat().st_size) for name in found)
 
     def count(self) -> int:
         """How many notes there are, good and bad, in a pass that reads files of many notes and trusts nothing of them."""
@@ -96,12 +120,36 @@ class Corpus:
             return sum(1 for _ in self._entries())
         return len({name.rpartition(".")[0] for name in names}) + len(self._detection.stray)
 
+    def _numbered(self) -> Iterator[tuple[int, str, Entry | None]]:
+        """Every record with its number and its file; None in the place of one that is read by another part and has a file of its own."""
+        if self.part is None or self.reader.many:
+            yield from ((number, name, entry) for number, (name, entry) in enumerate(self._entries()))
+            return
+        names = self._detection.names
+        # A note may have two files, which do not lie side by side where one name begins like another.
+        stems = {stem: number for number, stem in enumerate(dict.fromkeys(map(_without_suffix, names)))}
+        strays = len(stems)
+        for name in names:
+            number = stems[_without_suffix(name)]
+            if not self.part.holds(number):
+                yield number, name, None
+                continue
+            yield from ((number, name, entry) for _, entry in self._entries_of((name,)))
+        for number, name in enumerate(self._detection.stray, start=strays):
+            held = self.part.holds(number)
+            yield number, name, self._stray(name) if held else None
+
+    def _stray(self, name: str) -> Entry:
+        data = read_bytes(self._detection.folder / name)
+        return Entry(stem_of(name), name, {suffix_of(name): data}, stray_error((name,)))
+
     def _entries(self) -> Iterator[tuple[str, Entry]]:
         """Every record, with the file that it stands in."""
-        for name in self._detection.stray:
-            data = read_bytes(self._detection.folder / name)
-            yield name, Entry(stem_of(name), name, {suffix_of(name): data}, stray_error((name,)))
-        for name in self._detection.names:
+        yield from ((name, self._stray(name)) for name in self._detection.stray)
+        yield from self._entries_of(self._detection.names)
+
+    def _entries_of(self, names: Iterable[str]) -> Iterator[tuple[str, Entry]]:
+        for name in names:
             folder = name.rpartition("/")[0]
             for entry in self._cut(self._detection.folder / name):
                 yield name, replace(entry, place=f"{folder}/{entry.place}") if folder else entry
@@ -187,6 +235,7 @@ def read_corpus(
     readers: Mapping[str, Format] | None = None,
     labelled: bool = False,
     encoding: str = ENCODINGS[0],
+    part: Part | None = None,
 ) -> Corpus:
     """Open a corpus; the documents come when it is iterated.
 
@@ -196,7 +245,7 @@ def read_corpus(
         text_column: where the text stands, in CSV and plain JSONL.
         quarantine: a folder for bad documents; without it the first one raises.
         categories: the labels that may occur; None: any.
-        readers, labelled, encoding: as in `Corpus`.
+        readers, labelled, encoding, part: as in `Corpus`.
 
     Raises:
         FormatError: now, when the path holds nothing readable; in the pass, for a damaged document.
@@ -220,7 +269,13 @@ def read_corpus(
         readers=readers,
         labelled=labelled,
         encoding=encoding,
+        part=part,
     )
+
+
+def _without_suffix(name: str) -> str:
+    folder, slash, file = name.rpartition("/")
+    return folder + slash + stem_of(file)
 
 
 def _located(error: CorpusError, entry: Entry) -> CorpusError:

@@ -78,16 +78,10 @@ class Checkpoint:
         Raises:
             ConfigurationError: the file is damaged, or of another training.
         """
-        if not self.path.exists():
+        found = self.read()
+        if found is None:
             return None
-        try:
-            with safe_open(self.path, framework="pt") as file:
-                facts = json.loads(file.metadata()[_FACTS])
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no mapping
-        except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
-            raise ConfigurationError(
-                f"{self.path.name}: expected a training to go on with; begin anew, or remove it"
-            ) from error
+        facts, tensors = found
         if facts["training"] != json.loads(json.dumps(self.training)):
             raise ConfigurationError(
                 f"{self.path.name}: expected this training, got another one, of other notes or settings; begin anew, or remove it"
@@ -99,6 +93,23 @@ class Checkpoint:
         self.generator.bit_generator.state = facts["generator"]
         best = {name.removeprefix(_BEST): value for name, value in tensors.items() if name.startswith(_BEST)}
         return facts["progress"], best
+
+    def read(self) -> tuple[dict[str, Any], dict[str, Tensor]] | None:
+        """What the file says and holds, whoever's training it is; None where there is no file.
+
+        Raises:
+            ConfigurationError: the file is damaged.
+        """
+        if not self.path.exists():
+            return None
+        try:
+            with safe_open(self.path, framework="pt") as file:
+                facts = json.loads(file.metadata()[_FACTS])
+                return facts, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no mapping
+        except (SafetensorError, OSError, ValueError, KeyError, TypeError) as error:
+            raise ConfigurationError(
+                f"{self.path.name}: expected a training to go on with; begin anew, or remove it"
+            ) from error
 
 
 def digest_arrays(*arrays: NDArray[np.generic] | None) -> str:

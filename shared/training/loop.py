@@ -12,7 +12,8 @@ decided here: a loss that is not finite ends the training, no gradient is longer
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -185,17 +186,37 @@ class TrainingLoop:
         Raises:
             TrainingError: the loss is not finite.
         """
-        if not bool(torch.isfinite(loss)):
+        self._require_finite(float(loss.detach()))
+        for descent in descents:
+            descent.optimizer.zero_grad(set_to_none=True)
+        torch.autograd.backward(loss)
+        _go_down(descents)
+
+    def follow(self, loss: float, *descents: Descent) -> None:
+        """One step by gradients that are there already.
+
+        Args:
+            loss: whose gradients they are.
+            descents: as for `descend`.
+
+        Raises:
+            TrainingError: the loss is not finite.
+        """
+        self._require_finite(loss)
+        _go_down(descents)
+
+    def _require_finite(self, loss: float) -> None:
+        if not math.isfinite(loss):
             raise TrainingError(
                 f"{self.trained}: the loss is not finite after {self.done} of {self.total} "
                 f"{'passes' if self.by_pass else 'steps'}; lower the learning rate, or check what it learns from"
             )
-        for descent in descents:
-            descent.optimizer.zero_grad(set_to_none=True)
-        torch.autograd.backward(loss)
-        for descent in descents:
-            nn.utils.clip_grad_norm_(descent.parameters, descent.clip)
-            descent.optimizer.step()
+
+
+def _go_down(descents: Sequence[Descent]) -> None:
+    for descent in descents:
+        nn.utils.clip_grad_norm_(descent.parameters, descent.clip)
+        descent.optimizer.step()
 
 
 class BestWeights:

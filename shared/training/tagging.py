@@ -23,6 +23,7 @@ from shared.taggers.tagger import Tagger, TaggerConfig
 from shared.training.checkpoint import Checkpoint
 from shared.training.loop import Descent, TrainingLoop, seed_training
 from shared.training.parts import Course, Part
+from shared.training.together import SharedCheckpoint, Strides, Together
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ def train_tagger(
     checkpoint: Path | None = None,
     start: Tagger | None = None,
     each_epoch: Callable[[Tagger], None] = lambda tagger: None,
+    group: Together | None = None,
 ) -> Tagger:
     """Train a tagger from scratch, or go on with a training that was cut: it ends in the same weights.
 
@@ -85,10 +87,12 @@ def train_tagger(
             caller's to compare: here only sizes and settings are.
         start: whose weights it begins with, in the place of fresh ones of a shape; it stays as it is.
         each_epoch: is shown the tagger, in evaluation mode, after every pass; whatever it raises ends the training.
+        group: the processes that learn together, each from batches of this size of its own part, which its source gives; None for this
+            one alone. Only the first needs a checkpoint.
 
     Raises:
         ConfigurationError: the file is of another training.
-        TrainingError: no sentences, or the loss is not finite any more.
+        TrainingError: no sentences, the loss is not finite any more, or another process is lost.
     """
     if source.sentences == 0:
         raise TrainingError(
@@ -98,7 +102,9 @@ def train_tagger(
         tagger = build_tagger(shape or default_config(source.dim, tags)) if start is None else _copy(start)
         shape = tagger.config
         told = {"recipe": asdict(config), "shape": asdict(shape), "kind": tagger.kind, "sentences": source.sentences}
-        _learn(tagger.train(), source, config, progress, checkpoint, told, each_epoch)
+        if group is not None:
+            told["processes"] = group.count
+        _learn(tagger.train(), source, config, progress, checkpoint, told, each_epoch, group)
     return tagger.eval()
 
 
@@ -115,29 +121,39 @@ def _learn(
     checkpoint: Path | None,
     told: dict[str, Any],
     each_epoch: Callable[[Tagger], None],
+    group: Together | None,
 ) -> None:
     generator = np.random.default_rng(config.seed)
-    steps = -(-source.sentences // config.batch)
+    steps = -(-source.sentences // (config.batch * (1 if group is None else group.count)))
     epochs = max(config.epochs, -(-config.least_steps // steps))
     loop = TrainingLoop("tagger", epochs * steps, progress)
     begin = Descent.adamw if tagger.optimizer == "adamw" else Descent.nadam
     descent = begin(tagger.parameters(), config.learning_rate, config.clip)
     descent.fall_late(config.decay, loop.total)
+    strides = None if group is None else Strides(group, loop, tagger, descent)
 
     def step(batch: Batch) -> None:
         loop.descend(tagger.loss(batch).mean(), descent)
         descent.lower_rate()
 
     def learn() -> float:
-        for _ in loop.passes("tagger", 1, lambda: source.batches(config.batch, generator), step):
-            pass
+        if strides is None:
+            for _ in loop.passes("tagger", 1, lambda: source.batches(config.batch, generator), step):
+                pass
+        else:
+            strides.learn(source, config.batch, generator)
         each_epoch(tagger.eval())
         tagger.train()
         # Nothing is held back that could end it.
         return 0.0
 
     networks = nn.ModuleDict({"tagger": tagger})
-    kept = None if checkpoint is None else Checkpoint(checkpoint, told, networks, {"tagger": descent}, generator)
+    kept: Checkpoint | None = None
+    if group is not None:
+        held = checkpoint is not None
+        kept = SharedCheckpoint(checkpoint or Path(), told, networks, {"tagger": descent}, generator, group, held)
+    elif checkpoint is not None:
+        kept = Checkpoint(checkpoint, told, networks, {"tagger": descent}, generator)
     Course(networks, kept, lambda: {"steps": loop.done}, lambda facts: loop.take_up(facts["steps"])).run(
         [Part(epochs, learn, epochs, restores=False)]
     )

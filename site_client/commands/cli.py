@@ -26,6 +26,7 @@ from site_client.commands.withdraw import withdraw
 from site_client.commands.workbench.deid import deid
 from site_client.commands.workbench.evaluate import evaluate
 from site_client.commands.workbench.fragment import approve_fragments, fragment, show_fragments
+from site_client.commands.workbench.parts import merge
 from site_client.commands.workbench.review import review
 from site_client.commands.workbench.serve_local import serve_local
 from site_client.commands.workbench.vault import vault
@@ -38,7 +39,7 @@ SECTIONS = (
     ("Join, once", ("init", "enrol", "policy", "pull", "release-code")),
     ("Share labelled notes", ("labels", "check", "encode", "inspect", "submit", "receipts")),
     ("Train together over a connection", ("federate",)),
-    ("De-identify notes", ("deid", "vault", "evaluate", "review", "serve-local")),
+    ("De-identify notes", ("deid", "deid-merge", "vault", "evaluate", "review", "serve-local")),
     ("Share phrases as text", ("fragment", "approve-fragments")),
     ("Look back, and take back", ("ledger", "log", "withdraw")),
     ("Every year", ("keys",)),
@@ -272,6 +273,7 @@ main.add_command(keys)
 main.add_command(labels)
 main.add_command(ledger)
 main.add_command(log)
+main.add_command(merge)
 main.add_command(policy)
 main.add_command(pull_release)
 main.add_command(receipts)

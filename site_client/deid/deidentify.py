@@ -41,12 +41,14 @@ class Deidentified:
         spans: how many of each category.
         labels: how many of them the pipeline did not find whole: they were labelled in the notes.
         untouched: names of what stands beside the text of the notes and is written as it came.
+        rewritten: whether files were written as they came, but for their texts.
     """
 
     documents: int
     spans: Mapping[str, int]
     labels: int = 0
     untouched: tuple[str, ...] = ()
+    rewritten: bool = False
 
 
 def merge_annotations(predicted: Document, known: Document) -> Document:
@@ -147,4 +149,4 @@ def write_deidentified(
             progress("notes", number, total)
 
     written = write_corpus(watched(), out, mode.format) if again is None else rewrite_corpus(watched(), again, out)
-    return Deidentified(written, dict(tally.spans), tally.labels, tuple(untouched))
+    return Deidentified(written, dict(tally.spans), tally.labels, tuple(untouched), again is not None)

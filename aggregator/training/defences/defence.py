@@ -14,6 +14,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
+from aggregator.training.part import PoolPart
 from aggregator.training.pool import Augmented, Change, Decoder, Pool, Taken, read_blocks, read_codes
 from foundation.os_errors import map_os_errors
 from shared.progress import Progress, silent
@@ -60,6 +61,7 @@ class PoolMaterial:
         decoder: as in `Pool`.
         augmented: as in `Pool`; what is held out, and what a defence looks at, is as the shares are.
         kept: folder that keeps trainings between epochs; None keeps nothing.
+        part: of this process, where several train together; `learn` is then of all of them. None for this one alone.
     """
 
     payloads: Mapping[str, tuple[Path, ...]]
@@ -75,6 +77,7 @@ class PoolMaterial:
     decoder: Decoder | None = None
     augmented: Augmented | None = None
     kept: Path | None = None
+    part: PoolPart | None = None
 
     def learn_from(self, pool: Pool, name: str, config: TaggingConfig | None = None) -> Tagger:
         """A tagger of this shape, trained on a pool.
@@ -92,6 +95,11 @@ class PoolMaterial:
         return self.learn(
             pool, self.tags, config or self.config, shape=self.shape, progress=self.progress, checkpoint=kept
         )
+
+    @property
+    def batch(self) -> int:
+        """Sentences that a step takes, of all processes."""
+        return self.config.batch * (1 if self.part is None else self.part.count)
 
     def in_phase(self, progress: Progress, name: str) -> PoolMaterial:
         """The same for a phase of its own, which keeps its trainings apart from those of others."""
@@ -124,6 +132,7 @@ class PoolMaterial:
             decoder=self.decoder,
             augmented=self.augmented,
             taken=chosen,
+            part=self.part,
         )
 
     @property
@@ -150,7 +159,7 @@ class PoolMaterial:
     def hasten(self) -> PoolMaterial:
         """The same for a small head in haste, whose cost does not grow with the pool beyond one look at each sentence."""
         with self.pool() as pool:
-            passes = _HASTY_STEPS * self.config.batch / max(pool.sentences, 1)
+            passes = _HASTY_STEPS * self.batch / max(pool.sentences, 1)
             shape = BiLSTMCRFConfig(pool.dim, self.tags, hidden=_HASTY_HIDDEN)
         epochs = max(1, min(self.config.epochs, int(passes)))
         config = replace(self.config, epochs=epochs, least_steps=0, learning_rate=_HASTY_RATE)
@@ -206,7 +215,7 @@ class Selection(Defence):
             # A lower rate is a lower weight among the others, not a shorter training: a small hospital beside a large one
             # would else keep both from being learnt.
             with material.pool({path: replace(one, rate=1.0) for path, one in taken.items()}) as whole:
-                steps = config.epochs * -(-whole.sentences // config.batch)
+                steps = config.epochs * -(-whole.sentences // material.batch)
             config = replace(config, least_steps=max(steps, config.least_steps))
         with material.pool(taken) as pool:
             return Defended(

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from aggregator.training.defences.defence import Defence, Defended, PoolMaterial
+from shared.errors import ConfigurationError
 from shared.sentences.ragged import Batch
 from shared.taggers.registry import build_tagger, default_config
 from shared.taggers.tagger import Tagger
@@ -27,7 +28,15 @@ class GradientMedian(Defence):
     title = "each step follows the median of the sites' gradients"
 
     def train(self, material: PoolMaterial) -> Defended:
-        """See Defence. A step takes as many sentences of all sites together as without it."""
+        """See Defence. A step takes as many sentences of all sites together as without it.
+
+        Raises:
+            ConfigurationError: several processes train together: which gradient is in the middle can't be told from sums.
+        """
+        if material.part is not None:
+            raise ConfigurationError(
+                "--defence median: expected one process, got several; leave out --processes, or choose another defence"
+            )
         with material.pool() as whole:
             sentences, tokens, dim = whole.sentences, whole.tokens, whole.dim
         with seed_training(material.config.seed):

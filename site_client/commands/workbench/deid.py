@@ -14,9 +14,11 @@ from command_line.progress import progress_bar
 from site_client.commands.keys import tell, warn_of_expiry
 from site_client.commands.options import existing_path, folder_option, min_recall_option
 from site_client.commands.workbench.hiding_options import Choices, HidingOptions, hiding_options
+from site_client.commands.workbench.parts import part_option, write_part
 from site_client.deid.registry import DEFAULT, MODES, describe_modes
 
 if TYPE_CHECKING:
+    from shared.corpus.parts import Part
     from shared.pipeline.pipeline import Pipeline
     from site_client.workspace import Workspace
 
@@ -32,6 +34,7 @@ _NOTHING_FOUND = (
         "site-client deid notes/ --out safe/ --mode redact",
         "site-client deid notes/ --out safe/ --min-recall 0.98",
         "site-client deid notes/ --out safe/ --mode surrogate --config ours.toml",
+        "site-client deid notes/ --out safe-2/ --part 2/8",
         "site-client deid notes/ --out safe/ --mode surrogate --patients patients.csv --link-key --vault who-was-what.vault",
     ),
 )
@@ -53,6 +56,7 @@ _NOTHING_FOUND = (
 @click.option(
     "--jobs", type=click.IntRange(1), help="Processes that read notes at the same time (default: one a core)."
 )
+@part_option
 @hiding_options
 @folder_option
 @json_option
@@ -64,6 +68,7 @@ def deid(
     ignore_labels: bool,
     min_recall: float | None,
     jobs: int | None,
+    part: Part | None,
     root: Path,
     as_json: bool,
     **given: Any,
@@ -78,12 +83,12 @@ def deid(
     from site_client.deid.journal import FOLDER, Resumed
     from site_client.policy.enforcing import Step, judge_release, require_kept
 
-    choices = Choices(HidingOptions.of(given), mode)
+    choices = Choices(HidingOptions.of(given), mode, in_parts=part is not None)
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
     release = opened.pipeline_release()
     require_kept(opened, judge_release(opened, release.digest), Step.DEID)
-    read = Notes(notes, NotesOptions.of(given))
+    read = Notes(notes, NotesOptions.of(given), part=part)
     require_empty(out)
     with progress_bar(quiet=as_json) as bar:
         bar.begin("loading the pipeline")
@@ -93,10 +98,12 @@ def deid(
         warn_of_language(read, words)
         way = choices.mode(opened, guess_vocabulary(words))
         several = ParallelPipeline(pipeline, jobs or usable_cores())
-        finder = Resumed(several, opened.root / FOLDER, f"{release.digest} {min_recall} {notes.resolve()}")
+        behind = "" if part is None else f" {part}"
+        finder = Resumed(several, opened.root / FOLDER, f"{release.digest} {min_recall} {notes.resolve()}{behind}")
         if finder.known:
             tell(f"{finder.known} notes were done before an earlier run was cut; it goes on behind them")
         total = read.corpus.count() if bar.drawn else 0
+        total = total if part is None else -(-total // part.of)
         try:
             documents = without_labels(read) if ignore_labels else read
             with choices.remembered(opened, way):
@@ -107,6 +114,14 @@ def deid(
             if finder.kept:
                 tell("the same command goes on where this one was cut")
             raise
+    if part is not None:
+        run = {
+            "release": release.digest,
+            "mode": mode,
+            "--min-recall": str(min_recall),
+            "--ignore-labels": str(ignore_labels),
+        }
+        write_part(out, part, run | choices.facts(), read, done, given)
     finder.finish()
     said = way.report()
     lines = [
@@ -124,6 +139,11 @@ def deid(
             else []
         ),
         *([] if any(done.spans.values()) or not done.documents else [_NOTHING_FOUND]),
+        *(
+            []
+            if part is None
+            else [f"part {part} of {read.corpus.seen} notes; when all are there: site-client deid-merge"]
+        ),
         "no de-identifier finds everything: have a sample read before the notes go anywhere",
     ]
     result = {
@@ -132,6 +152,7 @@ def deid(
         "labels": done.labels,
         "untouched": list(done.untouched),
         "quarantined": read.quarantined,
+        "part": None if part is None else str(part),
         "promised": None if pipeline.point is None else asdict(pipeline.point),
         **said.values,
     }

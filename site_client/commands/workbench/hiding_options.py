@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from foundation.reading import file_sha256
 from shared.errors import ConfigurationError
 from site_client.commands.options import existing_file
 from site_client.deid.mode import Hiding, Mode, Setting
@@ -87,12 +88,13 @@ class Choices:
     Args:
         options: as typed.
         name: of the mode.
+        in_parts: whether several runs share the notes.
 
     Raises:
         ConfigurationError: options that do not go together, or a file that says what no setting is.
     """
 
-    def __init__(self, options: HidingOptions, name: str) -> None:
+    def __init__(self, options: HidingOptions, name: str, *, in_parts: bool = False) -> None:
         from site_client.deid.choices.config import DeidConfig, read_config
         from site_client.patients import read_patients
 
@@ -111,10 +113,23 @@ class Choices:
             raise ConfigurationError(
                 "--patients, --link-key: expected surrogates beside them, got none; add --mode surrogate"
             )
+        if in_parts and options.patients and not options.link_key:
+            raise ConfigurationError(
+                "--part, --patients: expected --link-key beside them, got none; without it each part would shift the dates of a patient in its "
+                "own way"
+            )
         if options.vault_passphrase and not options.vault:
             raise ConfigurationError("--vault-passphrase: expected --vault beside it, got none; give both")
         if options.patients is not None:
             self._patients = read_patients(options.patients)
+
+    def facts(self) -> dict[str, str]:
+        """What decides the text that is written, by the options that say it."""
+        files = {"--config": self._options.config, "--patients": self._options.patients}
+        return {
+            "--link-key": str(self._options.link_key),
+            **{name: "" if path is None else file_sha256(path) for name, path in files.items()},
+        }
 
     @property
     def lists(self) -> HospitalLists:

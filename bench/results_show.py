@@ -1,0 +1,22 @@
+"""Measures docs/results/show.json: `python -m bench.results_show [PART]...`, all whole parts where none is named.
+
+A part whose name ends in `-quick` does the same in seconds, prints what it finds, and records nothing. One torch thread.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+
+from bench.results import QUICK, Entry, measure_parts
+from bench.scale import measuring as scale
+from bench.scale import training
+
+PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
+    "scale": scale.measure,
+    f"scale{QUICK}": training.measure,
+}
+
+
+if __name__ == "__main__":
+    sys.exit(measure_parts("show", "bench.results_show", PARTS, sys.argv[1:]))

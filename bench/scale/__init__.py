@@ -1,0 +1,1 @@
+"""What several processes gain, and what that comes to for hundreds of hospitals."""

@@ -1,0 +1,199 @@
+"""`deid --part`: the parts make what one run writes, byte for byte; what is missing, comes twice or has changed is refused."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from shared.corpus import read_corpus, rewrite_corpus
+from shared.corpus.parts import Part
+from shared.errors import ConfigurationError
+from site_client.deid.parts.merging import merge_parts
+from site_client.deid.parts.receipt import NAME, PartReceipt, digest_files
+from tests.loop import Loop, done, hospital, refused, snapshot
+
+TEXTS = [f'Dr Chen saw {name}\n\n"quoted; \u00fc"' for name in "ABCDEFGHIJK"]
+
+
+def as_csv(folder: Path) -> str:
+    for name, texts in (("a.csv", TEXTS[:4]), ("b.csv.gz", TEXTS[4:])):
+        import gzip
+
+        opened = gzip.open if name.endswith(".gz") else open
+        with opened(folder / name, "wt", newline="", encoding="utf-8") as stream:
+            writer = csv.writer(stream, delimiter=";")
+            writer.writerow(["ward", "text"])
+            writer.writerows([str(number), text] for number, text in enumerate(texts))
+    return "csv"
+
+
+def as_parquet(folder: Path) -> str:
+    pq.write_table(pa.table({"id": list("ABCDEFGHIJK"), "text": TEXTS, "beds": range(11)}), folder / "all.parquet")
+    return "parquet"
+
+
+def as_fhir(folder: Path) -> str:
+    import base64
+
+    lines = [
+        {
+            "resourceType": "DocumentReference",
+            "id": f"n{number}",
+            "content": [
+                {"attachment": {"contentType": "text/plain", "data": base64.b64encode(text.encode()).decode()}}
+            ],
+        }
+        for number, text in enumerate(TEXTS)
+    ]
+    (folder / "all.ndjson").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return "fhir"
+
+
+def write_part(corpus: Path, out: Path, part: Part, format: str) -> PartReceipt:
+    """As `deid` writes a part, of a pipeline that finds nothing."""
+    read = read_corpus(corpus, part=part)
+    assert read.format == format
+    written = rewrite_corpus(read, read.reader, out)
+    files, digest = digest_files(out)
+    receipt = PartReceipt(
+        part.number, part.of, {}, read.seen, written, read.set_aside, {}, format, "text", files, digest
+    )
+    receipt.write(out)
+    return receipt
+
+
+@pytest.mark.parametrize("write", [as_csv, as_parquet, as_fhir])
+@pytest.mark.parametrize("count", [1, 3, 13])
+def test_the_parts_of_tables_make_the_bytes_of_one_run(
+    write: Callable[[Path], str], count: int, tmp_path: Path
+) -> None:
+    (tmp_path / "notes").mkdir()
+    format = write(tmp_path / "notes")
+    whole = read_corpus(tmp_path / "notes")
+    rewrite_corpus(whole, whole.reader, tmp_path / "whole")
+    folders = [tmp_path / f"part-{number}" for number in range(1, count + 1)]
+    for number, folder in enumerate(folders, start=1):
+        write_part(tmp_path / "notes", folder, Part(number, count), format)
+    merged = merge_parts(folders[::-1], tmp_path / "merged")
+    assert (merged.parts, merged.documents, merged.set_aside) == (count, len(TEXTS), 0)
+    assert bytes_of(tmp_path / "merged") == bytes_of(tmp_path / "whole")
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@given(some.integers(1, 9), some.lists(some.sampled_from(["good", "bad"]), min_size=1, max_size=20))
+def test_every_note_is_in_one_part_whatever_is_set_aside(count: int, notes: list[str]) -> None:
+    receipts = []
+    for number in range(1, count + 1):
+        part = Part(number, count)
+        aside = [note for note, kind in enumerate(notes) if kind == "bad" and part.holds(note)]
+        receipts.append(PartReceipt(number, count, {}, len(notes), 0, aside, {}, "", "text", 0, ""))
+    listed = sorted(note for receipt in receipts for note in receipt.notes())
+    assert listed == [note for note, kind in enumerate(notes) if kind == "good"]
+
+
+def test_a_note_that_is_set_aside_leaves_its_place_in_the_whole(tmp_path: Path) -> None:
+    lines = [
+        json.dumps({"resourceType": "DiagnosticReport", "id": str(one), "conclusion": f"text {one}"})
+        for one in range(7)
+    ]
+    lines[3] = '{"resourceType": "DiagnosticReport", "id": "no text"}'
+    # The same id a second time, in another part than the first.
+    lines[5] = lines[0]
+    (tmp_path / "all.ndjson").write_text("\n".join(lines))
+
+    def read(name: str, part: Part | None) -> tuple[int, list[int]]:
+        corpus = read_corpus(tmp_path / "all.ndjson", quarantine=tmp_path / f"aside-{name}", part=part)
+        written = rewrite_corpus(corpus, corpus.reader, tmp_path / name)
+        if part is not None:
+            files, digest = digest_files(tmp_path / name)
+            told = (corpus.seen, written, corpus.set_aside)
+            PartReceipt(part.number, part.of, {}, *told, {}, "fhir", "text", files, digest).write(tmp_path / name)
+        return corpus.seen, corpus.set_aside
+
+    assert read("whole", None) == (7, [3, 5])
+    assert [read(str(number), Part(number, 3)) for number in (1, 2, 3)] == [(7, [3]), (7, []), (7, [5])]
+    merged = merge_parts([tmp_path / str(number) for number in (1, 2, 3)], tmp_path / "merged")
+    assert (merged.documents, merged.set_aside) == (5, 2)
+    assert bytes_of(tmp_path / "merged") == bytes_of(tmp_path / "whole")
+
+
+def test_a_part_of_a_folder_reads_no_file_of_another_part(tmp_path: Path) -> None:
+    # Names of one note that do not lie side by side, and folders.
+    for stem in ("a", "a-1", "a.b", "c", "d"):
+        (tmp_path / "x").mkdir(exist_ok=True)
+        (tmp_path / "x" / f"{stem}.txt").write_text(f"text {stem}")
+        (tmp_path / "x" / f"{stem}.ann").write_text("")
+    parts = [[one.text for one in read_corpus(tmp_path, part=Part(number, 2))] for number in (1, 2)]
+    assert sorted(text for part in parts for text in part) == [f"text {stem}" for stem in ("a", "a-1", "a.b", "c", "d")]
+    assert sorted(map(len, parts)) == [2, 3]
+    first = next(iter(read_corpus(tmp_path, part=Part(1, 2)))).text.removeprefix("text ")
+    other = next(stem for stem in ("a", "a-1", "a.b", "c", "d") if f"text {stem}" in parts[1])
+    assert first != other
+    (tmp_path / "x" / f"{other}.txt").write_bytes(b"\xff")
+    assert [one.text for one in read_corpus(tmp_path, part=Part(1, 2))] == parts[0]
+
+
+@pytest.mark.parametrize("text", ["0/3", "4/3", "1", "1/0", "-1/3", "1/3/5", "a/b", "1/200000", " 1/3"])
+def test_what_is_no_part_is_refused(text: str) -> None:
+    with pytest.raises(ConfigurationError, match="expected a part"):
+        Part.parse(text)
+
+
+def test_parts_of_deid_are_the_notes_of_one_run(loop: Loop) -> None:
+    at, root = ("--workspace", loop.site("fourth")), loop.root
+    done(hospital("deid", loop.notes("north"), "--out", root / "whole", *at))
+    parts = [root / "part-1", root / "part-2"]
+    for number, folder in enumerate(parts, start=1):
+        said = done(hospital("deid", loop.notes("north"), "--out", folder, "--part", f"{number}/2", *at)).stdout
+        assert f"part {number}/2 of 24 notes" in said
+    done(hospital("deid-merge", *parts, "--out", root / "merged"))
+    assert bytes_of(root / "merged") == bytes_of(root / "whole")
+    assert len(bytes_of(root / "merged")) == 24
+    assert "north" not in (parts[0] / NAME).read_text()
+    before = snapshot(root / "merged")
+
+    refused(hospital("deid-merge", *parts, "--out", root / "merged"), 2, "expected a new folder")
+    refused(hospital("deid-merge", parts[0], "--out", root / "no"), 2, "expected all 2 parts, got none of 2;")
+    refused(hospital("deid-merge", *parts, parts[0], "--out", root / "no"), 2, "got one a second time")
+    refused(hospital("deid-merge", root / "whole", "--out", root / "no"), 2, "has written to its end")
+    done(hospital("deid", loop.notes("north"), "--out", root / "block", "--part", "2/2", "--mode", "block", *at))
+    refused(hospital("deid-merge", parts[0], root / "block", "--out", root / "no"), 2, "with other mode;")
+    (loop.notes("north") / "north-000.txt").rename(loop.notes("north") / "north-999.txt")
+    (loop.notes("north") / "north-000.ann").rename(loop.notes("north") / "north-999.ann")
+    done(hospital("deid", loop.notes("north"), "--out", root / "later", "--part", "2/2", *at))
+    refused(hospital("deid-merge", parts[0], root / "later", "--out", root / "no"), 2, "with other files;")
+    next(parts[1].glob("*.txt")).unlink()
+    refused(hospital("deid-merge", *parts, "--out", root / "no"), 8, "received other files, or fewer;")
+    shutil.rmtree(parts[1])
+    assert not (root / "no").exists()
+    assert snapshot(root / "merged") == before
+
+
+def test_a_note_in_two_parts_is_refused(tmp_path: Path) -> None:
+    for number in (1, 2):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "same.txt").write_text(str(number))
+        PartReceipt(number, 2, {}, 2, 1, [], {}, "", "text", *digest_files(folder)).write(folder)
+    with pytest.raises(ConfigurationError, match="expected each note in one part, got it in two"):
+        merge_parts([tmp_path / "1", tmp_path / "2"], tmp_path / "merged")
+    assert not (tmp_path / "merged").exists()
+
+
+def test_dates_of_a_patient_are_not_shifted_by_each_part_in_its_own_way(loop: Loop) -> None:
+    patients = loop.root / "patients.csv"
+    patients.write_text("note,patient\nnorth-000,1\n")
+    given = ("--out", loop.root / "out", "--mode", "surrogate", "--patients", patients, "--part", "1/2")
+    refused(hospital("deid", loop.notes("north"), *given, "--workspace", loop.site("fourth")), 2, "expected --link-key")
