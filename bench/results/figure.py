@@ -67,7 +67,7 @@ def figure(title: str, rows: Sequence[tuple[str, Entry]]) -> str:
     told = ". ".join(f"{label}: {_in_words(entry)}" for label, entry in rows)
     height = top + _EDGE
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH * 3 // 2}" height="{height * 3 // 2}" viewBox="0 0 {_WIDTH} {height}" role="img">\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH * 5 // 4}" height="{height * 5 // 4}" viewBox="0 0 {_WIDTH} {height}" role="img">\n'
         f"<title>{escape(title)}</title>\n<desc>{escape(told)}</desc>\n<style>{_STYLE}</style>\n"
         + "\n".join(body)
         + "\n</svg>\n"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bench.results.entries import TOPICS, Entry, read
 from bench.results.figure import figure, rows_of
-from bench.results.tables import asked_table, collapsed, how_measured, section, table
+from bench.results.tables import asked_table, collapsed, how_measured, section
 from bench.results.words import words_of
 
 INDEX = "README.md"
@@ -61,21 +61,14 @@ def index(folder: Path) -> dict[str, str]:
             said = words.sentences(entries)
             wanted = [entry for entry in entries if entry.target is not None]
             missed = sum(not entry.reached for entry in wanted)
-            rows.append(
-                (
-                    f"[{words.title}]({topic}.md)",
-                    said[0] if said else "",
-                    str(len(wanted)),
-                    str(missed),
-                    str(len(entries)),
-                )
-            )
+            told = [*said[:1], f"Something was asked of {len(wanted)} of {len(entries)} figures; {missed} miss it."]
+            rows.append(f"- **[{words.title}]({topic}.md).** {' '.join(told)}")
     lines = [
         "# Results",
         "",
         "What was measured, by whom it can be measured again, and what misses what was asked. Every figure is written by the command that its page names, never by hand.",
         "",
-        *table(("page", "the answer", "asked", "missed", "measured"), rows),
+        *rows,
         "",
         *_further(folder),
         "Written by `python -m bench.results`; do not edit.",
