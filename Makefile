@@ -10,6 +10,7 @@
 # make coverage  the tests once more, counting the lines that they reach; fails below the floor in pyproject.toml
 # make federated  a second environment, with Flower, and the tests of a real deployment in it: minutes of waiting, few of CPU
 # make bench  speeds as ratios against peers, in one run
+# make bench-peers  others on the same notes, in an environment of their own that DEID_COMMONS_PEERS names; writes docs/results/peers.md
 # make faults kills, full disks, cuts and flipped bytes at every point of the exchange, over HTTPS and on PostgreSQL too; prints what was lost
 # make fuzz   a hundred thousand mutated headers, manifests and payloads; prints what got through (installs atheris)
 # make conformance  the TUF conformance suite and Wycheproof's vectors, where they can be had, against our own client and functions
@@ -31,7 +32,7 @@ INSTALLED := $(VENV)/.installed
 UNIT := tests/foundation tests/protocols/keys tests/protocols/share tests/protocols/release tests/shared/text tests/shared/sentences \
 	tests/shared/taggers tests/command_line tests/site_client/deid/test_modes.py tests/shared/test_labels.py tests/aggregator/registry tests/bench/test_house.py tests/test_exit_codes.py
 
-.PHONY: demo test unit check lint types contracts format architecture site walks federated coverage bench faults fuzz conformance attack mutants results-first-day results-loop results-privacy results-trust results-poisoning frontier clean
+.PHONY: demo test unit check lint types contracts format architecture site walks federated coverage bench bench-peers faults fuzz conformance attack mutants results-first-day results-loop results-privacy results-trust results-poisoning frontier clean
 
 demo: $(INSTALLED)
 	$(BIN)/aggregator demo demo
@@ -85,6 +86,10 @@ coverage: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/python -m bench
+
+bench-peers: export OMP_NUM_THREADS = 1
+bench-peers: $(INSTALLED)
+	$(BIN)/python -m bench.peers
 
 faults: $(INSTALLED)
 	$(BIN)/python -m bench.faults --record

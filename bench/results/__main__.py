@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     assert __doc__ is not None
     parser = argparse.ArgumentParser(prog="python -m bench.results", description=__doc__.partition(": ")[2])
-    there = [topic for topic in TOPICS if topic not in _THEIR_OWN and (RESULTS / f"{topic}.json").exists()]
+    there = [topic for topic in TOPICS if topic not in _THEIR_OWN and (RESULTS / f"{topic}.md").exists()]
     parser.add_argument("topics", nargs="*", metavar="TOPIC", help=f"among {', '.join(there)}; all by default")
     chosen = parser.parse_args(arguments).topics or there
     if unknown := set(chosen) - set(there):

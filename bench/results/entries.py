@@ -27,6 +27,7 @@ TOPICS = (
     "federated",
     "taggers",
     "show",
+    "peers",
 )
 _HOLDS: dict[str, Callable[[float, float], bool]] = {
     ">=": lambda value, target: value >= target,

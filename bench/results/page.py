@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bench.results.entries import TOPICS, Entry, read
 from bench.results.figure import figure, rows_of
-from bench.results.tables import asked_table, collapsed, how_measured, section
+from bench.results.tables import asked_table, collapsed, how_measured, section, table
 from bench.results.words import words_of
 
 INDEX = "README.md"
@@ -17,13 +17,13 @@ def pages(topic: str, folder: Path) -> dict[str, str]:
     """Page and plot of a topic, by the names of their files.
 
     Args:
-        topic: one of TOPICS that has figures.
-        folder: where they lie.
+        topic: one of TOPICS that has figures, or words.
+        folder: where the figures lie.
 
     Raises:
         ConfigurationError: figures or words are not in their form.
     """
-    entries, words = read(topic, folder), words_of(topic)
+    entries, words = figures(topic, folder), words_of(topic)
     rows = rows_of(words, entries)
     title = words.plot_title or words.title
     lines = [f"# {words.title}", "", *_answer(topic, entries), ""]
@@ -39,6 +39,8 @@ def pages(topic: str, folder: Path) -> dict[str, str]:
     for command in dict.fromkeys(entry.command for entry in others):
         members = [entry for entry in others if entry.command == command]
         lines += section(words.commands.get(command, command), members)
+    for part in words.more:
+        lines += [f"## {part['title']}", "", part["text"], "", *table(part["head"], part["rows"]), ""]
     lines += [
         f"Written from [{topic}.json]({topic}.json) by `python -m bench.results`; do not edit. "
         "Each figure there has its data, seeds, command and the state of the code that measured it.",
@@ -46,6 +48,16 @@ def pages(topic: str, folder: Path) -> dict[str, str]:
     ]
     made = {f"{topic}.md": "\n".join(lines)}
     return made | ({f"{topic}.svg": figure(title, rows)} if rows else {})
+
+
+def figures(topic: str, folder: Path) -> list[Entry]:
+    """The entries of a topic; none where nothing is measured yet.
+
+    Args:
+        topic: one of TOPICS.
+        folder: where its file may be.
+    """
+    return read(topic, folder) if (folder / f"{topic}.json").exists() else []
 
 
 def index(folder: Path) -> dict[str, str]:
@@ -56,8 +68,8 @@ def index(folder: Path) -> dict[str, str]:
     """
     rows = []
     for topic in TOPICS:
-        if (folder / f"{topic}.json").exists():
-            entries, words = read(topic, folder), words_of(topic)
+        if (folder / f"{topic}.md").exists():
+            entries, words = figures(topic, folder), words_of(topic)
             said = words.sentences(entries)
             wanted = [entry for entry in entries if entry.target is not None]
             missed = sum(not entry.reached for entry in wanted)

@@ -54,14 +54,17 @@ def render(topic: str, folder: Path = RESULTS) -> None:
     """Write the page of a topic and its plot anew, and the page that lists all topics.
 
     Args:
-        topic: one of TOPICS that has figures.
+        topic: one of TOPICS that has figures, or words.
         folder: where the results lie.
 
     Raises:
         ConfigurationError: the topic's file is not in the form of the results.
         StorageError: a page can't be written.
     """
-    for name, text in (pages(topic, folder) | index(folder)).items():
+    for name, text in pages(topic, folder).items():
+        write_text(folder / name, text, private=False)
+    # Behind the page, which it may be the first to list.
+    for name, text in index(folder).items():
         write_text(folder / name, text, private=False)
 
 

@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from bench.results.entries import Entry
 from bench.results.numbers import asked, briefly, in_full, interval, percent, verdict
@@ -40,6 +41,7 @@ class Words:
         plot_title: of the plot; "" for the topic's.
         rows: label of each row of the plot, by the names of measures; empty for asked figures of the commonest unit.
         commands: titles of sections, by the command that measured what is in them.
+        more: tables of what can't be measured, each with title, text, head and rows; it says whence it is known.
     """
 
     title: str
@@ -48,6 +50,7 @@ class Words:
     plot_title: str = ""
     rows: Mapping[str, str] = field(default_factory=dict)
     commands: Mapping[str, str] = field(default_factory=dict)
+    more: Sequence[Mapping[str, Any]] = ()
 
     def sentences(self, entries: Sequence[Entry]) -> list[str]:
         """The answer with its figures; without sentences whose figures are not there.
@@ -79,6 +82,9 @@ class Words:
 def words_of(topic: str) -> Words:
     """What is said of a topic; only its name where nobody has written anything.
 
+    Args:
+        topic: one of TOPICS.
+
     Raises:
         ConfigurationError: the file has other keys.
     """
@@ -91,5 +97,5 @@ def words_of(topic: str) -> Words:
         return Words(**content, plot_title=plot.get("title", ""), rows=plot.get("rows", {}))
     except TypeError as error:
         raise ConfigurationError(
-            f"{path.name}: expected title, answer, names, plot and commands; correct it"
+            f"{path.name}: expected title, answer, names, plot, commands and more; correct it"
         ) from error
