@@ -40,14 +40,25 @@ def pages(topic: str, folder: Path) -> dict[str, str]:
         members = [entry for entry in others if entry.command == command]
         lines += section(words.commands.get(command, command), members)
     for part in words.more:
-        lines += [f"## {part['title']}", "", part["text"], "", *table(part["head"], part["rows"]), ""]
-    lines += [
-        f"Written from [{topic}.json]({topic}.json) by `python -m bench.results`; do not edit. "
-        "Each figure there has its data, seeds, command and the state of the code that measured it.",
-        "",
-    ]
+        lines += [
+            f"## {part['title']}",
+            "",
+            part["text"],
+            "",
+            *table(part["head"], [words.cells(row, entries) for row in part["rows"]]),
+            "",
+        ]
+    lines += [_footer(topic) if entries else "Written by `python -m bench.results`; do not edit.", ""]
     made = {f"{topic}.md": "\n".join(lines)}
     return made | ({f"{topic}.svg": figure(title, rows)} if rows else {})
+
+
+def _footer(topic: str) -> str:
+    """Whence the page is, and where the rest of what is known of its figures stands."""
+    return (
+        f"Written from [{topic}.json]({topic}.json) by `python -m bench.results`; do not edit. "
+        "Each figure there has its data, seeds, command and the state of the code that measured it."
+    )
 
 
 def figures(topic: str, folder: Path) -> list[Entry]:

@@ -61,8 +61,7 @@ class Words:
         Raises:
             ConfigurationError: a sentence asks for a name that has no measure, or in a way that there is not.
         """
-        found = {entry.measure: entry for entry in entries}
-        known = {name: found.get(measure) for name, measure in self.names.items()}
+        known = self._known(entries)
         told = []
         for sentence in self.answer:
             asks = _PLACE.findall(sentence)
@@ -71,6 +70,24 @@ class Words:
             if all(known[name] is not None for name, _ in asks):
                 told.append(_PLACE.sub(lambda place: self._filled(place, known), sentence))
         return told
+
+    def cells(self, row: Sequence[str], entries: Sequence[Entry]) -> list[str]:
+        """A row of a further table with its figures; a cell whose figures are not there is empty.
+
+        Args:
+            row: of `more`.
+            entries: of the topic.
+        """
+        known = self._known(entries)
+        there = [all(known.get(name) is not None for name, _ in _PLACE.findall(cell)) for cell in row]
+        return [
+            _PLACE.sub(lambda place: self._filled(place, known), cell) if whole else ""
+            for cell, whole in zip(row, there, strict=True)
+        ]
+
+    def _known(self, entries: Sequence[Entry]) -> dict[str, Entry | None]:
+        found = {entry.measure: entry for entry in entries}
+        return {name: found.get(measure) for name, measure in self.names.items()}
 
     @staticmethod
     def _filled(place: re.Match[str], known: Mapping[str, Entry | None]) -> str:

@@ -106,6 +106,10 @@ class TestWords:
     def test_leave_out_what_is_not_measured(self) -> None:
         assert Words("title", ["It is {fast}."], {"fast": "another"}).sentences([ENTRY]) == []
 
+    def test_leave_a_cell_empty_whose_figure_is_not_there(self) -> None:
+        words = Words("title", names={"fast": ENTRY.measure, "slow": "another"})
+        assert words.cells(["paper", "2", "{fast:bare}", "{slow}"], [ENTRY]) == ["paper", "2", "3.5", ""]
+
     @pytest.mark.parametrize("place", ["{slow}", "{fast:loudly}"])
     def test_that_ask_for_nothing_are_refused(self, place: str) -> None:
         with pytest.raises(ConfigurationError):
