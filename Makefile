@@ -5,10 +5,12 @@
 # make unit   the quick tests, under a minute
 # make format writes the files as make lint wants them
 # make architecture  draws docs/architecture.svg anew, from the code
+# make site   the documentation as pages in build/site, in an environment of its own; fails on a broken link and on what a browser would fetch from elsewhere
 # make walks  from an installed wheel, outside of the checkout, all that README and docs tell people to type
 # make coverage  the tests once more, counting the lines that they reach; fails below the floor in pyproject.toml
 # make federated  a second environment, with Flower, and the tests of a real deployment in it: minutes of waiting, few of CPU
 # make bench  speeds as ratios against peers, in one run
+# make bench-peers  others on the same notes, in an environment of their own that DEID_COMMONS_PEERS names; writes docs/results/peers.md
 # make faults kills, full disks, cuts and flipped bytes at every point of the exchange, over HTTPS and on PostgreSQL too; prints what was lost
 # make fuzz   a hundred thousand mutated headers, manifests and payloads; prints what got through (installs atheris)
 # make conformance  the TUF conformance suite and Wycheproof's vectors, where they can be had, against our own client and functions
@@ -21,6 +23,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 # Flower's caps hold back packages of requirements.lock, so what needs it has an environment of its own.
 FEDERATED := $(VENV)-federated
+# MkDocs and its theme: nobody who runs or tests the programs needs them.
+SITE := $(VENV)-site
 # Not in requirements.lock: it has no wheel for every system, and only fuzzing needs it.
 ATHERIS := atheris==3.0.0
 INSTALLED := $(VENV)/.installed
@@ -28,7 +32,7 @@ INSTALLED := $(VENV)/.installed
 UNIT := tests/foundation tests/protocols/keys tests/protocols/share tests/protocols/release tests/shared/text tests/shared/sentences \
 	tests/shared/taggers tests/command_line tests/site_client/deid/test_modes.py tests/shared/test_labels.py tests/aggregator/registry tests/bench/test_house.py tests/test_exit_codes.py
 
-.PHONY: demo test unit check lint types contracts format architecture walks federated coverage bench faults fuzz conformance attack mutants results-first-day results-loop results-privacy results-trust results-poisoning frontier clean
+.PHONY: demo test unit check lint types contracts format architecture site walks federated coverage bench bench-peers faults fuzz conformance attack mutants results-first-day results-loop results-privacy results-trust results-poisoning frontier clean
 
 demo: $(INSTALLED)
 	$(BIN)/aggregator demo demo
@@ -61,6 +65,9 @@ format: $(INSTALLED)
 architecture: $(INSTALLED)
 	$(BIN)/python -m bench.architecture
 
+site: $(SITE)/.installed
+	$(SITE)/bin/python -m bench.site
+
 walks: export OMP_NUM_THREADS = 1
 walks: $(INSTALLED)
 	$(BIN)/python -m bench.walks
@@ -79,6 +86,10 @@ coverage: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/python -m bench
+
+bench-peers: export OMP_NUM_THREADS = 1
+bench-peers: $(INSTALLED)
+	$(BIN)/python -m bench.peers
 
 faults: $(INSTALLED)
 	$(BIN)/python -m bench.faults --record
@@ -115,6 +126,12 @@ results-privacy: $(INSTALLED)
 frontier: $(INSTALLED)
 	$(BIN)/python -m bench.frontier
 
+# The code is read there, not run, so it is not installed.
+$(SITE)/.installed: requirements-site.lock
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
 $(INSTALLED): requirements.lock
 $(FEDERATED)/.installed: requirements-federated.lock
 $(INSTALLED) $(FEDERATED)/.installed: pyproject.toml
@@ -124,4 +141,4 @@ $(INSTALLED) $(FEDERATED)/.installed: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(FEDERATED) demo
+	rm -rf $(VENV) $(FEDERATED) $(SITE) demo build/site build/site-pages

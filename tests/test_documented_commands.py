@@ -54,9 +54,11 @@ def test_the_command_exists_with_its_options(document: str, line: str) -> None:
     parsed(line)
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/hospital.md", "docs/provider.md"])
+@pytest.mark.parametrize(
+    "document", ["commands", "hospital", "provider", "tutorial-hospital", "tutorial-provider", "air-gapped"]
+)
 def test_what_is_to_be_typed_lacks_nothing(document: str) -> None:
-    path = ROOT / document
+    path = ROOT / "docs" / f"{document}.md"
     blocks = "".join(re.findall(r"^```\n(.*?)^```", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE))
     for line in [line for line in shown(path) if line in blocks]:
         command, given = parsed(line)

@@ -12,7 +12,8 @@ from typing import Any
 from bench.outcomes import Outcome, f1_entry
 from bench.papers.friedrich2019_cells import Cell, mean_right
 from bench.papers.friedrich2019_figures import Line, figure
-from bench.results import Entry, record, render
+from bench.results import Entry, record
+from bench.results.page import pages
 from foundation.files import write_text
 from foundation.reading import read_text
 from shared.evaluation.intervals import clopper_pearson
@@ -81,8 +82,15 @@ def write_report(runs: Sequence[Run], folder: Path) -> None:
     entries = [entry for found in by_cell.values() for entry in _entries(found)]
     record(_TOPIC, entries, folder)
     write_text(folder / f"{_TOPIC}.svg", _drawn(by_cell), private=False)
-    page = [*_page(by_cell), render(_TOPIC, folder).replace(f"# Results: {_TOPIC}", "## Every figure")]
+    page = [*_page(by_cell), _every_figure(folder)]
     write_text(folder / f"{_TOPIC}.md", "\n".join(page), private=False)
+
+
+def _every_figure(folder: Path) -> str:
+    """What a page of results shows below its title, as a section."""
+    return (
+        pages(_TOPIC, folder)[f"{_TOPIC}.md"].replace("\n## ", "\n### ").replace("# Results: ", "## Every figure: ", 1)
+    )
 
 
 def _entries(runs: Sequence[Run]) -> list[Entry]:

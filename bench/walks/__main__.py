@@ -1,4 +1,4 @@
-"""Two walks through everything that README and docs tell people to type, from a wheel, outside of the checkout: `python -m bench.walks`."""
+"""Walks through everything that README and docs tell people to type, the tutorials line by line, from a wheel, outside of the checkout: `python -m bench.walks`."""
 
 from __future__ import annotations
 

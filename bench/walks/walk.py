@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.exchange.certificates import make_certificates
+from bench.walks import tutorials
 from shared.corpus import write_corpus
 from shared.document import Document
 from shared.generate import generate_notes
@@ -41,11 +42,16 @@ class Walked:
     @property
     def title(self) -> str:
         """What the script is about: its first line."""
-        return (HERE / self.name).read_text(encoding="utf-8").splitlines()[0].removeprefix("# ").removesuffix(".")
+        return script_of(self.name).splitlines()[0].removeprefix("# ").removesuffix(".")
+
+
+def script_of(name: str) -> str:
+    """What is typed in a walk: a script of this folder, or what the tutorials show."""
+    return tutorials.script() if name == tutorials.NAME else (HERE / name).read_text(encoding="utf-8")
 
 
 def walks(folder: Path) -> Iterator[Walked]:
-    """Both walks, one after another; the second hospital-to-be pulls what the first walk has released.
+    """All walks, one after another; the second hospital-to-be pulls what the first walk has released.
 
     Args:
         folder: empty.
@@ -55,6 +61,22 @@ def walks(folder: Path) -> Iterator[Walked]:
     yield walk("hospitals.sh", installed, first, named)
     given = {"RELEASES": str(first / "provider" / "releases"), "FINGERPRINTS": str(first / "provider.txt")}
     yield walk("csv.sh", installed, folder / "csv", named | given)
+    yield walk_through_tutorials(installed, folder / "pages", named)
+
+
+def walk_through_tutorials(installed: Path, folder: Path, named: dict[str, str]) -> Walked:
+    """Type what both tutorials show, in a folder in which a demonstration left its notes.
+
+    Args:
+        installed: see `install`.
+        folder: made here.
+        named: see `prepare`.
+    """
+    notes = folder / "demo" / "notes"
+    notes.mkdir(parents=True)
+    for site, count in ((_PUBLIC, _PUBLIC_NOTES), ("en_harbor", _NOTES), ("en_lagoon", _NOTES)):
+        write_corpus(generate_notes(site, count, 1), notes / f"{site}.jsonl", "jsonl")
+    return walk(tutorials.NAME, installed, folder, named | {"START": str(folder)})
 
 
 def install(folder: Path) -> Path:
@@ -113,11 +135,11 @@ def walk(script: str, installed: Path, folder: Path, named: dict[str, str]) -> W
     Args:
         script: its name.
         installed: see `install`.
-        folder: made here.
+        folder: made here, if it is not there.
         named: see `prepare`.
     """
-    folder.mkdir()
-    text = (HERE / script).read_text(encoding="utf-8")
+    folder.mkdir(exist_ok=True)
+    text = script_of(script)
     # Verbose from here on: each line is printed, and behind it what it prints.
     given = folder.parent / script
     given.write_text(f"source '{HERE / 'prelude.sh'}'\nset -euv -o pipefail\n{text}", encoding="utf-8")

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from bench import results
-from bench.results import Entry, measure_parts, read, record, render
+from bench.results import Entry, entries, measure_parts, read, record
 from shared.errors import ConfigurationError
 
 ENTRY = Entry("speed of a|b", 3.5, 2.5, ">=", "times", (3.0, 4.0), 1, "generated notes", "make bench", "one thread")
@@ -72,28 +71,18 @@ def test_a_target_is_reached_on_its_good_side_only(value: float, direction: str,
     assert replace(ENTRY, value=value, direction=direction).reached is reached
 
 
-def test_the_page_names_what_is_missed_and_keeps_its_table_whole(tmp_path: Path) -> None:
-    record("loop", [ENTRY, replace(ENTRY, measure="slow part", value=1.0)], tmp_path)
-    page = (tmp_path / "loop.md").read_text(encoding="utf-8")
-    assert page == render("loop", tmp_path)
-    assert "1 of 2 targets are reached; missed: slow part." in page
-    rows = [line.replace("\\|", "") for line in page.splitlines() if line.startswith("|")]
-    assert len(rows) == 4
-    assert {row.count("|") for row in rows} == {10}
-
-
 def test_the_commit_says_when_the_code_differs_from_it(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = {"rev-parse": "abc1234", "status": ""}
-    monkeypatch.setattr(results, "_git", lambda verb, *rest: answers[verb])
-    assert results.commit() == "abc1234"
+    monkeypatch.setattr(entries, "_git", lambda verb, *rest: answers[verb])
+    assert entries.commit() == "abc1234"
     answers["status"] = " M shared/errors.py"
-    assert results.commit() == "abc1234+dirty"
+    assert entries.commit() == "abc1234+dirty"
 
 
 def test_a_checkout_without_git_records_an_unknown_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(results, "ROOT", tmp_path)
+    monkeypatch.setattr(entries, "ROOT", tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    assert results.commit() == "unknown"
+    assert entries.commit() == "unknown"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +122,7 @@ def test_parts_are_recorded_but_those_that_are_quick(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kept: list[tuple[str, list[Entry]]] = []
-    monkeypatch.setattr("bench.results.record", lambda topic, entries: kept.append((topic, list(entries))))
+    monkeypatch.setattr("bench.results.recording.record", lambda topic, entries: kept.append((topic, list(entries))))
     short, long = (replace(ENTRY, measure=name) for name in ("some", "all of it"))
     parts = {"whole": lambda: [long], "whole-quick": lambda: [short]}
     assert measure_parts("trust", "bench.some", parts, []) == 0
