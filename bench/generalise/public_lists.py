@@ -1,4 +1,4 @@
-"""What the public lists that ship let through and what they cost: `python -m bench.public_lists [names|words|demo|f1]...`.
+"""What the public lists that ship let through and what they cost: `python -m bench.generalise.public_lists [names|words|demo|f1]...`.
 
 - names: of the lists of names beside the corpora, which were not used to make the lists, how many are called public.
 - words: of the words of MEDDOCAN that the rule of the provider would show, how many a list holds; of generated notes too.

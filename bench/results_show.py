@@ -1,0 +1,20 @@
+"""Measures docs/results/show.json: `python -m bench.results_show [PART]...`, all whole parts where none is named.
+
+A part whose name ends in `-quick` does the same in seconds, prints what it finds, and records nothing. One torch thread.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+
+from bench.release import units
+from bench.results import Entry, measure_parts
+
+PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
+    "deploy": units.measure,
+}
+
+
+if __name__ == "__main__":
+    sys.exit(measure_parts("show", "bench.results_show", PARTS, sys.argv[1:]))
