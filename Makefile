@@ -16,6 +16,10 @@
 # make conformance  the TUF conformance suite and Wycheproof's vectors, where they can be had, against our own client and functions
 # make attack  providers and hospitals that lie, with keys that count; prints what refused each lie, and which came through
 # make mutants puts named mistakes into a copy of the code, one after another; prints those that no test notices
+# make dist  wheel and sdist into build/dist, built twice: the bytes must be equal
+# make wheelhouse  every wheel with its hash into build/wheelhouse, and one file that installs them without a network
+# make sbom  what an installation brings along, as CycloneDX, into build/sbom.json
+# make configuration, make licences  write docs/configuration.md and docs/licences.md anew, from the code and the packages
 # make results-first-day, make results-loop, make results-privacy, make results-trust, make results-poisoning, make frontier  measure every figure of docs/results again (need the corpora; hours)
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -32,7 +36,7 @@ INSTALLED := $(VENV)/.installed
 UNIT := tests/foundation tests/protocols/keys tests/protocols/share tests/protocols/release tests/shared/text tests/shared/sentences \
 	tests/shared/taggers tests/command_line tests/site_client/deid/test_modes.py tests/shared/test_labels.py tests/aggregator/registry tests/bench/test_house.py tests/test_exit_codes.py
 
-.PHONY: demo test unit check lint types contracts format architecture site walks federated coverage bench bench-peers faults fuzz conformance attack mutants results-first-day results-loop results-privacy results-trust results-poisoning frontier clean
+.PHONY: demo test unit check lint types contracts format architecture site walks federated coverage bench bench-peers faults fuzz conformance attack mutants dist wheelhouse sbom configuration licences results-first-day results-loop results-privacy results-trust results-poisoning frontier clean
 
 demo: $(INSTALLED)
 	$(BIN)/aggregator demo demo
@@ -107,6 +111,21 @@ attack: $(INSTALLED)
 
 mutants: $(INSTALLED)
 	$(BIN)/python -m bench.mutants --record
+
+dist: $(INSTALLED)
+	$(BIN)/python -m bench.release dist
+
+wheelhouse: $(INSTALLED)
+	$(BIN)/python -m bench.release wheelhouse
+
+sbom: $(INSTALLED)
+	$(BIN)/python -m bench.release sbom
+
+configuration: $(INSTALLED)
+	$(BIN)/python -m bench.release configuration
+
+licences: $(INSTALLED)
+	$(BIN)/python -m bench.release licences
 
 results-first-day: $(INSTALLED)
 	$(BIN)/python -m bench.results_first_day

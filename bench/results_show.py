@@ -1,6 +1,6 @@
 """Measures docs/results/show.json: `python -m bench.results_show [PART]...`, all whole parts where none is named.
 
-A part whose name ends in `-quick` does the same in seconds, prints what it finds, and records nothing. One torch thread.
+A part whose name ends in `-quick` does some of the same, prints what it finds, and records nothing. One torch thread.
 """
 
 from __future__ import annotations
@@ -8,11 +8,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 
+from bench.release import units
 from bench.results import QUICK, Entry, measure_parts
 from bench.scale import measuring as scale
 from bench.scale import training
 
 PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
+    "deploy": units.measure,
     "scale": scale.measure,
     f"scale{QUICK}": training.measure,
 }

@@ -11,7 +11,7 @@ from typing import NoReturn
 import pytest
 
 _EXPECTED = "DEID_COMMONS_EXPECT"
-KNOWN = ("chromium", "flower", "postgresql")
+KNOWN = ("chromium", "flower", "postgresql", "systemd")
 
 
 def do_without(need: str, why: str) -> NoReturn:

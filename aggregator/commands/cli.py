@@ -30,7 +30,7 @@ SECTIONS = (
     ("Make and publish the representer", ("train-embeddings", "train-lm", "train-repr", "audit", "publish")),
     ("Let hospitals in", ("site", "serve", "announce")),
     ("Every day", ("status", "ingest", "shares", "alarms")),
-    ("Every month", ("train-head", "federate", "release", "refresh")),
+    ("Every month", ("refresh", "train-head", "federate", "release", "renew")),
     ("Look back", ("evaluate", "audit-log")),
 )
 
@@ -188,7 +188,8 @@ for command in (
     commands_federate.federate,
     commands_releases.publish,
     commands_releases.release,
-    commands_releases.refresh,
+    commands_releases.renew,
+    commands_heads.refresh,
     commands_releases.announce,
     commands_releases.keys,
     commands_shares.ingest,

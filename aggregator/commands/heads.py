@@ -1,8 +1,8 @@
-"""`aggregator train-head`: the head of the pool, what it is worth to each site, and what each site does to the others."""
+"""`aggregator train-head` and `refresh`: the head of the pool, by itself and as the round of every month."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +13,65 @@ from command_line.commands import Computation, examples, json_option, report, se
 from command_line.progress import progress_bar
 
 if TYPE_CHECKING:
-    from aggregator.training.head import HeadTraining, SiteScore
+    from aggregator.refreshing.found import Found
+    from aggregator.training.head import HeadOptions, HeadTraining, SiteScore
     from aggregator.training.judging.comparison import Comparison
     from aggregator.training.judging.influence import Influence
+    from shared.training.tagging import TaggingConfig
+
+
+def head_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of whatever trains a head of the pool: what goes into it, and what is measured of it."""
+    options = (
+        click.option("--epochs", default=20, show_default=True, type=click.IntRange(1), help="Passes over the pool."),
+        click.option("--site", "only", multiple=True, help="Only this site's shares; may be given several times."),
+        click.option(
+            "--hold-out/--no-hold-out",
+            default=True,
+            show_default=True,
+            help="Whether a tenth of every share is kept back to score and compare.",
+        ),
+        click.option(
+            "--public/--no-public",
+            default=True,
+            show_default=True,
+            help="Whether the provider's own notes join the pool.",
+        ),
+        click.option(
+            "--defence",
+            default=DEFENCES[0],
+            show_default=True,
+            type=click.Choice(DEFENCES),
+            help="What keeps a site that lies from bending the head; see docs/adr/0021.",
+        ),
+        click.option(
+            "--influence",
+            default=INFLUENCE[0],
+            show_default=True,
+            type=click.Choice(INFLUENCE),
+            help="How what a site does to the others is measured: by a small head without each site, by one like the head, or not.",
+        ),
+        augment_options(
+            AUGMENTS,
+            "Altered copies to learn from: other PHI, other words around it, other casing",
+            "recase, where shares hold codes",
+        ),
+        click.option(
+            "--last-word/--no-last-word",
+            default=True,
+            show_default=True,
+            help="Whether patterns, whole entities and further mentions follow the tagger in the release; see docs/adr/0034.",
+        ),
+        click.option(
+            "--operating-points/--no-operating-points",
+            default=True,
+            show_default=True,
+            help="Whether each hospital is left out once, to know what an unseen one is promised; see docs/adr/0036.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
 
 
 @click.command(
@@ -28,36 +84,7 @@ if TYPE_CHECKING:
         "aggregator train-head --processes 4",
     ),
 )
-@click.option("--epochs", default=20, show_default=True, type=click.IntRange(1), help="Passes over the pool.")
-@click.option("--site", "only", multiple=True, help="Only this site's shares; may be given several times.")
-@click.option(
-    "--hold-out/--no-hold-out",
-    default=True,
-    show_default=True,
-    help="Whether a tenth of every share is kept back to score and compare.",
-)
-@click.option(
-    "--public/--no-public", default=True, show_default=True, help="Whether the provider's own notes join the pool."
-)
-@click.option(
-    "--defence",
-    default=DEFENCES[0],
-    show_default=True,
-    type=click.Choice(DEFENCES),
-    help="What keeps a site that lies from bending the head; see docs/adr/0021.",
-)
-@click.option(
-    "--influence",
-    default=INFLUENCE[0],
-    show_default=True,
-    type=click.Choice(INFLUENCE),
-    help="How what a site does to the others is measured: by a small head without each site, by one like the head, or not.",
-)
-@augment_options(
-    AUGMENTS,
-    "Altered copies to learn from: other PHI, other words around it, other casing",
-    "recase, where shares hold codes",
-)
+@head_options
 @click.option(
     "--processes",
     default=1,
@@ -66,64 +93,21 @@ if TYPE_CHECKING:
     help="Processes of this machine that train together, each on its part of the pool with batches of its own; see docs/operation.md.",
 )
 @resume_option
-@click.option(
-    "--last-word/--no-last-word",
-    default=True,
-    show_default=True,
-    help="Whether patterns, whole entities and further mentions follow the tagger in the release; see docs/adr/0034.",
-)
-@click.option(
-    "--operating-points/--no-operating-points",
-    default=True,
-    show_default=True,
-    help="Whether each hospital is left out once, to know what an unseen one is promised; see docs/adr/0036.",
-)
 @folder_option
 @seed_option("the training")
 @json_option
-def train_pool_head(
-    epochs: int,
-    only: tuple[str, ...],
-    hold_out: bool,
-    public: bool,
-    defence: str,
-    influence: str,
-    augment: tuple[str, ...] | None,
-    alpha: int,
-    entities: Path | None,
-    wordnet: Path | None,
-    processes: int,
-    resume: bool,
-    last_word: bool,
-    operating_points: bool,
-    root: Path,
-    seed: int,
-    as_json: bool,
-) -> None:
+def train_pool_head(processes: int, resume: bool, root: Path, seed: int, as_json: bool, **given: Any) -> None:
     """Train the head on the pool."""
     from aggregator import workspace
     from aggregator.training import head as train_head
-    from aggregator.training.augmenting import AugmentOptions
-    from aggregator.training.judging.influence import InfluenceMode
     from aggregator.training.processes.starting import several, this_command
-    from shared.training.tagging import TaggingConfig
 
     target = workspace.open_workspace(root)
-    options = train_head.HeadOptions(
-        with_public=public,
-        hold_out=hold_out,
-        sites=frozenset(only) if only else None,
-        defence=defence,
-        influence=InfluenceMode(influence),
-        last_word=last_word,
-        operating_points=operating_points,
-        augment=AugmentOptions(augment, alpha, entities, wordnet),
-    )
+    config, options = head_recipe(seed, given)
     with several(processes, this_command()) as group:
         # The first one speaks for all.
         follows = group is not None and group.index > 0
         with progress_bar(quiet=as_json or follows) as bar:
-            config = TaggingConfig(epochs=epochs, seed=seed)
             trained = train_head.train(target, config, options, bar.watch, resume=resume, tell=warn, group=group)
     if follows:
         return
@@ -132,6 +116,56 @@ def train_pool_head(
         f"head in {target.head}; next: aggregator release",
     ]
     report(trained.as_json(), lines, as_json=as_json)
+
+
+@click.command(
+    cls=Computation,
+    epilog=examples("aggregator refresh", "aggregator refresh /media/stick /srv/deid/inbox --epochs 20"),
+)
+@click.argument("paths", metavar="[FILE|FOLDER]...", nargs=-1, type=click.Path(exists=True, path_type=Path))
+@head_options
+@folder_option
+@seed_option("the training")
+@json_option
+def refresh(paths: tuple[Path, ...], root: Path, seed: int, as_json: bool, **given: Any) -> None:
+    """The monthly round: take in what came, train the head, ask the gates, and propose a release to whoever approves it.
+
+    It releases nothing. One that was cut goes on with the same command. Ends with 0 where a release is proposed or nothing is new, with 25
+    where it is proposed although the head finds less, with 22 without a passed audit, and else with what `ingest` of the files ends with.
+    """
+    from aggregator import workspace
+    from aggregator.refreshing.round import RoundPlan, run_round
+
+    target = workspace.open_workspace(root)
+    plan = RoundPlan(paths, *head_recipe(seed, given))
+
+    def told(found: Found) -> None:
+        report(found.as_json(), found.lines(), as_json=as_json)
+
+    with progress_bar(quiet=as_json) as bar:
+        failure = run_round(target, plan, told, bar.watch, warn)
+    if failure is not None:
+        raise failure
+
+
+def head_recipe(seed: int, given: dict[str, Any]) -> tuple[TaggingConfig, HeadOptions]:
+    """What `head_options` were given, as the training takes it."""
+    from aggregator.training.augmenting import AugmentOptions
+    from aggregator.training.head import HeadOptions
+    from aggregator.training.judging.influence import InfluenceMode
+    from shared.training.tagging import TaggingConfig
+
+    options = HeadOptions(
+        with_public=given["public"],
+        hold_out=given["hold_out"],
+        sites=frozenset(given["only"]) or None,
+        defence=given["defence"],
+        influence=InfluenceMode(given["influence"]),
+        last_word=given["last_word"],
+        operating_points=given["operating_points"],
+        augment=AugmentOptions(given["augment"], given["alpha"], given["entities"], given["wordnet"]),
+    )
+    return TaggingConfig(epochs=given["epochs"], seed=seed), options
 
 
 def head_lines(trained: HeadTraining) -> list[str]:

@@ -1,4 +1,4 @@
-"""`aggregator publish`, `release`, `refresh`, `announce` and `keys`: the release repository and who signs it."""
+"""`aggregator publish`, `release`, `renew`, `announce` and `keys`: the release repository and who signs it."""
 
 from __future__ import annotations
 
@@ -82,10 +82,16 @@ def publish(root: Path, as_json: bool, **options: Any) -> None:
     help="Release a head that finds less than the last one, or than it would without one of the sites.",
 )
 @click.option("--approver", metavar="NAME", help="Who has decided that; it stands in the log and in the model card.")
+@click.option(
+    "--head",
+    metavar="DIGEST",
+    default="",
+    help="Only the head with these first digits, as `refresh` has proposed it (default: the one that is here).",
+)
 @publishing_options
 @folder_option
 @json_option
-def release(root: Path, as_json: bool, accept_drop: bool, approver: str | None, **options: Any) -> None:
+def release(root: Path, as_json: bool, accept_drop: bool, approver: str | None, head: str, **options: Any) -> None:
     """Sign and publish representer and head together, audited and finding no less than before."""
     from aggregator import workspace
     from aggregator.auditing import audit
@@ -98,23 +104,21 @@ def release(root: Path, as_json: bool, accept_drop: bool, approver: str | None, 
     opened = workspace.open_workspace(root)
     workspace.require(opened.head, "aggregator train-head")
     audited = audit.require_passed(opened, with_failed=options["with_failed_audit"])
-    how = replace(_publishing(options), approver=approver)
+    how = replace(_publishing(options), approver=approver, head=head)
     _report(opened, releases.publish_pipeline(opened, how), audited, as_json)
 
 
-@click.command(
-    epilog=examples("aggregator refresh", "aggregator refresh --offline-keys /media/a --offline-keys /media/b")
-)
+@click.command(epilog=examples("aggregator renew", "aggregator renew --offline-keys /media/a --offline-keys /media/b"))
 @offline_option
 @folder_option
 @json_option
-def refresh(offline: tuple[Path, ...], root: Path, as_json: bool) -> None:
+def renew(offline: tuple[Path, ...], root: Path, as_json: bool) -> None:
     """Sign the repository anew before it expires; what the offline keys sign, where they are at hand."""
     from aggregator import workspace
     from aggregator.publishing import releases
 
     opened = workspace.open_workspace(root)
-    expires = releases.refresh(opened, offline)
+    expires = releases.renew(opened, offline)
     opened.remove_ended_keys()
     report(
         {"expires": {name: _text(moment) for name, moment in expires.items()}}, _expiry_lines(expires), as_json=as_json
@@ -318,7 +322,7 @@ def offline_warning(opened: Workspace) -> list[str]:
 def _expiry_lines(expires: dict[str, datetime.datetime]) -> list[str]:
     lines = [f"{name:10} valid until {_text(moment)}" for name, moment in expires.items()]
     first = min(expires.values())
-    return [*lines, f"run `aggregator refresh`, with the offline keys, before {first:%Y-%m-%d}"]
+    return [*lines, f"run `aggregator renew`, with the offline keys, before {first:%Y-%m-%d}"]
 
 
 def _text(moment: datetime.datetime) -> str:

@@ -3,27 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from aggregator.commands.options import SHARE_STATES, folder_option
-from aggregator.errors import RefusedError, RegistryError
+from aggregator.errors import RefusedError
 from command_line.commands import Listing, examples, json_option, report
-from foundation.errors import DeidError, StorageError
-from protocols.errors import ProtocolError
 from shared.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from aggregator.enrolled.shares import Share
-    from aggregator.ingestion.ingest import Decision
+    from aggregator.ingestion.arriving import Outcome
     from aggregator.registry.states import ShareState
-    from aggregator.workspace import Workspace
 
-_BUNDLE, _WITHDRAWAL, _RECEIPT = ".share", ".withdrawal.json", ".receipt.json"
 name_option = click.option("--name", required=True, help="Who decides; kept in the audit log.")
 reason_option = click.option("--reason", required=True, help="Why; kept in the audit log. No text of a note.")
 
@@ -40,19 +34,27 @@ def ingest(paths: tuple[Path, ...], finish: bool, root: Path, as_json: bool) -> 
     share was refused or what has such a name is no file that can be read; the others are taken in all the same.
     """
     from aggregator import workspace
+    from aggregator.ingestion.arriving import Outcome, files_in, take_all
     from aggregator.ingestion.ingest import resume
 
     if bool(paths) == finish:
         raise ConfigurationError("ingest: expected files or folders, or else --resume; see --help")
     target = workspace.open_workspace(root)
     if finish:
-        finished = [_Outcome(decision=decision) for decision in resume(target)]
+        finished = [Outcome(decision=decision) for decision in resume(target)]
         _report(finished, [one.line for one in finished] or ["nothing was interrupted"], as_json=as_json)
         return
-    files = [file for given in paths for file in _files(given)]
-    outcomes: list[_Outcome] = []
+    files = [file for given in paths for file in files_in(given)]
+    outcomes: list[Outcome] = []
+
+    def told(outcome: Outcome) -> None:
+        outcomes.append(outcome)
+        # A single error is told at the end.
+        if not as_json and (not outcome.error or len(files) > 1):
+            click.echo(outcome.line)
+
     try:
-        failed = _take_all(target, files, outcomes, quiet=as_json)
+        failed = take_all(target, files, told)
     finally:
         # Whatever ends the run, what was done is told.
         if as_json or not files:
@@ -65,28 +67,6 @@ def ingest(paths: tuple[Path, ...], finish: bool, root: Path, as_json: bool) -> 
             f"expected shares that can be accepted, refused {len(refused)} of {len(outcomes)}; send the receipts back to their "
             "sites, and look at what has none"
         )
-
-
-def _take_all(target: Workspace, files: list[Path], outcomes: list[_Outcome], *, quiet: bool) -> list[DeidError]:
-    """Takes files in, one after the other, into `outcomes`; returns what went wrong with some of them.
-
-    Raises:
-        StorageError, SandboxError: nothing can be taken in here and now.
-    """
-    failed: list[DeidError] = []
-    for path in files:
-        try:
-            outcome = _take(target, path)
-        except (ProtocolError, RegistryError) as error:
-            failed.append(error)
-            outcome = _Outcome(path, error=str(error))
-        outcomes.append(outcome)
-        if outcome.lost is not None:
-            failed.append(outcome.lost)
-        # A single error is told at the end.
-        if not quiet and (not outcome.error or len(files) > 1):
-            click.echo(outcome.line)
-    return failed
 
 
 @click.group("shares", cls=Listing)
@@ -227,121 +207,8 @@ def alarms_acknowledge(number: int, name: str, root: Path, as_json: bool) -> Non
     report({"alarm": number}, [f"alarm {number} acknowledged"], as_json=as_json)
 
 
-def _files(path: Path) -> Iterator[Path]:
-    """A file, or what of a folder is for us: withdrawals last, since they may be about a share beside them."""
-    from foundation.os_errors import map_os_errors
-
-    if not path.is_dir():
-        yield path
-        return
-    with map_os_errors(path):
-        entries = sorted(file for file in path.iterdir() if not file.name.startswith("."))
-    for suffix in (_BUNDLE, _WITHDRAWAL):
-        yield from (file for file in entries if file.name.endswith(suffix))
-
-
-@dataclass(frozen=True)
-class _Outcome:
-    """What became of a file, or of a share that waited: a decision about a share, an error, or else a withdrawal.
-
-    Args:
-        file: that was taken in; None for a share that waited.
-        decision: about the share in it.
-        receipt: where that of the share lies.
-        error: why nothing was decided.
-        lost: why what was decided has no receipt beside it.
-    """
-
-    file: Path | None = None
-    decision: Decision | None = None
-    receipt: Path | None = None
-    error: str = ""
-    lost: StorageError | None = None
-
-    @property
-    def state(self) -> ShareState | None:
-        """Of the share; withdrawn where that was asked for, None where nothing was decided."""
-        from aggregator.registry.states import ShareState
-
-        if self.decision is not None:
-            return self.decision.state
-        return None if self.error else ShareState.WITHDRAWN
-
-    @property
-    def refused(self) -> bool:
-        """Whether it does not count: a share that was refused, or no file at all."""
-        from aggregator.registry.states import ShareState
-
-        return bool(self.error) or self.state == ShareState.REJECTED
-
-    @property
-    def line(self) -> str:
-        """For people."""
-        if self.decision is None:
-            what, who = self.error or str(self.state), f"{self.file.name if self.file else ''}: "
-        else:
-            what = " ".join(filter(None, (self.decision.state, self.decision.reason)))
-            what += ", already here" if self.decision.known else ""
-            who = f"{self.decision.site} share {self.decision.sequence}: "
-        return what if what.startswith(who) else f"{who}{what}"
-
-    def as_json(self) -> dict[str, object]:
-        """For programs: what there is."""
-        decided: dict[str, object] = {"state": self.state} if self.decision is None else self.decision.as_json()
-        told = {"file": self.file, "receipt": self.receipt}
-        values: dict[str, object] = {"error": self.error} if self.error else decided
-        return values | {name: str(path) for name, path in told.items() if path is not None}
-
-
-def _report(outcomes: list[_Outcome], lines: list[str], *, as_json: bool) -> None:
+def _report(outcomes: list[Outcome], lines: list[str], *, as_json: bool) -> None:
     report({"shares": [one.as_json() for one in outcomes]}, lines, as_json=as_json)
-
-
-def _take(target: Workspace, path: Path) -> _Outcome:
-    """What became of one file; its receipt lies beside it."""
-    from aggregator.enrolled import shares
-    from aggregator.ingestion import ingest
-    from protocols.bounded_reading import read_bounded
-    from protocols.keys.signed_message import MAX_MESSAGE_BYTES
-
-    if odd := _oddity(path):
-        return _Outcome(path, error=odd)
-    if path.name.endswith(_WITHDRAWAL):
-        receipt = shares.carry_out(target, read_bounded(path, MAX_MESSAGE_BYTES))
-        return _Outcome(path, lost=_written(_receipt_path(path, _WITHDRAWAL), receipt))
-    decision = ingest.ingest(target, path)
-    beside = _receipt_path(path, _BUNDLE)
-    lost = _written(beside, decision.receipt)
-    return _Outcome(path, decision, beside if lost is None else None, lost=lost)
-
-
-def _oddity(path: Path) -> str:
-    """Why an entry of a stick is no file that can be read, in words; "" if it is one. Anybody can put anything there."""
-    from foundation.os_errors import map_os_errors
-    from foundation.reading import regular_size
-
-    try:
-        regular_size(path)
-        with map_os_errors(path), path.open("rb") as file:
-            file.read(1)
-    except StorageError as error:
-        return str(error)
-    return ""
-
-
-def _written(path: Path, receipt: bytes) -> StorageError | None:
-    """Writes a receipt; returns why it can't be. What it says is decided all the same, and told again when asked."""
-    from foundation.files import write_bytes
-
-    try:
-        write_bytes(path, receipt)
-    except StorageError as error:
-        return error
-    return None
-
-
-def _receipt_path(path: Path, suffix: str) -> Path:
-    return path.with_name(path.name.removesuffix(suffix) + _RECEIPT)
 
 
 def _row(one: Share, state: ShareState) -> dict[str, object]:

@@ -19,7 +19,7 @@ def check_changed(last: ReleaseManifest, release: ReleaseManifest) -> None:
     if _content(last) == _content(release):
         raise WorkspaceError(
             f"expected something new to publish, got what release {last.sequence} holds already; train first, or run "
-            "`aggregator refresh` to sign the releases anew and `aggregator announce` to tell of a server"
+            "`aggregator renew` to sign the releases anew and `aggregator announce` to tell of a server"
         )
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aggregator.errors import WorkspaceError
-from foundation.reading import read_text
+from foundation.reading import file_sha256, read_text
+from shared.constructions.files import digest_of
 
 # The record of a training lies beside its weights, that of a representer too.
 RECORD = "training.json"
@@ -61,3 +62,13 @@ def read_origin(head: Path) -> HeadOrigin:
         raise WorkspaceError(
             f"head/{RECORD}: expected the record of a training; run `aggregator train-head` again"
         ) from error
+
+
+def head_digest(folder: Path) -> str:
+    """SHA-256 over all files of the head in a folder that a release would carry: what people call it by.
+
+    Raises:
+        StorageError: there is none.
+    """
+    further = (name for name in FURTHER_HEAD_FILES if (folder / name).exists())
+    return digest_of([file_sha256(folder / name) for name in (*HEAD_FILES, *further)])

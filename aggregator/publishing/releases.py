@@ -10,9 +10,7 @@ out never lacks its record, and a record without a release is replaced by the ne
 from __future__ import annotations
 
 import datetime
-import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -22,8 +20,9 @@ from sqlalchemy import select
 from aggregator.errors import WorkspaceError
 from aggregator.publishing import audit_gate, quality_gate
 from aggregator.publishing.changes import CARD, check_changed
-from aggregator.publishing.head_record import FURTHER_HEAD_FILES, HEAD_FILES, RECORD, read_origin
+from aggregator.publishing.head_record import FURTHER_HEAD_FILES, HEAD_FILES, RECORD, head_digest, read_origin
 from aggregator.publishing.model_card import model_card
+from aggregator.publishing.preparing import copy_as, copy_files, staging, stated_licence
 from aggregator.publishing.registering import find_trained_shares, register_release
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
@@ -33,7 +32,6 @@ from aggregator.repository.tuf_repository import NewRelease, Repository
 from aggregator.workspace import Workspace, require
 from foundation.files import write_bytes, write_text
 from foundation.locks import lock_folder
-from foundation.os_errors import storage_error
 from foundation.reading import file_sha256, regular_size
 from protocols.log.checkpoint import CHECKPOINT
 from protocols.log.entry import ReleaseEntry
@@ -57,10 +55,6 @@ from shared.constructions.files import RECORD as RELEASE_RECORD
 _EMBEDDINGS = "embeddings.safetensors"
 # What the representer withstood, for every hospital to read.
 _AUDIT_FILES = (audit_gate.RECORD, audit_gate.PAGE)
-_NO_LICENCE = (
-    "# No licence is stated\n\nUse this release within what your hospital and the provider have agreed; "
-    "ask the provider before any other use.\n"
-)
 
 
 @dataclass(frozen=True)
@@ -98,6 +92,7 @@ class Publishing:
         with_failed_audit: whether it may have failed, of a construction that nothing proves; hospitals have such a release off
             until they enable it by name.
         approver: who accepts a head that finds less than the last; None for nobody.
+        head: the first digits of the digest of the head that it must be; "" for any.
     """
 
     offline: tuple[Path, ...] = ()
@@ -108,6 +103,7 @@ class Publishing:
     audited: bool = True
     with_failed_audit: bool = False
     approver: str | None = None
+    head: str = ""
 
 
 def publish_representer(workspace: Workspace, how: Publishing = Publishing()) -> Release:
@@ -130,6 +126,26 @@ def publish_pipeline(workspace: Workspace, how: Publishing = Publishing()) -> Re
         AuditError: as for `load_passed_audit`.
         DropError: as for `check_quality`.
     """
+    _require_fitting_head(workspace)
+    return _publish(workspace, "pipeline", how)
+
+
+def try_pipeline(workspace: Workspace, how: Publishing = Publishing()) -> quality_gate.Passed | None:
+    """Asks everything that `publish_pipeline` asks before it signs; nothing is signed, registered or published.
+
+    Returns:
+        what the gate lets through although the head finds less; None where nothing is lower.
+
+    Raises:
+        WorkspaceError, AuditError, DropError: as for `publish_pipeline`.
+    """
+    _require_fitting_head(workspace)
+    repository = workspace.repository(how.offline)
+    with lock_folder(repository.folder), staging(workspace) as folder:
+        return _prepare(workspace, repository, "pipeline", how, folder).passed
+
+
+def _require_fitting_head(workspace: Workspace) -> None:
     require(workspace.head, "aggregator train-head")
     if read_origin(workspace.head).representer != representer_digest(workspace):
         raise WorkspaceError(
@@ -138,7 +154,6 @@ def publish_pipeline(workspace: Workspace, how: Publishing = Publishing()) -> Re
     with workspace.registry().reading() as session:
         # Looked at again when it is registered; now, for that it is the last release unchanged would hide the reason.
         find_trained_shares(workspace, session)
-    return _publish(workspace, "pipeline", how)
 
 
 def announce(workspace: Workspace, server: str | None, offline: tuple[Path, ...] = ()) -> ProviderRecord:
@@ -158,7 +173,7 @@ def announce(workspace: Workspace, server: str | None, offline: tuple[Path, ...]
     return record
 
 
-def refresh(workspace: Workspace, offline: tuple[Path, ...] = ()) -> dict[str, datetime.datetime]:
+def renew(workspace: Workspace, offline: tuple[Path, ...] = ()) -> dict[str, datetime.datetime]:
     """Sign the repository anew before it expires, and say when each role's metadata expire now.
 
     Args:
@@ -247,7 +262,33 @@ def _publish(workspace: Workspace, kind: str, how: Publishing) -> Release:
         return _publish_next(workspace, repository, kind, how)
 
 
+@dataclass(frozen=True)
+class _Prepared:
+    """A release in its folder, which has passed every gate and is not signed yet."""
+
+    release: Release
+    failed: tuple[str, ...]
+    passed: quality_gate.Passed | None
+
+
 def _publish_next(workspace: Workspace, repository: Repository, kind: str, how: Publishing) -> Release:
+    earlier = repository.release_names()
+    with staging(workspace) as folder:
+        prepared = _prepare(workspace, repository, kind, how, folder)
+        release = prepared.release
+        register_release(workspace, release.name, release.manifest, prepared.failed, prepared.passed)
+        documents = {
+            PROVIDER: _record_of(workspace, repository, how.server).to_bytes(),
+            LATEST: latest_bytes(release.name),
+            **_log(workspace, repository, release),
+        }
+        carried = set(release.manifest.files) - ({_EMBEDDINGS} if how.embeddings_url else set())
+        new = NewRelease(release.name, folder, (*sorted(carried), MANIFEST_NAME))
+        repository.publish(documents, new, _pipeline_among(earlier))
+    return release
+
+
+def _prepare(workspace: Workspace, repository: Repository, kind: str, how: Publishing, folder: Path) -> _Prepared:
     earlier = repository.release_names()
     sequence = release_sequence(earlier[-1]) + 1 if earlier else 1
     fields = ReleaseFields(
@@ -259,24 +300,18 @@ def _publish_next(workspace: Workspace, repository: Repository, kind: str, how: 
         software={"deid_commons": version("deid-commons"), "torch": version("torch")},
         notes=how.notes,
     )
-    with _staging(workspace) as folder:
-        passed = _check_quality(workspace, how) if kind == "pipeline" else None
-        failed = _fill(workspace, folder, fields, how, passed)
-        listed = list_release(folder, fields, workspace.signing_keys()[0].key_id)
-        carried = set(listed.manifest.files) - ({_EMBEDDINGS} if how.embeddings_url else set())
-        release = Release(listed.manifest)
-        check_sizes(release.manifest.files)
-        if earlier:
-            check_changed(_read_release(repository, earlier[-1]).manifest, release.manifest)
-        register_release(workspace, release.name, release.manifest, failed, passed)
-        documents = {
-            PROVIDER: _record_of(workspace, repository, how.server).to_bytes(),
-            LATEST: latest_bytes(release.name),
-            **_log(workspace, repository, release),
-        }
-        new = NewRelease(release.name, folder, (*sorted(carried), MANIFEST_NAME))
-        repository.publish(documents, new, _pipeline_among(earlier))
-    return release
+    passed = _check_quality(workspace, how) if kind == "pipeline" else None
+    failed = _fill(workspace, folder, fields, how, passed)
+    if how.head and not head_digest(folder).startswith(how.head):
+        raise WorkspaceError(
+            f"expected the head {how.head}, got {head_digest(folder)[: len(how.head)]}, which was trained since; see what `aggregator refresh` "
+            "proposes now"
+        )
+    release = Release(list_release(folder, fields, workspace.signing_keys()[0].key_id).manifest)
+    check_sizes(release.manifest.files)
+    if earlier:
+        check_changed(_read_release(repository, earlier[-1]).manifest, release.manifest)
+    return _Prepared(release, failed, passed)
 
 
 def _log(workspace: Workspace, repository: Repository, *following: Release) -> dict[str, bytes]:
@@ -331,12 +366,12 @@ def _fill(
 ) -> tuple[str, ...]:
     """Bring the files of a release together; the attacks of its audit that it did not withstand."""
     failed: tuple[str, ...] = ()
-    _copy(workspace.representer, folder, _construction_files(workspace.representer))
-    _copy_as(workspace.representer / RECORD, folder / RELEASE_RECORD)
+    copy_files(workspace.representer, folder, _construction_files(workspace.representer))
+    copy_as(workspace.representer / RECORD, folder / RELEASE_RECORD)
     audit = workspace.root / "audit"
     if audit.exists() or how.audited:
         # Of the files as they will be signed: a training may have put others in their place since the command looked.
-        _copy(audit, folder, [name for name in _AUDIT_FILES if (audit / name).exists()])
+        copy_files(audit, folder, [name for name in _AUDIT_FILES if (audit / name).exists()])
         passed = audit_gate.load_passed_audit(
             folder,
             digest_of([file_sha256(folder / name) for name in _construction_files(folder)]),
@@ -347,12 +382,12 @@ def _fill(
             audit_gate.require_no_proof(folder)
     head = workspace.head if fields.kind == "pipeline" else None
     if head is not None:
-        _copy(head, folder, (*HEAD_FILES, *(name for name in FURTHER_HEAD_FILES if (head / name).exists())))
+        copy_files(head, folder, (*HEAD_FILES, *(name for name in FURTHER_HEAD_FILES if (head / name).exists())))
     if how.embeddings_url is not None:
         vectors = folder / _EMBEDDINGS
         entry = FileEntry(regular_size(vectors), file_sha256(vectors))
         write_bytes(folder / REFERENCE, Reference(_EMBEDDINGS, how.embeddings_url, entry).to_bytes(), private=False)
-    licence = how.licence if how.licence and how.licence.strip() else _NO_LICENCE
+    licence = stated_licence(how.licence)
     write_text(folder / "LICENCE.md", licence, private=False)
     card = model_card(fields, workspace.representer, head, audit if audit.exists() else None, licence, accepted)
     write_text(folder / CARD, card, private=False)
@@ -363,29 +398,3 @@ def _record_of(workspace: Workspace, repository: Repository, server: str | None)
     if server is None:
         server = ProviderRecord.from_bytes(repository.read(PROVIDER)).server
     return workspace.record(server)
-
-
-@contextmanager
-def _staging(workspace: Workspace) -> Iterator[Path]:
-    """A folder for a release that is being made; what a publishing that was killed left goes first."""
-    folder = workspace.root / ".publishing"
-    try:
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir()
-        yield folder
-    except OSError as error:
-        raise storage_error(folder, error) from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _copy(source: Path, target: Path, names: Sequence[str]) -> None:
-    for name in names:
-        _copy_as(source / name, target / name)
-
-
-def _copy_as(source: Path, target: Path) -> None:
-    try:
-        shutil.copyfile(source, target)
-    except OSError as error:
-        raise storage_error(source, error) from error

@@ -9,6 +9,7 @@ import datetime
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
+from aggregator.publishing.proposal import Verdict
 from aggregator.registry.times import as_moment
 from aggregator.status.standing import Hospital, Standing
 from protocols.release.repository import PROVIDER
@@ -44,13 +45,28 @@ class Alert:
 
 def find_alerts(standing: Standing) -> tuple[Alert, ...]:
     """All that needs a person, alarms first."""
-    return (*_alarms(standing), *_shares(standing), *_keys(standing), *_metadata(standing), *_disk(standing))
+    return (
+        *_alarms(standing),
+        *_proposal(standing),
+        *_shares(standing),
+        *_keys(standing),
+        *_metadata(standing),
+        *_disk(standing),
+    )
 
 
 def _alarms(standing: Standing) -> Iterator[Alert]:
     for alarm in standing.alarms:
         said = f"alarm {alarm.id}, {alarm.kind}: {' '.join(alarm.detail.split())}; see `aggregator alarms list`"
         yield Alert(f"alarm:{alarm.id}", "alarm", alarm.site, said)
+
+
+def _proposal(standing: Standing) -> Iterator[Alert]:
+    one = standing.proposal
+    if one is not None:
+        found = "and finds less than before" if one.verdict is Verdict.DROP else "and passes the gates"
+        said = f"head {one.name} was proposed on {as_moment(one.at).date()} {found}; to release it: `{one.command}`"
+        yield Alert(f"proposal:{one.name}:{one.verdict}", "proposal", None, said)
 
 
 def _shares(standing: Standing) -> Iterator[Alert]:
@@ -88,7 +104,7 @@ def _metadata(standing: Standing) -> Iterator[Alert]:
     advice = (
         "aggregator announce"
         if name == PROVIDER
-        else "aggregator refresh` with the offline keys; see `aggregator keys list"
+        else "aggregator renew` with the offline keys; see `aggregator keys list"
     )
     said = f"`{name}` of the releases {end} on {last}, and hospitals pull nothing after it; run `{advice}`"
     yield Alert(f"releases-end:{name}:{last}", "releases-end", None, said)

@@ -17,6 +17,7 @@ from sqlalchemy import select
 from aggregator.enrolled.alarms import Alarm, list_alarms
 from aggregator.enrolled.shares import Share, list_shares
 from aggregator.enrolled.sites import Site, list_sites
+from aggregator.publishing.proposal import Proposal, read_proposal
 from aggregator.publishing.releases import compatible_releases
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseRow
@@ -81,6 +82,7 @@ class Standing:
         unfinished: shares of which a crash, or a long check, has left open whether they count.
         expiries: last day of what the provider has signed, by its name: roles of the release repository, `provider.json`.
         free_bytes: on the disk of the workspace.
+        proposal: a head that waits for whoever approves releases; None for none.
     """
 
     provider: str
@@ -92,6 +94,7 @@ class Standing:
     unfinished: tuple[Share, ...]
     expiries: Mapping[str, datetime.date]
     free_bytes: int
+    proposal: Proposal | None = None
 
     @property
     def next_expiry(self) -> tuple[str, datetime.date]:
@@ -124,6 +127,7 @@ def read_standing(workspace: Workspace, at: datetime.datetime) -> Standing:
         tuple(share for share in shares if share.state == ShareState.RECEIVED),
         _expiries(workspace),
         free,
+        read_proposal(workspace) if names else None,
     )
 
 

@@ -257,6 +257,13 @@ def train(
     return trained
 
 
+def planned_inputs(workspace: Workspace, config: TaggingConfig, options: HeadOptions) -> dict[str, object]:
+    """All that decides the head that `train` would make here and now; raises as it does."""
+    shares, _ = _usable_shares(workspace, options.sites)
+    _, told = augmented_reading(options.augment, load_construction(workspace.representer))
+    return _inputs(workspace, config, options, shares) | {"augment": told}
+
+
 def _inputs(
     workspace: Workspace, config: TaggingConfig, options: HeadOptions, shares: Sequence[Share]
 ) -> dict[str, object]:

@@ -8,6 +8,7 @@ It goes when the training has ended well, or began anew. It holds weights and no
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -105,6 +106,20 @@ def keep_together(
             own = stack.enter_context(keep_unfinished(workspace, command, of_all, resume=resume, tell=tell))
         require_same(group, {**of_all, "software": _software()})
         yield own
+def can_go_on(workspace: Workspace, command: str, inputs: Mapping[str, object]) -> bool:
+    """Whether a training that was cut had exactly these inputs, so that one with `resume` goes on with it."""
+    return _read_inputs(workspace.root / "unfinished" / command) == _stated(inputs)
+
+
+def digest_of_inputs(inputs: Mapping[str, object]) -> str:
+    """SHA-256 of all that decides a training, the versions of what trains among it: equal ones end in the same bits."""
+    return hashlib.sha256(json.dumps(_stated(inputs), sort_keys=True).encode()).hexdigest()
+
+
+def _stated(inputs: Mapping[str, object]) -> dict[str, object]:
+    """As it is read back."""
+    stated: dict[str, object] = json.loads(json.dumps({**inputs, "software": _software()}))
+    return stated
 
 
 def _holds_checkpoints(run: Path) -> bool:

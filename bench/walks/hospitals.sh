@@ -81,11 +81,13 @@ aggregator status
 site-client policy set --federated-rounds 40 --workspace ../st-anne
 site-client federate --node-key ../st-anne.pub --workspace ../st-anne
 aggregator federate --simulate --epochs 2 --influence none --no-operating-points --page rounds.html
-aggregator train-head --epochs 3 --influence none
-aggregator release $sticks
+aggregator train-head --epochs 1 --influence none --no-operating-points
+# The round of every month: what came is taken in, the head trained, the gates are asked; it ends with what the approver types.
+aggregator refresh ../stick --epochs 3 --influence none | tee round.txt
+aggregator release --head "$(proposed round.txt)" $sticks
 aggregator audit-log show --last 3
 aggregator audit-log verify
-aggregator refresh
+aggregator renew
 cd ..
 
 # Both take it into use. What they find is measured on labelled notes.

@@ -159,11 +159,11 @@ def test_a_provider_and_its_sticks(tmp_path: Path, file: Path, monkeypatch: pyte
     done(provider("init", root, "--passphrase"))
     assert len(list(root.rglob("*.pem"))) == 10
     assert all(is_protected(path) for path in root.rglob("*.pem"))
-    done(provider("refresh", *at))
+    done(provider("renew", *at))
     done(provider("keys", "export-offline", stick, *at))
     assert all(is_protected(path) for path in stick.iterdir())
     monkeypatch.delenv(FILE)
-    refused(provider("refresh", *at), 17)
+    refused(provider("renew", *at), 17)
     sitting = Terminal(monkeypatch)
     # A stick gets a passphrase of its holder, and a command then asks for both.
     sitting.answers = [WORDS, "what the holder knows", "what the holder knows"]

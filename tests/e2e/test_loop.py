@@ -286,7 +286,7 @@ class TestReleases:
 
     def test_deid_goes_on_with_the_pipeline_when_a_representer_follows(self, loop: Loop, tmp_path: Path) -> None:
         done(provider("publish", *at_provider(loop)))
-        refused(provider("publish", *at_provider(loop)), 20, "release 3 holds already", "aggregator refresh")
+        refused(provider("publish", *at_provider(loop)), 20, "release 3 holds already", "aggregator renew")
         for name in ("fourth", "north"):
             # One had the pipeline, the other sees both at once.
             found = values(hospital("pull", loop.releases, "--json", *at_site(loop, name)))

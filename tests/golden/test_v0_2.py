@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from aggregator.errors import WorkspaceError
 from aggregator.provider_keys import Purpose
-from aggregator.publishing.releases import refresh
+from aggregator.publishing.releases import renew
 from aggregator.repository.release_log import read_published_log
 from aggregator.workspace import Workspace as Provider
 from aggregator.workspace import open_workspace as open_provider
@@ -155,7 +155,7 @@ class TestPassphrase:
 
     def test_the_keys_of_the_releases_sign_them_anew(self, provider: Provider, site: Hospital) -> None:
         before = (provider.releases / "metadata" / "timestamp.json").read_bytes()
-        refresh(provider)
+        renew(provider)
         assert (provider.releases / "metadata" / "timestamp.json").read_bytes() != before
         with repository(site, provider) as client:
             assert client.release_names() == [one["name"] for one in EXPECTED["releases"]]

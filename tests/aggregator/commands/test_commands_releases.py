@@ -50,12 +50,12 @@ def test_a_server_is_announced(root: Path) -> None:
     refused(provider("announce", "--server", "http://deid.example.org", "--workspace", root), 10, "https")
 
 
-def test_a_refresh_says_until_when(root: Path) -> None:
+def test_a_renewal_says_until_when(root: Path) -> None:
     before = open_workspace(root).repository().expiries()
-    said = done(provider("refresh", "--workspace", root)).stdout
+    said = done(provider("renew", "--workspace", root)).stdout
     assert all(role in said for role in before)
     assert "before" in said
-    assert set(values(provider("refresh", "--json", "--workspace", root))["expires"]) == set(before)
+    assert set(values(provider("renew", "--json", "--workspace", root))["expires"]) == set(before)
 
 
 def test_a_file_in_the_way_of_a_key_stays(root: Path, tmp_path: Path) -> None:

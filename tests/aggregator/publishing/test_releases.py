@@ -16,7 +16,7 @@ from safetensors.numpy import save
 from sqlalchemy import select
 
 from aggregator.errors import AuditError, WorkspaceError
-from aggregator.publishing import releases
+from aggregator.publishing import preparing, releases
 from aggregator.publishing.model_card import model_card
 from aggregator.publishing.releases import Publishing, Release
 from aggregator.registry import audit_log
@@ -167,7 +167,7 @@ def test_the_offline_keys_may_be_elsewhere(workspace: Workspace, tmp_path: Path)
     assert releases.publish_representer(workspace, Publishing(audited=False, offline=sticks)).name == "0001-representer"
     # What is online is renewed without them.
     before = workspace.repository().expiries()
-    assert releases.refresh(workspace).keys() == before.keys()
+    assert releases.renew(workspace).keys() == before.keys()
 
 
 def test_keys_elsewhere_from_the_beginning(tmp_path: Path) -> None:
@@ -294,7 +294,7 @@ def test_the_newest_pipeline_lives_as_long_as_the_newest_release(
     assert second == expires("0002-representer")
     assert second > first + datetime.timedelta(days=4)
     live(60)
-    releases.refresh(workspace)
+    releases.renew(workspace)
     assert expires("0001-pipeline") == expires("0002-representer")
     assert expires("0001-pipeline") > second + datetime.timedelta(days=9)
 
@@ -358,7 +358,7 @@ class TestGate:
     def test_the_audit_is_of_the_files_that_are_signed_and_not_of_those_that_followed(
         self, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        copied = releases._copy_as
+        copied = preparing.copy_as
 
         def slow(source: Path, target: Path) -> None:
             copied(source, target)
@@ -366,7 +366,7 @@ class TestGate:
                 (workspace.representer / "vocabulary.json").write_text("[]")
                 put_audit(workspace, audit_record(workspace))
 
-        monkeypatch.setattr(releases, "_copy_as", slow)
+        monkeypatch.setattr(preparing, "copy_as", slow)
         with pytest.raises(AuditError, match="another representer"):
             releases.publish_representer(workspace)
         assert releases.releases(workspace) == []
@@ -497,7 +497,7 @@ def test_rotated_keys_are_in_the_log(workspace: Workspace) -> None:
 
 
 def test_changes_of_the_repository_wait_for_one_another(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A refresh from a timer and a release by hand: neither may follow a state that the other has replaced."""
+    """A renewal from a timer and a release by hand: neither may follow a state that the other has replaced."""
     order: list[str] = []
     publish = Repository.publish
 
@@ -508,16 +508,16 @@ def test_changes_of_the_repository_wait_for_one_another(workspace: Workspace, mo
         publish(repository, *arguments)
         order.append("published")
 
-    def refresh() -> None:
-        releases.refresh(workspace)
-        order.append("refreshed")
+    def renew() -> None:
+        releases.renew(workspace)
+        order.append("renewed")
 
-    thread = threading.Thread(target=refresh)
+    thread = threading.Thread(target=renew)
     with monkeypatch.context() as patch:
         patch.setattr(Repository, "publish", slow)
         releases.publish_representer(workspace, UNAUDITED)
     thread.join()
-    assert order == ["publishing", "published", "refreshed"]
+    assert order == ["publishing", "published", "renewed"]
     assert workspace.repository().release_names() == ["0001-representer"]
 
 

@@ -1,0 +1,57 @@
+"""The folder in which a release is made before it is signed."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from aggregator.workspace import Workspace
+from foundation.os_errors import storage_error
+
+_NO_LICENCE = (
+    "# No licence is stated\n\nUse this release within what your hospital and the provider have agreed; "
+    "ask the provider before any other use.\n"
+)
+
+
+@contextmanager
+def staging(workspace: Workspace) -> Iterator[Path]:
+    """A folder for a release that is being made; what a publishing that was killed left goes first."""
+    folder = workspace.root / ".publishing"
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        yield folder
+    except OSError as error:
+        raise storage_error(folder, error) from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def copy_files(source: Path, target: Path, names: Sequence[str]) -> None:
+    """Copies files of one folder into another, under their names.
+
+    Raises:
+        StorageError: one is missing, or the disk is full.
+    """
+    for name in names:
+        copy_as(source / name, target / name)
+
+
+def copy_as(source: Path, target: Path) -> None:
+    """Copies a file.
+
+    Raises:
+        StorageError: it is missing, or the disk is full.
+    """
+    try:
+        shutil.copyfile(source, target)
+    except OSError as error:
+        raise storage_error(source, error) from error
+
+
+def stated_licence(text: str | None) -> str:
+    """The licence of a release; that none is stated, where there is no text."""
+    return text if text and text.strip() else _NO_LICENCE

@@ -1,0 +1,112 @@
+"""What came since the last release with a head, as the registry has it: whichever way it came, and however often a round was cut."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+
+from aggregator.enrolled.shares import Share, list_shares
+from aggregator.publishing.releases import last_pipeline
+from aggregator.registry.states import ShareState
+from aggregator.registry.tables import ReleaseRow, ReleaseShareRow
+from aggregator.workspace import Workspace
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """The shares that make the next pool another than the last one, and those that wait.
+
+    Args:
+        release: name of the last release with a head; None before the first.
+        new: accepted, and not in that release.
+        waiting: in quarantine, for a person.
+        refused: since that release.
+        withdrawn: that have trained that release, and count no more.
+        undecided: received, and not looked at to the end.
+    """
+
+    release: str | None
+    new: tuple[Share, ...]
+    waiting: tuple[Share, ...]
+    refused: tuple[Share, ...]
+    withdrawn: tuple[Share, ...]
+    undecided: tuple[Share, ...]
+
+    def as_json(self) -> dict[str, object]:
+        """For programs."""
+        kinds = {
+            "new": self.new,
+            "waiting": self.waiting,
+            "refused": self.refused,
+            "withdrawn": self.withdrawn,
+            "undecided": self.undecided,
+        }
+        return {"release": self.release} | {kind: [_row(one) for one in shares] for kind, shares in kinds.items()}
+
+    def lines(self) -> list[str]:
+        """For people: what was taken, what was set aside and why."""
+        since = "" if self.release is None else f" since release {self.release}"
+        return [
+            f"taken{since}: {_listed(self.new) or 'no share'}",
+            *(
+                f"set aside: {_named(one)}, {one.reason_code}: {one.reason}; decide by `aggregator shares accept {_digits(one)}` or `reject`"
+                for one in self.waiting
+            ),
+            *(f"refused{since}: {_named(one)}, {one.reason_code}: {one.reason}" for one in self.refused),
+            *(f"taken back by its site{since}: {_named(one)}" for one in self.withdrawn),
+            *(f"not decided: {_named(one)}; run `aggregator ingest --resume`" for one in self.undecided),
+        ]
+
+
+def read_arrivals(workspace: Workspace) -> Arrivals:
+    """What came, and what became of it.
+
+    Raises:
+        DatabaseError, WorkspaceError, ProtocolError: registry or release repository is gone or damaged.
+    """
+    last = last_pipeline(workspace)
+    trained: set[int] = set()
+    since = ""
+    if last is not None:
+        sequence = last.manifest.sequence
+        with workspace.registry().reading() as session:
+            trained = set(session.scalars(select(ReleaseShareRow.share).where(ReleaseShareRow.release == sequence)))
+            since = session.scalar(select(ReleaseRow.published_at).where(ReleaseRow.sequence == sequence)) or ""
+    shares = list_shares(workspace)
+
+    def those(state: ShareState) -> list[Share]:
+        return [one for one in shares if one.state == state]
+
+    return Arrivals(
+        None if last is None else last.name,
+        tuple(one for one in those(ShareState.ACCEPTED) if one.id not in trained),
+        tuple(those(ShareState.QUARANTINED)),
+        tuple(one for one in those(ShareState.REJECTED) if (one.decided_at or "") >= since),
+        tuple(one for one in those(ShareState.WITHDRAWN) if one.id in trained),
+        tuple(those(ShareState.RECEIVED)),
+    )
+
+
+def _named(one: Share) -> str:
+    return f"{one.site} share {one.sequence}"
+
+
+def _listed(shares: Sequence[Share]) -> str:
+    return ", ".join(f"{_named(one)} ({one.sentences or 0} sentences)" for one in shares)
+
+
+def _digits(one: Share) -> str:
+    return (one.digest or one.bundle)[:12]
+
+
+def _row(one: Share) -> dict[str, object]:
+    return {
+        "site": one.site,
+        "sequence": one.sequence,
+        "digest": one.digest or one.bundle,
+        "sentences": one.sentences,
+        "code": one.reason_code,
+        "reason": one.reason,
+    }

@@ -1,0 +1,167 @@
+"""The monthly round: what came is taken in, the head is trained anew, the gates are asked, and a release is proposed.
+
+    take in    the files that are named, and what a crash had left half taken in
+    train      the head of the pool as it is now, its influence measured, as `train-head` does; a training that was cut goes on.
+               Where nothing that decides a head has changed since the last round, the head stays
+    judge      audit and gate, as `release` asks them, on the files as they would be signed
+    propose    one head to the person who approves; only that person, with the offline keys, releases it
+    renew      the dates of the repository, as far as the keys that are here sign them
+
+Every step can be repeated, and each is on the disk before the next begins: a round that was cut goes on with the same command.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from aggregator.auditing.audit import require_passed
+from aggregator.errors import AuditError, DropError, RefusedError
+from aggregator.ingestion.arriving import Outcome, files_in, take_all
+from aggregator.ingestion.ingest import resume
+from aggregator.publishing.head_record import RECORD, head_digest
+from aggregator.publishing.proposal import Verdict, propose, released_as
+from aggregator.publishing.releases import renew, try_pipeline
+from aggregator.refreshing.arrivals import read_arrivals
+from aggregator.refreshing.found import Found
+from aggregator.refreshing.kept import TakenFile, begin_round, one_round_at_a_time
+from aggregator.registry.times import now
+from aggregator.training import head as train_head
+from aggregator.training.unfinished import can_go_on, digest_of_inputs
+from aggregator.workspace import Workspace
+from foundation.errors import DeidError
+from foundation.reading import read_text
+from shared.progress import Watch, unwatched
+from shared.training.tagging import TaggingConfig
+
+_COMMAND = "train-head"
+
+
+@dataclass(frozen=True)
+class RoundPlan:
+    """What a round does.
+
+    Args:
+        paths: files and folders to take in.
+        config: recipe of the training.
+        options: what goes into the head, and what is measured of it.
+    """
+
+    paths: Sequence[Path]
+    config: TaggingConfig
+    options: train_head.HeadOptions
+
+
+def run_round(
+    workspace: Workspace,
+    plan: RoundPlan,
+    told: Callable[[Found], None],
+    watch: Watch = unwatched,
+    tell: Callable[[str], None] = lambda line: None,
+) -> DeidError | None:
+    """Run a round, or go on with one that was cut.
+
+    Args:
+        workspace: the provider's.
+        plan: what it does.
+        told: is told once what it has found, whatever ends it.
+        watch: is told how far the training is.
+        tell: is told what began anew.
+
+    Returns:
+        with whose code the command ends: what the gates refuse, or else what was refused of what was brought; None for 0.
+
+    Raises:
+        DeidError: a step could not be done; the next run goes on with it.
+    """
+    with one_round_at_a_time(workspace):
+        kept, went_on = begin_round(workspace, tell)
+        found = Found(kept, went_on)
+        try:
+            kept.save(workspace)
+            refused = _take_in(workspace, plan, found)
+            _train(workspace, plan, found, watch, tell)
+            _judge(workspace, found)
+            found.expires = renew(workspace)
+            workspace.remove_ended_keys()
+            found.failure = found.failure or refused
+            _keep(workspace, found, ended=now())
+        except KeyboardInterrupt as error:
+            error.add_note("`aggregator refresh`, with the same options, goes on with the round")
+            raise
+        finally:
+            told(found)
+        return found.failure
+
+
+def _keep(workspace: Workspace, found: Found, **changed: Any) -> None:
+    found.round = replace(found.round, **changed)
+    found.round.save(workspace)
+
+
+def _take_in(workspace: Workspace, plan: RoundPlan, found: Found) -> DeidError | None:
+    """Takes in what is there; what was refused of it, as an error."""
+
+    def note(outcome: Outcome) -> None:
+        path = str(outcome.file)
+        known = outcome.decision is not None and outcome.decision.known
+        # A stick may lie there for months: what an earlier round was told is no news, and what this one was told stays.
+        if not known:
+            one = TakenFile(outcome.line, outcome.refused)
+            _keep(workspace, found, files={**found.round.files, path: one})
+
+    try:
+        resume(workspace)
+        failed = take_all(workspace, [file for given in plan.paths for file in files_in(given)], note)
+    finally:
+        found.arrivals = read_arrivals(workspace)
+    refused = [one for one in found.round.files.values() if one.refused]
+    if not failed and refused:
+        return RefusedError(
+            f"expected shares that can be accepted, refused {len(refused)} of {len(found.round.files)} files; send the receipts back to "
+            "their sites, and look at what has none"
+        )
+    return failed[0] if failed else None
+
+
+def _train(workspace: Workspace, plan: RoundPlan, found: Found, watch: Watch, tell: Callable[[str], None]) -> None:
+    inputs = train_head.planned_inputs(workspace, plan.config, plan.options)
+    digest = digest_of_inputs(inputs)
+    kept = found.round
+    if not (
+        kept.head and kept.inputs == digest and workspace.head.exists() and head_digest(workspace.head) == kept.head
+    ):
+        cut = can_go_on(workspace, _COMMAND, inputs)
+        train_head.train(workspace, plan.config, plan.options, watch, resume=cut, tell=tell)
+        found.trained = True
+        _keep(workspace, found, inputs=digest, head=head_digest(workspace.head))
+    found.head = found.round.head
+    found.record = json.loads(read_text(workspace.head / RECORD))
+
+
+def _judge(workspace: Workspace, found: Found) -> None:
+    """Asks the gates, and proposes what a person may release."""
+    released = released_as(workspace)
+    if released is not None:
+        found.verdict, found.says = (
+            "nothing new",
+            (f"this head is that of release {released}: there is nothing to release",),
+        )
+        return
+    try:
+        audited = [f"audit: {line}" for line in require_passed(workspace)]
+        passed = try_pipeline(workspace)
+    except AuditError as error:
+        found.verdict, found.says, found.failure = "audit", (str(error),), error
+        return
+    except DropError as error:
+        found.failure, verdict, says = error, Verdict.DROP, [*audited, str(error)]
+    else:
+        verdict = Verdict.PASSED
+        lower = [] if passed is None else [f"passes after a withdrawal: {line}" for line in passed.describe()]
+        says = [*audited, *(lower or ["the head finds no less than before, and no less than without any of the sites"])]
+    found.verdict, found.says = verdict, tuple(says)
+    found.proposal = propose(workspace, verdict, says)

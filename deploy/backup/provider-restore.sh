@@ -1,0 +1,40 @@
+#!/bin/sh
+# Lays a backup down as a new workspace: provider-restore.sh BACKUP KEYS NEW-WORKSPACE KNOWN-HEAD
+# KNOWN-HEAD is the newest head of the log that anybody has kept: of a receipt, of `audit-log verify`, of the last backup; "none" if there is none.
+# A backup that is older than that head is refused: what came since is missing, numbers of shares and releases would be given out twice.
+# RESTORE_ALTHOUGH_OLDER=yes lays it down all the same, and says what must not be done with it.
+set -eu
+umask 077
+if [ $# -ne 4 ] || [ ! -f "$1/SHA256SUMS" ] || [ ! -d "$2" ] || [ -e "$3" ]; then
+  echo "error: expected a backup, a folder of keys, a folder that is not there yet, and a head of the log or none; see $0" >&2
+  exit 2
+fi
+backup=$1 keys=$2 target=$3 known=$4 made=$3.partial
+(cd "$backup" && sha256sum --check --quiet --strict SHA256SUMS) || { echo "error: $backup: expected the bytes that were written, got others; take another backup" >&2; exit 13; }
+rm -rf "$made"
+cp -a "$backup/workspace" "$made"
+cp -a "$keys" "$made/keys"
+if [ -d "$backup/objects" ]; then cp -a "$backup/objects" "$made/objects"; fi
+if [ -f "$backup/registry.pgdump" ]; then
+  database=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["database"])' "$made/aggregator.json")
+  # The database must be there and empty: nothing of another is written over.
+  pg_restore --exit-on-error --single-transaction --no-owner --dbname="$database" "$backup/registry.pgdump"
+else
+  cp -a "$backup/registry.sqlite" "$made/registry.sqlite"
+fi
+code=0
+if [ "$known" = none ]; then
+  aggregator audit-log verify --workspace "$made" || code=$?
+else
+  aggregator audit-log verify --workspace "$made" --known "$known" || code=$?
+fi
+if [ "$code" -ne 0 ]; then
+  echo "this backup is older than the head that you know, or its log was changed: numbers would be given out twice" >&2
+  if [ "${RESTORE_ALTHOUGH_OLDER:-no}" != yes ]; then
+    rm -rf "$made"
+    exit "$code"
+  fi
+  echo "laid down all the same: publish nothing before releases/ is brought up to date from a mirror or a hospital, and ask every hospital to submit again what came since" >&2
+fi
+mv "$made" "$target"
+echo "workspace in $target; next: aggregator status, then aggregator ingest --resume"

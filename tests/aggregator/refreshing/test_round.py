@@ -1,0 +1,201 @@
+"""`aggregator refresh`: what is taken in, trained, judged and proposed; what stays undone; and a round that is cut anywhere."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from aggregator import workspace as workspaces
+from aggregator.publishing import quality_gate
+from aggregator.publishing.head_record import head_digest
+from aggregator.publishing.proposal import read_proposal
+from aggregator.refreshing import round as rounds
+from aggregator.refreshing.kept import one_round_at_a_time
+from aggregator.training import head
+from tests.aggregator.publishing.test_quality_gate import lower_recall
+from tests.loop import Loop, done, hospital, provider, refused, small_heads, snapshot, values
+
+QUICK = ("--epochs", 10, "--influence", "none", "--no-operating-points")
+
+
+def refresh(loop: Loop, *more: object) -> Result:
+    with small_heads():
+        return provider("refresh", *more, "--workspace", loop.provider)
+
+
+def withdraw(loop: Loop, name: str) -> Path:
+    """A stick with a hospital's withdrawal of its share."""
+    stick = loop.root / "withdrawals"
+    done(hospital("withdraw", 1, "--reason", "asked", "--to-folder", stick, "--workspace", loop.site(name)))
+    return stick
+
+
+def here(loop: Loop) -> str:
+    return head_digest(loop.provider / "head")
+
+
+def told(result: Result) -> Any:
+    return json.loads(result.stdout)
+
+
+@pytest.fixture(scope="module")
+def one_round(built_loop: Loop, tmp_path_factory: pytest.TempPathFactory) -> Loop:
+    """After a round that has trained a head and proposed it; nobody may change anything in it."""
+    made = Loop(Path(shutil.copytree(built_loop.root, tmp_path_factory.mktemp("round") / "loop")))
+    assert values(refresh(made, *QUICK, "--json"))["gate"]["verdict"] == "passed"
+    return made
+
+
+@pytest.fixture
+def refreshed(one_round: Loop, tmp_path: Path) -> Loop:
+    """The same, to change: where nothing that decides a head changes, the next round trains none."""
+    return Loop(Path(shutil.copytree(one_round.root, tmp_path / "refreshed")))
+
+
+class TestRound:
+    def test_from_a_withdrawal_to_what_the_approver_types(self, loop: Loop) -> None:
+        stick = withdraw(loop, "north")
+        releases = snapshot(loop.provider / "releases" / "targets")
+        found = values(refresh(loop, stick, *QUICK, "--json"))
+        assert found["trained"]
+        assert found["head"] == here(loop)
+        assert [(one["site"], one["sequence"]) for one in found["shares"]["withdrawn"]] == [("north", 1)]
+        assert (found["shares"]["release"], found["gate"]["verdict"]) == ("0002-pipeline", "passed")
+        # Nothing leaves by itself: the dates are renewed, and that is all.
+        assert snapshot(loop.provider / "releases" / "targets") == releases
+        words = shlex.split(found["proposal"]["command"])
+        assert words[:4] == ["aggregator", "release", "--head", here(loop)[:12]]
+        alerts = values(provider("status", "--json", "--workspace", loop.provider))["alerts"]
+        assert "proposal" in [one["kind"] for one in alerts]
+        done(provider(*words[1:]))
+        assert len(list((loop.provider / "releases" / "targets").glob("0003-pipeline"))) == 1
+        events = values(provider("audit-log", "show", "--last", 2, "--json", "--workspace", loop.provider))["events"]
+        assert [one["action"] for one in events] == ["release-proposed", "release-published"]
+        # What is released waits for nobody any more, and the next round has nothing to train.
+        again = values(refresh(loop, stick, *QUICK, "--json"))
+        assert (again["round"], again["trained"], again["proposal"]) == (2, False, None)
+        assert again["gate"] == {
+            "verdict": "nothing new",
+            "says": ["this head is that of release 0003-pipeline: there is nothing to release"],
+        }
+        assert not any(one["refused"] for one in again["files"].values())
+
+    def test_people_read_what_became_of_all_of_it(self, refreshed: Loop) -> None:
+        (refreshed.stick / "odd.share").write_bytes(b"junk")
+        result = refresh(refreshed, refreshed.stick, *QUICK)
+        refused(result, 10, "odd.share")
+        said = result.stdout.splitlines()
+        assert said[0].startswith("round 2, begun ")
+        assert any(line.startswith("brought: odd.share: ") for line in said)
+        assert "taken since release 0002-pipeline: no share" in said
+        assert any(line.startswith("gate: audit: ") for line in said)
+        assert said[-2:] == [
+            "nothing is released by itself; the approver types:",
+            f"  aggregator release --head {here(refreshed)[:12]} --workspace {refreshed.provider}",
+        ]
+
+    def test_sticks_are_asked_for_where_the_offline_keys_are_elsewhere(self, refreshed: Loop) -> None:
+        done(provider("keys", "export-offline", refreshed.root / "away", "--workspace", refreshed.provider))
+        found = values(refresh(refreshed, *QUICK, "--json"))
+        assert " --offline-keys DIR --offline-keys DIR " in found["proposal"]["command"]
+        assert not found["trained"]
+        assert found["expires"].keys() >= {"timestamp", "snapshot"}
+
+    def test_a_head_that_finds_less_is_proposed_for_a_name_only(self, refreshed: Loop) -> None:
+        lower_recall(refreshed, 2)
+        result = refresh(refreshed, *QUICK, "--json")
+        refused(result, 25, "NAME 0.620 against 0.910 of release 2")
+        found = told(result)
+        assert found["gate"]["verdict"] == "drop"
+        assert "--accept-drop --approver NAME" in found["proposal"]["command"]
+        refused(provider("release", "--head", found["head"][:12], "--workspace", refreshed.provider), 25)
+
+    def test_without_an_audit_there_is_nothing_to_approve(self, refreshed: Loop) -> None:
+        shutil.rmtree(refreshed.provider / "audit")
+        result = refresh(refreshed, *QUICK, "--json")
+        refused(result, 22, "aggregator audit")
+        assert (told(result)["gate"]["verdict"], told(result)["proposal"]) == ("audit", None)
+
+    def test_other_options_train_another_head(self, refreshed: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(head, "plan_head", cut)
+        assert isinstance(refresh(refreshed, *QUICK, "--seed", 1).exception, SystemExit)
+        assert values(refresh(refreshed, *QUICK, "--json"))["went_on"]
+
+    def test_two_rounds_do_not_run_at_once(self, refreshed: Loop) -> None:
+        with one_round_at_a_time(workspaces.open_workspace(refreshed.provider)):
+            refused(refresh(refreshed, *QUICK), 8, "wait until it has ended")
+
+
+class TestProposal:
+    def test_a_head_that_is_another_since_does_not_leave_by_its_name(self, refreshed: Loop) -> None:
+        proposed = here(refreshed)
+        settings = refreshed.provider / "head" / "last_word.json"
+        settings.write_text(settings.read_text() + "\n")
+        command = ("release", "--head", proposed[:12], "--workspace", refreshed.provider)
+        refused(provider(*command), 20, proposed[:12], "refresh")
+        assert read_proposal(workspaces.open_workspace(refreshed.provider)) is None
+
+    def test_a_damaged_one_is_named(self, refreshed: Loop) -> None:
+        (refreshed.provider / "proposal.json").write_text('{"format": 1}')
+        refused(provider("status", "--workspace", refreshed.provider), 20, "proposal.json")
+
+
+class Cut(Exception):
+    """A loss of power."""
+
+
+# What each step begins with.
+STEPS = {
+    "take in": (rounds, "take_all"),
+    "train": (head, "plan_head"),
+    "after the training": (rounds, "released_as"),
+    "gate": (quality_gate, "_read_drops"),
+    "propose": (rounds, "propose"),
+    "renew": (rounds, "renew"),
+}
+
+
+def cut(*given: Any, **named: Any) -> Any:
+    raise Cut
+
+
+def test_a_round_that_is_cut_in_every_step_goes_on_and_trains_once(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    stick = withdraw(loop, "south")
+    trained: list[str] = []
+    measure = head._measure
+
+    def counted(*given: Any, **named: Any) -> Any:
+        trained.append("to the end")
+        return measure(*given, **named)
+
+    monkeypatch.setattr(head, "_measure", counted)
+    for module, name in STEPS.values():
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, cut)
+            result = refresh(loop, stick, *QUICK)
+        # Whatever ends it, what it has found is told.
+        assert result.stdout.startswith("round 1, begun ")
+        refused(result, 1, "Cut")
+        kept = json.loads((loop.provider / "round" / "round.json").read_text())
+        assert (kept["number"], kept["ended"]) == (1, ""), name
+    found = values(refresh(loop, stick, *QUICK, "--json"))
+    assert (found["round"], found["went_on"], found["gate"]["verdict"]) == (1, True, "passed")
+    assert found["proposal"]["head"] == here(loop)
+    assert trained == ["to the end"]
+    after = values(refresh(loop, stick, *QUICK, "--json"))
+    assert (after["round"], after["went_on"], after["proposal"]["at"]) == (2, False, found["proposal"]["at"])
+
+
+def test_a_damaged_memory_costs_a_training_and_nothing_else(refreshed: Loop) -> None:
+    before = here(refreshed)
+    (refreshed.provider / "round" / "round.json").write_text("{")
+    again = refresh(refreshed, *QUICK, "--json")
+    assert again.exit_code == 0
+    assert "round.json can't be read" in again.stderr
+    assert (told(again)["round"], told(again)["trained"], told(again)["head"]) == (1, True, before)

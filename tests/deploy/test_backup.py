@@ -1,0 +1,211 @@
+"""Backup, restore, upgrade and rollback of a provider, by the scripts of deploy/backup, on the workspace that version 0.1 has left."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from alembic.script import ScriptDirectory
+
+from aggregator import workspace as workspaces
+from aggregator.enrolled import sites
+from aggregator.errors import WorkspaceError
+from aggregator.registry import audit_log, schema
+from tests.databases import Postgres
+from tests.golden.archives import unpack
+from tests.golden.test_v0_1 import GOLDEN
+from tests.golden.test_v0_1 import schema as schema_of
+from tests.loop import provider, refused, snapshot
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS = ROOT / "deploy" / "backup"
+BIN = Path(sys.executable).parent
+
+
+def run(script: str, *arguments: object, path: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
+    search = os.pathsep.join(map(str, filter(None, (path, BIN, os.environ["PATH"]))))
+    environment = os.environ | {"PATH": search, "PYTHONPATH": str(ROOT)} | more
+    return subprocess.run(
+        ["sh", SCRIPTS / script, *map(str, arguments)], capture_output=True, text=True, env=environment, check=False
+    )
+
+
+def succeeded(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def head(root: Path) -> str:
+    with workspaces.open_workspace(root).registry().reading() as session:
+        return audit_log.head(session)
+
+
+def kept(root: Path) -> dict[str, str]:
+    """What a backup is for: objects, models and releases."""
+    folders = [root / name for name in ("objects", "releases", "representer", "head") if (root / name).exists()]
+    return {str(Path(path).relative_to(root)): digest for path, digest in snapshot(*folders).items()}
+
+
+@pytest.fixture(scope="module")
+def backed_up(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace of version 0.1, brought up to date, and its backup; nobody may change anything in it."""
+    folder = tmp_path_factory.mktemp("backed-up")
+    unpack(GOLDEN / "aggregator.tar.xz", folder / "old")
+    succeeded(run("provider-backup.sh", folder / "old", folder / "backup"))
+    return folder
+
+
+@pytest.fixture
+def old(backed_up: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(backed_up / "old", tmp_path / "old"))
+
+
+@pytest.fixture
+def backup(backed_up: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(backed_up / "backup", tmp_path / "backup"))
+
+
+def test_the_linter_has_nothing_to_say() -> None:
+    done = subprocess.run(
+        [BIN / "shellcheck", *sorted(SCRIPTS.glob("*.sh"))], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+class TestBackup:
+    def test_what_is_restored_is_what_was_there_and_goes_on(self, old: Path, backup: Path, tmp_path: Path) -> None:
+        known = json.loads((backup / "log-head.json").read_text())["head"]
+        succeeded(run("provider-restore.sh", backup, old / "keys", tmp_path / "new", known))
+        assert kept(tmp_path / "new") == kept(old)
+        assert head(tmp_path / "new") == head(old) == known
+        restored = workspaces.open_workspace(tmp_path / "new")
+        sites.revoke(restored, sites.list_sites(restored)[0].name, "lost")
+        assert head(tmp_path / "new") != known
+
+    def test_no_private_key_lies_in_it(self, backup: Path) -> None:
+        names = {path.name for path in backup.rglob("*")}
+        assert not {"keys", "overlap.key"} & names
+        assert not [name for name in names if name.endswith(".pem")]
+        assert b"PRIVATE KEY" not in b"".join(path.read_bytes() for path in backup.rglob("*") if path.is_file())
+
+    def test_attack_a_backup_in_which_a_bit_was_flipped_is_not_restored(
+        self, old: Path, backup: Path, tmp_path: Path
+    ) -> None:
+        data = bytearray((backup / "registry.sqlite").read_bytes())
+        data[5000] ^= 1
+        (backup / "registry.sqlite").write_bytes(data)
+        assert run("provider-restore.sh", backup, old / "keys", tmp_path / "new", "none").returncode == 13
+        assert not (tmp_path / "new").exists()
+
+    def test_nothing_is_written_over(self, old: Path, backup: Path) -> None:
+        assert run("provider-backup.sh", old, backup).returncode == 2
+        assert run("provider-restore.sh", backup, old / "keys", old, "none").returncode == 2
+
+
+class TestRollback:
+    """A backup that is older than what somebody has kept of the log would give numbers out twice."""
+
+    def test_it_is_noticed_and_refused(self, old: Path, backup: Path, tmp_path: Path) -> None:
+        opened = workspaces.open_workspace(old)
+        sites.revoke(opened, sites.list_sites(opened)[0].name, "laptop stolen")
+        since = head(old)
+        done = run("provider-restore.sh", backup, old / "keys", tmp_path / "new", since)
+        assert done.returncode == 21
+        assert "numbers would be given out twice" in done.stderr
+        assert not (tmp_path / "new").exists()
+
+    def test_who_has_nothing_newer_restores_it_all_the_same_and_is_told(
+        self, old: Path, backup: Path, tmp_path: Path
+    ) -> None:
+        newer = "ab" * 32
+        done = run("provider-restore.sh", backup, old / "keys", tmp_path / "new", newer, RESTORE_ALTHOUGH_OLDER="yes")
+        assert "publish nothing before" in done.stderr
+        succeeded(done)
+        refused(provider("audit-log", "verify", "--known", newer, "--workspace", tmp_path / "new"), 21)
+
+
+class TestUpgrade:
+    """Between the schema of 0.1 and that of today, by the migrations that run at a provider."""
+
+    @pytest.fixture
+    def old(self, tmp_path: Path) -> Path:
+        """Its registry is of the first schema."""
+        return unpack(GOLDEN / "aggregator.tar.xz", tmp_path / "old")
+
+    @pytest.fixture
+    def before(self, old: Path, tmp_path: Path) -> Path:
+        """A backup by the program of 0.1, which knew no later schema: it is made before the upgrade."""
+        (tmp_path / "bin").mkdir()
+        (tmp_path / "bin" / "aggregator").write_text('#!/bin/sh\necho "{}"\n')
+        (tmp_path / "bin" / "aggregator").chmod(0o755)
+        succeeded(run("provider-backup.sh", old, tmp_path / "before", path=tmp_path / "bin"))
+        return tmp_path / "before"
+
+    @staticmethod
+    def version(registry: Path) -> str:
+        with closing(sqlite3.connect(registry)) as connection:
+            return str(connection.execute("SELECT version_num FROM alembic_version").fetchone()[0])
+
+    def test_an_upgrade_keeps_everything_and_a_rollback_is_a_restore(
+        self, old: Path, before: Path, tmp_path: Path
+    ) -> None:
+        assert self.version(before / "registry.sqlite") == "0001"
+        upgraded = workspaces.open_workspace(old)
+        events = head(old)
+        assert self.version(old / "registry.sqlite") == "0002"
+        # Back to the old program: the backup is as it was, schema and all, and the chain of events the same.
+        shutil.copytree(before / "workspace", tmp_path / "back")
+        shutil.copy(before / "registry.sqlite", tmp_path / "back")
+        assert self.version(tmp_path / "back" / "registry.sqlite") == "0001"
+        with closing(sqlite3.connect(tmp_path / "back" / "registry.sqlite")) as connection:
+            assert connection.execute("SELECT count(*) FROM events").fetchone()[0] > 0
+        # And forward once more: the same schema as a registry that was never rolled back, and the same log.
+        again = tmp_path / "back"
+        shutil.copytree(old / "keys", again / "keys")
+        assert head(again) == events
+        assert schema_of(again / "registry.sqlite") == schema_of(old / "registry.sqlite")
+        assert [one.name for one in sites.list_sites(workspaces.open_workspace(again))] == [
+            one.name for one in sites.list_sites(upgraded)
+        ]
+
+    def test_the_old_program_refuses_the_new_registry(self, old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        head(old)
+
+        class Earlier:
+            """The migrations that 0.1 had."""
+
+            def get_current_head(self) -> str:
+                return "0001"
+
+            def walk_revisions(self) -> list[object]:
+                return [
+                    one
+                    for one in ScriptDirectory.from_config(schema._config()).walk_revisions()
+                    if one.revision == "0001"
+                ]
+
+        before = snapshot(old)
+        monkeypatch.setattr(schema, "_migrations", Earlier)
+        with pytest.raises(WorkspaceError, match="0001 or earlier, got 0002"):
+            workspaces.open_workspace(old).registry()
+        assert snapshot(old) == before
+
+
+def test_a_registry_in_postgresql_comes_back(postgres: Postgres, tmp_path: Path) -> None:
+    root, name = tmp_path / "provider", "lost_and_found"
+    workspaces.create(root, "north", "i2b2_2014", database=postgres.copy_database(name))
+    programs = postgres.programs
+    succeeded(run("provider-backup.sh", root, tmp_path / "backup", path=programs))
+    known = json.loads((tmp_path / "backup" / "log-head.json").read_text())["head"]
+    # All of it is lost, and an empty database is made in its place.
+    postgres.drop_database(name)
+    postgres.copy_database(name)
+    succeeded(run("provider-restore.sh", tmp_path / "backup", root / "keys", tmp_path / "new", known, path=programs))
+    assert head(tmp_path / "new") == known

@@ -1,0 +1,65 @@
+"""Pages that are written from the code and the packages, and every place that states the version."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from bench.release import configuration, licences
+from bench.release.packages import ROOT, runtime
+from bench.release.sbom import make_sbom
+from tests.test_start_up import COMMANDS
+
+
+def test_the_configuration_reference_is_that_of_the_code() -> None:
+    assert configuration.PAGE.read_text(encoding="utf-8") == configuration.page(), "run `make configuration`"
+
+
+def test_it_has_every_option_of_every_command() -> None:
+    text = configuration.PAGE.read_text(encoding="utf-8")
+    for name, command in COMMANDS.items():
+        (section,) = re.findall(rf"^### {re.escape(name)}\n(.*?)(?=^##|\Z)", text, re.DOTALL | re.MULTILINE)
+        for param in command.params:
+            if param.param_type_name == "option" and not getattr(param, "hidden", False):
+                assert all(f"`{option}`" in section for option in param.opts), (name, param.opts)
+
+
+def test_it_has_every_variable() -> None:
+    assert configuration.variables_in_code() == set(configuration.VARIABLES)
+
+
+def test_the_licences_are_those_that_the_packages_state() -> None:
+    assert licences.PAGE.read_text(encoding="utf-8") == licences.page(), "run `make licences`"
+    assert "not stated" not in licences.PAGE.read_text(encoding="utf-8")
+
+
+def test_the_bill_of_materials_names_every_package(tmp_path: Path) -> None:
+    make_sbom(tmp_path / "sbom.json")
+    made = json.loads((tmp_path / "sbom.json").read_text())
+    named = {one["name"].lower().replace("_", "-"): one["version"] for one in made["components"]}
+    assert (made["bomFormat"], named) == ("CycloneDX", runtime())
+
+
+@pytest.mark.parametrize("name", ["aggregator", "site-client"])
+def test_the_programs_say_the_version_of_the_one_place(name: str) -> None:
+    (version,) = re.findall(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert metadata.version("deid-commons") == version
+    program = Path(sys.executable).parent / name
+    assert version in subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+
+
+def test_every_other_place_that_states_the_version_states_the_same() -> None:
+    version = metadata.version("deid-commons")
+    assert re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == version  # type: ignore[index]
+    assert f"DEID_COMMONS_VERSION={version}\n" in (ROOT / "deploy" / "compose" / "provider.env.example").read_text()
+    stated = re.findall(
+        r"(?:deid-commons-|aggregator:|site-client:)(\d+\.\d+\.\d+)", (ROOT / "docs" / "deployment.md").read_text()
+    )
+    assert stated
+    assert set(stated) == {version}
