@@ -8,13 +8,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 
-from bench.federated import compared, growth, leakage, matrix, strategies
+from bench.federated import chosen, compared, growth, leakage, matrix, strategies
 from bench.results import QUICK, Entry, measure_parts
 
 PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
     "matrix": matrix.matrix,
     f"matrix{QUICK}": lambda: matrix.matrix(rounds=1),
     "deployment": matrix.deployment,
+    "chosen": chosen.measure,
+    f"chosen{QUICK}": lambda: chosen.measure(chosen.QUICK),
     "compared": compared.measure,
     f"compared{QUICK}": lambda: compared.measure(compared.QUICK),
     "strategies": strategies.measure,
