@@ -19,6 +19,8 @@ PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
     f"chosen{QUICK}": lambda: chosen.measure(chosen.QUICK),
     "compared": compared.measure,
     f"compared{QUICK}": lambda: compared.measure(compared.QUICK),
+    "unseen": compared.measure_unseen,
+    f"unseen{QUICK}": lambda: compared.measure_unseen(compared.QUICK),
     "strategies": strategies.measure,
     f"strategies{QUICK}": lambda: strategies.measure(strategies.QUICK),
     "growth": growth.measure,
