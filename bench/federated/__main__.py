@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 
-from bench.federated import chosen, compared, growth, leakage, matrix, strategies
+from bench.federated import compared, growth, leakage, matrix, strategies
+from bench.federated.held_out import chosen, followed
 from bench.results import QUICK, Entry, measure_parts
 
 PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
@@ -21,6 +22,8 @@ PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
     f"compared{QUICK}": lambda: compared.measure(compared.QUICK),
     "unseen": compared.measure_unseen,
     f"unseen{QUICK}": lambda: compared.measure_unseen(compared.QUICK),
+    "followed": followed.measure,
+    f"followed{QUICK}": lambda: followed.measure(followed.QUICK),
     "strategies": strategies.measure,
     f"strategies{QUICK}": lambda: strategies.measure(strategies.QUICK),
     "growth": growth.measure,
