@@ -279,7 +279,8 @@ def test_each_hospital_measures_the_head_without_it_and_it_counts_as_a_round(loo
     direct = Direct(trainers(loop))
     shape, asked, course = course_of(loop, direct)
     curve = read_curve(np.linspace(0, 1, NUMBERS, dtype=np.float32))
-    before, told = len(direct.tasks), []
+    told: list[str] = []
+    before = len(direct.tasks)
     promised_points(course, shape, asked, lambda weights: curve, told.append)
     assert told == ["operating points: north: measured", "operating points: south: measured"]
     for name, (task, weights) in zip(NAMES, direct.tasks[before:], strict=True):

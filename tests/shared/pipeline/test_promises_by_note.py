@@ -25,8 +25,8 @@ def counts(hidden: int) -> NDArray[np.int64]:
 
 def test_without_noise_it_is_the_mean_over_notes() -> None:
     curves = NoisyCurves(0.0)
-    for hidden in (1, 2, 3):
-        curves.add(PHI, counts(hidden))
+    for number in (1, 2, 3):
+        curves.add(PHI, counts(number))
     # No PHI, and a word hidden all the same: that counts for precision alone.
     curves.add(0, np.array([np.zeros(len(GRID), int), np.zeros(len(GRID), int), np.ones(len(GRID), int)]))
     hidden, precision = curves.told(PrivateNoise()).reshape(2, -1)
