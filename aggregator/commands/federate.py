@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from aggregator.federated.connection import Connection
     from aggregator.training.head import HeadTraining
 
-_SIMULATED = ("only", "public", "influence", "operating_points")
+_SIMULATED = ("only", "public", "influence")
 _CONNECTED = ("nodes", "certificate", "private", "ca", "port", "timeout_s")
 
 
@@ -95,7 +95,7 @@ _CONNECTED = ("nodes", "certificate", "private", "ca", "port", "timeout_s")
     "--operating-points/--no-operating-points",
     default=True,
     show_default=True,
-    help="Whether each hospital is left out once, to know what an unseen one is promised.",
+    help="Whether what an unseen hospital is promised is measured at each hospital, with a head without it.",
 )
 @click.option(
     "--page",
@@ -157,7 +157,15 @@ def federate(
             from aggregator.federated.deployed import federate as run_with_hospitals
 
             trained = run_with_hospitals(
-                target, config, plan, where, bar.watch, resume=resume, tell=warn, round_told=told
+                target,
+                config,
+                plan,
+                where,
+                bar.watch,
+                resume=resume,
+                operating_points=operating_points,
+                tell=warn,
+                round_told=told,
             )
     if page is not None:
         from aggregator.federated.page import write_page

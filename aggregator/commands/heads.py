@@ -248,9 +248,9 @@ def _comparison_lines(compared: Comparison | None) -> list[str]:
 def _points_lines(trained: HeadTraining) -> list[str]:
     """What an unseen hospital is promised."""
     if trained.points is None:
-        return [
-            "operating points: none, so hospitals can't ask for a recall; they take three hospitals whose shares hold codes"
-        ]
+        together = bool(trained.federated) and not trained.federated["simulated"]
+        who = "of notes enough that measure them" if together else "whose shares hold codes"
+        return [f"operating points: none, so hospitals can't ask for a recall; they take three hospitals {who}"]
     lines = [
         f"what a hospital that nobody has seen is promised, median of {trained.points.hospitals}, each left out in turn:"
     ]

@@ -14,6 +14,7 @@ from protocols.federated.frames import receive_pieces, send_pieces
 
 _BEYOND_S = 60.0
 _WAIT_S = 1.0
+_SENDER = "node "
 
 
 class RelayCarrier:
@@ -34,12 +35,13 @@ class RelayCarrier:
         self._listening.settimeout(_WAIT_S)
         self._relay: socket.socket | None = None
 
-    def exchange(self, task: bytes, weights: bytes, timeout_s: float) -> Iterator[Reply]:
+    def exchange(self, task: bytes, weights: bytes, timeout_s: float, only: str = "") -> Iterator[Reply]:
         """See `Carrier`."""
         relay = self._connected()
         # The relay keeps the time; beyond that it is gone.
         relay.settimeout(timeout_s + _BEYOND_S)
-        asked = json.dumps({"timeout_s": timeout_s, "least": self._least}).encode()
+        least = 1 if only else self._least
+        asked = json.dumps({"timeout_s": timeout_s, "least": least, "only": only.removeprefix(_SENDER)}).encode()
         try:
             send_pieces(relay, asked, task, weights)
             while True:
@@ -52,7 +54,7 @@ class RelayCarrier:
                     return
                 _, sender, result, learned, problem = pieces
                 yield Reply(
-                    f"node {sender.decode('ascii', 'replace')}", result, learned, problem.decode("ascii", "replace")
+                    f"{_SENDER}{sender.decode('ascii', 'replace')}", result, learned, problem.decode("ascii", "replace")
                 )
         except (OSError, ProtocolError) as error:
             raise FederatedError(

@@ -21,6 +21,7 @@ from aggregator.errors import FederatedError, WorkspaceError
 from aggregator.federated.carrying import RelayCarrier
 from aggregator.federated.connection import Connection
 from aggregator.federated.plan import Answer, FederatedPlan, RoundOrder, Sites, Tell
+from aggregator.federated.promised import Measuring, own_curve, promised_points
 from aggregator.federated.remote import SignedSites
 from aggregator.federated.rounds import Course, Rounds
 from aggregator.federated.simulated import NAME, SimulatedSites
@@ -34,8 +35,11 @@ from aggregator.training.pool import PUBLIC
 from aggregator.training.way import Way
 from aggregator.workspace import Workspace, today
 from protocols.keys.signing import PublicKey
+from shared.constructions.construction import Construction
 from shared.federated.weights import Vector, set_weights, weights_of
 from shared.labels import LabelScheme
+from shared.pipeline.last_word import LastWordSettings
+from shared.pipeline.operating_points import HospitalCurve, OperatingPoints
 from shared.progress import Watch, unwatched
 from shared.taggers.registry import build_tagger, default_config
 from shared.taggers.tagger import Tagger
@@ -83,10 +87,11 @@ class DeployedTraining(Defence):
     name = NAME
     title = "hospitals learn in turn, and only what they learned is put together"
 
-    def __init__(self, plan: FederatedPlan, sites: Callable[[], Sites], tell: Tell) -> None:
+    def __init__(self, plan: FederatedPlan, sites: Callable[[], Measuring], tell: Tell) -> None:
         self.plan, self._sites, self._tell = plan, sites, tell
         self.course: Course | None = None
         self._tagger: Callable[[Vector], Tagger] | None = None
+        self._remote: Measuring | None = None
 
     def train(self, material: PoolMaterial) -> Defended:
         """See Defence."""
@@ -108,7 +113,8 @@ class DeployedTraining(Defence):
 
         with seed_training(material.config.seed):
             start = weights_of(build_tagger(shape))
-        self.course = rounds.run(Joint(self._sites(), SimulatedSites(own), self._tell), start)
+        self._remote = self._sites()
+        self.course = rounds.run(Joint(self._remote, SimulatedSites(own), self._tell), start)
         self._tagger = tagger_of
         return Defended(tagger_of(self.course.weights), sentences, tokens, {})
 
@@ -123,6 +129,21 @@ class DeployedTraining(Defence):
             held_out = material.held_out_pool(material.payloads[PUBLIC])
             found.append(SiteInfluence(site, compare_recall(head, without, held_out, scheme, len(sites))))
         return Influence(FOLLOWED, tuple(found), ())
+
+    def points(
+        self, material: PoolMaterial, construction: Construction, settings: LastWordSettings | None
+    ) -> OperatingPoints | None:
+        """What a hospital that nobody has seen is promised: each that took part measures the head that was followed without it."""
+        assert self.course is not None
+        assert self._tagger is not None
+        assert self._remote is not None
+        tagger_of = self._tagger
+
+        def own(weights: Vector) -> HospitalCurve | None:
+            return own_curve(construction, tagger_of(weights), settings, material.payloads[PUBLIC])
+
+        shape = tagger_of(self.course.weights).config
+        return promised_points(self.course, shape, self._remote, own, self._tell)
 
     def told(self) -> Mapping[str, Any]:
         """What the record says of the rounds."""
@@ -139,6 +160,7 @@ def federate(
     watch: Watch = unwatched,
     *,
     resume: bool = False,
+    operating_points: bool = True,
     tell: Tell = lambda line: None,
     round_told: Tell = lambda line: None,
 ) -> HeadTraining:
@@ -151,6 +173,7 @@ def federate(
         connection: where they come in.
         watch: is told how far all of it is.
         resume: go on where it was cut.
+        operating_points: whether each hospital measures the head that was followed without it.
         tell: is told where one that was cut is given up.
         round_told: is told what happens in each round.
 
@@ -167,8 +190,10 @@ def federate(
         training = DeployedTraining(
             plan, lambda: _begin(workspace, plan, connection, run, release, stack, round_told), round_told
         )
-        way = Way(COMMAND, training, {"federated": asdict(plan)}, training.told, training.influence)
-        options = HeadOptions(sites=frozenset(), defence=NAME, influence=InfluenceMode.FAST, operating_points=False)
+        way = Way(COMMAND, training, {"federated": asdict(plan)}, training.told, training.influence, training.points)
+        options = HeadOptions(
+            sites=frozenset(), defence=NAME, influence=InfluenceMode.FAST, operating_points=operating_points
+        )
         with workspace.registry().transaction() as session:
             audit_log.append(session, "operator", "federated-begun", {"run": run, "release": release})
         try:
@@ -186,7 +211,7 @@ def _begin(
     release: str,
     stack: ExitStack,
     tell: Tell,
-) -> Sites:
+) -> SignedSites:
     """Start the link and the run; both end with the stack, the run first, so that nodes can learn of it."""
     from aggregator.federated.flower.link import FlowerLink, LinkFiles
 

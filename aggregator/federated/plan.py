@@ -41,7 +41,7 @@ class FederatedPlan:
     liars: int = 1
     attempts: int = 3
     timeout_s: float = 3600.0
-    batch: int = 8
+    batch: int = 4
     rate: float = 2.0
     limits: Limits = field(default_factory=Limits)
 

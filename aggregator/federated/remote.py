@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from aggregator.federated.plan import Answer, RoundOrder
@@ -42,8 +42,8 @@ class Reply:
 class Carrier(Protocol):
     """Brings a task to every site that is there, and their answers back."""
 
-    def exchange(self, task: bytes, weights: bytes, timeout_s: float) -> Iterator[Reply]:
-        """The replies, as they come, for so many seconds at the most."""
+    def exchange(self, task: bytes, weights: bytes, timeout_s: float, only: str = "") -> Iterator[Reply]:
+        """The replies, as they come, for so many seconds at the most; of one sender alone, where one is named."""
         ...
 
 
@@ -59,6 +59,7 @@ class SignedSites:
         release: digest of the release in use.
         timeout_s: that a round waits.
         clock: seconds since 1970.
+        senders: who last brought what a site signed, so that a question to one site takes one way.
     """
 
     carrier: Carrier
@@ -68,13 +69,34 @@ class SignedSites:
     release: str
     timeout_s: float
     clock: Callable[[], float] = time.time
+    senders: dict[str, str] = field(default_factory=dict)
 
     def ask(self, order: RoundOrder) -> Iterator[Answer]:
         """See `Sites`."""
         weights = weights_to_bytes(order.start)
         task = self._task(order, digest_of(weights)).to_bytes(self.key)
         for reply in self.carrier.exchange(task, weights, self.timeout_s):
-            yield self._answer(reply, digest_of(task), len(order.start))
+            answer = self._answer(reply, digest_of(task), len(order.start))
+            if answer.weights is not None:
+                self.senders[answer.site] = reply.sender
+            yield answer
+
+    def measure(self, order: RoundOrder, site: str, numbers: int) -> Answer:
+        """What one site measured of the weights that an order begins with.
+
+        Args:
+            order: shape and weights; nothing is learned.
+            site: its name; it has answered before.
+            numbers: that it tells.
+        """
+        weights = weights_to_bytes(order.start)
+        task = replace(self._task(order, digest_of(weights)), measures=site).to_bytes(self.key)
+        measured = Answer(site, 0, None, "no answer")
+        for reply in self.carrier.exchange(task, weights, self.timeout_s, self.senders.get(site, "")):
+            found = self._answer(reply, digest_of(task), numbers)
+            if measured.weights is None:
+                measured = found if found.site == site else Answer(site, 0, None, found.problem or "of another site")
+        return measured
 
     def _task(self, order: RoundOrder, weights_sha256: str) -> RoundTask:
         recipe = order.recipe

@@ -114,8 +114,12 @@ def _promised(trained: Mapping[str, Any]) -> str:
     stated = trained.get("operating_points")
     if not stated:
         return ""
+    together = trained.get("federated")
+    how = "as far as their shares tell"
+    if together and not together["simulated"]:
+        how = "each measured by itself on its own notes, with the head that was followed without it"
     rows = [
-        f"\n\nAt a hospital that shared nothing, median of {stated['hospitals']} that were left out in turn, as far as their shares tell:",
+        f"\n\nAt a hospital that shared nothing, median of {stated['hospitals']} that were left out in turn, {how}:",
         "",
         "| `--min-recall` | PHI entities hidden whole | at the worst of them | of what is hidden, PHI |",
         "|---|---|---|---|",

@@ -218,7 +218,8 @@ def train(
             payloads[PUBLIC] = (workspace.public_share,)
         material = _material(construction, config, payloads, options, kept, augmented, group)
         compared = last_pipeline(workspace) is not None
-        promises = options.operating_points and can_be_measured(material)
+        elsewhere = None if way is None or not options.operating_points else way.points
+        promises = options.operating_points and elsewhere is None and can_be_measured(material)
         planned = plan_head(
             material, _ALONE_STEPS, options.influence, measured=options.hold_out, compared=compared, points=promises
         )
@@ -241,6 +242,8 @@ def train(
         if promises:
             points = measure_points(material, defence, construction, settings, phases.begin)
             trained = replace(trained, points=points)
+        if elsewhere is not None:
+            trained = replace(trained, points=elsewhere(material, construction, settings))
         if options.hold_out:
             trained = _measure(workspace, material, defence, defended, trained, options, phases, way)
         if group is not None and group.index:

@@ -9,14 +9,21 @@ import sys
 from collections.abc import Callable, Iterable
 
 from bench.federated import compared, growth, leakage, matrix, strategies
+from bench.federated.held_out import chosen, followed
 from bench.results import QUICK, Entry, measure_parts
 
 PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
     "matrix": matrix.matrix,
     f"matrix{QUICK}": lambda: matrix.matrix(rounds=1),
     "deployment": matrix.deployment,
+    "chosen": chosen.measure,
+    f"chosen{QUICK}": lambda: chosen.measure(chosen.QUICK),
     "compared": compared.measure,
     f"compared{QUICK}": lambda: compared.measure(compared.QUICK),
+    "unseen": compared.measure_unseen,
+    f"unseen{QUICK}": lambda: compared.measure_unseen(compared.QUICK),
+    "followed": followed.measure,
+    f"followed{QUICK}": lambda: followed.measure(followed.QUICK),
     "strategies": strategies.measure,
     f"strategies{QUICK}": lambda: strategies.measure(strategies.QUICK),
     "growth": growth.measure,

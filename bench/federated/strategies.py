@@ -47,7 +47,8 @@ class Size:
     strategies: tuple[str, ...] = tuple(STRATEGIES)
 
 
-FULL = Size(20, 6, 48, 10)
+FULL = Size(6, 5, 32, 6, strategies=tuple(name for name in STRATEGIES if name != "fedyogi"))
+"""FedYogi is left out for time: FedAdam stands for both."""
 QUICK = Size(8, 2, 16, 2, (5,), ("fedavg", "median"))
 
 

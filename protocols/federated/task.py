@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 from protocols.canonical import Json, decimal_text, read_decimal
 from protocols.federated.weights import MOST_NUMBERS
-from protocols.fields import MEASURE, SHA256, check_range, check_text
+from protocols.fields import MEASURE, SHA256, SITE, check_range, check_text
 from protocols.keys.signed_message import claimed_key, open_message, seal_message
 from protocols.keys.signing import FEDERATED_TASK_CONTEXT, PrivateKey, PublicKey
 
 FORMAT_VERSION = 1
 RUN = re.compile(r"[0-9a-f]{32}")
 KIND = re.compile(r"[a-z][a-z0-9-]{0,63}")
+_NOBODY_OR_SITE = re.compile(f"(?:{SITE.pattern})?")
 MOST_ROUNDS = 10_000
 _MOST_EPOCHS, _MOST_BATCH, _MOST_SHAPE, _MOST_SIZE = 100, 4096, 32, 4096
 _LAST_SECOND = 1 << 40
@@ -44,6 +45,7 @@ class RoundTask:
         proximal: pull back to the weights of the round.
         seed: of dropout and order.
         expires: second since 1970 (UTC) after which a result is not wanted, and no site goes on.
+        measures: name of the one site that is to measure these weights on its notes, and learn nothing; empty for a round.
 
     Raises:
         BoundsError, SchemaError: a value out of range.
@@ -64,12 +66,14 @@ class RoundTask:
     proximal: float
     seed: int
     expires: int
+    measures: str = ""
 
     def __post_init__(self) -> None:
         check_text(self.run, RUN, "run")
         check_text(self.release, SHA256, "release")
         check_text(self.kind, KIND, "kind")
         check_text(self.weights_sha256, SHA256, "weights_sha256")
+        check_text(self.measures, _NOBODY_OR_SITE, "measures")
         check_range(len(self.shape), 1, _MOST_SHAPE, "shape")
         for name, value in self.shape.items():
             check_text(name, MEASURE, "shape")
@@ -125,6 +129,7 @@ def read_task(data: bytes, public_key: PublicKey) -> RoundTask:
         weights_sha256=fields.text("weights_sha256", SHA256),
         learning_rate=fields.decimal("learning_rate"),
         clip=fields.decimal("clip"),
+        measures=fields.text("measures", _NOBODY_OR_SITE),
         proximal=fields.decimal("proximal"),
         **whole,
     )

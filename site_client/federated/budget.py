@@ -7,6 +7,7 @@ recorded before its result leaves; one that was recorded and did not leave count
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from protocols.canonical import Json, decimal_text, read_decimal
@@ -86,33 +87,61 @@ def allow_round(workspace: Workspace, policy: SitePolicy, epochs: int) -> tuple[
     Raises:
         PolicyError: the hospital takes part in no round more, or the budget would not hold.
     """
+    past = _past_of_who_goes_on(workspace, policy)
+    if policy.federated_epsilon is None:
+        return None, 0.0
+    rate, steps = 1 / _STEPS_IN_A_PASS, _STEPS_IN_A_PASS * epochs
+    # So much that all rounds of the policy fit, if they ask for as many passes as this one.
+    multiplier = multiplier_for(policy.federated_epsilon, rate, steps * policy.federated_rounds)
+    after = _within(policy.federated_epsilon, [*past.spent, Spent(multiplier, rate, steps)])
+    return NoteNoise(multiplier, _BOUND, rate, steps), after
+
+
+def allow_measuring(workspace: Workspace, policy: SitePolicy) -> tuple[Spent | None, float]:
+    """The noise over what one note can change where a head is measured on all notes, and what all rounds will then have given; as for
+    `allow_round`, of which it counts as one.
+
+    Args:
+        workspace: of the site.
+        policy: the hospital's.
+
+    Raises:
+        PolicyError: the hospital takes part in no round more, or the budget would not hold.
+    """
+    past = _past_of_who_goes_on(workspace, policy)
+    if policy.federated_epsilon is None:
+        return None, 0.0
+    # As if all rounds of the policy measured: then one of them takes no more of the budget than a round that learns.
+    spent = Spent(multiplier_for(policy.federated_epsilon, 1.0, policy.federated_rounds), 1.0, 1)
+    return spent, _within(policy.federated_epsilon, [*past.spent, spent])
+
+
+def _past_of_who_goes_on(workspace: Workspace, policy: SitePolicy) -> Past:
     past = read_past(workspace)
     if past.rounds >= policy.federated_rounds:
         raise PolicyError(
             f"expected a policy that lets this hospital take part in round {past.rounds + 1}, got one of at most {policy.federated_rounds}; "
             "whoever may decide otherwise sets `site-client policy set --federated-rounds N`"
         )
-    if policy.federated_epsilon is None:
-        return None, 0.0
-    if past.bare:
+    if policy.federated_epsilon is not None and past.bare:
         raise PolicyError(
             f"expected rounds with noise alone, found {past.bare} without any in the ledger: no later noise makes them private; set "
             "--federated-epsilon none, or take part no more"
         )
-    rate, steps = 1 / _STEPS_IN_A_PASS, _STEPS_IN_A_PASS * epochs
-    # So much that all rounds of the policy fit, if they ask for as many passes as this one.
-    multiplier = multiplier_for(policy.federated_epsilon, rate, steps * policy.federated_rounds)
-    after = epsilon([*past.spent, Spent(multiplier, rate, steps)])
-    if after > policy.federated_epsilon:
+    return past
+
+
+def _within(budget: float, spent: Iterable[Spent]) -> float:
+    after = epsilon(spent)
+    if after > budget:
         raise PolicyError(
-            f"expected a round within the budget of epsilon {policy.federated_epsilon:g}, got one that would bring it to {after:.2f}; nothing "
-            "was trained"
+            f"expected a round within the budget of epsilon {budget:g}, got one that would bring it to {after:.2f}; nothing was trained"
         )
-    return NoteNoise(multiplier, _BOUND, rate, steps), after
+    return after
 
 
-def noise_json(noise: NoteNoise | None) -> Json:
+def noise_json(noise: NoteNoise | Spent | None) -> Json:
     """What the ledger keeps of the noise of a round."""
     if noise is None:
         return None
-    return {name: decimal_text(getattr(noise, name)) for name in ("multiplier", "bound", "rate", "steps")}
+    return {name: decimal_text(value) for name, value in vars(noise).items()}

@@ -135,6 +135,8 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = _TIMEOUT_S
     rules: GateRules
     connect: Callable[[], http.client.HTTPSConnection]
+    _outward: http.client.HTTPSConnection | None = None
+    """To the provider, for as long as the node holds its own connection: a handshake for every call would be most of the work."""
 
     def do_POST(self) -> None:
         """Forward a call of a node."""
@@ -160,16 +162,16 @@ class _Handler(BaseHTTPRequestHandler):
     def _forward(self, body: bytes) -> None:
         # What is compressed can't be looked at.
         headers = {name: value for name, value in self.headers.items() if name.lower() not in _OWN_HEADERS}
-        connection = self.connect()
         try:
-            connection.request("POST", self.path, body, headers | {"Accept-Encoding": "identity"})
-            response = connection.getresponse()
+            response = self._call(body, headers | {"Accept-Encoding": "identity"})
             answer = response.read(_MOST_BODY + 1)
         except (OSError, http.client.HTTPException):
+            self._hang_up()
             self._answer(502, b"", {})
             return
-        finally:
-            connection.close()
+        if len(answer) > _MOST_BODY:
+            # What is left of it is not waited for.
+            self._hang_up()
         if len(answer) > _MOST_BODY or response.getheader("content-encoding", "identity") != "identity":
             self._refuse("an answer of unknown or unbounded length", 502)
         elif self.path == GET_APP and response.status == http.client.OK and not self.rules.allows_app(answer):
@@ -177,6 +179,30 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             kept = {name: value for name, value in response.getheaders() if name.lower() not in _OWN_HEADERS}
             self._answer(response.status, answer, kept)
+
+    def _call(self, body: bytes, headers: dict[str, str]) -> http.client.HTTPResponse:
+        kept, self._outward = self._outward, self._outward or self.connect()
+        try:
+            self._outward.request("POST", self.path, body, headers)
+            return self._outward.getresponse()
+        except (ConnectionError, ssl.SSLEOFError):
+            self._hang_up()
+            # One that was kept may have been closed meanwhile, without an answer; a fresh one was not.
+            if kept is None or not self.rules.take(len(body)):
+                raise
+            self._outward = self.connect()
+            self._outward.request("POST", self.path, body, headers)
+            return self._outward.getresponse()
+
+    def _hang_up(self) -> None:
+        if self._outward is not None:
+            self._outward.close()
+        self._outward = None
+
+    def finish(self) -> None:
+        """The node has hung up, and so do we."""
+        self._hang_up()
+        super().finish()
 
     def _refuse(self, reason: str, status: int) -> None:
         self.rules.refuse(reason)

@@ -9,7 +9,7 @@ from shared.constructions.construction import Construction
 from shared.document import Document
 from shared.errors import CorpusError
 from shared.sentences.ragged import RaggedSentences
-from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
+from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks
 
 
 @dataclass(frozen=True, repr=False)
@@ -18,9 +18,11 @@ class LabelledNotes:
 
     Args:
         notes: sentences of each note, what stands before the head has made of them.
+        words: the same sentences as words, where a whole pipeline is to be measured on them.
     """
 
     notes: Sequence[RaggedSentences]
+    words: Sequence[TokenisedSentences] = ()
 
     @property
     def sentences(self) -> int:
@@ -47,12 +49,13 @@ def read_notes(documents: Iterable[Document], construction: Construction) -> Lab
     Raises:
         CorpusError: there are none, or none holds a sentence.
     """
-    notes = []
+    notes, words = [], []
     for document in documents:
-        chunks = tokenised_chunks(tokenise_documents([document]), construction.scheme)
+        chunks = list(tokenised_chunks(tokenise_documents([document]), construction.scheme))
         shown = [construction.noise_free(chunk) for chunk in chunks]
         if shown:
             notes.append(RaggedSentences.concatenate(shown))
+            words.append(TokenisedSentences.concatenate(chunks))
     if not notes:
         raise CorpusError("expected labelled notes to train on, found none; check the folder")
-    return LabelledNotes(tuple(notes))
+    return LabelledNotes(tuple(notes), tuple(words))

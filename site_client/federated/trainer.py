@@ -12,20 +12,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from protocols.canonical import Json
-from protocols.errors import OtherReleaseError, ProtocolError, StaleError
+from protocols.errors import MismatchError, OtherReleaseError, ProtocolError, StaleError
 from protocols.federated.result import RoundResult, rounded
 from protocols.federated.task import RoundTask, read_task, task_signer
 from protocols.federated.weights import digest_of, weights_from_bytes, weights_to_bytes
 from shared.constructions.construction import Construction
 from shared.constructions.registry import load_construction
-from shared.errors import ConfigurationError, TrainingError
+from shared.errors import ConfigurationError, CorpusError, TrainingError
+from shared.federated.accounting import Spent
 from shared.federated.local import LocalRecipe, learn_round, never
 from shared.federated.private import NoteNoise, learn_privately
 from shared.federated.weights import Vector, count_weights, read_shape
 from shared.models.noise_source import PrivateNoise
 from shared.taggers.tagger import TaggerConfig
 from site_client.errors import PolicyError
-from site_client.federated.budget import allow_round, noise_json
+from site_client.federated.budget import allow_measuring, allow_round, noise_json
+from site_client.federated.measuring import measure_head
 from site_client.federated.notes import LabelledNotes
 from site_client.ledger import Event, record
 from site_client.policy.enforcing import Step, judge_release, require_kept
@@ -63,7 +65,7 @@ class Trainer:
             stopped: asked ahead of every step.
 
         Returns:
-            the result, signed by this site, and the weights that it ended with.
+            the result, signed by this site, and the weights that it ended with; or what it measured of those that came.
 
         Raises:
             PolicyError: this hospital does not allow it.
@@ -78,7 +80,7 @@ class Trainer:
             same = repr(replace(asked, expires=0))
             if same in self.answered and not stopped():
                 return self._answered_again(asked, task, *self.answered[same])
-            noise, epsilon = allow_round(self.workspace, policy, asked.epochs)
+            noise, epsilon = self._allowed(asked, policy)
         except (ProtocolError, PolicyError, ConfigurationError) as error:
             self._record_refusal(task, error)
             raise
@@ -88,11 +90,13 @@ class Trainer:
 
         try:
             learned = self._learn(asked, shape, start, noise, over)
-        except TrainingError as error:
+        except (TrainingError, CorpusError) as error:
             self._record_refusal(task, error)
             raise
         data = weights_to_bytes(learned)
         more: dict[str, Json] = {"notes": len(self.notes.notes), "noise": noise_json(noise)}
+        if asked.measures:
+            more["measured"] = True
         result = self._signed(Event.FEDERATED_ROUND, asked, task, data, epsilon, more)
         self.answered.clear()
         self.answered[same] = data, epsilon
@@ -130,6 +134,8 @@ class Trainer:
             raise OtherReleaseError(
                 "a task on the release in use", received="one on another", advice="pull, and start `federate` again"
             )
+        if asked.measures not in ("", workspace.site):
+            raise MismatchError("a task for this hospital", received="one for another", advice="leave it to that one")
         if not self.clock() < asked.expires <= self.clock() + _LONGEST_S:
             raise StaleError(
                 "a task that ends within a day", received="another", advice="ask for it again", place="task"
@@ -143,9 +149,24 @@ class Trainer:
             raise ConfigurationError("expected as many weights as the tagger has, got another number")
         return asked, shape, judgement.policy
 
+    def _allowed(self, asked: RoundTask, policy: SitePolicy) -> tuple[NoteNoise | Spent | None, float]:
+        """The noise that goes with what is asked for, and what all rounds will then have given of a note."""
+        if asked.measures:
+            return allow_measuring(self.workspace, policy)
+        return allow_round(self.workspace, policy, asked.epochs)
+
     def _learn(
-        self, asked: RoundTask, shape: TaggerConfig, start: Vector, noise: NoteNoise | None, over: Callable[[], bool]
+        self,
+        asked: RoundTask,
+        shape: TaggerConfig,
+        start: Vector,
+        noise: NoteNoise | Spent | None,
+        over: Callable[[], bool],
     ) -> Vector:
+        if asked.measures:
+            multiplier = 0.0 if noise is None else noise.multiplier
+            return measure_head(self.construction, shape, start, self.notes, multiplier, PrivateNoise(), over)
+        assert not isinstance(noise, Spent)
         recipe = LocalRecipe(asked.epochs, asked.batch, asked.learning_rate, asked.clip, asked.proximal, asked.seed)
         if noise is None:
             return learn_round(shape, start, self.notes.together(), recipe, over)

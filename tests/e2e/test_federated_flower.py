@@ -189,19 +189,17 @@ def test_three_hospitals_train_together_and_whatever_goes_wrong_meanwhile(
     wait_for(lambda: "round 1:" in programs.said("provider"))
     joined["north"].kill()
     joined["north"].wait()
-    joined["north"] = join(programs, loop, tls, port, "north")
+    # So many that no machine is through with a hundred passes of them before it is stopped.
+    many = write_notes(loop.root / "many", list(tiny_notes(60, 9, "north")))
+    joined["north"] = join(programs, loop, tls, port, "north", many)
     assert provider.wait(300) == 0
-    assert_all_took_part_in_both_rounds(loop)
+    assert_all_took_part_in_both_rounds(programs, loop)
     for name in SITES:
-        joined[name].terminate()
         if name != "north":
+            joined[name].terminate()
             (loop.root / "nodes" / f"{name}.pub").unlink()
-    joined["north"].wait(60)
 
     rounds = rounds_of(loop, "north")
-    # So many that no machine is through with them before it is stopped.
-    many = write_notes(loop.root / "many", list(tiny_notes(600, 9, "north")))
-    join(programs, loop, tls, port, "north", many)
     assert_a_stop_ends_what_a_hospital_trains(programs, loop, tls, port)
     assert_another_app_does_not_pass_the_gate(programs, loop, tls, port)
     why = [entry.details["why"] for entry in entries_of(loop, "north") if entry.event == Event.FEDERATED_REFUSED]
@@ -226,14 +224,18 @@ def assert_no_node_of_another_key_comes_in(programs: Programs, tls: Certificates
         node.end()
 
 
-def assert_all_took_part_in_both_rounds(loop: Loop) -> None:
+def assert_all_took_part_in_both_rounds(programs: Programs, loop: Loop) -> None:
     """The one that was killed has come back, and one that nobody let in was never there."""
     record: Any = json.loads((loop.provider / "head" / "training.json").read_text())
     assert [set(one["norms"]) for one in record["federated"]["rounds"]] == [{*SITES, "(public notes)"}] * 2
     assert record["federated"]["simulated"] is False
     assert {one["site"] for one in record["influence"]["sites"]} == set(SITES)
     for name in SITES:
-        assert rounds_of(loop, name)[-1] == 2
+        # The last round, and then the measuring of the head without this hospital.
+        assert rounds_of(loop, name)[-2:] == [2, 2]
+        rounds = [entry for entry in entries_of(loop, name) if entry.event == Event.FEDERATED_ROUND]
+        assert rounds[-1].details["measured"] is True
+    assert all(programs.said("provider").count(f"operating points: {name}: measured") == 1 for name in SITES)
 
 
 def assert_a_stop_ends_what_a_hospital_trains(programs: Programs, loop: Loop, tls: Certificates, port: int) -> None:

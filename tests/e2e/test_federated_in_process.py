@@ -10,17 +10,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aggregator.federated.plan import Answer, FederatedPlan
+from aggregator.federated.plan import Answer, FederatedPlan, RoundOrder
+from aggregator.federated.promised import promised_points
 from aggregator.federated.remote import Reply, SignedSites
-from aggregator.federated.rounds import Rounds
+from aggregator.federated.rounds import Course, Rounds
 from aggregator.workspace import open_workspace as open_provider
-from protocols.errors import DigestError, OtherReleaseError, ProtocolError, SignatureError, StaleError
+from protocols.errors import DigestError, MismatchError, OtherReleaseError, ProtocolError, SignatureError, StaleError
+from protocols.federated.task import read_task
 from protocols.federated.weights import weights_to_bytes
 from protocols.keys.signing import PrivateKey
 from shared.corpus import read_corpus
 from shared.errors import ConfigurationError
-from shared.federated.local import StoppedError
-from shared.federated.weights import Vector, count_weights, weights_of
+from shared.federated.local import LocalRecipe, StoppedError
+from shared.federated.weights import Vector, count_weights, set_weights, weights_of
+from shared.pipeline.last_word import LastWordSettings
+from shared.pipeline.pipeline import Pipeline
+from shared.pipeline.promises.by_note import MEASURED, NUMBERS, read_curve
+from shared.pipeline.promises.hiding import STEPS, Gold, hiding_counts
 from shared.taggers.bilstm_crf import BiLSTMCRFConfig
 from shared.taggers.registry import build_tagger
 from shared.training.tagging import TaggingConfig
@@ -61,9 +67,11 @@ class Direct:
     change: Callable[[str, bytes, bytes], list[tuple[bytes, bytes]]] = lambda _, result, weights: [(result, weights)]
     tasks: list[tuple[bytes, bytes]] = dataclasses.field(default_factory=list)
 
-    def exchange(self, task: bytes, weights: bytes, timeout_s: float) -> Iterator[Reply]:
+    def exchange(self, task: bytes, weights: bytes, timeout_s: float, only: str = "") -> Iterator[Reply]:
         self.tasks.append((task, weights))
         for number, (name, trainer) in enumerate(self.trainers.items()):
+            if only not in ("", f"node {number}"):
+                continue
             try:
                 result, learned = trainer.answer(task, weights)
             except (ProtocolError, PolicyError, ConfigurationError) as error:
@@ -257,6 +265,71 @@ def test_a_hospital_that_was_revoked_has_no_voice(loop: Loop) -> None:
     answers = first(loop, Direct(trainers(loop)), site_keys=lambda: {"south": [south]})
     assert set(answers) == {"south", "(node 0)"}
     assert answers["(node 0)"].problem == "not signed by an enrolled site"
+
+
+def course_of(loop: Loop, direct: Direct) -> tuple[BiLSTMCRFConfig, SignedSites, Course]:
+    shape = shape_of(direct.trainers["north"])
+    asked = sites(loop, direct)
+    followed = dataclasses.replace(rounds(shape), follow=True)
+    return shape, asked, followed.run(asked, weights_of(build_tagger(shape)))
+
+
+def test_each_hospital_measures_the_head_without_it_and_it_counts_as_a_round(loop: Loop) -> None:
+    allow(loop, "--federated-epsilon", "none")
+    direct = Direct(trainers(loop))
+    shape, asked, course = course_of(loop, direct)
+    curve = read_curve(np.linspace(0, 1, NUMBERS, dtype=np.float32))
+    told: list[str] = []
+    before = len(direct.tasks)
+    promised_points(course, shape, asked, lambda weights: curve, told.append)
+    assert told == ["operating points: north: measured", "operating points: south: measured"]
+    for name, (task, weights) in zip(NAMES, direct.tasks[before:], strict=True):
+        workspace = open_site(loop.site(name))
+        assert read_task(task, open_provider(loop.provider).key().public_key).measures == name
+        assert weights == weights_to_bytes(course.without[name][0])
+        assert read_past(workspace).rounds == 3
+        # Nothing was asked of the other one.
+        assert Event.FEDERATED_REFUSED not in [entry.event for entry in ledger.entries(workspace)]
+    other = next(name for name in NAMES if name != "north")
+    with pytest.raises(MismatchError):
+        direct.trainers[other].answer(*direct.tasks[before])
+
+
+def test_what_a_hospital_measures_is_what_is_hidden_of_its_notes(loop: Loop) -> None:
+    allow(loop, "--federated-epsilon", "none")
+    direct = Direct(trainers(loop))
+    shape, asked, course = course_of(loop, direct)
+    trainer = direct.trainers["north"]
+    answer = asked.measure(RoundOrder(2, 2, shape, course.weights, LocalRecipe()), "north", NUMBERS)
+    assert answer.weights is not None
+    head = build_tagger(shape)
+    set_weights(head, course.weights)
+    pipeline = Pipeline(trainer.construction, head.eval(), LastWordSettings(None, STEPS))
+    shares = []
+    for note in trainer.notes.words:
+        gold = Gold.of(note)
+        counts = hiding_counts(pipeline, "note", note, gold)
+        shares.append(counts[0, list(MEASURED)] / len(gold.entities))
+    np.testing.assert_allclose(answer.weights[: len(MEASURED)], np.mean(shares, axis=0), atol=1e-3)
+
+
+def test_measuring_takes_noise_and_budget_like_a_round(loop: Loop) -> None:
+    allow(loop)
+    direct = Direct(trainers(loop))
+    shape, asked, course = course_of(loop, direct)
+    spent = read_past(open_site(loop.site("north"))).epsilon
+    answers = [
+        asked.measure(RoundOrder(2, 2, shape, course.weights, LocalRecipe()), "north", NUMBERS) for _ in range(2)
+    ]
+    assert all(answer.weights is not None for answer in answers)
+    # Asked again for the same, it says the same: a second draw would be another one.
+    assert np.array_equal(answers[0].weights, answers[1].weights)  # type: ignore[arg-type]
+    past = read_past(open_site(loop.site("north")))
+    assert spent < past.epsilon < 8
+    assert past.rounds == 3
+    assert past.spent[-1].rate == 1
+    # Six notes under such noise: nothing is promised of them.
+    assert not answers[0].weights[: len(MEASURED)].any()  # type: ignore[index]
 
 
 def test_a_stop_ends_a_round_and_nothing_of_it_leaves_or_counts(loop: Loop, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def main(grid: Grid, context: Context) -> None:
             wanted = json.loads(asked)
             until = time.monotonic() + wanted["timeout_s"]
             record = RecordDict({TASK: ConfigRecord({"task": task, "weights": weights})})
-            nodes = _nodes(grid, wanted["least"], until)
+            nodes = _nodes(grid, wanted["least"], wanted["only"], until)
             left_s = max(until - time.monotonic(), 1.0)
             for reply in _replies(
                 grid, [Message(record, node, MessageType.TRAIN, ttl=left_s) for node in nodes], until
@@ -44,12 +44,14 @@ def main(grid: Grid, context: Context) -> None:
             send_pieces(sock, b"end")
 
 
-def _nodes(grid: Grid, least: int, until: float) -> list[int]:
-    """The nodes that are there, as soon as there are so many, or time is half over."""
+def _nodes(grid: Grid, least: int, only: str, until: float) -> list[int]:
+    """The nodes that are there, or the one that is asked for, as soon as there are so many, or time is half over."""
     half = time.monotonic() + (until - time.monotonic()) / 2
-    while len(nodes := list(grid.get_node_ids())) < least and time.monotonic() < half:
+    while True:
+        nodes = [node for node in grid.get_node_ids() if only in ("", str(node))]
+        if len(nodes) >= least or time.monotonic() >= half:
+            return nodes
         time.sleep(_NAP_S)
-    return nodes
 
 
 def _replies(grid: Grid, messages: list[Message], until: float) -> Iterator[Message]:

@@ -8,40 +8,34 @@ the promise a careful one. The heads that leave one out are trained for a quarte
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aggregator.training.defences.defence import Defence, PoolMaterial
 from aggregator.training.pool import as_codes, read_blocks
 from shared.constructions.construction import Construction
 from shared.constructions.decoding import Decoding
-from shared.document import Annotation, Document
-from shared.labels import UNKNOWN_TAG, tag_spans
+from shared.labels import UNKNOWN_TAG
 from shared.pipeline.last_word import LastWordSettings
 from shared.pipeline.operating_points import (
     GRID,
     LEAST_HOSPITALS,
     HospitalCurve,
-    OperatingPoint,
     OperatingPoints,
     choose_points,
 )
 from shared.pipeline.pipeline import Pipeline
-from shared.pipeline.reading import raise_tags, read_sentences
+from shared.pipeline.promises.hiding import STEPS, Gold, hiding_counts
 from shared.progress import Begin
 from shared.sentences.tokenised import TokenisedSentences
-from shared.text.writing import write_sentences
 
 PASSES = 0.25
 """Of those of the head."""
 _MOST_TOKENS = 30_000
 """Of a hospital that are read: its sentences come in no order."""
 _IN_A_TEXT = 64
-# A share's sentences are of many notes: a name that comes twice is no further mention.
-_STEPS = ("capitals", "eponyms", "impersonal", "patterns", "whole")
 
 
 def left_out(site: str) -> str:
@@ -85,13 +79,23 @@ def measure_points(
         None where nothing can be promised; see `choose_points`.
     """
     assert isinstance(material.decoder, Decoding)
-    kept = None if settings is None else replace(settings, steps=tuple(one for one in settings.steps if one in _STEPS))
+    kept = in_no_order(settings)
     curves = []
     for number, (site, paths) in enumerate(sorted(material.payloads.items())):
         asked = shortened(material.without(site)).in_phase(begin(left_out(site)), f"points-{number}")
         pipeline = Pipeline(construction, defence.train(asked).head, kept)
-        curves.append(_curve(pipeline, _texts(material.decoder, paths)))
+        curves.append(curve_of_shares(pipeline, material.decoder, paths))
     return choose_points(curves)
+
+
+def in_no_order(settings: LastWordSettings | None) -> LastWordSettings | None:
+    """What follows the tagger, without what asks for sentences that stand together."""
+    return None if settings is None else replace(settings, steps=tuple(one for one in settings.steps if one in STEPS))
+
+
+def curve_of_shares(pipeline: Pipeline, decoder: Decoding, paths: Sequence[Path]) -> HospitalCurve:
+    """What a pipeline hides of a hospital's shares, read as words."""
+    return _curve(pipeline, _texts(decoder, paths))
 
 
 def _texts(decoder: Decoding, paths: Sequence[Path]) -> Iterator[TokenisedSentences]:
@@ -115,63 +119,7 @@ def _curve(pipeline: Pipeline, texts: Iterator[TokenisedSentences]) -> HospitalC
     entities = 0
     sums = np.zeros((3, len(GRID)), dtype=np.int64)
     for number, sentences in enumerate(texts):
-        gold = _Gold.of(sentences)
+        gold = Gold.of(sentences)
         entities += len(gold.entities)
-        sums += _counts(pipeline, str(number), sentences, gold)
+        sums += hiding_counts(pipeline, str(number), sentences, gold)
     return HospitalCurve(entities, *sums)
-
-
-@dataclass(frozen=True)
-class _Gold:
-    """What is labelled in some sentences.
-
-    Args:
-        entities: tokens of each that are letters or digits.
-        phi: which tokens are labelled, bool `[tokens]`.
-        counted: which are letters or digits, and of which somebody knows, bool `[tokens]`.
-    """
-
-    entities: list[NDArray[np.int64]]
-    phi: NDArray[np.bool_]
-    counted: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, sentences: TokenisedSentences) -> _Gold:
-        telling = np.array([any(map(str.isalnum, word)) for word in sentences.words], dtype=np.bool_)
-        known = sentences.tags != UNKNOWN_TAG
-        tags = np.where(known, sentences.tags, 0).astype(np.uint8)
-        entities = [np.flatnonzero(telling[first:end]) + first for first, end, _ in tag_spans(tags)]
-        return cls([one for one in entities if len(one)], tags > 0, telling & known)
-
-
-def _counts(pipeline: Pipeline, name: str, sentences: TokenisedSentences, gold: _Gold) -> NDArray[np.int64]:
-    """Entities hidden whole, hidden words that are PHI and all hidden words, at each of GRID: int64 `[3, grid]`."""
-    text, tokens = write_sentences(sentences.words, sentences.lengths)
-    seen = pipeline.seen(text)
-    words = [seen[start:end] for start, end in tokens.spans.tolist()]
-    unlabelled = TokenisedSentences(words, np.zeros_like(sentences.tags), sentences.lengths)
-    reading = read_sentences(pipeline.head, pipeline.head.inputs(unlabelled, pipeline.encoder.noise_free))
-    columns, last = [], None
-    for threshold in GRID:
-        point = None if threshold is None else OperatingPoint(0, threshold, 0, 0, 0)
-        tags = reading.tags if threshold is None else raise_tags(reading, tokens.sentence_starts, threshold)
-        if last is None or not np.array_equal(tags, last):
-            found = replace(pipeline, point=point).spans(Document(name, text), tokens, reading)
-            whole, touched = _covered(found.annotations, tokens.spans, len(text))
-            last, hidden = tags, sum(bool(whole[one].all()) for one in gold.entities)
-            shown = touched & gold.counted
-        columns.append((hidden, int((shown & gold.phi).sum()), int(shown.sum())))
-    return np.array(columns, dtype=np.int64).T
-
-
-def _covered(
-    spans: Sequence[Annotation], tokens: NDArray[np.int32], length: int
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which tokens are covered by spans as a whole, and which are touched by one, bool `[tokens]`."""
-    mask = np.zeros(length + 1, dtype=np.int64)
-    for span in spans:
-        mask[span.start] += 1
-        mask[span.end] -= 1
-    covered = np.concatenate([[0], np.cumsum(np.cumsum(mask[:-1]) > 0)])
-    signs = covered[tokens[:, 1]] - covered[tokens[:, 0]]
-    return signs == tokens[:, 1] - tokens[:, 0], signs > 0

@@ -49,15 +49,16 @@ def test_every_answer_comes_and_each_round_is_its_own(path: Path) -> None:
             send_pieces(sock, b"end")
 
     thread = relay(path, serve)
-    for task in (b"one", b"two"):
-        assert list(carrier.exchange(task, b"weights", 5)) == [
+    for task, only in ((b"one", ""), (b"two", "node 17")):
+        assert list(carrier.exchange(task, b"weights", 5, only)) == [
             Reply("node 17", b"result of " + task, b"learned", ""),
             Reply("node 18", b"", b"", "error 1 of the carrier"),
         ]
     carrier.close()
     thread.join(10)
     assert [(json.loads(told), *rest) for told, *rest in asked] == [
-        ({"timeout_s": 5, "least": 3}, task, b"weights") for task in (b"one", b"two")
+        ({"timeout_s": 5, "least": least, "only": only}, task, b"weights")
+        for task, least, only in ((b"one", 3, ""), (b"two", 1, "17"))
     ]
 
 

@@ -17,9 +17,7 @@ def test_what_only_hospitals_need_is_refused_in_a_simulation(words: tuple[str, .
     refused(provider("federate", "--simulate", *words), 2, f"expected {words[0]} without --simulate")
 
 
-@pytest.mark.parametrize(
-    "words", [("--site", "north"), ("--no-public",), ("--influence", "none"), ("--no-operating-points",)]
-)
+@pytest.mark.parametrize("words", [("--site", "north"), ("--no-public",), ("--influence", "none")])
 def test_what_only_a_simulation_can_do_is_refused_with_hospitals(words: tuple[str, ...]) -> None:
     refused(provider("federate", *words), 2, "only with --simulate")
 

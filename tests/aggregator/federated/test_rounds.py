@@ -162,7 +162,7 @@ def test_the_rate_falls_over_the_rounds_as_it_does_over_steps_in_one_place() -> 
 
 def test_sites_take_smaller_and_faster_steps_than_a_training_in_one_place() -> None:
     slow = dataclasses.replace(PLAN, batch=64, rate=1.0)
-    assert [rounds(plan).order(1, START).recipe.batch for plan in (PLAN, slow)] == [8, 32]
+    assert [rounds(plan).order(1, START).recipe.batch for plan in (PLAN, slow)] == [4, 32]
     assert rounds(slow).order(1, START).recipe.learning_rate == pytest.approx(2e-3)
     with pytest.raises(ConfigurationError, match="a rate above 0"):
         FederatedPlan(rate=0.0)

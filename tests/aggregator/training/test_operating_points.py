@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from aggregator.training.judging import operating_points
-from aggregator.training.judging.operating_points import _counts, _Gold
 from shared.constructions.registry import load_construction
 from shared.labels import UNKNOWN_TAG
 from shared.pipeline.operating_points import GRID, load_points
 from shared.pipeline.pipeline import Pipeline
+from shared.pipeline.promises import hiding
+from shared.pipeline.promises.hiding import Gold, hiding_counts
 from shared.pipeline.reading import Reading
 from shared.sentences.tokenised import TokenisedSentences
 from shared.taggers.registry import load_head
@@ -75,14 +75,14 @@ class TestCounting:
             sure = np.array(certainty, np.float32)
             return Reading(np.array(tags, np.uint8), sure, np.zeros(len(sure), np.int64))
 
-        monkeypatch.setattr(operating_points, "read_sentences", read)
+        monkeypatch.setattr(hiding, "read_sentences", read)
 
     @staticmethod
     def counted(pipeline: Pipeline, words: str, tags: Sequence[int]) -> tuple[int, NDArray[np.int64]]:
         said = words.split()
         sentences = TokenisedSentences(said, np.array(tags, np.uint8), np.array([len(said)]))
-        gold = _Gold.of(sentences)
-        return len(gold.entities), _counts(pipeline, "0", sentences, gold)
+        gold = Gold.of(sentences)
+        return len(gold.entities), hiding_counts(pipeline, "0", sentences, gold)
 
     def test_what_is_hidden_in_part_is_not_hidden(self, pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
         self.says(monkeypatch, [0, 1, 0, 0, 0], [0, 0.9, 0.25, 0, 0.25])

@@ -41,7 +41,8 @@ RESULT = RoundResult("north", "ab" * 32, 1200, "cd" * 32, 2.5)
 
 
 def test_a_task_and_a_result_are_read_as_they_were_signed() -> None:
-    assert read_task(TASK.to_bytes(KEY), KEY.public_key) == TASK
+    for task in (TASK, replace(TASK, measures="north")):
+        assert read_task(task.to_bytes(KEY), KEY.public_key) == task
     assert read_result(RESULT.to_bytes(KEY), KEY.public_key) == RESULT
     assert result_sender(RESULT.to_bytes(KEY)) == ("north", KEY.public_key.key_id)
 
@@ -55,7 +56,7 @@ def test_another_signer_and_any_changed_value_are_refused(message, read) -> None
     for field, value in vars(message).items():
         parsed: Any = parse_canonical(data, max_bytes=1 << 16)
         stated = parsed[name]
-        stated[field] = value + 1 if type(value) is int else "0" * len(str(value))
+        stated[field] = value + 1 if type(value) is int else "0" * max(len(str(value)), 1)
         with pytest.raises(ProtocolError):
             read(canonical_bytes(parsed), KEY.public_key)
 
@@ -79,6 +80,7 @@ def test_a_task_is_no_result_though_the_same_key_signed_it() -> None:
         {"clip": float("inf")},
         {"run": "../../etc"},
         {"kind": "pickle!"},
+        {"measures": "../north"},
     ],
 )
 def test_a_task_out_of_bounds_is_none(wrong: dict[str, object]) -> None:

@@ -30,6 +30,8 @@ class Provider:
     answer: bytes = b"an answer"
     headers: dict[str, str] = field(default_factory=lambda: {"X-Kept": "yes"})
     status: int = 200
+    connections: int = 0
+    hangs_up: bool = False
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +46,12 @@ def provider(tls: Certificates) -> Iterator[Provider]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
+        def setup(self) -> None:
+            made.connections += 1
+            super().setup()
+
         def do_POST(self) -> None:
+            self.close_connection = made.hangs_up
             body = self.rfile.read(int(self.headers["content-length"]))
             made.heard.append((self.command, self.path, body, self.headers.get("X-Node", "")))
             self.send_response(made.status)
@@ -173,6 +180,22 @@ def test_a_provider_whose_certificate_is_another_hears_nothing(provider: Provide
     with gate(tmp_path, provider.port, None) as site:
         assert site.call(PULL, b"message")[0] == 502
     assert not provider.heard
+
+
+@pytest.mark.parametrize(("hangs_up", "connections"), [(False, 1), (True, 3)])
+def test_a_node_that_stays_takes_one_connection_as_long_as_the_provider_keeps_it(
+    hangs_up: bool, connections: int, provider: Provider, tls: Certificates, tmp_path: Path
+) -> None:
+    provider.hangs_up = hangs_up
+    with gate(tmp_path, provider.port, tls.authority) as site:
+        connection = http.client.HTTPSConnection("127.0.0.1", site.port, context=site.trusted, timeout=10)
+        for number in range(3):
+            connection.request("POST", PULL, b"call %d" % number)
+            response = connection.getresponse()
+            assert (response.status, response.read()) == (200, b"an answer")
+        connection.close()
+    assert [body for _, _, body, _ in provider.heard] == [b"call 0", b"call 1", b"call 2"]
+    assert provider.connections == connections
 
 
 def test_a_body_of_unknown_length_is_refused(provider: Provider, tls: Certificates, tmp_path: Path) -> None:

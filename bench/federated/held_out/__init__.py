@@ -1,0 +1,1 @@
+"""What is chosen or checked on training notes that nobody learns from."""

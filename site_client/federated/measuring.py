@@ -1,0 +1,57 @@
+"""How a pipeline does on this hospital's own notes, with a head that has not learned from them: a few careful numbers, under the policy's noise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from shared.constructions.construction import Construction
+from shared.errors import CorpusError
+from shared.federated.local import StoppedError
+from shared.federated.weights import Vector, set_weights
+from shared.models.noise import Draws
+from shared.pipeline.last_word import LastWordSettings
+from shared.pipeline.pipeline import Pipeline
+from shared.pipeline.promises.by_note import NoisyCurves
+from shared.pipeline.promises.hiding import STEPS, Gold, hiding_counts
+from shared.taggers.registry import build_tagger
+from shared.taggers.tagger import TaggerConfig
+from shared.text.language import guess_vocabulary
+from site_client.federated.notes import LabelledNotes
+
+
+def measure_head(
+    construction: Construction,
+    shape: TaggerConfig,
+    weights: Vector,
+    notes: LabelledNotes,
+    multiplier: float,
+    source: Draws,
+    stopped: Callable[[], bool],
+) -> Vector:
+    """What is told of these weights; see `shared.pipeline.promises.by_note`.
+
+    Args:
+        construction: of the release in use.
+        shape: of the tagger.
+        weights: of the tagger.
+        notes: with their words.
+        multiplier: of the noise; 0 for none.
+        source: of the noise, private.
+        stopped: asked ahead of every note.
+
+    Raises:
+        StoppedError: it was stopped.
+        CorpusError: no words of the notes are here.
+    """
+    if not notes.words:
+        raise CorpusError("expected labelled notes to measure on, found none; check the folder")
+    head = build_tagger(shape)
+    set_weights(head, weights)
+    settings = LastWordSettings(guess_vocabulary(construction.vectors.words), STEPS)
+    pipeline, curves = Pipeline(construction, head.eval(), settings), NoisyCurves(multiplier)
+    for number, note in enumerate(notes.words):
+        if stopped():
+            raise StoppedError("the measuring was stopped; nothing of it leaves")
+        gold = Gold.of(note)
+        curves.add(len(gold.entities), hiding_counts(pipeline, str(number), note, gold))
+    return curves.told(source)

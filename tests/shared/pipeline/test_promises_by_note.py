@@ -1,0 +1,82 @@
+"""What a hospital tells of a head: shares by the note, careful under noise, and of no note more than of any other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from numpy.typing import NDArray
+
+from shared.errors import ConfigurationError
+from shared.models.noise_source import PrivateNoise
+from shared.pipeline.operating_points import GRID
+from shared.pipeline.promises.by_note import MEASURED, NUMBERS, NoisyCurves, note_vector, read_curve
+
+PHI, HALF = 4, len(GRID) // 2
+
+
+def counts(hidden: int) -> NDArray[np.int64]:
+    """So many of the entities are hidden by the best tags, all of them in the lower half of the grid."""
+    found = np.array([hidden if place < HALF else PHI for place in range(len(GRID))])
+    return np.array([found, found, found + 1])
+
+
+def test_without_noise_it_is_the_mean_over_notes() -> None:
+    curves = NoisyCurves(0.0)
+    for number in (1, 2, 3):
+        curves.add(PHI, counts(number))
+    # No PHI, and a word hidden all the same: that counts for precision alone.
+    curves.add(0, np.array([np.zeros(len(GRID), int), np.zeros(len(GRID), int), np.ones(len(GRID), int)]))
+    hidden, precision = curves.told(PrivateNoise()).reshape(2, -1)
+    late = [place >= HALF for place in MEASURED]
+    np.testing.assert_allclose(hidden, [1.0 if one else 0.5 for one in late], atol=1e-4)
+    early = (1 / 2 + 2 / 3 + 3 / 4) / 4
+    assert precision[0] == pytest.approx(early, abs=1e-4)
+    assert precision.max() == precision[0]
+
+
+def test_noise_makes_it_careful_and_many_notes_make_up_for_it() -> None:
+    told = {}
+    for notes in (20, 2000):
+        curves = NoisyCurves(4.0)
+        for _ in range(notes):
+            curves.add(PHI, counts(2))
+        told[notes] = curves.told(PrivateNoise())[0]
+    assert told[20] == 0
+    assert 0.44 < told[2000] < 0.52
+
+
+@given(
+    st.integers(0, 50),
+    arrays.arrays(np.int64, (3, len(GRID)), elements=st.integers(0, 50)),
+)
+def test_no_note_counts_for_more_than_the_bound(entities: int, made: NDArray[np.int64]) -> None:
+    """Also of counts that no pipeline makes: what is longer is shortened."""
+    base, with_note = NoisyCurves(0.0), NoisyCurves(0.0)
+    with_note.add(entities, made)
+    moved = np.linalg.norm(with_note._sum.noisy(0, PrivateNoise()) - base._sum.noisy(0, PrivateNoise()))
+    assert moved <= with_note._sum.bound
+    rising = np.maximum.accumulate(np.minimum(made, max(entities, 1)), axis=1)
+    assert np.abs(note_vector(entities, rising)[: len(MEASURED) + 1]).sum() <= 1 + 1e-9
+
+
+def test_a_curve_is_read_for_the_whole_grid_and_never_rosier() -> None:
+    hidden = np.linspace(0.5, 0.95, len(MEASURED))
+    precision = np.linspace(0.9, 0.4, len(MEASURED))
+    curve = read_curve(np.concatenate([hidden, precision]).astype(np.float32))
+    said, right = curve.hidden / curve.entities, curve.right / curve.shown
+    for place in range(len(GRID)):
+        measured = [index for index, at in enumerate(MEASURED) if at <= place]
+        assert said[place] == pytest.approx(hidden[measured[-1]], abs=1e-4)
+        behind = [index for index, at in enumerate(MEASURED) if at >= place] or [len(MEASURED) - 1]
+        assert right[place] == pytest.approx(precision[behind[0]], abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    "told", [np.zeros(NUMBERS + 1), np.full(NUMBERS, 1.5), np.full(NUMBERS, -0.1), np.full(NUMBERS, np.nan)]
+)
+def test_numbers_that_are_no_shares_are_refused(told: NDArray[np.float64]) -> None:
+    with pytest.raises(ConfigurationError):
+        read_curve(told.astype(np.float32))
