@@ -13,9 +13,10 @@ from command_line.commands import Computation, examples, json_option, report, se
 from command_line.progress import progress_bar
 
 if TYPE_CHECKING:
-    from aggregator.training.head import HeadTraining, SiteScore
+    from aggregator.training.head import HeadTraining
     from aggregator.training.judging.comparison import Comparison
     from aggregator.training.judging.influence import Influence
+    from aggregator.training.judging.site_scores import SiteScore
 
 
 @click.command(

@@ -98,6 +98,7 @@ class Publishing:
         with_failed_audit: whether it may have failed, of a construction that nothing proves; hospitals have such a release off
             until they enable it by name.
         approver: who accepts a head that finds less than the last; None for nobody.
+        actor: who publishes it, as the log says.
     """
 
     offline: tuple[Path, ...] = ()
@@ -108,6 +109,7 @@ class Publishing:
     audited: bool = True
     with_failed_audit: bool = False
     approver: str | None = None
+    actor: str = "operator"
 
 
 def publish_representer(workspace: Workspace, how: Publishing = Publishing()) -> Release:
@@ -199,7 +201,9 @@ def releases(workspace: Workspace) -> list[Release]:
         ProtocolError: the list of a release is damaged.
     """
     repository = workspace.repository()
-    return [_read_release(repository, name) for name in repository.release_names()]
+    names = repository.release_names()
+    lists = repository.read_each([f"{name}/{MANIFEST_NAME}" for name in names])
+    return [Release(ReleaseManifest.from_bytes(listed)) for listed in lists]
 
 
 def _read_release(repository: Repository, name: str) -> Release:
@@ -268,7 +272,7 @@ def _publish_next(workspace: Workspace, repository: Repository, kind: str, how: 
         check_sizes(release.manifest.files)
         if earlier:
             check_changed(_read_release(repository, earlier[-1]).manifest, release.manifest)
-        register_release(workspace, release.name, release.manifest, failed, passed)
+        register_release(workspace, release.name, release.manifest, failed, passed, how.actor)
         documents = {
             PROVIDER: _record_of(workspace, repository, how.server).to_bytes(),
             LATEST: latest_bytes(release.name),

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from aggregator.training.codebook_rows import count_rows
-from aggregator.training.head import score_site
+from aggregator.training.judging.site_scores import score_site
 from aggregator.training.judging.recall import compare_recall
 from aggregator.training.pool import Pool, read_blocks
 from protocols.payload.opening import SentenceBlock
