@@ -109,7 +109,7 @@ def look(root: Path, paths: list[str]) -> tuple[list[str], int]:
         browser = started.chromium.launch(executable_path=program, args=["--no-sandbox"])
         for scheme in ("light", "dark"):
             for width, height in SCREENS:
-                context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": height})  # type: ignore[arg-type]
+                context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": height})
                 page = context.new_page()
                 page.on("console", heard)
                 page.goto(origin)

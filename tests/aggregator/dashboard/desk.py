@@ -96,7 +96,7 @@ class Browser:
     def get(self, path: str, **headers: str) -> httpx.Response:
         return self._asked("GET", path, headers)
 
-    def post(self, path: str, headers: dict[str, str] | None = None, **form: str) -> httpx.Response:
+    def post(self, path: str, headers: dict[str, str] | None = None, /, **form: str) -> httpx.Response:
         return self._asked("POST", path, {"origin": self._desk.origin, **(headers or {})}, form)
 
     def csrf(self, path: str = "/") -> str:
