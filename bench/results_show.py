@@ -8,12 +8,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 
+from bench.dashboard import measuring as dashboard
 from bench.release import units
 from bench.results import QUICK, Entry, measure_parts
 from bench.scale import measuring as scale
 from bench.scale import training
 
 PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
+    "dashboard": dashboard.measure,
+    f"dashboard{QUICK}": dashboard.measure_quick,
     "deploy": units.measure,
     "scale": scale.measure,
     f"scale{QUICK}": training.measure,

@@ -77,7 +77,7 @@ def take_new_passphrase(file: Path | None = None, *, from_environment: bool = Tr
         StorageError: the file can't be read, or everybody can read it.
     """
     named = file or (_named_file() if from_environment else None)
-    secret = read_passphrase(named) if named is not None else _typed_twice()
+    secret = read_passphrase(named) if named is not None else _typed_twice("passphrase")
     if len(secret.decode("utf-8", "replace")) < LEAST_CHARACTERS:
         raise PassphraseError(
             f"a passphrase of {LEAST_CHARACTERS} characters or more",
@@ -85,6 +85,18 @@ def take_new_passphrase(file: Path | None = None, *, from_environment: bool = Tr
             advice="take five words that nobody else would put together",
         )
     return Passphrase.of_secret(secret)
+
+
+def take_new_password(file: Path | None = None) -> bytes:
+    """A password for somebody's account, in UTF-8; at a terminal it is typed twice.
+
+    Args:
+        file: that holds it; None for the terminal.
+
+    Raises:
+        PassphraseError, StorageError: as `take_new_passphrase`.
+    """
+    return read_passphrase(file) if file is not None else _typed_twice("password")
 
 
 def read_passphrase(path: Path) -> bytes:
@@ -150,8 +162,8 @@ def _at_terminal() -> bool:
     return sys.stdin.isatty()
 
 
-def _typed_twice() -> bytes:
-    first = _typed("New passphrase: ")
+def _typed_twice(what: str) -> bytes:
+    first = _typed(f"New {what}: ")
     if _typed("The same again: ") != first:
-        raise PassphraseError("the same passphrase twice", received="two", advice="repeat it")
+        raise PassphraseError(f"the same {what} twice", received="two", advice="repeat it")
     return first

@@ -20,7 +20,7 @@ import aggregator.commands.cli
 import site_client.commands.cli
 from aggregator.commands import options as provider_options
 from aggregator.demo import demonstration
-from aggregator.registry.states import ShareState
+from aggregator.registry.states import AccountRole, ShareState
 from aggregator.repository import tuf_keys
 from aggregator.training.defences import registry as defences
 from aggregator.training.judging.influence import InfluenceMode
@@ -122,6 +122,11 @@ TORCHLESS = {
     "aggregator site revoke": "south --reason lost --workspace provider",
     "aggregator evaluate": "--gold notes/north --system notes/north",
     "aggregator serve": "--certificate fingerprint --key fingerprint --workspace provider",
+    "aggregator account add": "anna --role viewer --through-proxy --workspace provider",
+    "aggregator account list": "--workspace provider",
+    "aggregator account role": "anna operator --workspace provider",
+    "aggregator account password": "anna --password-file passphrase --workspace provider",
+    "aggregator account remove": "anna --workspace provider",
 }
 # These find nothing to do in the loop; they say so after they have loaded what they work with.
 IN_VAIN = {
@@ -258,6 +263,7 @@ def test_what_computes_runs_on_one_thread(tmp_path: Path) -> None:
         (provider_options.STRATEGIES[0], strategies.DEFAULT),
         (sorted(provider_options.INFLUENCE), sorted(InfluenceMode)),
         (provider_options.SHARE_STATES, [state.value for state in ShareState]),
+        (provider_options.ACCOUNT_ROLES, [role.value for role in AccountRole]),
         (provider_options.ROLES, tuf_keys.ROLES),
         (range(provider_options.HOLDERS), range(tuf_keys.HOLDERS)),
         (provider_options.LANGUAGES, demonstration.NOTES),

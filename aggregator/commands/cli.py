@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from aggregator.commands import accounts as commands_accounts
 from aggregator.commands import federate as commands_federate
 from aggregator.commands import heads as commands_heads
 from aggregator.commands import protection as commands_protection
@@ -28,7 +29,7 @@ SECTIONS = (
     ("Try it", ("demo",)),
     ("Begin, once", ("init", "keys")),
     ("Make and publish the representer", ("train-embeddings", "train-lm", "train-repr", "audit", "publish")),
-    ("Let hospitals in", ("site", "serve", "announce")),
+    ("Let hospitals in", ("site", "serve", "account", "announce")),
     ("Every day", ("status", "ingest", "shares", "alarms")),
     ("Every month", ("refresh", "train-head", "federate", "release", "renew")),
     ("Look back", ("evaluate", "audit-log")),
@@ -179,6 +180,7 @@ def demo(folder: Path, language: str, count: int | None, procedure: str, seed: i
 
 main.add_command(audit_log_group)
 main.add_command(commands_sites.site)
+main.add_command(commands_accounts.account)
 for command in (
     commands_training.train_embeddings,
     commands_training.train_language_model,

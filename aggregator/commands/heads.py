@@ -14,9 +14,10 @@ from command_line.progress import progress_bar
 
 if TYPE_CHECKING:
     from aggregator.refreshing.found import Found
-    from aggregator.training.head import HeadOptions, HeadTraining, SiteScore
+    from aggregator.training.head import HeadOptions, HeadTraining
     from aggregator.training.judging.comparison import Comparison
     from aggregator.training.judging.influence import Influence
+    from aggregator.training.judging.site_scores import SiteScore
     from shared.training.tagging import TaggingConfig
 
 

@@ -41,6 +41,8 @@ AUGMENTS = ("phi", "context", "recase")
 """Those of `shared.augment.augmentation`."""
 MOST_ALPHA = 16
 """That of `shared.augment.augmentation`."""
+ACCOUNT_ROLES = ("viewer", "operator", "approver")
+"""Those of `aggregator.registry.states`."""
 PURPOSES = ("signing", "encryption")
 OVERLAP_DAYS, MAX_OVERLAP_DAYS = 30, 90
 """Those of `aggregator.provider_keys`, `aggregator.publishing.key_rotation` and `protocols.keys.rotation`."""

@@ -7,12 +7,14 @@ from pathlib import Path
 import click
 
 from aggregator.commands.options import existing_file, folder_option
+from aggregator.commands.releases import offline_option
 from command_line.commands import examples
 
 
 @click.command(
     epilog=examples(
-        "aggregator serve --certificate chain.pem --key key.pem --host 0.0.0.0 --port 443 --address https://deid.example.org"
+        "aggregator serve --certificate chain.pem --key key.pem --host 0.0.0.0 --port 443 --address https://deid.example.org",
+        "aggregator serve --certificate chain.pem --key key.pem --dashboard 127.0.0.1:8444",
     )
 )
 @click.option("--certificate", required=True, type=existing_file, help="Certificate of the server with its chain, PEM.")
@@ -40,6 +42,28 @@ from command_line.commands import examples
     multiple=True,
     help="Address or network of a reverse proxy in front, whose X-Forwarded-For is believed; again for each.",
 )
+@click.option(
+    "--dashboard",
+    metavar="HOST:PORT",
+    help="Also serve the dashboard for people here: in clear on loopback, by HTTPS elsewhere (default: no dashboard).",
+)
+@click.option(
+    "--dashboard-address",
+    metavar="URL",
+    help="The address that browsers use, if it is not that of HOST:PORT; needed behind a proxy.",
+)
+@click.option(
+    "--dashboard-proxy",
+    "dashboard_proxies",
+    multiple=True,
+    help="Address or network of a reverse proxy that speaks HTTPS in front of the dashboard; from anybody else nothing is taken then.",
+)
+@click.option(
+    "--dashboard-user-header",
+    metavar="NAME",
+    help="Header by which that proxy names who has signed in there, such as X-Forwarded-User; nobody signs in by a password then.",
+)
+@offline_option
 @folder_option
 def serve(
     certificate: Path,
@@ -51,6 +75,11 @@ def serve(
     max_day_bytes: int | None,
     workers: int,
     proxies: tuple[str, ...],
+    dashboard: str | None,
+    dashboard_address: str | None,
+    dashboard_proxies: tuple[str, ...],
+    dashboard_user_header: str | None,
+    offline: tuple[Path, ...],
     root: Path,
 ) -> None:
     """Take shares over HTTPS, hand out receipts and releases. Ends on SIGTERM, when what runs is answered."""
@@ -61,4 +90,30 @@ def serve(
     given = {"bundle_bytes": max_bundle_bytes, "day_bytes": max_day_bytes}
     limits = Limits(**{name: value for name, value in given.items() if value is not None})
     options = ServeOptions(host, port, certificate, key, address, limits, workers, proxies)
-    serve(workspace.open_workspace(root), options, lambda found: click.echo(f"serving {found}"))
+    opened = workspace.open_workspace(root)
+    if dashboard is None:
+        if dashboard_address or dashboard_proxies or dashboard_user_header or offline:
+            raise click.UsageError("expected --dashboard with what is about it, got none; give it.")
+        serve(opened, options, lambda found: click.echo(f"serving {found}"))
+        return
+    from aggregator.dashboard.options import DashboardOptions, parse_place
+    from aggregator.dashboard.process import beside
+
+    shown = DashboardOptions(
+        *parse_place(dashboard),
+        certificate,
+        key,
+        dashboard_address,
+        dashboard_proxies,
+        dashboard_user_header,
+        tuple(folder.absolute() for folder in offline),
+    )
+    # Whoever starts the server is there now to give the passphrase, and not later.
+    opened.unlock()
+    with beside(opened, shown) as where:
+
+        def ready(found: str) -> None:
+            click.echo(f"serving {found}")
+            click.echo(f"dashboard {where}")
+
+        serve(opened, options, ready)

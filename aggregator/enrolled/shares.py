@@ -91,7 +91,7 @@ class Verdict:
 
 
 # In the order of Share's fields.
-_COLUMNS: tuple[Any, ...] = (
+SHARE_COLUMNS: tuple[Any, ...] = (
     ShareRow.id,
     ShareRow.site,
     ShareRow.sequence,
@@ -111,7 +111,7 @@ _COLUMNS: tuple[Any, ...] = (
 
 def list_shares(workspace: Workspace, states: Sequence[ShareState] = ()) -> list[Share]:
     """All shares, or those in some states, by site and sequence number, then as they came."""
-    query = select(*_COLUMNS).order_by(ShareRow.site, ShareRow.sequence, ShareRow.id)
+    query = select(*SHARE_COLUMNS).order_by(ShareRow.site, ShareRow.sequence, ShareRow.id)
     with workspace.registry().reading() as session:
         return _found(session, query.where(ShareRow.state.in_(states)) if states else query)
 
@@ -132,7 +132,7 @@ def find_share(workspace: Workspace, name: str) -> Share:
     if name and set(name) <= set("0123456789abcdef"):
         for column in columns:
             with workspace.registry().reading() as session:
-                found += _found(session, select(*_COLUMNS).where(column.startswith(name)))
+                found += _found(session, select(*SHARE_COLUMNS).where(column.startswith(name)))
     count = len({share.id for share in found})
     if count != 1:
         raise RegistryError(
@@ -259,7 +259,7 @@ def carry_out(workspace: Workspace, data: bytes) -> bytes:
                 place="withdrawal",
             )
         asked = read_withdrawal(data, keys[key_id])
-        query = select(*_COLUMNS).where(
+        query = select(*SHARE_COLUMNS).where(
             ShareRow.site == asked.site,
             ShareRow.sequence == asked.sequence,
             ShareRow.manifest_sha256 == asked.manifest_sha256,

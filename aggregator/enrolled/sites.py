@@ -101,19 +101,32 @@ def keys_in(session: Session, on: datetime.date) -> dict[str, list[PublicKey]]:
 
 
 def enrol(workspace: Workspace, path: Path, fingerprint: str) -> SiteRequest:
+    """`enrol_request` of a file.
+
+    Raises:
+        RegistryError, ProtocolError: as `enrol_request`.
+        StorageError: the file can't be read.
+    """
+    return enrol_request(workspace, read_bounded(path, MAX_REQUEST_BYTES), fingerprint, place=path.name)
+
+
+def enrol_request(
+    workspace: Workspace, data: bytes, fingerprint: str, *, place: str = "request", actor: str = OPERATOR
+) -> SiteRequest:
     """Take in a site's request. A site of which no key counts any more is taken in again, with a new key.
 
     Args:
         workspace: where to.
-        path: the request file.
+        data: the request.
         fingerprint: as the site said it over another channel, in digits or spoken.
+        place: name of the request, for messages.
+        actor: who takes it in.
 
     Raises:
         RegistryError: another fingerprint, a site of that name with a key that counts, or a key that was there before.
         ProtocolError: the request is damaged or not signed by its own key.
     """
-    data = read_bounded(path, MAX_REQUEST_BYTES)
-    request = parse_request(data, path.name)
+    request = parse_request(data, place)
     if fingerprint not in (request.fingerprint, request.spoken):
         raise RegistryError(
             # Not telling the right one: whoever copied it from here would have compared nothing.
@@ -134,13 +147,12 @@ def enrol(workspace: Workspace, path: Path, fingerprint: str) -> SiteRequest:
         row.contact, row.enrolled_at = request.contact or None, now()
         session.flush()
         add_key(session, request.site, request.public_key, data, (day, request.valid_until))
-        record_event(
-            session, "site-enrolled", request.site, key=request.fingerprint, until=request.valid_until.isoformat()
-        )
+        until = request.valid_until.isoformat()
+        record_event(session, "site-enrolled", request.site, actor=actor, key=request.fingerprint, until=until)
     return request
 
 
-def revoke(workspace: Workspace, name: str, reason: str, key_id: str | None = None) -> None:
+def revoke(workspace: Workspace, name: str, reason: str, key_id: str | None = None, *, actor: str = OPERATOR) -> None:
     """Take nothing from a site any more, or nothing that one of its keys signed; shares accepted before stay.
 
     With a site go its keys, with a key those that it has vouched for: who has stolen a key can rotate it.
@@ -150,6 +162,7 @@ def revoke(workspace: Workspace, name: str, reason: str, key_id: str | None = No
         name: of the site.
         reason: kept with the site and in the log.
         key_id: of the one key; None for the site.
+        actor: who revokes it.
 
     Raises:
         RegistryError: no such site or key.
@@ -162,13 +175,13 @@ def revoke(workspace: Workspace, name: str, reason: str, key_id: str | None = No
         if key_id is None:
             # Its keys too: a site that comes back brings another.
             row.state, row.revoked_reason, gone = SiteState.REVOKED, reason, keys
-            record_event(session, "site-revoked", name, reason=reason)
+            record_event(session, "site-revoked", name, actor=actor, reason=reason)
         else:
             gone = _vouched_for(key_id, keys)
             if not gone:
                 raise RegistryError(f"{key_id}: expected a key of {name}; see `aggregator site list`")
             for key in gone:
-                record_event(session, "key-revoked", name, key=key.key_id, reason=reason)
+                record_event(session, "key-revoked", name, actor=actor, key=key.key_id, reason=reason)
         for key in gone:
             key.state = KeyState.REVOKED
 

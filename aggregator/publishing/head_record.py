@@ -12,6 +12,8 @@ from shared.constructions.files import digest_of
 
 # The record of a training lies beside its weights, that of a representer too.
 RECORD = "training.json"
+OWN_NOTES = "(public notes)"
+"""How the provider's own notes are called among the sites of a record."""
 HEAD_FILES = ("head.safetensors", "head.json")
 """What of a head is released."""
 FURTHER_HEAD_FILES = ("last_word.json", "operating_points.json")

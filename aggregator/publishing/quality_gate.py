@@ -101,7 +101,7 @@ def check_quality(head: Path, last: str | None, *, withdrawn: bool, approver: st
         DropError: something is lower, or was not compared, and nobody accepts it.
         WorkspaceError: the record of the training is damaged.
     """
-    drops, compared = _read_drops(head)
+    drops, compared = read_drops(head)
     uncompared = last is not None and compared != last
     ours = tuple(drop for drop in drops if drop.site or not uncompared)
     if not ours and not uncompared:
@@ -126,8 +126,12 @@ def _describe_refusal(drops: tuple[Drop, ...], uncompared: bool) -> str:
     )
 
 
-def _read_drops(head: Path) -> tuple[list[Drop], str | None]:
-    """What the record says is lower, and the digest of the release that the head was compared with."""
+def read_drops(head: Path) -> tuple[list[Drop], str | None]:
+    """What the record of a head says is lower, and the digest of the release that it was compared with.
+
+    Raises:
+        WorkspaceError: the record is damaged.
+    """
     try:
         record: dict[str, Any] = json.loads(read_text(head / RECORD))
         compared = record.get("compared") or {}

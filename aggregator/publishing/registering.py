@@ -20,7 +20,12 @@ from protocols.release.manifest import ReleaseManifest
 
 
 def register_release(
-    workspace: Workspace, name: str, manifest: ReleaseManifest, failed: Sequence[str], passed: Passed | None
+    workspace: Workspace,
+    name: str,
+    manifest: ReleaseManifest,
+    failed: Sequence[str],
+    passed: Passed | None,
+    actor: str = "operator",
 ) -> None:
     """Write down a release and, of a pipeline, the shares that its head was trained on.
 
@@ -30,6 +35,7 @@ def register_release(
         manifest: what it states.
         failed: the limits that its audit does not keep.
         passed: that a drop of its head was accepted; None where there is none.
+        actor: who publishes it.
 
     Raises:
         WorkspaceError: a share that trained the head does not count any more.
@@ -51,11 +57,11 @@ def register_release(
         shares = find_trained_shares(workspace, session) if manifest.kind == "pipeline" else []
         session.add_all(ReleaseShareRow(release=manifest.sequence, share=share) for share in shares)
         if passed is not None:
-            audit_log.append(session, passed.approver or "operator", "drop-accepted", passed.as_json(name))
+            audit_log.append(session, passed.approver or actor, "drop-accepted", passed.as_json(name))
         details: dict[str, Json] = {"release": name, "digest": manifest.digest, "shares": len(shares)}
         if failed:
             details["failed_audit"] = [*failed]
-        audit_log.append(session, "operator", "release-published", details)
+        audit_log.append(session, actor, "release-published", details)
 
 
 def find_trained_shares(workspace: Workspace, session: Session) -> list[int]:

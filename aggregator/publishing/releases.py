@@ -92,6 +92,7 @@ class Publishing:
         with_failed_audit: whether it may have failed, of a construction that nothing proves; hospitals have such a release off
             until they enable it by name.
         approver: who accepts a head that finds less than the last; None for nobody.
+        actor: who publishes it, as the log says.
         head: the first digits of the digest of the head that it must be; "" for any.
     """
 
@@ -103,6 +104,7 @@ class Publishing:
     audited: bool = True
     with_failed_audit: bool = False
     approver: str | None = None
+    actor: str = "operator"
     head: str = ""
 
 
@@ -214,7 +216,9 @@ def releases(workspace: Workspace) -> list[Release]:
         ProtocolError: the list of a release is damaged.
     """
     repository = workspace.repository()
-    return [_read_release(repository, name) for name in repository.release_names()]
+    names = repository.release_names()
+    lists = repository.read_each([f"{name}/{MANIFEST_NAME}" for name in names])
+    return [Release(ReleaseManifest.from_bytes(listed)) for listed in lists]
 
 
 def _read_release(repository: Repository, name: str) -> Release:
@@ -276,7 +280,7 @@ def _publish_next(workspace: Workspace, repository: Repository, kind: str, how: 
     with staging(workspace) as folder:
         prepared = _prepare(workspace, repository, kind, how, folder)
         release = prepared.release
-        register_release(workspace, release.name, release.manifest, prepared.failed, prepared.passed)
+        register_release(workspace, release.name, release.manifest, prepared.failed, prepared.passed, how.actor)
         documents = {
             PROVIDER: _record_of(workspace, repository, how.server).to_bytes(),
             LATEST: latest_bytes(release.name),

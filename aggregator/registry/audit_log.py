@@ -161,6 +161,32 @@ def events(session: Session) -> Iterator[Event]:
         raise _broken(expected, "columns of text and numbers, found something else in it or soon after it") from error
 
 
+def page(session: Session, first: int, count: int) -> tuple[int, list[Event]]:
+    """How many events there are, and some of them, the newest first; each holds its own hash and names that of the one before it.
+
+    What lies beyond them is not looked at: that is for `verify`.
+
+    Args:
+        session: of `Registry.reading`.
+        first: number of the first that is given, from 0, which is the newest.
+        count: at most so many.
+
+    Raises:
+        RegistryError: one of them is broken.
+    """
+    last = session.scalar(select(EventRow.seq).order_by(EventRow.seq.desc()).limit(1)) or 0
+    query = select(*_COLUMNS).where(EventRow.seq <= last - first).order_by(EventRow.seq.desc()).limit(count)
+    found: list[Event] = []
+    for row in session.execute(query):
+        event = Event(*row)
+        if found and (found[-1].seq != event.seq + 1 or found[-1].previous != event.hash):
+            raise _broken(found[-1].seq, "the hash of the event before, found another")
+        if event.hash != _hash(event.seq, event.at, event.actor, event.action, event.details, event.previous):
+            raise _broken(event.seq, "the hash of its own columns, found another")
+        found.append(event)
+    return last, found
+
+
 def _hash(seq: int, at: str, actor: str, action: str, details: str, previous: str) -> str:
     signed: Json = {
         "format": FORMAT,

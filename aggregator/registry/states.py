@@ -50,6 +50,18 @@ class AlarmKind(StrEnum):
     INFLUENCE = "influence"
 
 
+class AccountRole(StrEnum):
+    """What a person may do at the dashboard; each may do what those before it may."""
+
+    VIEWER = "viewer"
+    OPERATOR = "operator"
+    APPROVER = "approver"
+
+    def may(self, needed: AccountRole) -> bool:
+        """Whether this role suffices where another is needed."""
+        return [*AccountRole].index(self) >= [*AccountRole].index(needed)
+
+
 class StoredWord(TypeDecorator[StrEnum]):
     """A column of text that is read as a word of an enumeration; one that is none of its words is an error when it is read.
 

@@ -16,7 +16,7 @@ from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, Integer, 
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from sqlalchemy.types import TypeEngine
 
-from aggregator.registry.states import AlarmKind, KeyState, ShareState, SiteState, StoredWord, UploadState
+from aggregator.registry.states import AccountRole, AlarmKind, KeyState, ShareState, SiteState, StoredWord, UploadState
 
 # SQLite numbers rows by itself only where the type is exactly INTEGER; PostgreSQL's INTEGER ends at 2 thousand million.
 _NUMBER = BigInteger().with_variant(Integer(), "sqlite")
@@ -24,7 +24,7 @@ _COLUMN_TYPES: dict[type, TypeEngine[Any]] = {
     str: Text(),
     bytes: LargeBinary(),
     int: _NUMBER,
-    **{words: StoredWord(words) for words in (SiteState, KeyState, ShareState, UploadState, AlarmKind)},
+    **{words: StoredWord(words) for words in (SiteState, KeyState, ShareState, UploadState, AlarmKind, AccountRole)},
 }
 
 
@@ -197,3 +197,15 @@ class AlarmRow(Table):
     kind: Mapped[AlarmKind]
     detail: Mapped[str]
     acknowledged_at: Mapped[str | None]
+
+
+class AccountRow(Table):
+    """A person who may sign in at the dashboard; `password` is NULL for one whom a proxy in front vouches for."""
+
+    __tablename__ = "accounts"
+    __table_args__ = (one_of("role", AccountRole),)
+
+    name: Mapped[str] = mapped_column(primary_key=True)
+    role: Mapped[AccountRole]
+    password: Mapped[str | None]
+    added_at: Mapped[str]

@@ -157,7 +157,14 @@ class Repository:
             BoundsError: it is longer than what was signed.
             DigestError: its bytes are not those that were signed.
         """
+        return self.read_each([target])[0]
+
+    def read_each(self, targets: Sequence[str]) -> list[bytes]:
+        """Several files, of one state of the repository, whose metadata are verified once; errors as of `read`."""
         state = read_state(self.folder)
+        return [self._read(state, target) for target in targets]
+
+    def _read(self, state: State, target: str) -> bytes:
         folder = target.split("/", maxsplit=1)[0]
         role = read_release(self.folder, state, folder) if folder in delegated_roles(state.targets) else state.targets
         info = role.targets.get(target)

@@ -9,12 +9,13 @@ from __future__ import annotations
 import datetime
 import shutil
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import select
 
 from aggregator.enrolled.alarms import Alarm, list_alarms
+from aggregator.enrolled.share_counts import count_shares, last_shares
 from aggregator.enrolled.shares import Share, list_shares
 from aggregator.enrolled.sites import Site, list_sites
 from aggregator.publishing.proposal import Proposal, read_proposal
@@ -112,7 +113,9 @@ def read_standing(workspace: Workspace, at: datetime.datetime) -> Standing:
     Raises:
         DatabaseError, WorkspaceError, ProtocolError: the registry or the release repository is gone or damaged.
     """
-    shares, alarms, names = list_shares(workspace), list_alarms(workspace), _release_names(workspace)
+    counts, last, names = count_shares(workspace), last_shares(workspace), _release_names(workspace)
+    alarms = list_alarms(workspace)
+    standing = Counter(alarm.site for alarm in alarms)
     fitting = frozenset(compatible_releases(workspace)) if names else frozenset[str]()
     newest = list(names.values())[-1] if names else None
     with map_os_errors(workspace.root):
@@ -122,9 +125,14 @@ def read_standing(workspace: Workspace, at: datetime.datetime) -> Standing:
         at,
         newest and newest[0],
         newest and newest[1],
-        tuple(_hospital(site, shares, alarms, names, fitting, at.date()) for site in list_sites(workspace)),
+        tuple(
+            _hospital(
+                site, counts.get(site.name, {}), last.get(site.name), standing[site.name], names, fitting, at.date()
+            )
+            for site in list_sites(workspace)
+        ),
         tuple(alarms),
-        tuple(share for share in shares if share.state == ShareState.RECEIVED),
+        tuple(list_shares(workspace, (ShareState.RECEIVED,))),
         _expiries(workspace),
         free,
         read_proposal(workspace) if names else None,
@@ -140,21 +148,19 @@ def _release_names(workspace: Workspace) -> dict[str, tuple[str, datetime.date]]
 
 def _hospital(
     site: Site,
-    shares: Sequence[Share],
-    alarms: Sequence[Alarm],
+    states: Mapping[ShareState, int],
+    last: Share | None,
+    alarms: int,
     names: Mapping[str, tuple[str, datetime.date]],
     fitting: frozenset[str],
     day: datetime.date,
 ) -> Hospital:
-    own = [share for share in shares if share.site == site.name]
-    states = Counter(share.state for share in own)
-    last = max(own, key=lambda share: (share.received_at, share.id), default=None)
     return Hospital(
         site,
         max((key.valid_until for key in site.keys_on(day)), default=None),
-        states[ShareState.ACCEPTED],
-        states[ShareState.QUARANTINED],
-        sum(alarm.site == site.name for alarm in alarms),
+        states.get(ShareState.ACCEPTED, 0),
+        states.get(ShareState.QUARANTINED, 0),
+        alarms,
         None if last is None else _last_share(last, names, fitting),
     )
 

@@ -27,9 +27,10 @@ from aggregator.training.defences.registry import DEFAULT, find_defence
 from aggregator.training.judging.comparison import Comparison, compare_with_last
 from aggregator.training.judging.influence import Influence, InfluenceMode, measure_influence, raise_alarms
 from aggregator.training.judging.operating_points import can_be_measured, measure_points
+from aggregator.training.judging.site_scores import SiteScore, score_site
 from aggregator.training.part import PoolPart
 from aggregator.training.plan import ALONE, HEAD, LAST, SCORES, has_alone, plan_head
-from aggregator.training.pool import PUBLIC, Pool
+from aggregator.training.pool import PUBLIC
 from aggregator.training.unfinished import keep_together
 from aggregator.training.way import Way
 from aggregator.workspace import Workspace
@@ -39,7 +40,7 @@ from foundation.reading import file_sha256
 from shared.constructions.augmented import AugmentedReading
 from shared.constructions.construction import Construction
 from shared.constructions.registry import load_construction
-from shared.labels import UNKNOWN_TAG
+from shared.labels import LabelScheme
 from shared.pipeline.last_word import LastWordSettings
 from shared.pipeline.operating_points import OperatingPoints
 from shared.progress import Phases, Progress, Watch, unwatched
@@ -51,37 +52,6 @@ from shared.training.together import Together
 
 # Few notes want more passes: as many steps as the pool took, up to what a tagger needs to learn its notes by heart.
 _ALONE_STEPS = 600
-
-
-@dataclass(frozen=True)
-class SiteScore:
-    """Token-binary scores of the head on a site's held-out sentences.
-
-    Args:
-        site: name of the site, or PUBLIC.
-        tokens: tokens scored.
-        phi_tokens: how many of them are PHI.
-        precision: in [0, 1].
-        recall: in [0, 1].
-        alone_f1: F1 of a head trained on the provider's own notes only; None where there is no such head.
-    """
-
-    site: str
-    tokens: int
-    phi_tokens: int
-    precision: float
-    recall: float
-    alone_f1: float | None = None
-
-    @property
-    def f1(self) -> float:
-        """Of precision and recall; 0 of nothing."""
-        total = self.precision + self.recall
-        return 2 * self.precision * self.recall / total if total else 0.0
-
-    def as_json(self) -> dict[str, object]:
-        """All figures, for the record."""
-        return asdict(self) | {"f1": self.f1}
 
 
 @dataclass(frozen=True)
@@ -320,7 +290,7 @@ def _measure(
     head, config = defended.head, material.config
     budget = min(config.epochs * (defended.sentences // material.batch), _ALONE_STEPS)
     alone = _alone(material, replace(config, least_steps=budget), phases)
-    scores = _scores(head, alone, material, phases.begin(SCORES))
+    scores = _scores(head, alone, material, workspace.scheme, phases.begin(SCORES))
     influence = None
     if way is not None and way.influence is not None:
         influence = way.influence(material, head, workspace.scheme)
@@ -333,10 +303,12 @@ def _measure(
     return replace(trained, scores=scores, influence=influence, compared=compared)
 
 
-def _scores(head: Tagger, alone: Tagger | None, material: PoolMaterial, progress: Progress) -> tuple[SiteScore, ...]:
+def _scores(
+    head: Tagger, alone: Tagger | None, material: PoolMaterial, scheme: LabelScheme, progress: Progress
+) -> tuple[SiteScore, ...]:
     found = []
     for site, paths in sorted(material.payloads.items()):
-        found.append(score_site(head, site, material.held_out_pool(paths), alone))
+        found.append(score_site(head, site, material.held_out_pool(paths), alone, scheme))
         progress("scores", len(found), len(material.payloads))
     return tuple(found)
 
@@ -369,36 +341,3 @@ def _alone(material: PoolMaterial, config: TaggingConfig, phases: Phases) -> Tag
     material = material.in_phase(phases.begin(ALONE), "alone")
     with replace(material, held_out=False).pool(paths=material.payloads[PUBLIC]) as pool:
         return material.learn_from(pool, "head", config)
-
-
-def score_site(head: Tagger, site: str, held_out: Pool, alone: Tagger | None = None) -> SiteScore:
-    """Token-binary scores on the held-out sentences of one site.
-
-    Args:
-        head: trained on the pool.
-        site: its name.
-        held_out: its held-out sentences; closed here.
-        alone: trained on the provider's own notes.
-    """
-    with held_out as pool:
-        score = _score(head, site, pool)
-        return score if alone is None else replace(score, alone_f1=_score(alone, site, pool).f1)
-
-
-def _score(head: Tagger, site: str, pool: Pool) -> SiteScore:
-    hits, found, true, tokens = _counts(head, pool)
-    return SiteScore(site, tokens, true, hits / found if found else 0.0, hits / true if true else 0.0)
-
-
-def _counts(head: Tagger, pool: Pool) -> tuple[int, int, int, int]:
-    """Tokens that both call PHI, that the head does, that are, and all; but for those of which nobody knows."""
-    hits = found = true = tokens = 0
-    for batch in pool.batches(256):
-        known = batch.tags != UNKNOWN_TAG
-        said = (head.decode(batch) > 0) & known
-        gold = (batch.tags > 0) & known
-        hits += int((said & gold).sum())
-        found += int(said.sum())
-        true += int(gold.sum())
-        tokens += int(batch.lengths.sum()) - int((~known).sum())
-    return hits, found, true, tokens

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aggregator.errors import WorkspaceError
+from aggregator.publishing.head_record import OWN_NOTES
 from aggregator.training.part import PoolPart, Slice
 from protocols.payload.opening import PayloadReader, SentenceBlock, open_payload
 from protocols.payload.sentence_block import CODES
@@ -27,7 +28,7 @@ from shared.labels import UNKNOWN_TAG
 from shared.sentences.codes import CodedSentences
 from shared.sentences.ragged import Batch, RaggedSentences
 
-PUBLIC = "(public notes)"
+PUBLIC = OWN_NOTES
 """Stands for the provider's own notes where sites are named; no site can have such a name."""
 Change = Callable[[RaggedSentences, np.random.Generator], RaggedSentences]
 

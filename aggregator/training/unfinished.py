@@ -106,6 +106,8 @@ def keep_together(
             own = stack.enter_context(keep_unfinished(workspace, command, of_all, resume=resume, tell=tell))
         require_same(group, {**of_all, "software": _software()})
         yield own
+
+
 def can_go_on(workspace: Workspace, command: str, inputs: Mapping[str, object]) -> bool:
     """Whether a training that was cut had exactly these inputs, so that one with `resume` goes on with it."""
     return _read_inputs(workspace.root / "unfinished" / command) == _stated(inputs)

@@ -31,7 +31,15 @@ site-client policy show --workspace st-anne
 
 # The provider serves.
 aggregator announce --server "$SERVER" $(echo $sticks | sed 's#\.\./##g') --workspace provider
-aggregator serve --certificate "$TLS/chain.pem" --key "$TLS/key.pem" --port "$PORT" --address "$SERVER" --workspace provider 2> server.log &
+printf 'five words nobody puts together' > password
+chmod 400 password
+aggregator account add anna --role operator --password-file password --workspace provider
+aggregator account add eva@example.org --through-proxy --workspace provider
+aggregator account role anna approver --workspace provider
+aggregator account password anna --password-file password --workspace provider
+aggregator account remove eva@example.org --workspace provider
+aggregator account list --workspace provider
+aggregator serve --certificate "$TLS/chain.pem" --key "$TLS/key.pem" --port "$PORT" --address "$SERVER" --dashboard 127.0.0.1:0 --workspace provider 2> server.log &
 served=$!
 answers "$SERVER/releases/metadata/timestamp.json"
 

@@ -18,7 +18,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-BLUE, ORANGE, GREEN, GREY = "#0072B2", "#E69F00", "#009E73", "#8a8f98"
+from shared.report.colours import BLUE, GREEN, GREY, ORANGE
+
+__all__ = ["BLUE", "GREEN", "GREY", "ORANGE", "bars", "dots", "percent", "stacked_bars", "svg"]
+
 # Nothing else has it: it becomes the colour of the page's text.
 _INK = "#010203"
 _STYLE: dict[Any, Any] = {

@@ -6,6 +6,7 @@ those that nothing was trained on.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -104,6 +105,30 @@ class _Sums:
         return RecallChange(
             name, int(tokens), float(recall), float(before), float(change - reach), float(change + reach)
         )
+
+
+class CategoryRecall:
+    """How much of each category a head finds, summed over batches.
+
+    Args:
+        categories: their names; of none, nothing is counted.
+    """
+
+    def __init__(self, categories: Sequence[str]) -> None:
+        self._names = tuple(categories)
+        self._tokens, self._found = np.zeros((2, len(self._names) + 1))
+
+    def add(self, tags: torch.Tensor, said: torch.Tensor) -> None:
+        """The true tags of a batch, and which of its tokens the head calls PHI."""
+        if self._names:
+            true = _by_category(tags, len(self._tokens))
+            self._tokens += true.sum((0, 1)).numpy()
+            self._found += (true * said[:, :, None]).sum((0, 1)).numpy()
+
+    def found(self) -> dict[str, tuple[int, float]]:
+        """Tokens and recall of each category that has enough tokens, by its name."""
+        rows = zip(self._names, self._tokens[1:].tolist(), self._found[1:].tolist(), strict=True)
+        return {name: (int(tokens), found / tokens) for name, tokens, found in rows if tokens >= LEAST_TOKENS}
 
 
 def _by_category(tags: torch.Tensor, columns: int) -> torch.Tensor:

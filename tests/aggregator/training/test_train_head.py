@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 from aggregator.publishing.head_record import HeadOrigin, PooledShare, read_origin
-from aggregator.training.head import HeadTraining, SiteScore
+from aggregator.training.head import HeadTraining
+from aggregator.training.judging.site_scores import SiteScore
 from shared.pipeline.last_word import LastWordSettings, load_settings
 from shared.training.tagging import TaggingConfig
 from tests.loop import Loop, provider, values
@@ -68,7 +69,17 @@ def test_a_record_keeps_its_layout_and_tells_where_the_head_is_from(tmp_path: Pa
         {"site": "south", "sequence": 3, "payload": "ef" * 32, "manifest": None},
     ]
     assert record["sites"] == [
-        {"site": "north", "tokens": 90, "phi_tokens": 8, "precision": 0.5, "recall": 1.0, "alone_f1": 0.25, "f1": 2 / 3}
+        {
+            "site": "north",
+            "tokens": 90,
+            "phi_tokens": 8,
+            "precision": 0.5,
+            "recall": 1.0,
+            "alone_f1": 0.25,
+            "alone_recall": None,
+            "categories": {},
+            "f1": 2 / 3,
+        }
     ]
     (tmp_path / "training.json").write_text(json.dumps(record))
     found = read_origin(tmp_path)

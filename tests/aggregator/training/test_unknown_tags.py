@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from aggregator.training.codebook_rows import count_rows
-from aggregator.training.head import score_site
 from aggregator.training.judging.recall import compare_recall
+from aggregator.training.judging.site_scores import score_site
 from aggregator.training.pool import Pool, read_blocks
 from protocols.payload.opening import SentenceBlock
 from shared.labels import UNKNOWN_TAG

@@ -1,0 +1,84 @@
+"""Signing in: a name and its password, a few tries at a time; or the name that a trusted proxy states.
+
+Threat: somebody who tries passwords. Tries are counted by name and address together, by address, and by name, so that one address gets
+nowhere, and many addresses get 50 tries at one name and then one a minute; its owner waits with them then, and nobody else does.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from aggregator.dashboard.access.accounts import Account, find_account
+from aggregator.dashboard.access.passwords import password_matches
+from aggregator.errors import RequestError
+from aggregator.registry import audit_log
+from aggregator.server.limits import TokenBuckets
+from aggregator.workspace import Workspace
+
+# Each hash takes 64 MiB: more at once would let strangers fill the memory.
+_AT_ONCE = 2
+_PATIENCE_S = 20.0
+_LONGEST_NAME = 64
+
+
+class SignIn:
+    """Decides who somebody is.
+
+    Args:
+        workspace: with the accounts.
+        clock: seconds that only grow.
+    """
+
+    def __init__(self, workspace: Workspace, clock: Callable[[], float] = time.monotonic) -> None:
+        self._workspace = workspace
+        self._hashing = threading.BoundedSemaphore(_AT_ONCE)
+        self._lock = threading.Lock()
+        self._together = TokenBuckets(1 / 60, 5, clock)
+        self._address = TokenBuckets(1 / 30, 20, clock)
+        self._name = TokenBuckets(1 / 60, 50, clock)
+
+    def by_password(self, name: str, password: bytes, address: str) -> Account | None:
+        """The account of a name and a password; None where they do not belong together.
+
+        Args:
+            name: as typed.
+            password: as typed, in UTF-8.
+            address: of whoever typed it.
+
+        Raises:
+            RequestError: too many tries.
+        """
+        known = name if len(name) <= _LONGEST_NAME else ""
+        tries = ((self._together, f"{address} {known}"), (self._address, address), (self._name, known))
+        with self._lock:
+            for buckets, key in tries:
+                buckets.take(key)
+        if not self._hashing.acquire(timeout=_PATIENCE_S):
+            raise RequestError("expected fewer sign-ins, got too many at once; wait", status=503, code="too-many")
+        try:
+            found = find_account(self._workspace, known)
+            kept = None if found is None else found[1]
+            if not password_matches(password, kept) or found is None:
+                return None
+        finally:
+            self._hashing.release()
+        with self._lock:
+            # A try that was right is none.
+            for buckets, key in tries:
+                buckets.give_back(key)
+        self._record(found[0])
+        return found[0]
+
+    def by_proxy(self, name: str) -> Account | None:
+        """The account that a trusted proxy vouches for; None where the provider has none of that name that comes so."""
+        found = find_account(self._workspace, name)
+        if found is None or not found[0].through_proxy:
+            return None
+        self._record(found[0])
+        return found[0]
+
+    def _record(self, account: Account) -> None:
+        with self._workspace.registry().transaction() as session:
+            audit_log.append(session, account.actor, "signed-in", {"role": str(account.role)})

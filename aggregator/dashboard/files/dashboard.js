@@ -1,0 +1,33 @@
+// Keeps the works of a page up to date; all else works without.
+"use strict";
+
+const EVERY_MS = 2000;
+const works = new Map([...document.querySelectorAll("[data-work]")].map((element) => [element.dataset.work, element]));
+
+function show(element, work) {
+  element.querySelector("progress").value = work.share;
+  for (const part of ["share", "phase", "left"]) {
+    element.querySelector(`[data-part=${part}]`).textContent = work[part];
+  }
+}
+
+async function ask() {
+  try {
+    const answer = await fetch("/live", { credentials: "same-origin" });
+    if (!answer.ok) return;
+    const running = new Map((await answer.json()).map((work) => [work.id, work]));
+    for (const [id, element] of works) {
+      if (running.has(id)) show(element, running.get(id));
+    }
+    if ([...works.keys()].some((id) => !running.has(id))) {
+      // One has ended: the page says what came of it.
+      location.reload();
+      return;
+    }
+  } catch {
+    // The server may be away for a moment.
+  }
+  setTimeout(ask, EVERY_MS);
+}
+
+if (works.size) setTimeout(ask, EVERY_MS);

@@ -1,0 +1,82 @@
+"""The rounds in which hospitals trained the head together, by the record of the head."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aggregator.dashboard.blocks import Block, Cell, Facts, Mark, Page, Plot, Table, Words, part
+from aggregator.dashboard.pages.reading import Reading
+from shared.report import light
+
+_LINES = 7
+"""More sites than this are drawn without their names, and the farthest alone."""
+
+
+def federated(reading: Reading) -> Page:
+    """The last training together."""
+    record: Mapping[str, Any] = reading.head_record().get("federated") or {}
+    rounds: Sequence[Mapping[str, Any]] = record.get("rounds") or []
+    if not rounds:
+        said = "The head in the workspace was trained from shares, in one place. `aggregator federate` trains together with hospitals."
+        return Page("Federated rounds", [Words("", (said,))])
+    plan = record.get("plan") or {}
+    sites = sorted({site for one in rounds for site in one["norms"]})
+    pairs = [("strategy", str(plan.get("strategy", ""))), ("passes in a round", str(plan.get("local_epochs", "")))]
+    pairs += [("hospitals", str(len(sites))), ("rounds", str(len(rounds)))]
+    blocks: list[Block] = [Facts("", pairs), _norms(rounds, sites), _table(rounds, sites, reading)]
+    return Page("Federated rounds", blocks, _answer(rounds, sites))
+
+
+def _answer(rounds: Sequence[Mapping[str, Any]], sites: Sequence[str]) -> str:
+    missed = {site for one in rounds for site in (set(sites) - set(one["norms"])) | set(one["refused"])}
+    if not missed:
+        return f"{len(sites)} hospitals took part in all {len(rounds)} rounds, and nobody was refused."
+    shown = sorted(missed)
+    more = f" and {len(shown) - 8} more" if len(shown) > 8 else ""
+    return f"{len(sites)} hospitals took part in {len(rounds)} rounds; missing or refused in some: {', '.join(shown[:8])}{more}."
+
+
+def _norms(rounds: Sequence[Mapping[str, Any]], sites: Sequence[str]) -> Plot:
+    farthest = {site: max(one["norms"].get(site, 0.0) for one in rounds) for site in sites}
+    drawn = sorted(sites, key=lambda site: (-farthest[site], site))[:_LINES]
+    series = {
+        site: [(float(one["number"]), float(one["norms"][site])) for one in rounds if site in one["norms"]]
+        for site in drawn
+    }
+    svg = light.lines(
+        "How far the weights of each hospital went, by round",
+        series,
+        light.Axis("round"),
+        light.Axis("norm of the update", low=0.0),
+    )
+    rows = [
+        (Cell(site, f"/sites/{site}"), f"{farthest[site]:.3g}", str(sum(site in one["norms"] for one in rounds)))
+        for site in drawn
+    ]
+    more = f" Of {len(sites)} hospitals the {_LINES} that went farthest." if len(sites) > _LINES else ""
+    said = f"One that goes much farther than the others every time is worth a call.{more}"
+    return Plot(
+        "How far each hospital's weights went",
+        svg,
+        Table("By hospital", ("hospital", "farthest", "rounds"), rows),
+        said,
+    )
+
+
+def _table(rounds: Sequence[Mapping[str, Any]], sites: Sequence[str], reading: Reading) -> Table:
+    shown, pager = part(rounds, reading.page, "/federated")
+    rows = []
+    for one in rounds[shown]:
+        refused = "; ".join(f"{site}: {why}" for site, why in sorted(one["refused"].items()))
+        missing = sorted(set(sites) - set(one["norms"]) - set(one["refused"]))
+        rows.append(
+            (
+                str(one["number"]),
+                str(len(one["norms"])),
+                Cell(refused, mark=Mark.BAD) if refused else "nobody",
+                ", ".join(missing[:8]) or "nobody",
+                f"{one['bytes_each'] / 1e6:.1f}",
+            )
+        )
+    return Table("Rounds", ("round", "took part", "refused", "missing", "MB each"), rows, pager)

@@ -1,0 +1,113 @@
+"""What each hospital does to all others, who stands out, which alarms stand, and what was withdrawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from aggregator.dashboard.blocks import ROWS, Block, Cell, Field, Form, Mark, Page, Plot, Table, Words, pager, part
+from aggregator.dashboard.pages.marks import moment, ratio
+from aggregator.dashboard.pages.reading import Reading
+from aggregator.enrolled.alarms import list_alarms
+from aggregator.enrolled.share_counts import releases_of, shares_page
+from aggregator.registry.states import AccountRole, ShareState
+from shared.report import light
+
+_ALARMS, _SITES = 20, 15
+
+
+def influence(reading: Reading) -> Page:
+    """Influence of each site by the record of the head; alarms; withdrawals."""
+    found = reading.head_record().get("influence")
+    blocks: list[Block] = [*_alarms(reading)]
+    if found and found.get("sites"):
+        blocks.append(_changes(found, reading))
+    else:
+        blocks.append(
+            Words("With each hospital and without it", ("The head in the workspace was trained without measuring it.",))
+        )
+    return Page("Influence and withdrawal", [*blocks, _withdrawn(reading)])
+
+
+def _changes(found: dict[str, Any], reading: Reading) -> Plot:
+    out = found.get("standing_out") or {}
+    sites = [(one["site"], one["changes"][0]) for one in found["sites"] if one["changes"]]
+    # Who takes most from the others comes first.
+    sites.sort(key=lambda one: (one[0] not in out, one[1]["recall"] - one[1]["before"], one[0]))
+    shown, pages = part(sites, reading.page, "/influence", _SITES)
+    rows = []
+    for site, change in sites[shown]:
+        said = "; ".join(out.get(site, ()))
+        between = f"{change['low']:+.1%} to {change['high']:+.1%}"
+        rows.append(
+            (
+                Cell(site, f"/sites/{site}"),
+                ratio(change["recall"]),
+                ratio(change["before"]),
+                between,
+                Cell(said, mark=Mark.BAD) if said else "as the others",
+            )
+        )
+    drawn = light.dots(
+        "Recall at all other hospitals, with each and without it",
+        [site for site, _ in sites[shown]],
+        {
+            "without it": [one["before"] for _, one in sites[shown]],
+            "with it": [one["recall"] for _, one in sites[shown]],
+        },
+    )
+    head = ("hospital", "recall of the others with it", "without it", "difference, 95% interval", "stands out")
+    return Plot(
+        "With each hospital and without it",
+        drawn,
+        Table(f"Recall at all others, measured {found.get('mode', '')}", head, rows, pages),
+        "A hospital whose grey dot lies right of the blue one takes something from the others. An honest one may, by a guideline of its own.",
+    )
+
+
+def _alarms(reading: Reading) -> list[Block]:
+    standing = list_alarms(reading.workspace)
+    rows = [
+        (
+            str(one.id),
+            Cell(one.site, f"/sites/{one.site}"),
+            moment(one.at),
+            Cell(str(one.kind), mark=Mark.BAD),
+            one.detail,
+        )
+        for one in standing[:_ALARMS]
+    ]
+    said = f"The first {_ALARMS} of {len(standing)}." if len(standing) > _ALARMS else ""
+    head = ("number", "hospital", "since", "kind", "what")
+    blocks: list[Block] = [Table("Alarms", head, rows, empty="no alarm stands", said=said, anchor="alarms")]
+    if standing:
+        fields = (Field("alarm", "Number of the alarm", "number", str(standing[0].id), most=9),)
+        said = "Once somebody has looked at it; it stands in the log who."
+        blocks.append(
+            Form("Acknowledge an alarm", "alarm-acknowledge", fields, "Acknowledge", AccountRole.OPERATOR, said)
+        )
+    return blocks
+
+
+def _withdrawn(reading: Reading) -> Table:
+    total, found = shares_page(reading.workspace, (ShareState.WITHDRAWN,), None, 0, ROWS)
+    trained = releases_of(reading.workspace, found)
+    rows = [
+        (
+            Cell(one.site, f"/sites/{one.site}"),
+            Cell(f"share {one.sequence}", f"/shares/{one.id}"),
+            moment(one.decided_at),
+            ": ".join(filter(None, (one.reason_code, one.reason))),
+            Cell(", ".join(trained[one.id]), mark=Mark.WARN) if one.id in trained else "no release",
+        )
+        for one in found
+    ]
+    pages = pager(1, len(found), total, "/shares?state=withdrawn")
+    head = ("hospital", "share", "withdrawn", "by whom and why", "had trained")
+    return Table(
+        "Withdrawals",
+        head,
+        rows,
+        pages,
+        "nothing was withdrawn",
+        "The next head is trained without them; a release that is out stays out.",
+    )

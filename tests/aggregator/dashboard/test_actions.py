@@ -1,0 +1,195 @@
+"""What people do at the dashboard: said first, done once, by name in the log, and as the command does it."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from aggregator.dashboard.access import accounts, passwords
+from aggregator.dashboard.actions.action import Asked
+from aggregator.dashboard.actions.registry import ACTIONS
+from aggregator.dashboard.jobs.job import Job, JobKind, JobState
+from aggregator.dashboard.jobs.running import Jobs
+from aggregator.enrolled.alarms import raise_alarm
+from aggregator.enrolled.sites import list_sites
+from aggregator.errors import RegistryError
+from aggregator.registry.states import AccountRole, AlarmKind, ShareState
+from protocols.keys.enrolment import write_request
+from protocols.keys.signing import PrivateKey
+from shared.errors import ConfigurationError
+from tests.aggregator.dashboard.desk import Browser, Desk, shown
+from tests.loop import done, provider, refused, values
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path / "world")
+
+
+def ended(desk: Desk, kind: JobKind) -> Job:
+    for _ in range(600):
+        job = desk.jobs.last(kind)
+        if job is not None and job.state is not JobState.RUNNING:
+            return job
+        time.sleep(0.1)
+    pytest.fail("it never ends")
+
+
+def test_a_share_is_accepted_after_it_was_said_what_happens(desk: Desk) -> None:
+    browser = desk.signed_in("operator")
+    asked = browser.ask("share-accept", share="1", reason="a new ward", back="/shares/1")
+    assert "Accept share 1 of north?" in shown(asked)
+    assert "came before" in shown(asked)
+    assert desk.state(1) == ShareState.QUARANTINED
+    answer = browser.confirm(asked)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/shares/1")
+    assert desk.state(1) == ShareState.ACCEPTED
+    assert desk.events()[-1] == ("operator (dashboard)", "share-accepted")
+    assert "Done: share 1 of north is accepted" in shown(browser.get("/shares/1"))
+    assert "Done" not in shown(browser.get("/shares/1"))
+    # Once: the same page confirmed again finds nothing, and so does asking anew.
+    assert browser.confirm(asked).status_code == 409
+    assert browser.ask("share-accept", share="1", reason="again").status_code == 409
+
+
+def test_what_somebody_else_decided_meanwhile_stays(desk: Desk) -> None:
+    one, other = desk.signed_in("operator"), desk.signed_in("operator")
+    asked = one.ask("share-accept", share="1", reason="well")
+    assert other.confirm(other.ask("share-reject", share="1", reason="no")).status_code == 303
+    assert one.confirm(asked).status_code == 409
+    assert desk.state(1) == ShareState.REJECTED
+
+
+def test_a_share_is_withdrawn_and_a_hospital_revoked_by_an_approver(desk: Desk) -> None:
+    browser = desk.signed_in("approver")
+    assert browser.confirm(browser.ask("share-withdraw", share="2", reason="by letter")).status_code == 303
+    assert browser.confirm(browser.ask("site-revoke", site="south", reason="left")).status_code == 303
+    assert desk.state(2) == ShareState.WITHDRAWN
+    assert [one.revoked for one in list_sites(desk.workspace)] == [None, "left"]
+    assert [event for event in desk.events() if event[0] == "approver (dashboard)"] == [
+        ("approver (dashboard)", "signed-in"),
+        ("approver (dashboard)", "share-withdrawn"),
+        ("approver (dashboard)", "site-revoked"),
+    ]
+
+
+def test_a_hospital_is_taken_in_only_with_the_fingerprint_that_it_reads_out(desk: Desk, tmp_path: Path) -> None:
+    day = datetime.datetime.now(datetime.UTC).date()
+    path = tmp_path / "west.json"
+    request = write_request(
+        path, PrivateKey.generate(), site="west", contact="ward", created=day, valid_until=day + datetime.timedelta(9)
+    )
+    browser, text = desk.signed_in("approver"), path.read_text()
+    wrong = browser.ask("site-enrol", request=text, fingerprint="0000")
+    assert wrong.status_code == 409
+    # Whoever copied it from a page would have compared nothing.
+    assert request.fingerprint not in wrong.text
+    asked = browser.ask("site-enrol", request=f"\r\n{text}\r\n", fingerprint=request.spoken.upper())
+    assert request.fingerprint not in asked.text
+    assert browser.confirm(asked).status_code == 303
+    assert [one.name for one in list_sites(desk.workspace)] == ["north", "south", "west"]
+    assert desk.events()[-1] == ("approver (dashboard)", "site-enrolled")
+
+
+def test_an_alarm_is_acknowledged(desk: Desk) -> None:
+    with desk.workspace.registry().transaction() as session:
+        raise_alarm(session, "north", AlarmKind.INFLUENCE, "recall falls")
+    browser = desk.signed_in("operator")
+    assert "recall falls" in shown(browser.get("/influence"))
+    assert browser.confirm(browser.ask("alarm-acknowledge", alarm="1")).status_code == 303
+    assert desk.events()[-1] == ("operator (dashboard)", "alarm-acknowledged")
+    assert "recall falls" not in shown(browser.get("/influence"))
+
+
+def test_the_log_is_verified_by_a_work_that_says_what_it_found(desk: Desk) -> None:
+    browser = desk.signed_in("operator")
+    assert browser.confirm(browser.ask("log-verify", known="")).status_code == 303
+    job = ended(desk, JobKind.VERIFY)
+    assert (job.state, job.by, job.result["events"]) == (JobState.DONE, "operator (dashboard)", len(desk.events()))
+    assert "every link holds" in shown(browser.get("/log"))
+    assert ("operator (dashboard)", "work-begun") in desk.events()
+    # One that was given out and is not there is told, and so is one that is none.
+    browser.confirm(browser.ask("log-verify", known="ab" * 32))
+    time.sleep(0.2)
+    assert ended(desk, JobKind.VERIFY).state is JobState.FAILED
+    assert browser.ask("log-verify", known="ab").status_code == 400
+
+
+def test_a_release_without_what_it_takes_is_refused_before_anything_begins(desk: Desk) -> None:
+    browser = desk.signed_in("approver")
+    for action in ("publish", "release"):
+        assert browser.ask(action, notes="").status_code == 409
+    assert desk.jobs.all() == []
+
+
+def test_a_work_that_was_cut_is_told_after_a_restart(desk: Desk) -> None:
+    with pytest.raises(RegistryError):
+        ACTIONS["share-accept"].foretell(_asked(desk, share="7", reason="x"))
+    Job("ab" * 8, JobKind.PUBLISH, "anna (dashboard)", {}, "2026-11-24T10:00:00Z").save(desk.workspace.root / "jobs")
+    again = Jobs(desk.workspace.root)
+    found = again.find("ab" * 8)
+    assert found is not None
+    assert found.state is JobState.CUT
+
+
+def _asked(desk: Desk, **form: str) -> Asked:
+    found = accounts.find_account(desk.workspace, "approver")
+    assert found is not None
+    return Asked(desk.workspace, desk.jobs, found[0], form)
+
+
+def test_every_form_of_a_page_is_an_action_that_its_role_may_take(desk: Desk) -> None:
+    seen = set()
+    for role in AccountRole:
+        browser: Browser = desk.signed_in(str(role))
+        pages = "".join(
+            browser.get(path).text
+            for path in ("/sites", "/sites/north", "/shares/1", "/pool", "/influence", "/releases", "/log")
+        )
+        offered = set(re.findall(r'name="action" value="([^"]+)"', pages))
+        assert offered <= {name for name, action in ACTIONS.items() if role.may(action.role)}
+        seen |= offered
+    assert seen == set(ACTIONS) - {"work-stop", "alarm-acknowledge"}
+
+
+def test_accounts_are_kept_by_commands(tmp_path: Path) -> None:
+    root, secret = tmp_path / "p", tmp_path / "password"
+    done(provider("init", root))
+    at = ("--workspace", root)
+    secret.write_text("five words nobody puts together\n")
+    secret.chmod(0o400)
+    done(provider("account", "add", "anna", "--role", "operator", "--password-file", secret, *at))
+    done(provider("account", "add", "eva@example.org", "--through-proxy", *at))
+    done(provider("account", "role", "anna", "approver", *at))
+    done(provider("account", "password", "anna", "--password-file", secret, *at))
+    rows = values(provider("account", "list", "--json", *at))["accounts"]
+    assert [(row["name"], row["role"], row["through_proxy"]) for row in rows] == [
+        ("anna", "approver", False),
+        ("eva@example.org", "viewer", True),
+    ]
+    refused(provider("account", "add", "anna", "--password-file", secret, *at), 21, "already")
+    refused(provider("account", "role", "nobody", "viewer", *at), 21, "no")
+    done(provider("account", "remove", "anna", *at))
+    secret.chmod(0o600)
+    secret.write_text("short")
+    refused(provider("account", "add", "bea", "--password-file", secret, *at), 2, "12")
+    log = done(provider("audit-log", "show", *at)).stdout
+    assert "account-added" in log
+    assert "words" not in log
+
+
+def test_a_password_is_kept_so_that_it_can_only_be_tried() -> None:
+    kept = passwords.hash_password(b"correct horse battery")
+    assert kept.startswith("$argon2id$")
+    assert passwords.password_matches(b"correct horse battery", kept)
+    assert not passwords.password_matches(b"correct horse batterz", kept)
+    assert not passwords.password_matches(b"correct horse battery", None)
+    assert kept != passwords.hash_password(b"correct horse battery")
+    assert (passwords.Cost().iterations, passwords.Cost().memory_kib) == (3, 65536)
+    for bad in (b"short", b"x" * 1025):
+        with pytest.raises(ConfigurationError):
+            passwords.hash_password(bad)

@@ -1,0 +1,99 @@
+"""The pages in a real browser: by keys alone, by axe, narrow, dark, and with nothing from elsewhere."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from aggregator.dashboard.pages.registry import PAGES
+from aggregator.registry.states import ShareState
+from bench.dashboard.measuring import BROWSERS, problems, sign_in
+from bench.dashboard.served import serving
+from tests.aggregator.dashboard.desk import PASSWORD, Desk
+from tests.expected import do_without
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+PATHS = [place.path.replace("{name}", "north").replace("{share}", "1") for place in PAGES if "{work}" not in place.path]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if program is None:
+        do_without("chromium", f"no {' or '.join(BROWSERS)} is installed")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        do_without("chromium", "playwright is not installed")
+    with sync_playwright() as started:
+        launched = started.chromium.launch(executable_path=program, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def test_a_share_is_decided_by_keys_alone_and_nothing_comes_from_elsewhere(browser: Browser, tmp_path: Path) -> None:
+    desk = Desk(tmp_path / "world")
+    with serving(desk.workspace) as origin:
+        page = browser.new_page()
+        asked: list[str] = []
+        said: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: said.append(message.text))
+        page.goto(f"{origin}/shares/1")
+        page.focus("#name")
+        page.keyboard.type("operator")
+        press(page, "Tab")
+        page.keyboard.type(PASSWORD)
+        press(page, "Enter")
+        page.wait_for_selector("h1:has-text('Share 1 of north')")
+        # The first key leads past the menu; the form opens by Enter.
+        press(page, "Tab")
+        assert page.evaluate("document.activeElement.className") == "skip"
+        press(page, "Enter")
+        for _ in range(8):
+            press(page, "Tab")
+            if page.evaluate("document.activeElement.tagName") == "SUMMARY":
+                break
+        press(page, "Enter", "Tab")
+        page.keyboard.type("a new ward")
+        press(page, "Enter")
+        page.wait_for_selector("h1:has-text('Accept share 1 of north?')")
+        assert desk.state(1) == ShareState.QUARANTINED
+        for _ in range(20):
+            press(page, "Tab")
+            if page.evaluate("document.activeElement.textContent").startswith("Yes"):
+                break
+        press(page, "Enter")
+        page.wait_for_selector("[role=status]")
+        assert desk.state(1) == ShareState.ACCEPTED
+        assert all(one.startswith(origin) for one in asked)
+        assert not said
+        page.close()
+
+
+@pytest.mark.parametrize(("scheme", "width", "height"), [("light", 1280, 900), ("dark", 320, 256)])
+def test_every_page_is_for_everybody(browser: Browser, tmp_path: Path, scheme: str, width: int, height: int) -> None:
+    desk = Desk(tmp_path / "world")
+    with serving(desk.workspace) as origin:
+        context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": height})  # type: ignore[arg-type]
+        page = context.new_page()
+        page.goto(origin)
+        wrong = problems(page, "sign-in")
+        sign_in(page, "approver", PASSWORD)
+        for path in PATHS:
+            page.goto(origin + path)
+            page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+            wrong += problems(page, path)
+        assert wrong == []
+        context.close()
