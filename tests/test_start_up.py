@@ -139,6 +139,7 @@ HEAVY = {
     "site-client check",
     "site-client deid",
     "site-client encode",
+    "site-client adapt",
     "site-client evaluate",
     "site-client federate",
     "site-client fragment",

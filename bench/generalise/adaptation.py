@@ -19,7 +19,7 @@ import numpy as np
 from bench import corpora
 from bench.generalise.figures import f1, gain, interval, precision, share
 from bench.generalise.pool import SharedCodesSource, pooled_codes
-from bench.outcomes import load_or_measure
+from bench.outcomes import RUNS, load_or_measure
 from bench.privacy.worth.sides import recipe
 from bench.privacy.worth.sites import sides_of, unseen_by
 from bench.results import Entry
@@ -47,12 +47,18 @@ _MEASURES = (
 )
 
 
-def measure(command: str) -> list[Entry]:
-    """Train what is not there yet; the entries of all rotations but the tuned one."""
+def measure(command: str, *, train: bool = True) -> list[Entry]:
+    """The entries of all rotations but the tuned one.
+
+    Args:
+        command: that makes them again.
+        train: what is not there yet; else those that are there, at least one, are told of.
+    """
     runs = {}
     for provider in corpora.SITES:
-        if provider != TUNED:
-            runs[provider] = load_or_measure(f"adaptation-{provider}-{STEPS}-{_SEED}", lambda p=provider: _run(p))  # type: ignore[misc]
+        name = f"adaptation-{provider}-{STEPS}-{_SEED}"
+        if provider != TUNED and (train or (RUNS / f"{name}.json").exists()):
+            runs[provider] = load_or_measure(name, lambda p=provider: _run(p))  # type: ignore[misc]
     return entries_of(runs, command)
 
 

@@ -5,7 +5,7 @@ Nothing leaves, and nothing else is learned from: a hospital has no pool.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from shared.document import AnnotatedText
@@ -13,6 +13,7 @@ from shared.errors import TrainingError
 from shared.evaluation.spans import hiding_spans
 from shared.pipeline.operating_points import OperatingPoints
 from shared.pipeline.pipeline import Pipeline
+from shared.progress import Progress, silent
 from shared.taggers.tagger import Tagger
 from shared.training.adapting import AdaptingConfig
 from site_client.adapting.crossing import Own
@@ -22,8 +23,6 @@ from site_client.evaluating.counting import Labelled
 
 LEAST_NOTES = 10
 """Of fewer notes with PHI nothing is learned that could be shown to help."""
-
-Told = Callable[[str, int, int], object]
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,7 +49,7 @@ def adapt_head(
     notes: Sequence[AnnotatedText],
     patients: Mapping[str, str],
     config: AdaptingConfig,
-    tell: Told = lambda stage, done, total: None,
+    tell: Progress = silent,
 ) -> Adapted:
     """Adapt the head of a release, and measure what that gains.
 

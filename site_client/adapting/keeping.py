@@ -8,8 +8,9 @@ from foundation.locks import hold_scratch
 from protocols.canonical import Json
 from shared.document import AnnotatedText
 from shared.pipeline.pipeline import load_pipeline
+from shared.progress import Progress, silent
 from shared.training.adapting import AdaptingConfig
-from site_client.adapting.adapt import Adapted, Told, adapt_head
+from site_client.adapting.adapt import Adapted, adapt_head
 from site_client.adapting.gain import Verdict
 from site_client.own_head.decided import record_made
 from site_client.own_head.record import save_own_head
@@ -24,7 +25,7 @@ def adapt(
     patients: Mapping[str, str],
     config: AdaptingConfig,
     vocabulary: Callable[[Sequence[str]], object] = lambda words: None,
-    tell: Told = lambda stage, done, total: None,
+    tell: Progress = silent,
 ) -> tuple[Adapted, int]:
     """Adapt the head of the pipeline in use to notes, and let it wait for a person; one that is worse is not kept.
 
