@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 
+from bench.generalise import adaptation
 from bench.results import Entry, measure_parts
 from bench.taggers import khin2018, parts, transformer
 
@@ -14,6 +15,8 @@ PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
     "khin": lambda: khin2018.measure(khin2018.REDUCED),
     "khin-full": lambda: khin2018.measure(khin2018.FULL),
     "transformer": transformer.measure,
+    "adaptation": adaptation.measure,
+    "adaptation-table": lambda: adaptation.measure(train=False),
 }
 
 

@@ -17,12 +17,13 @@ from pathlib import Path
 from shared.corpus.checks import check_document
 from shared.document import Document
 from shared.errors import ConfigurationError
-from shared.pipeline import pipeline as released
+from shared.pipeline.pipeline import load_pipeline
 from site_client import workspace
 from site_client.deid.deidentify import Tally, deidentify
 from site_client.deid.journal import Annotator
 from site_client.deid.mode import Mode
 from site_client.deid.registry import DEFAULT, MODES
+from site_client.own_head.in_use import load_in_use
 from site_client.policy.enforcing import Step, judge_release, require_kept
 
 _SETTINGS = "site.json"
@@ -73,7 +74,8 @@ class Pipeline:
 
     @classmethod
     def load(cls, folder: str | Path, *, min_recall: float | None = None) -> Pipeline:
-        """The pipeline of a hospital's workspace, verified and held to the hospital's policy as `site-client deid` does; or of a release's folder, as it is.
+        """The pipeline of a hospital's workspace, verified and held to the hospital's policy as `site-client deid` does, with the head that it has adapted where
+        it uses one; or of a release's folder, as it is.
 
         Args:
             folder: of a workspace, or of a pulled release.
@@ -84,6 +86,7 @@ class Pipeline:
             ConfigurationError: the release promises no such point.
             WorkspaceError: no pipeline was pulled.
             PolicyError: the release does not keep the hospital's policy.
+            AdaptationError: the hospital uses a head that it has adapted, and its files have changed.
             ProtocolError, EmbeddingError, ModelError: the files have changed, or are damaged.
         """
         root = Path(folder)
@@ -91,8 +94,9 @@ class Pipeline:
             opened = workspace.open_workspace(root)
             release = opened.pipeline_release()
             require_kept(opened, judge_release(opened, release.digest), Step.DEID)
-            root = release.folder
-        loaded = released.load_pipeline(root)
+            loaded, _ = load_in_use(opened, release)
+        else:
+            loaded = load_pipeline(root)
         loaded = loaded if min_recall is None else loaded.at(min_recall)
         return cls(loaded, loaded.encoder.scheme.categories)
 

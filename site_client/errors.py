@@ -2,6 +2,7 @@
 
 DeidError (foundation)
 └── SiteError
+    ├── AdaptationError     a head that was adapted in-house can't be used
     ├── ApprovalError       nobody has approved that this share leaves
     ├── ForkError           the provider shows other releases than it has shown before, or shows others elsewhere
     ├── LedgerError         the log of what left was changed
@@ -30,6 +31,12 @@ class WorkspaceError(SiteError):
     """The workspace is missing, or lacks what an earlier command makes."""
 
     exit_code = 30
+
+
+class AdaptationError(SiteError):
+    """A head that was adapted in-house can't be used: there is none, it has changed, or it is of another release."""
+
+    exit_code = 39
 
 
 class LedgerError(SiteError):

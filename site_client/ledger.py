@@ -58,6 +58,9 @@ class Event(StrEnum):
     FEDERATED_ROUND = "federated round"
     FEDERATED_AGAIN = "federated round answered again"
     FEDERATED_REFUSED = "federated task refused"
+    HEAD_ADAPTED = "head adapted"
+    HEAD_USED = "adapted head taken into use"
+    HEAD_UNDONE = "adapted head given up"
     FRAGMENTS_APPROVED = "text fragments approved"
     WITHDRAWAL_REQUESTED = "withdrawal asked for"
 

@@ -10,6 +10,7 @@ known-notes/    digests of the notes and sentences of each share, so that nothin
 trust.json      what was verified of the provider's release repository, from its pinned first root on
 releases/       the releases that were pulled, verified
 log/            tiles of the provider's log of releases, and what shows that it was forked, see `site_client.release_log`
+adapted/        heads that were adapted to the hospital's own notes, for their owner alone, see `site_client.own_head.record`
 federated/      key and log of the node that takes part in trainings over a connection, and the word that it listens to
 ledger.jsonl    what ever left, see `site_client.ledger`
 """

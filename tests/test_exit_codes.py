@@ -72,6 +72,7 @@ MEANINGS = {
     36: "shows other releases",
     37: "hides what it promises",
     38: "folder of a review",
+    39: "adapted in-house",
     129: "terminal went away",
     130: "interrupted",
     143: "told to end",

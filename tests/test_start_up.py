@@ -150,6 +150,7 @@ HEAVY = {
     "site-client deid",
     "site-client deid-merge",
     "site-client encode",
+    "site-client adapt",
     "site-client evaluate",
     "site-client federate",
     "site-client fragment",

@@ -23,24 +23,29 @@ class Reading:
         tags: the best, uint8 `[tokens]`.
         certainty: probability of PHI of any category, float32 `[tokens]`.
         category: the most probable, int64 `[tokens]`.
+        released: what the head of the release says, where another one is in use; None where nobody asked it.
     """
 
     tags: NDArray[np.uint8]
     certainty: NDArray[np.float32]
     category: NDArray[np.int64]
+    released: Reading | None = None
 
     @staticmethod
     def concatenate(pieces: Sequence[Reading]) -> Reading:
         """Pieces in any number as one."""
+        released = [piece.released for piece in pieces if piece.released is not None]
         return Reading(
             np.concatenate([np.zeros(0, np.uint8), *(piece.tags for piece in pieces)]),
             np.concatenate([np.zeros(0, np.float32), *(piece.certainty for piece in pieces)]),
             np.concatenate([np.zeros(0, np.int64), *(piece.category for piece in pieces)]),
+            Reading.concatenate(released) if released else None,
         )
 
     def part(self, begin: int, end: int) -> Reading:
         """Of some of the tokens."""
-        return Reading(self.tags[begin:end], self.certainty[begin:end], self.category[begin:end])
+        released = None if self.released is None else self.released.part(begin, end)
+        return Reading(self.tags[begin:end], self.certainty[begin:end], self.category[begin:end], released)
 
 
 def read_sentences(head: Tagger, shown: SentenceSource) -> Reading:

@@ -23,6 +23,7 @@ from site_client.commands.policy import policy
 from site_client.commands.pull import pull_release
 from site_client.commands.submit import receipts, submit
 from site_client.commands.withdraw import withdraw
+from site_client.commands.workbench.adapt import adapt
 from site_client.commands.workbench.deid import deid
 from site_client.commands.workbench.evaluate import evaluate
 from site_client.commands.workbench.fragment import approve_fragments, fragment, show_fragments
@@ -39,7 +40,7 @@ SECTIONS = (
     ("Join, once", ("init", "enrol", "policy", "pull", "release-code")),
     ("Share labelled notes", ("labels", "check", "encode", "inspect", "submit", "receipts")),
     ("Train together over a connection", ("federate",)),
-    ("De-identify notes", ("deid", "deid-merge", "vault", "evaluate", "review", "serve-local")),
+    ("De-identify notes", ("deid", "deid-merge", "vault", "evaluate", "review", "adapt", "serve-local")),
     ("Share phrases as text", ("fragment", "approve-fragments")),
     ("Look back, and take back", ("ledger", "log", "withdraw")),
     ("Every year", ("keys",)),
@@ -262,6 +263,7 @@ def _bound(advantage: float | None, quantile: float | None) -> AdvantageBound | 
     return AdvantageBound(advantage, 1.0 if quantile is None else quantile)
 
 
+main.add_command(adapt)
 main.add_command(approve_fragments)
 main.add_command(check)
 main.add_command(deid)

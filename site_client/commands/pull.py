@@ -71,6 +71,7 @@ def pull_release(
     SOURCE is the provider's folder releases/ or an https address; it is remembered.
     """
     from site_client import workspace
+    from site_client.own_head.decided import stale_since
     from site_client.policy.comparing import compare_protection
     from site_client.policy.enforcing import find_facts_in_use, judge_release
     from site_client.release_log import code_in_use
@@ -99,6 +100,7 @@ def pull_release(
         *judged.lines(),
         f"what it is and is not: {pulled.folder / 'MODEL_CARD.md'}",
         _pipeline_line(updated),
+        *stale_since(updated),
         *told,
         f"release code, to compare with other hospitals: {code}",
     ]

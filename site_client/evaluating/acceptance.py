@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from foundation.errors import DeidError
 from shared.document import AnnotatedText, Document
@@ -13,13 +12,24 @@ from shared.errors import ConfigurationError
 from shared.evaluation.sampling.difference import Difference, compare_recall
 from shared.evaluation.sampling.labelling import notes_needed
 from shared.pipeline.operating_points import OperatingPoint
-from shared.pipeline.pipeline import load_pipeline
+from shared.pipeline.pipeline import Pipeline, load_pipeline
 from site_client.evaluating.counting import Labelled, Measure
-from site_client.evaluating.finders import PATTERNS, PREVIOUS, TAGGER, Finders, Read, Told, name_of, read_notes
+from site_client.evaluating.finders import (
+    PATTERNS,
+    PREVIOUS,
+    RELEASED,
+    TAGGER,
+    Finders,
+    Read,
+    Told,
+    name_of,
+    read_notes,
+)
 from site_client.evaluating.left_before import find_left_before
 from site_client.evaluating.misses import Leak, worst_misses
 from site_client.evaluating.previous import find_previous
 from site_client.evaluating.promise import LEAST_NOTES, Judged, judge
+from site_client.own_head.in_use import InUse, learned_from, load_in_use
 from site_client.workspace import Workspace
 
 FEW_NOTES = 50
@@ -59,6 +69,7 @@ class Acceptance:
         remarks: what could not be compared, and why.
         needed: notes with PHI to label, so that the recall is known within a point.
         misses: the worst, with words of the notes. missed: how many there are in all.
+        head: which is used. learned: notes that it was adapted on; left out like those that left.
     """
 
     release: int
@@ -75,6 +86,8 @@ class Acceptance:
     needed: int | None
     misses: tuple[Leak, ...]
     missed: int
+    head: InUse
+    learned: int = 0
 
     @property
     def promise(self) -> Judged | None:
@@ -101,6 +114,8 @@ class Acceptance:
             "independent_by": "patient" if self.by_patient else "text",
             "notes_that_left_before": self.left_before,
             "judged_by_notes_that_never_left": self.unseen,
+            "head": self.head.as_json(),
+            "notes_that_the_head_was_adapted_on": self.learned,
             "few_notes": self.few,
             "in_use": self.in_use.as_json(),
             "promises": [one.as_json() for one in self.promises],
@@ -135,7 +150,7 @@ def accept(
 ) -> tuple[Acceptance, tuple[Document, ...]]:
     """The report, and the notes that it judges by, as the pipeline in use hides them.
 
-    Notes that have left with a share are left out where enough others are there.
+    Notes that have left with a share, or that the head in use was adapted on, are left out where enough others are there.
 
     Args:
         workspace: of the site; its pipeline is the one that is judged.
@@ -145,15 +160,21 @@ def accept(
     Raises:
         WorkspaceError: no pipeline was pulled.
         ConfigurationError: it promises less than is asked for.
+        AdaptationError: an adapted head is in use and has changed.
         ProtocolError, EmbeddingError, ModelError: it has changed, or does not load.
     """
     release = workspace.pipeline_release()
+    pipeline, used_head = load_in_use(workspace, release)
     left = find_left_before(workspace, notes)
-    fresh = [note for note in notes if note.identifier not in (left or ())]
-    unseen = left is not None and (not left or len(fresh) >= LEAST_NOTES)
+    learned = learned_from(workspace, used_head.own, notes)
+    known = (left or frozenset()) | learned
+    fresh = [note for note in notes if note.identifier not in known]
+    unseen = left is not None and (not known or len(fresh) >= LEAST_NOTES)
     notes = fresh if unseen else notes
     labelled = Labelled.of(notes, asked.patients)
-    read = _read_release(release.folder, labelled, asked)
+    read = _read_pipeline(pipeline, labelled, asked)
+    # Word vectors are large: it is let go before another is loaded.
+    del pipeline
     remarks: list[str] = []
     before = _previous(workspace, labelled, asked, remarks.append)
     worst, missed = worst_misses(notes, read.found, read.people)
@@ -173,13 +194,14 @@ def accept(
         notes_needed(used.recall, WITHIN),
         tuple(worst),
         missed,
+        used_head,
+        len(learned),
     )
     return report, read.found
 
 
-def _read_release(folder: Path, labelled: Labelled, asked: Asked) -> Read:
-    """What the pipeline of a release hides; it is let go before another is loaded, for word vectors are large."""
-    pipeline = load_pipeline(folder)
+def _read_pipeline(pipeline: Pipeline, labelled: Labelled, asked: Asked) -> Read:
+    """What the pipeline in use hides."""
     pipeline = pipeline if asked.min_recall is None else pipeline.at(asked.min_recall)
     asked.vocabulary(pipeline.encoder.vectors.words)
     return read_notes(Finders.of(pipeline), labelled, asked.tell)
@@ -203,7 +225,9 @@ def _compared(read: Read, before: Read | None) -> Iterator[Compared]:
     for target, (now, then) in _same_points(read, before).items():
         name = f"{PREVIOUS}, both at --min-recall {target:g}"
         yield Compared(name, then, compare_recall(now.hits, then.hits, used.totals))
-    for name in (TAGGER, PATTERNS):
+    for name in (RELEASED, TAGGER, PATTERNS):
+        if name not in read.others:
+            continue
         other = read.others[name]
         yield Compared(name, other, compare_recall(used.hits, other.hits, used.totals))
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from shared.document import Document
 from shared.labels import categories_of_names
+from shared.pipeline.adapted import AdaptedPipeline
 from shared.pipeline.last_word import LastWord, LastWordSettings
 from shared.pipeline.operating_points import OperatingPoint, OperatingPoints
 from shared.pipeline.pipeline import Pipeline
@@ -19,6 +20,7 @@ from shared.text.tokens import Tokens
 from site_client.evaluating.counting import Labelled, LabelledNote, Measure, Tally, measure
 
 PREVIOUS, TAGGER, PATTERNS = "the release before", "its tagger alone", "patterns alone"
+RELEASED = "the release with its own head"
 
 Find = Callable[[Document, Tokens, Reading], Document]
 Told = Callable[[str, int, int], object]
@@ -38,8 +40,10 @@ class Finders:
 
     @classmethod
     def of(cls, pipeline: Pipeline) -> Finders:
-        """The pipeline, the thresholds of its operating points, its tagger alone and patterns alone."""
+        """The pipeline, the thresholds of its operating points, its tagger alone and patterns alone; the released head, where another is in use."""
         alone: dict[str, Find] = {TAGGER: replace(pipeline, stated=None).spans, PATTERNS: _by_patterns(pipeline)}
+        if isinstance(pipeline, AdaptedPipeline):
+            alone[RELEASED] = pipeline.as_released
         return cls(pipeline, {**cls.at_points(pipeline).others, **alone})
 
     @classmethod

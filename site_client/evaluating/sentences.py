@@ -60,8 +60,14 @@ def answer(report: Acceptance) -> str:
     if not recall.total:
         return "no PHI is labelled in these notes: there is nothing to judge"
     if report.promise is None:
-        return f"release {report.release} promises nothing; here it hides {with_interval(recall)} of PHI entities whole"
-    return f"release {report.release}: {verdict_sentence(report.promise, unit(report))}"
+        return f"{_finder(report)} promises nothing; here it hides {with_interval(recall)} of PHI entities whole"
+    return f"{_finder(report)}: {verdict_sentence(report.promise, unit(report))}"
+
+
+def _finder(report: Acceptance) -> str:
+    """The release, and whose head it has."""
+    own = " with the head that this hospital adapted, whose promise is what it did in your own notes when it had not seen them"
+    return f"release {report.release}" + ("" if report.head.own is None else own)
 
 
 def labelling_sentence(report: Acceptance) -> str:
@@ -103,6 +109,17 @@ def cautions(report: Acceptance) -> list[str]:
             f"{report.left_before} of these {report.notes} notes left with a share: the release may have learned from them, and finds more in them "
             "than in others; judge it by notes that never left"
         )
+    if report.learned:
+        told.append(
+            f"{_counted(report.learned, 'notes')} {_are(report.learned)} among those that the head was adapted on"
+            + (
+                f", and {_are(report.learned)} left out here"
+                if report.unseen
+                else ": it knows them by heart, so they show nothing of others"
+            )
+        )
+    if report.head.stale is not None:
+        told += report.head.lines()
     if report.independent < report.notes:
         which = "patients" if report.by_patient else "different texts"
         told.append(

@@ -76,11 +76,11 @@ def deid(
     """Find PHI in notes, and hide it."""
     from command_line.notes import Notes, warn_of_language
     from shared.pipeline.parallel import ParallelPipeline, usable_cores
-    from shared.pipeline.pipeline import load_pipeline
     from shared.text.language import guess_vocabulary
     from site_client import workspace
     from site_client.deid.deidentify import require_empty, without_labels, write_deidentified
     from site_client.deid.journal import FOLDER, Resumed
+    from site_client.own_head.in_use import load_in_use
     from site_client.policy.enforcing import Step, judge_release, require_kept
 
     choices = Choices(HidingOptions.of(given), mode, in_parts=part is not None)
@@ -92,14 +92,16 @@ def deid(
     require_empty(out)
     with progress_bar(quiet=as_json) as bar:
         bar.begin("loading the pipeline")
-        pipeline = load_pipeline(release.folder)
+        pipeline, used = load_in_use(opened, release)
         pipeline = pipeline if min_recall is None else pipeline.at(min_recall)
         words = pipeline.encoder.vectors.words
         warn_of_language(read, words)
         way = choices.mode(opened, guess_vocabulary(words))
         several = ParallelPipeline(pipeline, jobs or usable_cores())
         behind = "" if part is None else f" {part}"
-        finder = Resumed(several, opened.root / FOLDER, f"{release.digest} {min_recall} {notes.resolve()}{behind}")
+        finder = Resumed(
+            several, opened.root / FOLDER, f"{release.digest}{used.key} {min_recall} {notes.resolve()}{behind}"
+        )
         if finder.known:
             tell(f"{finder.known} notes were done before an earlier run was cut; it goes on behind them")
         total = read.corpus.count() if bar.drawn else 0
@@ -131,6 +133,7 @@ def deid(
         *said.lines,
         *choices.lines(),
         *_older_pipeline_lines(opened),
+        *used.lines(),
         *([_by_labels(done.labels)] if done.labels else []),
         *promise_lines(pipeline),
         *(
@@ -154,16 +157,24 @@ def deid(
         "quarantined": read.quarantined,
         "part": None if part is None else str(part),
         "promised": None if pipeline.point is None else asdict(pipeline.point),
+        "head": used.as_json(),
         **said.values,
     }
     report(result, lines, as_json=as_json)
 
 
 def promise_lines(pipeline: Pipeline) -> list[str]:
-    """What the release promises of what was done here."""
+    """What the release promises of what was done here, or what an adapted head did in the hospital's own notes."""
+    from shared.pipeline.adapted import AdaptedPipeline
+
     if pipeline.point is None:
         return []
     one = pipeline.point
+    if isinstance(pipeline, AdaptedPipeline):
+        return [
+            f"what the release promises was measured with another head; in your own notes, which it had not seen then, the adapted one hid {one.hidden:.1%} of PHI whole "
+            f"(at least {one.least:.1%}, by the 95% interval), {one.precision:.1%} of what it hid was PHI; ask for more by --min-recall"
+        ]
     return [
         f"at hospitals that shared nothing this hides {one.hidden:.1%} of PHI whole, {one.precision:.1%} of what it hides is PHI (as the provider "
         f"measured it, median of {pipeline.points.hospitals if pipeline.points else 0}); ask for more by --min-recall"

@@ -140,15 +140,15 @@ def _serve(opened: Workspace, project: Project, port: int, *, prelabel: bool, as
 
     def load() -> PipelineFinder:
         from shared.labels import load_scheme_file
-        from shared.pipeline.pipeline import load_pipeline
+        from site_client.own_head.in_use import load_in_use
         from site_client.review.prelabel import PipelineFinder
 
-        folder = None if opened.pipeline is None else opened.pipeline_release().folder
-        if folder is not None and load_scheme_file(folder).categories != project.scheme.categories:
+        release = None if opened.pipeline is None else opened.pipeline_release()
+        if release is not None and load_scheme_file(release.folder).categories != project.scheme.categories:
             raise ConfigurationError(
                 "the release finds other categories than those of this review; export what is finished, and begin a new --project"
             )
-        pipeline = None if folder is None else load_pipeline(folder)
+        pipeline = None if release is None else load_in_use(opened, release)[0]
         if pipeline is not None:
             warn_of_language(project.notes, pipeline.encoder.vectors.words)
         return PipelineFinder(project.scheme, pipeline)

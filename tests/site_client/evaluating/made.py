@@ -15,6 +15,7 @@ from site_client.evaluating.counting import Labelled, LabelledNote, Measure, Tal
 from site_client.evaluating.finders import PATTERNS, PREVIOUS, TAGGER
 from site_client.evaluating.misses import worst_misses
 from site_client.evaluating.promise import judge
+from site_client.own_head.in_use import InUse
 from tests.tiny_notes import tiny_notes
 
 POINT = OperatingPoint(0.9, 0.1, 0.93, 0.7, 0.88)
@@ -87,4 +88,5 @@ def acceptance(
         notes_needed(used.recall),
         tuple(misses),
         missed,
+        InUse(3),
     )

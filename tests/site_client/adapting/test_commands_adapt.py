@@ -1,0 +1,197 @@
+"""`site-client adapt` as a person types it, on a whole small loop: shown, decided, in use, given up, out of date."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from foundation.locks import hold_scratch
+from shared.document import Annotation, Document
+from shared.training import adapting
+from site_client.adapting import crossing
+from site_client.ledger import Event, entries
+from site_client.own_head import decided, record
+from site_client.workspace import open_workspace
+from tests.loop import Loop, done, hospital, provider, refused, snapshot, train_head, values
+from tests.tiny_notes import note, phi_strings, tiny_notes, write_notes
+
+WORDS = ("Brimblecombe", "Tattersall", "Featherstone", "Wigglesworth")
+NAME = ("--approver", "Dr Ünal")
+
+
+@pytest.fixture(autouse=True)
+def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tiny notes teach a tiny head in a few steps."""
+    config = adapting.AdaptingConfig
+    monkeypatch.setattr(
+        adapting, "AdaptingConfig", lambda seed: config(steps=(10, 20), learning_rate=0.02, batch=32, seed=seed)
+    )
+
+
+def strange(count: int) -> list[Document]:
+    """Notes of a hospital that calls its wards by codes, which it labels, and which no release has met."""
+    found = []
+    for number, one in enumerate(tiny_notes(count, 4, "own")):
+        head = f"Bay {WORDS[number % 4]} seen.\n"
+        spans = [replace(span, start=span.start + len(head), end=span.end + len(head)) for span in one.annotations]
+        ward = Annotation(4, 4 + len(WORDS[number % 4]), "PATIENT")
+        found.append(Document(one.identifier, head + one.text, (ward, *spans)))
+    return found
+
+
+def at(loop: Loop, *arguments: object) -> Any:
+    return hospital("adapt", *arguments, "--workspace", loop.site("fourth"))
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    return write_notes(tmp_path / "own.jsonl", strange(20), "jsonl")
+
+
+@pytest.fixture
+def waiting(loop: Loop, notes: Path) -> Loop:
+    """A loop whose fourth hospital has adapted a head that waits."""
+    result = values(at(loop, notes, "--json"))
+    assert result["gain"]["verdict"] != "worse"
+    return loop
+
+
+def test_the_gain_is_shown_and_nothing_is_hidden_with_the_head_until_a_person_decides(
+    waiting: Loop, tmp_path: Path
+) -> None:
+    def head(out: str) -> Any:
+        ask = (
+            "deid",
+            waiting.notes("fourth"),
+            "--out",
+            tmp_path / out,
+            "--json",
+            "--workspace",
+            waiting.site("fourth"),
+        )
+        return values(hospital(*ask))["head"]
+
+    assert not head("before")["adapted"]
+    assert values(at(waiting, "--json")) == {
+        "adapted": False,
+        "adapted_from_stale_release": None,
+        "waiting": True,
+    }
+    refused(at(waiting, "--use"), 32, "--approver")
+    done(at(waiting, "--use", *NAME))
+    assert head("used")["adapted"]
+    said = done(at(waiting)).stdout
+    assert "20 notes of its own" in said
+    done(at(waiting, "--undo", *NAME))
+    assert not head("undone")["adapted"]
+    refused(at(waiting, "--undo", *NAME), 39, "nothing to undo")
+    told = [entry for entry in entries(open_workspace(waiting.site("fourth"))) if "head" in entry.event]
+    assert [entry.event for entry in told] == [Event.HEAD_ADAPTED, Event.HEAD_USED, Event.HEAD_UNDONE]
+    assert told[1].details["approver"] == "Dr Ünal"
+
+
+def test_what_is_shown_has_before_and_after_with_intervals_and_no_words(loop: Loop, notes: Path) -> None:
+    result = at(loop, notes)
+    said = done(result).stdout
+    for part in ("strict F1", "entities hidden whole", "hidden words that are PHI", "95% intervals over 20 notes"):
+        assert part in said
+    # Fewer than ten ages, professions and so on: the release goes on to decide them.
+    assert "PROFESSION" in said
+    assert not [text for text in phi_strings(strange(20)) if text in said]
+
+
+def test_few_notes_are_refused_in_one_line(loop: Loop, tmp_path: Path) -> None:
+    few = write_notes(tmp_path / "few", strange(9))
+    before = snapshot(loop.site("fourth"))
+    refused(at(loop, few), 6, "at least 10", "got 9")
+    copies = [replace(strange(1)[0], identifier=f"copy-{number}") for number in range(12)]
+    refused(at(loop, write_notes(tmp_path / "copies", copies)), 6, "got 1")
+    without = [note(f"plain-{number}", f"Nothing to report on day {number}.\n") for number in range(12)]
+    refused(at(loop, write_notes(tmp_path / "plain", without)), 6, "got 0")
+    assert snapshot(loop.site("fourth")) == before
+
+
+def test_two_things_at_once_are_refused(loop: Loop, notes: Path) -> None:
+    refused(at(loop, notes, "--use"), 2, "one of them")
+    refused(at(loop, notes, *NAME), 2, "once the gain is shown")
+    refused(at(loop, "--use", *NAME), 39, "none")
+    with hold_scratch(loop.site("fourth") / ".adapting"):
+        refused(at(loop, notes), 8, "process")
+
+
+def test_another_release_leaves_the_head_behind_and_says_so(waiting: Loop, tmp_path: Path) -> None:
+    done(at(waiting, "--use", *NAME))
+    done(train_head(waiting, "--seed", 1))
+    done(provider("release", "--workspace", waiting.provider))
+    pulled = done(hospital("pull", waiting.releases, "--workspace", waiting.site("fourth"))).stdout
+    assert "is not used any more" in pulled
+    ask = ("deid", waiting.notes("fourth"), "--out", tmp_path / "out", "--workspace", waiting.site("fourth"))
+    assert "is of release 2, and is not used" in done(hospital(*ask)).stdout
+    refused(at(waiting, "--use", *NAME), 39, "release 3", "release 2")
+
+
+@pytest.mark.parametrize("file", ["adapted.json", "head.safetensors", "operating_points.json"])
+def test_a_head_that_other_hands_have_changed_hides_nothing(waiting: Loop, tmp_path: Path, file: str) -> None:
+    done(at(waiting, "--use", *NAME))
+    (folder,) = (waiting.site("fourth") / "adapted").iterdir()
+    data = (folder / file).read_bytes()
+    (folder / file).write_bytes(data[:-3] + b"\0\1\2")
+    out = tmp_path / "out"
+    ask = ("deid", waiting.notes("fourth"), "--out", out, "--workspace", waiting.site("fourth"))
+    refused(hospital(*ask), 39, "--undo")
+    assert not out.exists()
+    done(at(waiting, "--undo", *NAME))
+    done(hospital(*ask))
+
+
+def test_a_program_that_is_killed_leaves_the_head_that_was_in_use(
+    waiting: Loop, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done(at(waiting, "--use", *NAME))
+    used = decided.read_decided(open_workspace(waiting.site("fourth")))
+
+    def killed(*given: object, **named: object) -> Iterator[Any]:
+        raise KeyboardInterrupt
+
+    for module, name in ((crossing, "adapt_tagger"), (record, "save_head"), (decided, "record")):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, killed)
+            assert at(waiting, notes, "--seed", 3).exit_code == 130
+        assert decided.read_decided(open_workspace(waiting.site("fourth"))) == used
+        assert "20 notes of its own" in done(at(waiting)).stdout
+    values(at(waiting, notes, "--seed", 3, "--json"))
+    # What the killed ones left is gone; the head in use and the new one that waits are there.
+    assert len(list((waiting.site("fourth") / "adapted").iterdir())) == 2
+
+
+def test_what_has_learned_from_notes_is_its_owners_alone(waiting: Loop) -> None:
+    folder = waiting.site("fourth") / "adapted"
+    assert [path.stat().st_mode & 0o077 for path in (folder, *folder.rglob("*"))] == [0] * 6
+
+
+def test_evaluate_leaves_out_what_the_head_was_adapted_on_and_compares_the_released_head(
+    waiting: Loop, tmp_path: Path
+) -> None:
+    done(at(waiting, "--use", *NAME))
+    both = write_notes(tmp_path / "both", [*strange(20), *tiny_notes(12, 9, "fresh")])
+    ask = ("evaluate", both, "--json", "--workspace", waiting.site("fourth"))
+    report = values(hospital(*ask))["acceptance"]
+    assert report["head"]["adapted"]
+    assert (report["notes_that_the_head_was_adapted_on"], report["notes"]) == (20, 12)
+    assert "the release with its own head" in report["compared"]
+    alone = write_notes(tmp_path / "alone", strange(20))
+    known = values(hospital("evaluate", alone, "--json", "--workspace", waiting.site("fourth")))["acceptance"]
+    assert not known["judged_by_notes_that_never_left"]
+    assert "holds" not in [one["verdict"] for one in known["promises"]]
+
+
+def test_the_record_says_which_release_it_is_of_and_holds_no_words(waiting: Loop) -> None:
+    (folder,) = (waiting.site("fourth") / "adapted").iterdir()
+    stated = json.loads((folder / "adapted.json").read_text())
+    assert stated["release"] == open_workspace(waiting.site("fourth")).pipeline_release().digest
+    assert not [text for text in phi_strings(strange(20)) if text in json.dumps(stated)]
