@@ -9,7 +9,6 @@ import click
 
 from aggregator.commands.options import ACCOUNT_ROLES, existing_file, folder_option
 from command_line.commands import Listing, examples, json_option, report
-from command_line.passphrase import take_new_password
 
 if TYPE_CHECKING:
     from aggregator.registry.states import AccountRole
@@ -42,6 +41,7 @@ def account_add(name: str, role: str, file: Path | None, through_proxy: bool, ro
     from aggregator import workspace
     from aggregator.dashboard.access import accounts
     from aggregator.registry.states import AccountRole
+    from command_line.passphrase import take_new_password
 
     if through_proxy and file is not None:
         raise click.UsageError("expected --password-file or --through-proxy, got both; give one.")
@@ -94,6 +94,7 @@ def account_password(name: str, file: Path | None, root: Path, as_json: bool) ->
     """Give a person another password; whoever is signed in under the name has to do so anew."""
     from aggregator import workspace
     from aggregator.dashboard.access import accounts
+    from command_line.passphrase import take_new_password
 
     opened = workspace.open_workspace(root)
     accounts.set_password(opened, name, take_new_password(file))

@@ -10,12 +10,13 @@ import click
 
 from aggregator.commands import accounts as commands_accounts
 from aggregator.commands import federate as commands_federate
-from aggregator.commands import heads as commands_heads
 from aggregator.commands import protection as commands_protection
 from aggregator.commands import releases as commands_releases
 from aggregator.commands import shares as commands_shares
 from aggregator.commands import sites as commands_sites
-from aggregator.commands import training as commands_training
+from aggregator.commands.learning import heads as commands_heads
+from aggregator.commands.learning import public_text as commands_public_text
+from aggregator.commands.learning import representer as commands_representer
 from aggregator.commands.options import DEMONSTRATED, LANGUAGES, existing_path
 from aggregator.commands.registry import audit_log_group
 from aggregator.commands.releases import offline_warning
@@ -182,10 +183,10 @@ main.add_command(audit_log_group)
 main.add_command(commands_sites.site)
 main.add_command(commands_accounts.account)
 for command in (
-    commands_training.train_embeddings,
-    commands_training.train_language_model,
-    commands_training.train_representer,
-    commands_training.audit,
+    commands_public_text.train_embeddings,
+    commands_public_text.train_language_model,
+    commands_representer.train_representer,
+    commands_representer.audit,
     commands_heads.train_pool_head,
     commands_federate.federate,
     commands_releases.publish,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from aggregator.commands.heads import head_lines
+from aggregator.commands.learning.heads import head_lines
 from aggregator.commands.options import INFLUENCE, STRATEGIES, existing_file, folder_option, resume_option
 from command_line.commands import Computation, examples, json_option, report, seed_option, warn
 from command_line.progress import progress_bar

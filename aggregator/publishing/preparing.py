@@ -9,6 +9,7 @@ from pathlib import Path
 
 from aggregator.workspace import Workspace
 from foundation.os_errors import storage_error
+from protocols.release.repository import newest_pipeline
 
 _NO_LICENCE = (
     "# No licence is stated\n\nUse this release within what your hospital and the provider have agreed; "
@@ -55,3 +56,9 @@ def copy_as(source: Path, target: Path) -> None:
 def stated_licence(text: str | None) -> str:
     """The licence of a release; that none is stated, where there is no text."""
     return text if text and text.strip() else _NO_LICENCE
+
+
+def pipeline_among(names: Sequence[str]) -> list[str]:
+    """The newest pipeline, if there is one: a site that lacks it pulls it beside a later representer."""
+    name = newest_pipeline(names)
+    return [] if name is None else [name]

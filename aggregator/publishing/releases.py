@@ -22,7 +22,7 @@ from aggregator.publishing import audit_gate, quality_gate
 from aggregator.publishing.changes import CARD, check_changed
 from aggregator.publishing.head_record import FURTHER_HEAD_FILES, HEAD_FILES, RECORD, head_digest, read_origin
 from aggregator.publishing.model_card import model_card
-from aggregator.publishing.preparing import copy_as, copy_files, staging, stated_licence
+from aggregator.publishing.preparing import copy_as, copy_files, pipeline_among, staging, stated_licence
 from aggregator.publishing.registering import find_trained_shares, register_release
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
@@ -44,7 +44,6 @@ from protocols.release.repository import (
     Reference,
     check_sizes,
     latest_bytes,
-    newest_pipeline,
     release_name,
     release_sequence,
 )
@@ -189,7 +188,7 @@ def renew(workspace: Workspace, offline: tuple[Path, ...] = ()) -> dict[str, dat
     with lock_folder(repository.folder):
         names = repository.release_names()
         with_offline = bool(offline) or repository.has_offline_keys()
-        repository.refresh(with_offline=with_offline, renewed=sorted({*names[-1:], *_pipeline_among(names)}))
+        repository.refresh(with_offline=with_offline, renewed=sorted({*names[-1:], *pipeline_among(names)}))
     return repository.expiries()
 
 
@@ -288,7 +287,7 @@ def _publish_next(workspace: Workspace, repository: Repository, kind: str, how: 
         }
         carried = set(release.manifest.files) - ({_EMBEDDINGS} if how.embeddings_url else set())
         new = NewRelease(release.name, folder, (*sorted(carried), MANIFEST_NAME))
-        repository.publish(documents, new, _pipeline_among(earlier))
+        repository.publish(documents, new, pipeline_among(earlier))
     return release
 
 
@@ -324,12 +323,6 @@ def _log(workspace: Workspace, repository: Repository, *following: Release) -> d
     listed += [release.manifest for release in following]
     entries = [ReleaseEntry(one.sequence, one.kind, one.digest) for one in listed]
     return {CHECKPOINT: lay_down_log(repository, entries, workspace.newest_key())} if entries else {}
-
-
-def _pipeline_among(names: Sequence[str]) -> list[str]:
-    """The newest pipeline, if there is one: a site that lacks it pulls it beside a later representer."""
-    name = newest_pipeline(names)
-    return [] if name is None else [name]
 
 
 def last_pipeline(workspace: Workspace) -> Release | None:

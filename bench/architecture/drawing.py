@@ -14,7 +14,7 @@ from math import fsum
 from bench.architecture.house import ERRORS, House, Package, Room
 from bench.architecture.plan import Node, Plan, plan
 
-WIDTH = 1100
+WIDTH = 1140
 _LINES_A_WINDOW = 500
 # All in pixels. Around everything; between packages, one below the other and side by side; within a package.
 _MARGIN, _BELOW, _BESIDE, _PADDING = 18, 26, 18, 14

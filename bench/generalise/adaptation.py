@@ -32,7 +32,7 @@ from shared.pipeline.adapted import LEAST_EXAMPLES, adapted
 from shared.pipeline.last_word import LastWordSettings
 from shared.pipeline.pipeline import Pipeline
 from shared.sentences.tokenised import tokenised_corpus
-from shared.training.adapting import AdaptingConfig, adapt_tagger
+from shared.training.fine_tuning.adapting import AdaptingConfig, adapt_tagger
 from shared.training.tagging import train_tagger
 
 COMMAND = "python -m bench.results_taggers adaptation"

@@ -36,9 +36,9 @@ from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences, tokenised_corpus
 from shared.taggers.bilstm_crf import BiLSTMCRFConfig
 from shared.text.casing import casing_classes
+from shared.training.adversarial.pairs import NeighbourTable, neighbour_table, sentences_with_phi
 from shared.training.dann import DannConfig, DannTraining
 from shared.training.loop import seed_training
-from shared.training.pairs import NeighbourTable, neighbour_table, sentences_with_phi
 from shared.training.tagging import TaggingConfig, train_tagger
 from shared.training.three_part import Alternation, ThreePartConfig, ThreePartTraining
 

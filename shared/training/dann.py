@@ -25,9 +25,9 @@ from shared.errors import ConfigurationError
 from shared.models.representer import Representer, RepresenterConfig
 from shared.progress import Progress, silent
 from shared.sentences.ragged import Batch, RaggedSentences
-from shared.training.adversaries import AdversarialTraining, right_share
+from shared.training.adversarial.adversaries import AdversarialTraining, right_share
+from shared.training.adversarial.pairs import NeighbourTable
 from shared.training.loop import seed_training
-from shared.training.pairs import NeighbourTable
 from shared.training.parts import Part
 from shared.training.representing import Step, TrainingRecord
 

@@ -27,8 +27,8 @@ from shared.errors import ConfigurationError
 from shared.models.representer import Representer, RepresenterConfig
 from shared.progress import Progress, silent
 from shared.sentences.ragged import Batch, RaggedSentences
+from shared.training.adversarial.pairs import NeighbourTable
 from shared.training.loop import Descent, seed_training
-from shared.training.pairs import NeighbourTable
 from shared.training.parts import Part
 from shared.training.representing import RepresenterTraining, Step, TrainingRecord
 

@@ -27,9 +27,9 @@ from shared.progress import Progress
 from shared.sentences.ragged import Batch, RaggedSentences, batch_rows
 from shared.taggers.bilstm_crf import BiLSTMCRF, BiLSTMCRFConfig
 from shared.taggers.tagger import Tagger
+from shared.training.adversarial.pairs import NeighbourTable, sentences_with_phi, twin_batch
 from shared.training.checkpoint import Checkpoint, digest_arrays
 from shared.training.loop import Descent, TrainingLoop
-from shared.training.pairs import NeighbourTable, sentences_with_phi, twin_batch
 from shared.training.parts import Course, Part
 
 

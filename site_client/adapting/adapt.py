@@ -15,7 +15,7 @@ from shared.pipeline.operating_points import OperatingPoints
 from shared.pipeline.pipeline import Pipeline
 from shared.progress import Progress, silent
 from shared.taggers.tagger import Tagger
-from shared.training.adapting import AdaptingConfig
+from shared.training.fine_tuning.adapting import AdaptingConfig
 from site_client.adapting.crossing import Own
 from site_client.adapting.gain import Gain
 from site_client.adapting.points import own_points

@@ -25,7 +25,7 @@ from shared.sentences.ragged import SentenceSource
 from shared.sentences.tokenised import tokenised_corpus
 from shared.taggers.tagger import Tagger
 from shared.text.tokens import Tokens
-from shared.training.adapting import AdaptingConfig, adapt_tagger
+from shared.training.fine_tuning.adapting import AdaptingConfig, adapt_tagger
 from site_client.adapting.counts import Asked, NoteCounts
 from site_client.adapting.points import Curve, choose_place
 from site_client.evaluating.counting import Labelled

@@ -9,7 +9,7 @@ from protocols.canonical import Json
 from shared.document import AnnotatedText
 from shared.pipeline.pipeline import load_pipeline
 from shared.progress import Progress, silent
-from shared.training.adapting import AdaptingConfig
+from shared.training.fine_tuning.adapting import AdaptingConfig
 from site_client.adapting.adapt import Adapted, adapt_head
 from site_client.adapting.gain import Verdict
 from site_client.own_head.decided import record_made

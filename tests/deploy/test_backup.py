@@ -159,7 +159,7 @@ class TestUpgrade:
         assert self.version(before / "registry.sqlite") == "0001"
         upgraded = workspaces.open_workspace(old)
         events = head(old)
-        assert self.version(old / "registry.sqlite") == "0002"
+        assert self.version(old / "registry.sqlite") == "0003"
         # Back to the old program: the backup is as it was, schema and all, and the chain of events the same.
         shutil.copytree(before / "workspace", tmp_path / "back")
         shutil.copy(before / "registry.sqlite", tmp_path / "back")
@@ -193,7 +193,7 @@ class TestUpgrade:
 
         before = snapshot(old)
         monkeypatch.setattr(schema, "_migrations", Earlier)
-        with pytest.raises(WorkspaceError, match="0001 or earlier, got 0002"):
+        with pytest.raises(WorkspaceError, match="0001 or earlier, got 0003"):
             workspaces.open_workspace(old).registry()
         assert snapshot(old) == before
 

@@ -1,7 +1,7 @@
 """`noisy-surrogates`: the words of `surrogates`, and in the place of their codes what the paper's noisy representer makes of them.
 
 Public PHI takes the place of what is labelled, other words are narrowed, and a noisy BiLSTM (Friedrich et al. 2019, section 5.2) hides
-what is left: it is trained against adversaries who ask for clinical words and for the note, see `shared.training.clinical`.
+what is left: it is trained against adversaries who ask for clinical words and for the note, see `shared.training.adversarial.clinical`.
 
 All of a share is made of the codes that `surrogates` would have shared, of casing, tags and lengths, and of chance. So whatever an attacker
 does, with however many shares, it learns no more of a note than from those codes: labelled PHI has no way in. That much is proved; what
@@ -38,7 +38,7 @@ from shared.sentences.ragged import RaggedSentences
 from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import casing_classes
-from shared.training.clinical import ClinicalWords, train_representer
+from shared.training.adversarial.clinical import ClinicalWords, train_representer
 
 # Of the public sentences that a representer learns from, as they look in-house; the others look as in a share.
 _IN_HOUSE = 0.5

@@ -31,7 +31,7 @@ from shared.sentences.encoding import embed_sentences, index_sentences, noise_fo
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import TokenisedSentences
-from shared.training.pairs import NeighbourTable, neighbour_table
+from shared.training.adversarial.pairs import NeighbourTable, neighbour_table
 from shared.training.representing import TrainingRecord
 
 # Tokens of a common sentence and of a common note; the lengths of a hospital's own notes would tell of them.

@@ -16,7 +16,7 @@ from shared.sentences.encoding import index_sentences
 from shared.sentences.ragged import RaggedSentences, batch_rows
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.casing import cased_like, casing_classes
-from shared.training.pairs import NeighbourTable, false_twins, neighbour_table, sentences_with_phi
+from shared.training.adversarial.pairs import NeighbourTable, false_twins, neighbour_table, sentences_with_phi
 
 # So often a neighbour is drawn again that can't be written in the casing class of the word.
 _DRAWS = 20

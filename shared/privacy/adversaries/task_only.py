@@ -16,8 +16,8 @@ from shared.models.representer import RepresenterConfig
 from shared.progress import Progress, silent
 from shared.sentences.encoding import index_sentences
 from shared.sentences.tokenised import TokenisedSentences
+from shared.training.adversarial.pairs import neighbour_table
 from shared.training.invariance import InvarianceConfig, train_representer
-from shared.training.pairs import neighbour_table
 
 _NOISE = 0.01
 

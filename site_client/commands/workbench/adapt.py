@@ -78,7 +78,7 @@ def _make(
 
     from command_line.notes import Notes, warn_of_language
     from shared.labels import load_scheme_file
-    from shared.training.adapting import AdaptingConfig
+    from shared.training.fine_tuning.adapting import AdaptingConfig
     from site_client.adapting.keeping import adapt as adapt_to
     from site_client.adapting.lines import adapted_lines
     from site_client.patients import read_patients

@@ -80,7 +80,7 @@ def write_part(
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False), help="A new folder.")
 @json_option
 def merge(parts: tuple[Path, ...], out: Path, as_json: bool) -> None:
-    """Lay together what `site-client deid --part` has written; nothing missing, nothing twice, or nothing at all."""
+    """Lay together what `site-client deid NOTES --part I/N` has written; nothing missing, nothing twice, or nothing at all."""
     from site_client.deid.parts.merging import merge_parts
 
     with progress_bar(quiet=as_json) as bar:

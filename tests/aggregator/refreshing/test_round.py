@@ -155,7 +155,7 @@ STEPS = {
     "take in": (rounds, "take_all"),
     "train": (head, "plan_head"),
     "after the training": (rounds, "released_as"),
-    "gate": (quality_gate, "_read_drops"),
+    "gate": (quality_gate, "read_drops"),
     "propose": (rounds, "propose"),
     "renew": (rounds, "renew"),
 }

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from aggregator.commands import options as command_options
-from aggregator.commands.heads import train_pool_head
-from aggregator.commands.training import train_representer
+from aggregator.commands.learning.heads import train_pool_head
+from aggregator.commands.learning.representer import train_representer
 from aggregator.errors import WorkspaceError
 from aggregator.training.augmenting import ALPHA, Augmenting, AugmentOptions, augmented_reading, make_augmenting
 from aggregator.training.pool import Pool

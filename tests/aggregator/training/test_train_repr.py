@@ -24,7 +24,7 @@ from shared.labels import load_scheme
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks
 from shared.text.tokens import tokenise
-from shared.training.pairs import NeighbourTable
+from shared.training.adversarial.pairs import NeighbourTable
 from tests.shared.embeddings.made import table
 from tests.tiny_notes import tiny_notes
 

@@ -8,7 +8,7 @@ from shared.errors import ConfigurationError, TrainingError
 from shared.taggers.bilstm_crf import BiLSTMCRFConfig
 from shared.taggers.registry import build_tagger
 from shared.taggers.tagger import Tagger
-from shared.training.adapting import AdaptingConfig, adapt_tagger
+from shared.training.fine_tuning.adapting import AdaptingConfig, adapt_tagger
 from shared.training.loop import seed_training
 from tests.shared.training.toy import VECTORS, toy
 

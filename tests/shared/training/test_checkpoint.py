@@ -14,7 +14,8 @@ import torch
 
 from shared.errors import ConfigurationError
 from shared.models.representer import Representer
-from shared.training import clinical, dann, invariance, three_part
+from shared.training import dann, invariance, three_part
+from shared.training.adversarial import clinical
 from shared.training.representing import TrainingRecord
 from tests.shared.training.trained import SHAPE, SOURCE, TABLE, weights
 

@@ -14,10 +14,10 @@ from shared.embeddings.vectors import unit_rows
 from shared.errors import TrainingError
 from shared.models.representer import RepresenterConfig
 from shared.sentences.ragged import RaggedSentences
-from shared.training.adversaries import hold_back
-from shared.training.clinical import ClinicalTraining, ClinicalWords, NotePairs, train_representer
+from shared.training.adversarial.adversaries import hold_back
+from shared.training.adversarial.clinical import ClinicalTraining, ClinicalWords, NotePairs, train_representer
+from shared.training.adversarial.pairs import false_twins, sentences_with_phi
 from shared.training.loop import seed_training
-from shared.training.pairs import false_twins, sentences_with_phi
 from shared.training.three_part import ThreePartConfig
 
 # Of 24 words the first 20 are public, the first four of these common; behind them come three groups.

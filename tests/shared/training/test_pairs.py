@@ -7,7 +7,13 @@ from shared.augment.pseudonyms import Pseudonymiser
 from shared.embeddings.neighbours import Neighbours
 from shared.errors import ConfigurationError, TrainingError
 from shared.sentences.ragged import RaggedSentences
-from shared.training.pairs import NeighbourTable, false_twins, neighbour_table, replaceable_tokens, sentences_with_phi
+from shared.training.adversarial.pairs import (
+    NeighbourTable,
+    false_twins,
+    neighbour_table,
+    replaceable_tokens,
+    sentences_with_phi,
+)
 from tests.shared.training.toy import VECTORS, WORDS, toy
 
 

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from shared.errors import ConfigurationError, TrainingError
 from shared.models.representer import Representer
 from shared.sentences.ragged import RaggedSentences
-from shared.training.adversaries import from_chance, hold_back
+from shared.training.adversarial.adversaries import from_chance, hold_back
 from shared.training.loop import Descent, TrainingLoop, seed_training
 from shared.training.representing import TrainingRecord
 from shared.training.three_part import ThreePartConfig, ThreePartTraining, train_representer

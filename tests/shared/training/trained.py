@@ -9,7 +9,7 @@ from shared.augment.pseudonyms import Pseudonymiser
 from shared.embeddings.neighbours import Neighbours
 from shared.models.representer import Representer, RepresenterConfig
 from shared.sentences.ragged import RaggedSentences
-from shared.training.pairs import neighbour_table
+from shared.training.adversarial.pairs import neighbour_table
 from tests.shared.training.toy import VECTORS, WORDS, toy
 
 SOURCE = toy(60)

@@ -12,7 +12,7 @@ import pytest
 
 from foundation.locks import hold_scratch
 from shared.document import Annotation, Document
-from shared.training import adapting
+from shared.training.fine_tuning import adapting
 from site_client.adapting import crossing
 from site_client.ledger import Event, entries
 from site_client.own_head import decided, record

@@ -56,6 +56,9 @@ def test_events_are_written_as_ever() -> None:
         "federated round",
         "federated round answered again",
         "federated task refused",
+        "head adapted",
+        "adapted head taken into use",
+        "adapted head given up",
         "text fragments approved",
         "withdrawal asked for",
     ]

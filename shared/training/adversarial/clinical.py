@@ -20,10 +20,10 @@ from shared.models.note_adversary import NoteAdversary
 from shared.models.representer import Representer, RepresenterConfig
 from shared.progress import Progress, silent
 from shared.sentences.ragged import RaggedSentences
-from shared.training.adversaries import AdversarialRecipe, Judged, from_chance, hold_back, right_share
+from shared.training.adversarial.adversaries import AdversarialRecipe, Judged, from_chance, hold_back, right_share
+from shared.training.adversarial.pairs import NeighbourTable
 from shared.training.checkpoint import digest_arrays
 from shared.training.loop import seed_training
-from shared.training.pairs import NeighbourTable
 from shared.training.representing import TrainingRecord
 from shared.training.three_part import ThreePartConfig, ThreePartTraining
 

@@ -21,8 +21,8 @@ from shared.models.adversaries import InputAdversary, RepresentationAdversary
 from shared.models.representer import Representer, RepresenterConfig
 from shared.progress import Progress
 from shared.sentences.ragged import Batch, RaggedSentences, batch_rows
+from shared.training.adversarial.pairs import NeighbourTable, sentences_with_phi, twin_batch
 from shared.training.loop import Descent
-from shared.training.pairs import NeighbourTable, sentences_with_phi, twin_batch
 from shared.training.parts import Part
 from shared.training.representing import Recipe, RepresenterTraining, Step, TrainingRecord
 

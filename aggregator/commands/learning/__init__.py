@@ -1,0 +1,1 @@
+"""Commands that train: on public text, on public notes, on the pool."""
