@@ -53,13 +53,18 @@ class Desk:
     address: str
     complaints: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
+    answered: int = 0
 
     def press(self, *keys: str) -> None:
         """Press keys one after the other, and wait until what they asked for is done."""
         for key in keys:
             self.page.keyboard.press(key)
-            self.page.wait_for_load_state("networkidle")
-            self.page.wait_for_timeout(60)
+            # The handler has run once the page answers; what it asked of the program may ask for more.
+            quiet = 0
+            while quiet < 3:
+                self.page.evaluate("0")
+                self.page.wait_for_timeout(20)
+                quiet = quiet + 1 if self.answered == len(self.asked) else 0
 
     def until(self, expression: str) -> None:
         """Wait until something holds; the page's policy lets nothing else than Python ask for it again and again."""
@@ -102,6 +107,12 @@ def shown(
         page.on("console", lambda message: desk.complaints.append(message.text))
         page.on("pageerror", lambda error: desk.complaints.append(str(error)))
         page.on("request", lambda request: desk.asked.append(request.url))
+
+        def answered(request: object) -> None:
+            desk.answered += 1
+
+        page.on("requestfinished", answered)
+        page.on("requestfailed", answered)
         page.goto(address)
         page.wait_for_selector("#text .block")
         yield desk
