@@ -332,10 +332,12 @@ class TestWhatIsHidden:
         if change is None:
             return
         share = share_of(made.loaded)
-        again = change(share, np.random.default_rng(0))
         outside = CHUNK.tags == 0
-        np.testing.assert_array_equal(again.values[outside], share.values[outside])
-        assert (again.values[~outside] != share.values[~outside]).any()
+        # Few labelled words, each with few surrogates: one draw may give all of them again.
+        drawn = [change(share, np.random.default_rng(seed)).values for seed in range(20)]
+        for values in drawn:
+            np.testing.assert_array_equal(values[outside], share.values[outside])
+        assert any((values[~outside] != share.values[~outside]).any() for values in drawn)
 
 
 class TestRows:
