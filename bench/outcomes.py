@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from bench.results import Entry, commit
+from bench.results.kept import load_kept
 from foundation.files import write_text
 from shared.document import Document
 from shared.evaluation import binary_token_scores, bootstrap_f1, match_corpora, strict_entity
@@ -65,10 +66,12 @@ def f1(counts: Sequence[Sequence[int]]) -> float:
 
 
 def load_or_measure(name: str, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """The result of a measurement, from bench/.runs where it is there already."""
+    """The result of a measurement, from bench/.runs or from the kept ones where it is there already."""
     path = RUNS / f"{name}.json"
     if path.exists():
         return dict(json.loads(path.read_text(encoding="utf-8")))
+    if (kept := load_kept(name)) is not None:
+        return kept
     began = time.monotonic()
     # A run may be recorded long after it was made: it keeps the state of the code that made it.
     state = commit()

@@ -22,7 +22,7 @@ _BAD_INPUTS = ["tests/test_bad_input_table.py", "-p", "no:cacheprovider"]
 _INTRODUCTION = """# The first day, as a new user has it
 
 Written by `python -m bench.results_first_day`; do not edit. Every line that was typed, and what it printed, on generated notes: the demonstration, a provider with
-two hospitals over HTTPS, a hospital whose notes are a table, and both tutorials. The scripts of these are in `bench/walks`; they run from an installed
+two hospitals over HTTPS, a hospital whose notes are a table, both tutorials, and the shortest way from nothing to two shares over HTTPS. The scripts of these are in `bench/walks`; they run from an installed
 wheel, outside of the checkout, whenever CI does. What they take is in [results](results/first-day.md).
 """
 

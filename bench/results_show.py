@@ -13,11 +13,13 @@ from bench.release import units
 from bench.results import QUICK, Entry, measure_parts
 from bench.scale import measuring as scale
 from bench.scale import training
+from bench.walks import commands
 
 PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
     "dashboard": dashboard.measure,
     f"dashboard{QUICK}": dashboard.measure_quick,
     "deploy": units.measure,
+    "commands": commands.measure,
     "scale": scale.measure,
     f"scale{QUICK}": training.measure,
 }

@@ -113,8 +113,7 @@ def _train(provider: str, training: str, seed: int, steps: int, notes: Sequence[
     pipeline = pipeline_of(provider, training, seed, steps)
     asked = {} if pipeline.points is None else {str(one.target): one for one in pipeline.points.points}
     bare = [Document(note.identifier, note.text) for note in notes]
-    words = sorted({word for note in notes for word in re.findall(r"\w+", note.text.lower())})
-    public = [word for word, known in zip(words, pipeline.encoder.are_public(words), strict=True) if known]
+    public = np.flatnonzero(pipeline.encoder.are_public(_words(notes))).tolist()
     return {
         "found": _found(replace(pipeline, stated=None, point=None), bare),
         "capitals": _found(replace(pipeline, stated=LastWordSettings("English", ("capitals",)), point=None), bare),
@@ -124,11 +123,20 @@ def _train(provider: str, training: str, seed: int, steps: int, notes: Sequence[
     }
 
 
+def _words(notes: Sequence[Document]) -> list[str]:
+    """All of them, in order: a run that is kept names them by their places, since their text is not ours to publish."""
+    return sorted({word for note in notes for word in re.findall(r"\w+", note.text.lower())})
+
+
 def _found(pipeline: Pipeline, notes: Sequence[Document]) -> dict[str, list[list[object]]]:
     return {
-        one.identifier: [[span.start, span.end, span.category, span.confidence] for span in one.annotations]
+        one.identifier: [[span.start, span.end, span.category, _rounded(span.confidence)] for span in one.annotations]
         for one in pipeline.annotate(notes)
     }
+
+
+def _rounded(confidence: float | None) -> float | None:
+    return None if confidence is None else round(confidence, 4)
 
 
 def _shared(sides: Sides, training: str, seed: int, steps: int) -> Pipeline:
@@ -157,7 +165,8 @@ def _raw(sides: Sides, seed: int, steps: int) -> Pipeline:
 
 def _scores(notes: Sequence[Document], kept: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """For each choice of steps behind the tagger, and for each operating point, the counts of every document."""
-    public = frozenset(kept["public"])
+    words = _words(notes)
+    public = frozenset(words[place] for place in kept["public"])
 
     def are_public(words: Sequence[str]) -> NDArray[np.bool_]:
         return np.array([word.lower() in public for word in words], dtype=np.bool_)

@@ -18,6 +18,8 @@ from shared.corpus import write_corpus
 from shared.document import Document
 from shared.generate import generate_notes
 
+SHORT = "short.sh"
+"""From nothing to two hospitals' shares over HTTPS."""
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 _PUBLIC, _SITES = "en_commons", {"st-anne": "en_harbor", "st-bede": "en_moor"}
@@ -62,6 +64,7 @@ def walks(folder: Path) -> Iterator[Walked]:
     given = {"RELEASES": str(first / "provider" / "releases"), "FINGERPRINTS": str(first / "provider.txt")}
     yield walk("csv.sh", installed, folder / "csv", named | given)
     yield walk_through_tutorials(installed, folder / "pages", named)
+    yield walk(SHORT, installed, folder / "short", named)
 
 
 def walk_through_tutorials(installed: Path, folder: Path, named: dict[str, str]) -> Walked:
