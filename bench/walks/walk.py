@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,18 +54,22 @@ def script_of(name: str) -> str:
 
 
 def walks(folder: Path) -> Iterator[Walked]:
-    """All walks, one after another; the second hospital-to-be pulls what the first walk has released.
+    """All walks, two at a time; the second hospital-to-be pulls what the first walk has released.
 
     Args:
         folder: empty.
     """
     installed, named = install(folder), prepare(folder)
     first = folder / "hospitals"
-    yield walk("hospitals.sh", installed, first, named)
     given = {"RELEASES": str(first / "provider" / "releases"), "FINGERPRINTS": str(first / "provider.txt")}
-    yield walk("csv.sh", installed, folder / "csv", named | given)
-    yield walk_through_tutorials(installed, folder / "pages", named)
-    yield walk(SHORT, installed, folder / "short", named)
+    with ThreadPoolExecutor(2) as both:
+        # Each has a server, so a port, of its own.
+        pages = both.submit(walk_through_tutorials, installed, folder / "pages", named)
+        yield walk("hospitals.sh", installed, first, named)
+        short = both.submit(walk, SHORT, installed, folder / "short", named | listening())
+        yield walk("csv.sh", installed, folder / "csv", named | given)
+        yield pages.result()
+        yield short.result()
 
 
 def walk_through_tutorials(installed: Path, folder: Path, named: dict[str, str]) -> Walked:
@@ -99,7 +104,7 @@ def install(folder: Path) -> Path:
 
 
 def prepare(folder: Path) -> dict[str, str]:
-    """Notes, certificates and a passphrase; what scripts call them."""
+    """Notes, certificates, a passphrase and a port; what scripts call them."""
     notes = folder / "notes"
     notes.mkdir()
     write_corpus(generate_notes(_PUBLIC, _PUBLIC_NOTES, 1), notes / "public.jsonl", "jsonl")
@@ -121,15 +126,14 @@ def prepare(folder: Path) -> dict[str, str]:
     passphrase = folder / "passphrase"
     passphrase.write_text("five words that nobody guesses\n")
     passphrase.chmod(0o400)
+    return {"NOTES": str(notes), "TLS": str(folder / "tls"), "PASSPHRASE": str(passphrase)} | listening()
+
+
+def listening() -> dict[str, str]:
+    """Where a server of a walk may listen."""
     with socket.create_server(("localhost", 0)) as free:
         port = free.getsockname()[1]
-    return {
-        "NOTES": str(notes),
-        "TLS": str(folder / "tls"),
-        "PORT": str(port),
-        "SERVER": f"https://localhost:{port}",
-        "PASSPHRASE": str(passphrase),
-    }
+    return {"PORT": str(port), "SERVER": f"https://localhost:{port}"}
 
 
 def walk(script: str, installed: Path, folder: Path, named: dict[str, str]) -> Walked:
