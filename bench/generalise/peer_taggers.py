@@ -1,7 +1,7 @@
-"""Two taggers that hospitals know, as plain programs: a linear-chain CRF with ordinary features (python-crfsuite) and spaCy's NER.
+"""What hospitals know, as plain programs: a linear-chain CRF with ordinary features (python-crfsuite), spaCy's NER, Presidio's patterns.
 
-Runs under an interpreter of its own that has the two packages, and nothing of this project:
-`python peer_taggers.py train|tag crfsuite|spacy MODEL NOTES [OUT]`. Training reads one JSON Lines file (`text`, `spans` of start, end, label), tagging
+Runs under an interpreter of its own that has their packages, and nothing of this project:
+`python peer_taggers.py train|tag crfsuite|spacy|presidio MODEL NOTES [OUT]`. Training reads one JSON Lines file (`text`, `spans` of start, end, label), tagging
 a folder of texts; it writes spans as JSON Lines, one file for each note, as `site-client deid --mode tag` does.
 """
 
@@ -130,16 +130,41 @@ def _tag_spacy(model: Path, texts: Iterator[str]) -> Iterator[list[list[Any]]]:
         yield [[span.start_char, span.end_char, span.label_] for span in document.ents]
 
 
+def _train_presidio(model: Path, notes: list[dict[str, Any]]) -> None:
+    """It learns nothing: its recognisers are as they come, without a model of names, which it brings none of."""
+
+
+def _tag_presidio(model: Path, texts: Iterator[str]) -> Iterator[list[list[Any]]]:
+    import spacy
+    from presidio_analyzer import AnalyzerEngine
+    from presidio_analyzer.nlp_engine import SpacyNlpEngine
+
+    engine = SpacyNlpEngine()
+    # English tokens alone: a model of its own would be fetched.
+    engine.nlp = {"en": spacy.blank("en")}
+    analyser = AnalyzerEngine(nlp_engine=engine, supported_languages=["en"])
+    for text in texts:
+        # It returns one span for each recogniser that found it.
+        found = sorted(analyser.analyze(text, language="en"), key=lambda one: (one.start, -one.end))
+        spans: list[list[Any]] = []
+        for one in found:
+            if not spans or one.start >= spans[-1][1]:
+                spans.append([one.start, one.end, one.entity_type])
+        yield spans
+
+
+_TRAIN = {"crfsuite": _train_crfsuite, "spacy": _train_spacy, "presidio": _train_presidio}
+_TAG = {"crfsuite": _tag_crfsuite, "spacy": _tag_spacy, "presidio": _tag_presidio}
+
+
 def _main(action: str, kind: str, model: Path, notes: Path, *rest: str) -> None:
     if action == "train":
-        train = {"crfsuite": _train_crfsuite, "spacy": _train_spacy}[kind]
-        train(model, [json.loads(line) for line in notes.read_text(encoding="utf-8").splitlines()])
+        _TRAIN[kind](model, [json.loads(line) for line in notes.read_text(encoding="utf-8").splitlines()])
         return
     out = Path(rest[0])
     out.mkdir()
     paths = sorted(notes.glob("*.txt"))
-    tag = {"crfsuite": _tag_crfsuite, "spacy": _tag_spacy}[kind]
-    for path, spans in zip(paths, tag(model, (path.read_text(encoding="utf-8") for path in paths)), strict=True):
+    for path, spans in zip(paths, _TAG[kind](model, (path.read_text(encoding="utf-8") for path in paths)), strict=True):
         told = "".join(json.dumps({"start": span[0], "end": span[1], "category": span[2]}) + "\n" for span in spans)
         (out / f"{path.stem}.jsonl").write_text(told, encoding="utf-8")
 
