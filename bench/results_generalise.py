@@ -38,6 +38,11 @@ def phicon_full() -> None:
     record("generalise", phicon.measure(phicon.FULL), whole=True)
 
 
+def phicon_reduced() -> None:
+    """The same tables of one rotation and one seed, with short trainings."""
+    record("generalise", phicon.measure(phicon.REDUCED), whole=True)
+
+
 def phicon_quick() -> None:
     """Some of the same for minutes, on training notes; prints, and records nothing."""
     for entry in phicon.measure(phicon.QUICK):
@@ -68,6 +73,7 @@ PARTS = {
     "distant": distant_domains,
     "speed": speeds,
     "phicon": phicon_full,
+    "phicon-reduced": phicon_reduced,
     "phicon-quick": phicon_quick,
 }
 
