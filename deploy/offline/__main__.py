@@ -25,7 +25,7 @@ def main() -> int:
     """Install, or check what would be installed; the exit code."""
     parser = argparse.ArgumentParser(prog=Path(sys.argv[0]).name, description=__doc__.partition("\n\n")[0])
     parser.add_argument(
-        "folder", nargs="?", type=Path, help="where it goes, such as /opt/deid-commons-0.1.0; it must not be there yet"
+        "folder", nargs="?", type=Path, help="where it goes, such as /opt/deid-commons-1.0.0; it must not be there yet"
     )
     parser.add_argument("--check", action="store_true", help="only check the wheels against their hashes")
     given = parser.parse_args()

@@ -18,9 +18,9 @@ from tests.test_documented_commands import parsed
 ROOT = Path(__file__).resolve().parents[2]
 COMPOSE = ROOT / "deploy" / "compose"
 NAMES = ("provider", "site")
-SET = {"DEID_COMMONS_VERSION": "0.1.0", "DEID_COMMONS_HOST": "deid.example.org"}
+SET = {"DEID_COMMONS_VERSION": "1.0.0", "DEID_COMMONS_HOST": "deid.example.org"}
 # Made by the container files of the checkout, and pinned by the wheels in them.
-OWN = re.compile(r"deid-commons/(aggregator|site-client):0\.1\.0")
+OWN = re.compile(r"deid-commons/(aggregator|site-client):\d+\.\d+\.\d+")
 
 
 def read(name: str, **changed: str) -> subprocess.CompletedProcess[str]:
