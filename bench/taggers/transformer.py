@@ -22,10 +22,12 @@ from bench.generalise import figures
 from bench.outcomes import load_or_measure, score_pipeline
 from bench.privacy.worth.sites import sides_of
 from bench.results import Entry
+from bench.taggers import tchouka2023
 from shared.constructions.drawn_words import CodesInMemory, DrawnWords
 from shared.constructions.procedures.codes import CodedSurrogates
 from shared.document import Document
 from shared.errors import ConfigurationError
+from shared.evaluation import match_corpora, strict_entity
 from shared.models.noise_source import PrivateNoise
 from shared.pipeline.pipeline import Pipeline
 from shared.sentences.ragged import SentenceSource
@@ -80,14 +82,22 @@ def _run(side: str, seed: int) -> dict[str, Any]:
     head = train_tagger(source, len(construction.scheme.tags), recipe, start=start, progress=_tell)
     seconds = time.process_time() - began
     pipeline = Pipeline(construction, head)
-    found = {site: asdict(score_pipeline(pipeline, corpora.en_site(site, "test"))) for site in SITES}
+    gold = {site: corpora.en_site(site, "test") for site in SITES}
+    found = {site: asdict(score_pipeline(pipeline, notes)) for site, notes in gold.items()}
     return {
         "seconds": seconds,
         "steps": EPOCHS * -(-source.sentences // BATCH),
         "tokens": chunk.tokens,
         "notes": len(notes),
         "found": found,
+        "by_type": _by_type(pipeline, [note for site in SITES for note in gold[site]]),
     }
+
+
+def _by_type(pipeline: Pipeline, gold: list[Document]) -> dict[str, list[int]]:
+    """True, false and missed entities of each category."""
+    scores = strict_entity(match_corpora(gold, pipeline.annotate(gold)))
+    return {name: [one.tp, one.fp, one.fn] for name, one in scores.per_type.items()}
 
 
 def _tell(stage: str, done: int, total: int) -> None:
@@ -125,6 +135,11 @@ def _entries(runs: dict[str, list[dict[str, Any]]]) -> Iterator[Entry]:
                 f"{told}; {own}",
                 runs,
             )
+        if kind == "entities":
+            for side in SIDES:
+                for group, value, more in tchouka2023.rows([run["by_type"] for run in runs[side]]):
+                    measure = f"Tchouka et al. 2023, Table 2: {group}, strict F1, transformer on {side}"
+                    yield _entry(measure, value, None, "F1", None, f"{more}; {told}", runs)
         value, bounds = figures.gain(counts[SHARE], counts[RAW], figures.f1)
         yield _entry(
             f"transformer from MiniLM, {name} on a share more than on raw notes of the same size",
@@ -142,7 +157,7 @@ def _entry(
     value: float,
     target: float | None,
     unit: str,
-    bounds: tuple[float, float],
+    bounds: tuple[float, float] | None,
     note: str,
     runs: dict[str, list[dict[str, Any]]],
 ) -> Entry:
