@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import socket
 import ssl
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -17,9 +17,8 @@ from aggregator.dashboard.app import Dashboard
 from aggregator.dashboard.jobs.running import Jobs
 from aggregator.dashboard.options import DashboardOptions
 from aggregator.errors import AggregatorError
+from aggregator.server.binding import AnnouncedServer, listening, tls_context
 from aggregator.workspace import Workspace
-from foundation.errors import StorageError
-from shared.errors import ConfigurationError
 
 _WAITING = 64
 _GRACE_S = 5
@@ -46,13 +45,13 @@ def run(
         ConfigurationError: the certificate can't be used.
         StorageError: the port is taken.
     """
-    context = _tls(options) if options.uses_tls else None
+    context = _tls(options)
     jobs = Jobs(workspace.root, workspace.passphrase)
     try:
-        with listening(options) as listener:
+        with at(options) as listener:
             origin = options.origin(listener.getsockname()[1])
             app = Dashboard(workspace, jobs, options, origin, Sessions(), SignIn(workspace)).guarded()
-            server = _Server(configure(app, context), lambda: ready(origin))
+            server = AnnouncedServer(configure(app, context), lambda: ready(origin))
             stop(server)
             server.run([listener])
         if not server.started:
@@ -89,49 +88,18 @@ def configure(app: ASGIApp, context: ssl.SSLContext | None) -> uvicorn.Config:
     )
 
 
-@contextmanager
-def listening(options: DashboardOptions) -> Iterator[socket.socket]:
+def at(options: DashboardOptions) -> AbstractContextManager[socket.socket]:
     """The socket of the dashboard.
 
     Raises:
         StorageError: the port is taken, or there is no such host.
     """
-    try:
-        family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
-        listener = socket.create_server((options.host, options.port), family=family, backlog=_WAITING)
-    except OSError as error:
-        raise StorageError(
-            "a host and a port to listen at",
-            received=error.strerror or type(error).__name__,
-            advice="check --dashboard",
-            place=f"{options.host}:{options.port}",
-        ) from error
-    with listener:
-        yield listener
+    return listening(options.host, options.port, waiting=_WAITING, advice="check --dashboard")
 
 
-class _Server(uvicorn.Server):
-    """Says when it answers."""
-
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._ready = ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started:
-            self._ready()
-
-
-def _tls(options: DashboardOptions) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
+def _tls(options: DashboardOptions) -> ssl.SSLContext | None:
+    if not options.uses_tls:
+        return None
     assert options.certificate is not None
-    try:
-        context.load_cert_chain(options.certificate, options.key)
-    except OSError as error:
-        raise ConfigurationError(
-            f"{options.certificate.name}: expected a certificate and its private key in PEM, got something else; check "
-            "--certificate and --key"
-        ) from error
-    return context
+    assert options.key is not None
+    return tls_context(options.certificate, options.key)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import resource
 import signal
-import socket
 import ssl
 import sys
 from collections.abc import Callable, Iterator
@@ -25,6 +24,7 @@ from starlette.types import ASGIApp
 from aggregator.enrolled import shares, site_rotation
 from aggregator.errors import AggregatorError, RegistryError, RequestError, WorkspaceError
 from aggregator.server.app import Setup, Work, create_app
+from aggregator.server.binding import AnnouncedServer, listening, tls_context
 from aggregator.server.connections.addresses import Proxies
 from aggregator.server.connections.listener import Listener
 from aggregator.server.connections.places import Places
@@ -90,13 +90,16 @@ def serve(workspace: Workspace, options: ServeOptions, ready: Callable[[str], No
         StorageError: the port is taken.
         DatabaseError: the registry does not answer.
     """
-    context, metrics, proxies = _tls(options), Metrics(), Proxies(options.proxies)
+    context, metrics, proxies = tls_context(options.certificate, options.key), Metrics(), Proxies(options.proxies)
     limits = _within_open_files(options.limits)
     # Whoever starts the server is there now to give the passphrase, and not later.
     workspace.unlock()
     workspace.remove_ended_keys()
     process = partial(IngestProcess, passphrase=workspace.passphrase)
-    with _listening(options) as listener, closing(IngestWorkers(workspace.root, options.workers, process)) as ingest:
+    with (
+        listening(options.host, options.port, waiting=_WAITING, advice="check --host and --port") as listener,
+        closing(IngestWorkers(workspace.root, options.workers, process)) as ingest,
+    ):
         address = _address(options, listener.getsockname()[1])
         app = create_app(
             replace(setup(workspace, address, limits), workers=options.workers, proxies=proxies),
@@ -108,7 +111,7 @@ def serve(workspace: Workspace, options: ServeOptions, ready: Callable[[str], No
         # A thread that computes lets the event loop have its turn sooner: it asks for one after every read of a socket.
         sys.setswitchinterval(_SWITCH_S)
         with _quiet_signals():
-            server = _Server(configure(app, guarded, context), lambda: ready(address))
+            server = AnnouncedServer(configure(app, guarded, context), lambda: ready(address))
             server.run([guarded])
         if not server.started:
             raise AggregatorError("server: expected it to start, it did not; look at its log")
@@ -174,19 +177,6 @@ def work(
     return Work(take_in, withdraw, rotate, resume, stop)
 
 
-class _Server(uvicorn.Server):
-    """Says when it answers."""
-
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._ready = ready
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        if self.started:
-            self._ready()
-
-
 def _check_own(site: str, named: str) -> None:
     if named != site:
         raise RequestError("expected a message about the site that sends it, got one about another", status=403)
@@ -205,19 +195,6 @@ def _about_the_message(workspace: Workspace) -> Iterator[None]:
         raise RequestError(str(error), status=409, code="conflict") from error
 
 
-def _tls(options: ServeOptions) -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    try:
-        context.load_cert_chain(options.certificate, options.key)
-    except OSError as error:
-        raise ConfigurationError(
-            f"{options.certificate.name}, {options.key.name}: expected a certificate and its private key in PEM, got something "
-            "else; check --certificate and --key"
-        ) from error
-    return context
-
-
 def _within_open_files(limits: Limits) -> Limits:
     """The limits with no more connections than this system lets a process have files: each is one."""
     wanted = limits.connections + _OTHER_FILES
@@ -227,22 +204,6 @@ def _within_open_files(limits: Limits) -> Limits:
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, ceiling))
         return replace(limits, connections=min(limits.connections, max(allowed // 2, allowed - _OTHER_FILES)))
     return limits
-
-
-@contextmanager
-def _listening(options: ServeOptions) -> Iterator[socket.socket]:
-    try:
-        family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
-        listener = socket.create_server((options.host, options.port), family=family, backlog=_WAITING)
-    except OSError as error:
-        raise StorageError(
-            "a host and a port to listen at",
-            received=error.strerror or type(error).__name__,
-            advice="check --host and --port",
-            place=f"{options.host}:{options.port}",
-        ) from error
-    with listener:
-        yield listener
 
 
 def _address(options: ServeOptions, port: int) -> str:

@@ -18,7 +18,7 @@ from aggregator.dashboard.access.signing_in import SignIn
 from aggregator.dashboard.app import Dashboard
 from aggregator.dashboard.jobs.running import Jobs
 from aggregator.dashboard.options import DashboardOptions
-from aggregator.dashboard.serving import configure, listening
+from aggregator.dashboard.serving import at, configure
 from aggregator.registry.states import AccountRole
 from aggregator.workspace import Workspace
 
@@ -65,7 +65,7 @@ def cpu_seconds(workspace: Workspace, paths: list[str], turns: int) -> dict[str,
 def serving(workspace: Workspace) -> Iterator[str]:
     """The dashboard at a port of this machine while the block runs; gives its address."""
     options = DashboardOptions("127.0.0.1", 0)
-    with listening(options) as listener:
+    with at(options) as listener:
         origin = options.origin(listener.getsockname()[1])
         server = uvicorn.Server(configure(make_app(workspace, origin, options), None))
         thread = threading.Thread(target=lambda: server.run([listener]), daemon=True)

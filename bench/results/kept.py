@@ -1,4 +1,4 @@
-"""Runs of hours that are kept with the results: `python -m bench.results.kept NAME...` moves them from bench/.runs to docs/results/runs.
+"""Runs of hours that are kept with the results: `python -m bench.results.kept FILE...` moves them from bench/.runs to docs/results/runs.
 
 A measurement of many trainings is made over days and on several machines, so that its runs outlive a checkout. A run may hold numbers and the
 names of categories, of notes and of the code's states; no word of a corpus, whose text is not ours to publish.
@@ -57,7 +57,5 @@ def _strings(value: object) -> list[str]:
 
 
 if __name__ == "__main__":
-    from bench.outcomes import RUNS
-
     for name in sys.argv[1:]:
-        print(keep(RUNS / f"{name}.json"))
+        print(keep(Path(name)))
