@@ -27,6 +27,9 @@ WAYS: Mapping[str, FederatedPlan] = {
     "batches of 8 at twice the rate, two passes a round": FederatedPlan(batch=8, rate=2.0, local_epochs=2),
     "batches of 8 at twice the rate, Adam at the provider": FederatedPlan("fedadam", batch=8, rate=2.0),
     "batches of 16 at four times the rate": FederatedPlan(batch=16, rate=4.0),
+    "batches of 8 at four times the rate": FederatedPlan(batch=8, rate=4.0),
+    "batches of 4 at four times the rate": FederatedPlan(batch=4, rate=4.0),
+    "batches of 4 at eight times the rate": FederatedPlan(batch=4, rate=8.0),
 }
 """What was tried, in the order in which it was thought of."""
 
