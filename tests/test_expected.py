@@ -58,7 +58,10 @@ def test_ci_expects_it() -> None:
 
 
 def test_ci_runs_the_deployment_where_it_can_not_be_skipped() -> None:
-    assert "\nmake federated\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    # Beside others, so it has to be waited for, and what it says counts.
+    assert '\nmake federated > "$told" 2>&1 & federated=$!\n' in script
+    assert '\nwait $federated || { cat "$told"; exit 1; }\n' in script
     made = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert "federated: export DEID_COMMONS_EXPECT = flower\n" in made
     assert "pytest -n 0 tests/e2e/test_federated_flower.py\n" in made

@@ -11,13 +11,13 @@ from contextlib import AbstractContextManager
 import uvicorn
 from starlette.types import ASGIApp
 
+from aggregator.binding import AnnouncedServer, listening, tls_context
 from aggregator.dashboard.access.sessions import Sessions
 from aggregator.dashboard.access.signing_in import SignIn
 from aggregator.dashboard.app import Dashboard
 from aggregator.dashboard.jobs.running import Jobs
 from aggregator.dashboard.options import DashboardOptions
 from aggregator.errors import AggregatorError
-from aggregator.server.binding import AnnouncedServer, listening, tls_context
 from aggregator.workspace import Workspace
 
 _WAITING = 64

@@ -21,10 +21,10 @@ from pathlib import Path
 import uvicorn
 from starlette.types import ASGIApp
 
+from aggregator.binding import AnnouncedServer, listening, tls_context
 from aggregator.enrolled import shares, site_rotation
 from aggregator.errors import AggregatorError, RegistryError, RequestError, WorkspaceError
 from aggregator.server.app import Setup, Work, create_app
-from aggregator.server.binding import AnnouncedServer, listening, tls_context
 from aggregator.server.connections.addresses import Proxies
 from aggregator.server.connections.listener import Listener
 from aggregator.server.connections.places import Places
