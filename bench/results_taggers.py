@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from bench.generalise import adaptation
 from bench.results import Entry, measure_parts
-from bench.taggers import khin2018, parts, transformer
+from bench.taggers import khin2018, parts, pooling, transformer
 
 PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
     "parts": parts.measure,
@@ -15,6 +15,8 @@ PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
     "khin": lambda: khin2018.measure(khin2018.REDUCED),
     "khin-full": lambda: khin2018.measure(khin2018.FULL),
     "transformer": transformer.measure,
+    "pooling": pooling.measure,
+    "pooling-table": lambda: pooling.measure(train=False),
     "adaptation": adaptation.measure,
     "adaptation-table": lambda: adaptation.measure(train=False),
 }

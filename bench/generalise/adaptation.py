@@ -10,14 +10,14 @@ from __future__ import annotations
 import random
 import statistics
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bench import corpora
-from bench.generalise.figures import f1, gain, interval, precision, share
+from bench.generalise.figures import COUNTED, counts_of, gain, interval
 from bench.generalise.pool import SharedCodesSource, pooled_codes
 from bench.outcomes import RUNS, load_or_measure
 from bench.privacy.worth.sides import recipe
@@ -25,9 +25,6 @@ from bench.privacy.worth.sites import sides_of, unseen_by
 from bench.results import Entry
 from shared.augment.augmentation import Augmentation, AugmentedSource
 from shared.augment.recasing import Recasing
-from shared.document import Document
-from shared.evaluation import binary_token_scores, match_corpora, strict_entity
-from shared.evaluation.hospital import evaluate_hospital
 from shared.pipeline.adapted import LEAST_EXAMPLES, adapted
 from shared.pipeline.last_word import LastWordSettings
 from shared.pipeline.pipeline import Pipeline
@@ -41,11 +38,6 @@ TUNED = "a"
 """The rotation whose unseen hospital's training notes chose the recipe: it is not reported."""
 STEPS = 1250
 _SEED, _ASKED, _GAIN, _WITHIN = 1, 50, 0.15, -0.03
-_MEASURES = (
-    ("strict F1", "entities", f1, "F1"),
-    ("entities hidden whole", "hidden", share, "of entities"),
-    ("token precision", "tokens", precision, "precision"),
-)
 
 
 def measure(*, train: bool = True) -> list[Entry]:
@@ -71,29 +63,18 @@ def _run(provider: str) -> dict[str, Any]:
     release = Pipeline(made, train_tagger(pool, tags, recipe(pool.sentences, _SEED, STEPS)), words)
     test, own = corpora.en_site(site, "test"), corpora.en_site(site, "train")
     random.Random(_SEED).shuffle(own)
-    found = {"release": _counts(release, test)}
+    found = {"release": counts_of(release, test)}
     for size in SIZES:
         chunk = tokenised_corpus(own[:size], made.scheme)
         head = adapt_tagger(release.head, made.noise_free(chunk), AdaptingConfig(seed=_SEED))
         examples = Counter(span.category for note in own[:size] for span in note.annotations)
         rare = frozenset(name for name in made.scheme.categories if examples[name] < LEAST_EXAMPLES)
-        found[f"{size}"] = _counts(adapted(release, head, None, rare), test)
-        found[f"{size} alone"] = _counts(Pipeline(made, head, words), test)
+        found[f"{size}"] = counts_of(adapted(release, head, None, rare), test)
+        found[f"{size} alone"] = counts_of(Pipeline(made, head, words), test)
     every = AugmentedSource([tokenised_corpus(own, made.scheme)], made.noise_free, recased)
     scratch = train_tagger(every, tags, recipe(every.sentences, _SEED, STEPS))
-    found["scratch"] = _counts(Pipeline(made, scratch, words), test)
+    found["scratch"] = counts_of(Pipeline(made, scratch, words), test)
     return {"counts": found, "notes": len(own)}
-
-
-def _counts(pipeline: Pipeline, notes: Sequence[Document]) -> dict[str, Any]:
-    bare = [Document(note.identifier, note.text) for note in notes]
-    pairs = match_corpora(notes, pipeline.annotate(bare))
-    hidden = [evaluate_hospital([pair]).recall.spans for pair in pairs]
-    return {
-        "tokens": np.asarray(binary_token_scores(pairs).by_document).tolist(),
-        "entities": np.asarray(strict_entity(pairs).by_document).tolist(),
-        "hidden": [[one.hits, one.total] for one in hidden],
-    }
 
 
 def entries_of(runs: Mapping[str, Mapping[str, Any]], command: str) -> list[Entry]:
@@ -128,7 +109,7 @@ class _Table:
     def scores(self, key: str, name: str) -> list[Entry]:
         """Every measure of one reader, the mean over rotations; the interval is over documents."""
         entries = []
-        for measure, kind, figure, unit in _MEASURES:
+        for measure, kind, figure, unit in COUNTED:
             tables = self._tables(key, kind)
             each = ", ".join(f"unseen by {p} {figure(one):.3f}" for p, one in zip(self.runs, tables, strict=True))
             value = statistics.fmean(map(figure, tables))
@@ -138,7 +119,7 @@ class _Table:
     def gains(self, of: str, over: str, name: str, target: float | None) -> list[Entry]:
         """How far one lies above another in the same notes; the target is of strict F1."""
         entries = []
-        for measure, kind, figure, _ in _MEASURES:
+        for measure, kind, figure, _ in COUNTED:
             value, bounds = gain(self._tables(of, kind), self._tables(over, kind), figure)
             asked = target if kind == "entities" else None
             entries.append(self._entry(f"{measure}, {name}", value, "more", bounds, "", asked))

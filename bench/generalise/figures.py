@@ -1,4 +1,4 @@
-"""Figures of counts, document by document: [true, false, missed] of tokens or entities, [hidden, all] of entities."""
+"""What a pipeline finds in labelled notes as counts, document by document, and their figures: [true, false, missed] of tokens or entities, [hidden, all] of entities."""
 
 from __future__ import annotations
 
@@ -8,7 +8,24 @@ from typing import Any
 
 import numpy as np
 
+from shared.document import Document
+from shared.evaluation import binary_token_scores, match_corpora, strict_entity
+from shared.evaluation.hospital import evaluate_hospital
+from shared.pipeline.pipeline import Pipeline
+
 _RESAMPLES = 1000
+
+
+def counts_of(pipeline: Pipeline, notes: Sequence[Document]) -> dict[str, list[list[int]]]:
+    """Counts of every note under "tokens", "entities" and "hidden"; it is shown their text alone."""
+    bare = [Document(note.identifier, note.text) for note in notes]
+    pairs = match_corpora(notes, pipeline.annotate(bare))
+    hidden = [evaluate_hospital([pair]).recall.spans for pair in pairs]
+    return {
+        "tokens": np.asarray(binary_token_scores(pairs).by_document).tolist(),
+        "entities": np.asarray(strict_entity(pairs).by_document).tolist(),
+        "hidden": [[one.hits, one.total] for one in hidden],
+    }
 
 
 def f1(counts: Any) -> float:
@@ -33,6 +50,14 @@ def share(counts: Any) -> float:
     """The part that is hidden, of [hidden, all]."""
     hits, total = np.sum(counts, axis=0)
     return float(hits / max(total, 1))
+
+
+COUNTED: tuple[tuple[str, str, Callable[[Any], float], str], ...] = (
+    ("strict F1", "entities", f1, "F1"),
+    ("entities hidden whole", "hidden", share, "of entities"),
+    ("token precision", "tokens", precision, "precision"),
+)
+"""What a reader of notes is judged by: name, which counts, figure of them, unit."""
 
 
 def interval(counts: Sequence[Any], figure: Callable[[Any], float]) -> tuple[float, float]:
