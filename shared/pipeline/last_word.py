@@ -10,7 +10,7 @@ import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from foundation.files import write_text
@@ -132,7 +132,7 @@ class LastWord:
 
     @cached_property
     def _patterns(self) -> Patterns:
-        return Patterns(self.scheme, self.settings.language, FLOOR)
+        return _patterns_of(self.scheme, self.settings.language)
 
     @cached_property
     def _eponyms(self) -> Eponyms:
@@ -168,3 +168,9 @@ def load_settings(folder: Path) -> LastWordSettings | None:
     if version != 1 or not known or not (language is None or isinstance(language, str)):
         raise ModelError(f"{FILE}: expected steps among {', '.join(STEPS)}, got others; update deid-commons")
     return LastWordSettings(language, tuple(steps))
+
+
+@lru_cache(maxsize=8)
+def _patterns_of(scheme: LabelScheme, language: str | None) -> Patterns:
+    """One for all pipelines of a release: there is one at each operating point that is tried, and a text is found by what never changes."""
+    return Patterns(scheme, language, FLOOR)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from shared.document import Annotation, Document
 from shared.errors import ModelError
 from shared.labels import LabelScheme, load_scheme
+from shared.pipeline import last_word
 from shared.pipeline.last_word import FILE, STEPS, LastWord, LastWordSettings, load_settings
 from shared.pipeline.mentions import nobody_knows
 from shared.pipeline.pipeline import load_pipeline
@@ -114,3 +115,9 @@ def test_a_release_states_what_follows_its_tagger(built_loop: Loop) -> None:
     assert pipeline.last_word is not None
     completed = [pipeline.last_word.complete(one) for one in bare]
     assert list(pipeline.annotate(notes)) == completed != bare
+
+
+def test_pipelines_of_a_release_share_what_their_patterns_are_read_into(monkeypatch: pytest.MonkeyPatch) -> None:
+    said("none")
+    monkeypatch.setattr(last_word, "Patterns", lambda *given: pytest.fail("read anew"))
+    assert said(TEXT, steps=("patterns",))

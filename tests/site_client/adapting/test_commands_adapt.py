@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,24 +15,34 @@ import pytest
 from foundation.locks import hold_scratch
 from shared.document import Annotation, Document
 from shared.training.fine_tuning import adapting
-from site_client.adapting import crossing
+from site_client.adapting import adapt, crossing, keeping
+from site_client.adapting.adapt import Adapted
 from site_client.ledger import Event, entries
 from site_client.own_head import decided, record
 from site_client.workspace import open_workspace
 from tests.loop import Loop, done, hospital, provider, refused, snapshot, train_head, values
+from tests.once import made_once
 from tests.tiny_notes import note, phi_strings, tiny_notes, write_notes
 
 WORDS = ("Brimblecombe", "Tattersall", "Featherstone", "Wigglesworth")
 NAME = ("--approver", "Dr Ünal")
 
 
-@pytest.fixture(autouse=True)
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+@contextmanager
+def haste() -> Iterator[None]:
     """Tiny notes teach a tiny head in a few steps."""
     config = adapting.AdaptingConfig
-    monkeypatch.setattr(
-        adapting, "AdaptingConfig", lambda seed: config(steps=(10, 20), learning_rate=0.02, batch=32, seed=seed)
-    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            adapting, "AdaptingConfig", lambda seed: config(steps=(10, 20), learning_rate=0.02, batch=32, seed=seed)
+        )
+        yield
+
+
+@pytest.fixture(autouse=True)
+def hasty() -> Iterator[None]:
+    with haste():
+        yield
 
 
 def strange(count: int) -> list[Document]:
@@ -53,12 +65,24 @@ def notes(tmp_path: Path) -> Path:
     return write_notes(tmp_path / "own.jsonl", strange(20), "jsonl")
 
 
+@pytest.fixture(scope="session")
+def adapted(built_loop: Loop, tmp_path_factory: pytest.TempPathFactory) -> Loop:
+    """A loop whose fourth hospital has adapted a head that waits; six heads learn for it, so it is made once."""
+
+    def make(folder: Path) -> None:
+        made = Loop(Path(shutil.copytree(built_loop.root, folder / "loop")))
+        own = write_notes(folder / "own.jsonl", strange(20), "jsonl")
+        with haste():
+            result = values(at(made, own, "--json"))
+        assert result["gain"]["verdict"] != "worse"
+
+    return Loop(made_once(tmp_path_factory, "adapted", make) / "loop")
+
+
 @pytest.fixture
-def waiting(loop: Loop, notes: Path) -> Loop:
-    """A loop whose fourth hospital has adapted a head that waits."""
-    result = values(at(loop, notes, "--json"))
-    assert result["gain"]["verdict"] != "worse"
-    return loop
+def waiting(adapted: Loop, tmp_path: Path) -> Loop:
+    """A copy of it that the test may change."""
+    return Loop(Path(shutil.copytree(adapted.root, tmp_path / "copied" / "loop")))
 
 
 def test_the_gain_is_shown_and_nothing_is_hidden_with_the_head_until_a_person_decides(
@@ -158,6 +182,15 @@ def test_a_program_that_is_killed_leaves_the_head_that_was_in_use(
     def killed(*given: object, **named: object) -> Iterator[Any]:
         raise KeyboardInterrupt
 
+    # What is learned each time is the same; to learn it takes long.
+    learned: list[Adapted] = []
+
+    def learn_once(*given: Any) -> Adapted:
+        if not learned:
+            learned.append(adapt.adapt_head(*given))
+        return learned[0]
+
+    monkeypatch.setattr(keeping, "adapt_head", learn_once)
     for module, name in ((crossing, "adapt_tagger"), (record, "save_head"), (decided, "record")):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, killed)
