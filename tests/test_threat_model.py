@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ ACTORS = (
 )
 
 
+@cache
 def defined(path: str) -> set[str]:
     """Tests of a file, in classes too."""
     tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from shared.errors import ConfigurationError
 
@@ -52,8 +53,11 @@ def epsilon(spent: Iterable[Spent], delta: float = DELTA) -> float:
     return float(accountant.get_epsilon(delta)) if counted else 0.0
 
 
+@lru_cache(maxsize=64)
 def multiplier_for(target: float, rate: float, steps: int, delta: float = DELTA) -> float:
     """The least noise multiplier, to a hundredth, with which so many steps stay within epsilon.
+
+    It takes a second, and every round of a hospital asks for the same.
 
     Raises:
         ConfigurationError: none below 1000 does.

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import kstest, norm
 
 from shared.errors import ConfigurationError, TrainingError
+from shared.federated import accounting
 from shared.federated.accounting import Spent, epsilon, multiplier_for
 from shared.federated.grid_noise import NoisySum
 from shared.federated.local import LocalRecipe, StoppedError
@@ -136,6 +137,12 @@ def test_epsilon_grows_with_all_that_was_ever_spent() -> None:
 def test_the_least_noise_for_a_budget_keeps_it() -> None:
     needed = multiplier_for(8.0, 0.1, 200)
     assert epsilon([Spent(needed, 0.1, 200)]) <= 8 < epsilon([Spent(needed - 0.02, 0.1, 200)])
+
+
+def test_what_every_round_of_a_hospital_asks_for_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    needed = multiplier_for(8.0, 0.1, 200)
+    monkeypatch.setattr(accounting, "epsilon", lambda *given: pytest.fail("computed anew"))
+    assert multiplier_for(8.0, 0.1, 200) == needed
 
 
 def test_a_private_round_can_be_stopped_and_needs_notes() -> None:
