@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from pathlib import Path
 
 from shared.corpus import rewrite_corpus, write_corpus
@@ -87,12 +89,16 @@ def deidentify(
         if mode.hides and lists:
             own, found = lists.apply(own), lists.apply(found)
         tally.spans.update(span.category for span in found.annotations)
-        tally.labels += sum(not _within(span, own.annotations) for span in found.annotations)
+        tally.labels += count_outside(found.annotations, own.annotations)
         yield replace(mode.turn(found), record=original.record, file=original.file)
 
 
-def _within(span: Annotation, others: Iterable[Annotation]) -> bool:
-    return any(one.start <= span.start and span.end <= one.end for one in others)
+def count_outside(spans: Iterable[Annotation], others: Iterable[Annotation]) -> int:
+    """How many spans lie within none of the others, which may overlap; a long note has thousands of both."""
+    ordered = sorted(others, key=lambda one: one.start)
+    starts = [one.start for one in ordered]
+    furthest = list(accumulate((one.end for one in ordered), max, initial=0))
+    return sum(furthest[bisect_right(starts, span.start)] < span.end for span in spans)
 
 
 def without_labels(documents: Iterable[Document]) -> Iterator[Document]:

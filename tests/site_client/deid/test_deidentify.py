@@ -19,6 +19,7 @@ from shared.errors import ConfigurationError
 from site_client.deid.deidentify import (
     Deidentified,
     Tally,
+    count_outside,
     deidentify,
     merge_annotations,
     without_labels,
@@ -203,3 +204,14 @@ def test_notes_in_another_language_are_warned_of_before_anything_is_written(
     assert told.stderr.startswith("warning: the notes look German and the release Spanish: ")
     monkeypatch.setattr("site_client.deid.deidentify.write_deidentified", lambda *one, **more: 1 / 0)
     assert "look German" in hospital(*deid, "--out", tmp_path / "again").stderr
+
+
+SPANS = st.lists(
+    st.builds(lambda start, length: Annotation(start, start + length, "X"), st.integers(0, 9), st.integers(1, 6))
+)
+
+
+@given(SPANS, SPANS)
+def test_a_span_is_outside_where_no_other_holds_all_of_it(spans: list[Annotation], others: list[Annotation]) -> None:
+    outside = [span for span in spans if not any(one.start <= span.start and span.end <= one.end for one in others)]
+    assert count_outside(spans, others) == len(outside)
