@@ -163,7 +163,9 @@ class ConditionalRandomField(nn.Module):
         self.transitions = nn.Parameter(torch.zeros(tags, tags).uniform_(-0.1, 0.1))
         self.start = nn.Parameter(torch.zeros(tags).uniform_(-0.1, 0.1))
         self.end = nn.Parameter(torch.zeros(tags).uniform_(-0.1, 0.1))
-        may_start, may_follow = bio_constraints(tags)
+        # Without memory there is nothing to compare, and torch would load its compiler for it, which takes seconds.
+        without = torch.empty(tags, dtype=torch.bool), torch.empty(tags, tags, dtype=torch.bool)
+        may_start, may_follow = without if self.start.is_meta else bio_constraints(tags)
         self.register_buffer("may_start", may_start, persistent=False)
         self.register_buffer("may_follow", may_follow, persistent=False)
 

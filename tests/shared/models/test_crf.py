@@ -182,3 +182,13 @@ def test_sequences_of_length_one_and_of_the_longest_length(lengths: list[int]) -
     losses = crf.negative_log_likelihood(emissions.float(), gold, ordered)
     assert torch.isfinite(losses).all()
     assert (losses >= -1e-4).all()
+
+
+def test_a_network_without_memory_compares_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "shared.models.crf.bio_constraints", lambda tags: pytest.fail("torch loads its compiler for that")
+    )
+    with torch.device("meta"):
+        field = ConditionalRandomField(5)
+    assert (field.may_start.shape, field.may_follow.shape) == ((5,), (5, 5))
+    assert field.may_follow.is_meta
