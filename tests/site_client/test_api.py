@@ -92,13 +92,15 @@ def test_an_empty_text_stays_empty(pipeline: Pipeline) -> None:
     assert pipeline.deidentify("") == Deidentified("", (), "redact")
 
 
-def test_batches_are_read_as_they_are_needed(pipeline: Pipeline) -> None:
+def test_batches_are_read_as_they_are_needed(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A twentieth of what is held at a time otherwise.
+    monkeypatch.setattr("shared.pipeline.pipeline.CHUNK_TOKENS", 1 << 12)
     taken: list[int] = []
 
     def texts() -> Iterator[str]:
         for number in range(10**9):
             taken.append(number)
-            yield "Patient Ana was seen. " * 2000
+            yield "Patient Ana was seen. " * 100
 
     assert next(pipeline.annotate_batch(texts())) is not None
     assert next(pipeline.deidentify_batch(texts())) is not None

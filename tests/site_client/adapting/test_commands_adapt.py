@@ -20,7 +20,7 @@ from site_client.adapting.adapt import Adapted
 from site_client.ledger import Event, entries
 from site_client.own_head import decided, record
 from site_client.workspace import open_workspace
-from tests.loop import Loop, done, hospital, provider, refused, snapshot, train_head, values
+from tests.loop import Loop, done, hospital, refused, snapshot, values
 from tests.once import made_once
 from tests.tiny_notes import note, phi_strings, tiny_notes, write_notes
 
@@ -148,10 +148,13 @@ def test_two_things_at_once_are_refused(loop: Loop, notes: Path) -> None:
         refused(at(loop, notes), 8, "process")
 
 
-def test_another_release_leaves_the_head_behind_and_says_so(waiting: Loop, tmp_path: Path) -> None:
+def test_another_release_leaves_the_head_behind_and_says_so(
+    waiting: Loop, another_release: Path, tmp_path: Path
+) -> None:
     done(at(waiting, "--use", *NAME))
-    done(train_head(waiting, "--seed", 1))
-    done(provider("release", "--workspace", waiting.provider))
+    # The same provider, later.
+    shutil.rmtree(waiting.provider)
+    shutil.copytree(Loop(another_release).provider, waiting.provider)
     pulled = done(hospital("pull", waiting.releases, "--workspace", waiting.site("fourth"))).stdout
     assert "is not used any more" in pulled
     ask = ("deid", waiting.notes("fourth"), "--out", tmp_path / "out", "--workspace", waiting.site("fourth"))

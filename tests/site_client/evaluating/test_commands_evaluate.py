@@ -16,7 +16,7 @@ from site_client.evaluating.acceptance import Asked, accept
 from site_client.evaluating.previous import find_previous
 from site_client.evaluating.promise import LEAST_NOTES
 from site_client.workspace import open_workspace
-from tests.loop import Loop, done, hospital, provider, refused, share, snapshot, train_head, values
+from tests.loop import Loop, done, hospital, refused, share, snapshot, values
 from tests.tiny_notes import phi_strings, tiny_notes, write_notes
 
 
@@ -24,10 +24,14 @@ def evaluated(loop: Loop, notes: Path, *more: object, site: str = "fourth") -> A
     return values(hospital("evaluate", notes, "--json", *more, "--workspace", loop.site(site)))
 
 
-def next_release(loop: Loop) -> None:
-    """Another pipeline, and the hospital takes it into use."""
-    done(train_head(loop, "--seed", 1))
-    done(provider("release", "--workspace", loop.provider))
+@pytest.fixture
+def outdated(another_release: Path, tmp_path: Path) -> Loop:
+    """A copy of it that the test may change."""
+    return Loop(Path(shutil.copytree(another_release, tmp_path / "another" / "loop")))
+
+
+def pull(loop: Loop) -> None:
+    """The hospital takes the other pipeline into use."""
     done(hospital("pull", loop.releases, "--workspace", loop.site("fourth")))
 
 
@@ -94,13 +98,13 @@ def test_a_pipeline_reads_the_notes_once(built_loop: Loop, monkeypatch: pytest.M
     assert sum(read) == 30
 
 
-def test_the_release_before_is_compared_while_it_is_here(loop: Loop, tmp_path: Path) -> None:
+def test_the_release_before_is_compared_while_it_is_here(outdated: Loop, tmp_path: Path) -> None:
     notes = write_notes(tmp_path / "n", list(tiny_notes(20, 6, "later")))
-    first = evaluated(loop, notes)["acceptance"]
+    first = evaluated(outdated, notes)["acceptance"]
     assert "the release before" not in first["compared"]
     assert "no pipeline from before" in first["remarks"][0]
-    next_release(loop)
-    second = evaluated(loop, notes)["acceptance"]
+    pull(outdated)
+    second = evaluated(outdated, notes)["acceptance"]
     assert (first["release"], second["release"]) == (2, 3)
     assert not second["remarks"]
     # What was in use then is what is the one before now.
@@ -112,26 +116,26 @@ def test_the_release_before_is_compared_while_it_is_here(loop: Loop, tmp_path: P
         assert compared["recall"] == before["measured"]["recall"]
         apart = now["measured"]["recall"]["value"] - before["measured"]["recall"]["value"]
         assert compared["difference"]["value"] == pytest.approx(apart)
-    releases = loop.site("fourth") / "releases"
+    releases = outdated.site("fourth") / "releases"
     shutil.rmtree(releases / "0002-pipeline")
-    assert find_previous(open_workspace(loop.site("fourth"))) is None
+    assert find_previous(open_workspace(outdated.site("fourth"))) is None
 
 
-def test_a_release_before_that_was_never_pulled_or_has_changed_is_not_believed(loop: Loop, tmp_path: Path) -> None:
+def test_a_release_before_that_was_never_pulled_or_has_changed_is_not_believed(outdated: Loop, tmp_path: Path) -> None:
     notes = write_notes(tmp_path / "n", list(tiny_notes(12, 6, "later")))
-    next_release(loop)
-    folder = loop.site("fourth") / "releases" / "0002-pipeline"
+    pull(outdated)
+    folder = outdated.site("fourth") / "releases" / "0002-pipeline"
     head = folder / "head.safetensors"
     sound = head.read_bytes()
     head.write_bytes(sound[:-3] + b"\0\1\2")
-    changed = evaluated(loop, notes)["acceptance"]
+    changed = evaluated(outdated, notes)["acceptance"]
     assert "the release before" not in changed["compared"]
     assert "could not be compared" in changed["remarks"][0]
     # Listed anew by whoever changed it: whole in itself, and not what the ledger says was pulled.
     head.write_bytes(sound)
     listed = json.loads((folder / "release.json").read_text())
     write_text(folder / "release.json", json.dumps(listed, indent=3), private=False)
-    assert "the release before" not in evaluated(loop, notes)["acceptance"]["compared"]
+    assert "the release before" not in evaluated(outdated, notes)["acceptance"]["compared"]
 
 
 def test_notes_that_left_are_left_out_or_said_to_be_the_only_ones(loop: Loop, tmp_path: Path) -> None:
