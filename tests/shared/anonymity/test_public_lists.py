@@ -110,3 +110,8 @@ class TestOwnList:
 
 def test_what_is_no_text_is_on_no_list() -> None:
     assert on("\ud800", "") == [False, True]
+
+
+def test_forms_in_utf_8_have_the_order_of_their_texts() -> None:
+    assert isinstance(ENGLISH, shipped.Dictionary)
+    assert [form.decode() for form in ENGLISH.sorted_forms()] == sorted(ENGLISH.forms())
