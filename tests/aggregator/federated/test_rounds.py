@@ -170,7 +170,7 @@ def test_sites_take_smaller_and_faster_steps_than_a_training_in_one_place() -> N
 
 @pytest.fixture(scope="module")
 def lying(tmp_path_factory: pytest.TempPathFactory) -> PoolMaterial:
-    return material(write_pool(tmp_path_factory.mktemp("pool"), lying=40, repeated=2), epochs=10)
+    return material(write_pool(tmp_path_factory.mktemp("pool"), lying=40, repeated=2), epochs=5)
 
 
 def found(tagger: object) -> float:
