@@ -89,6 +89,10 @@ def test_a_damaged_record_is_refused(text: str, tmp_path: Path) -> None:
         check_quality(tmp_path, LAST, withdrawn=False, approver="A. Weiss")
 
 
+# What the head finds is replaced, see `lower_recall`.
+HASTY = ("--epochs", 2, "--no-operating-points")
+
+
 def lower_recall(loop: Loop, release: int) -> None:
     """What a comparison with the last release would have written, had the head found less."""
     path = loop.provider / "head" / "training.json"
@@ -101,7 +105,7 @@ def lower_recall(loop: Loop, release: int) -> None:
 def test_the_way_of_a_drop_by_the_commands(loop: Loop) -> None:
     at = ("--workspace", loop.provider)
     stick = loop.root / "withdrawals"
-    assert "recall against release 2" in done(train_head(loop, "--seed", 1)).stdout
+    assert "recall against release 2" in done(train_head(loop, *HASTY, "--seed", 1)).stdout
     lower_recall(loop, 2)
     refused(provider("release", *at), 25, "NAME 0.620 against 0.910 of release 2")
     refused(provider("release", "--accept-drop", *at), 2, "--approver")
@@ -119,7 +123,7 @@ def test_the_way_of_a_drop_by_the_commands(loop: Loop) -> None:
     # A hospital takes its share back: what is lost by that passes, and stands in the log.
     done(hospital("withdraw", 1, "--reason", "asked", "--to-folder", stick, "--workspace", loop.site("north")))
     done(provider("ingest", stick, *at))
-    done(train_head(loop))
+    done(train_head(loop, *HASTY))
     lower_recall(loop, 3)
     done(provider("release", *at))
     events = values(provider("audit-log", "show", "--last", 2, "--json", *at))["events"]

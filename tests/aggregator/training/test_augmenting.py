@@ -41,6 +41,8 @@ from tests.shared.embeddings.made import table
 from tests.tiny_notes import tiny_notes
 
 I2B2 = load_scheme("i2b2_2014")
+# Nothing but the head is trained.
+ALONE = ("--influence", "none", "--no-operating-points")
 
 
 def test_each_method_is_an_edit_in_the_order_of_the_paper(tmp_path: Path) -> None:
@@ -189,7 +191,7 @@ class TestCommands:
         (tmp_path / "own.csv").write_text("HOSPITAL,Elsewhere General\n")
         told = values(
             train_head(
-                loop, "--augment", "phi,context,recase", "--alpha", 1, "--wordnet", words, "--entities", tmp_path / "own.csv", "--json"
+                loop, "--augment", "phi,context,recase", "--alpha", 1, "--wordnet", words, "--entities", tmp_path / "own.csv", "--no-operating-points", "--json"
             )
         )  # fmt: skip
         assert told["augment"]["methods"] == ["phi", "context", "recase"]
@@ -200,14 +202,13 @@ class TestCommands:
         assert record["augment"] == told["augment"]
 
     def test_the_default_and_none_are_said_on_the_screen(self, loop: Loop) -> None:
-        command = ("train-head", "--epochs", 1, "--influence", "none", "--workspace", loop.provider)
+        command = ("train-head", "--epochs", 1, *ALONE, "--workspace", loop.provider)
         assert "2 of 3 sentences of a pass are copies (recase)" in done(provider(*command)).stdout
         assert "no copies of sentences" in done(provider(*command, "--augment", "none")).stdout
 
     def test_other_copies_are_another_training(self, loop: Loop) -> None:
         kept = loop.provider / "unfinished" / "train-head"
-        command = ("train-head", "--epochs", 1, "--influence", "none", "--workspace", loop.provider)
-        done(provider(*command))
+        command = ("train-head", "--epochs", 1, *ALONE, "--workspace", loop.provider)
         kept.mkdir(parents=True)
         (kept / "inputs.json").write_text(json.dumps({"augment": {"methods": []}}))
         assert "augment" in refused(provider(*command, "--resume"), 2)

@@ -22,7 +22,16 @@ def test_each_site_is_scored_beside_the_providers_notes_alone(built_loop: Loop) 
 
 
 def test_without_the_providers_notes_there_is_nothing_to_compare_with(loop: Loop) -> None:
-    command = ("train-head", "--epochs", 1, "--influence", "none", "--workspace", loop.provider)
+    command = (
+        "train-head",
+        "--epochs",
+        1,
+        "--influence",
+        "none",
+        "--no-operating-points",
+        "--workspace",
+        loop.provider,
+    )
     summary = values(provider(*command, "--no-public", "--no-last-word", "--json"))
     assert load_settings(loop.provider / "head") is None
     assert [row["alone_f1"] for row in summary["sites"]] == [None, None]

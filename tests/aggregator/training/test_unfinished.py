@@ -28,7 +28,7 @@ from shared.training.tagging import TaggingConfig
 from tests.loop import Loop, done, provider, refused, small_heads, snapshot
 from tests.tiny_notes import tiny_notes
 
-CONFIG = TaggingConfig(epochs=4)
+CONFIG = TaggingConfig(epochs=2)
 INPUTS = {"seed": 1, "epochs": 20}
 
 
@@ -57,12 +57,19 @@ def interrupted(run: Callable[[], object]) -> None:
 
 
 @pytest.fixture(scope="module")
-def uninterrupted(built_loop: Loop, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Digests of the files of a head that nobody has cut."""
+def told(built_loop: Loop, tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, str], list[str]]:
+    """Of a head that nobody has cut: digests of its files, and the phases that it said, each once."""
     import shutil
 
     root = shutil.copytree(built_loop.root, tmp_path_factory.mktemp("whole") / "loop")
-    return head_of(workspaces.open_workspace(root / "provider"))
+    seen: dict[str, None] = {}
+    made = head_of(workspaces.open_workspace(root / "provider"), lambda name, *said: seen.setdefault(name))
+    return made, list(seen)
+
+
+@pytest.fixture
+def uninterrupted(told: tuple[dict[str, str], list[str]]) -> dict[str, str]:
+    return told[0]
 
 
 def head_of(opened: Workspace, watch: Watch = lambda *told: None, resume: bool = False) -> dict[str, str]:
@@ -83,15 +90,15 @@ def test_a_head_that_was_cut_ends_in_the_same_bits(phase: str, loop: Loop, unint
     seen: list[str] = []
     assert head_of(opened, lambda name, *told: seen.append(name), resume=True) == uninterrupted
     assert not (loop.provider / "unfinished" / "train-head").exists()
-    # Of four epochs of nine steps the first is read, and not learned again.
-    assert seen.count("head (1 of 10)") < 4 * 9
+    # Of two epochs of nine steps the first is read, and not learned again.
+    assert seen.count("head (1 of 10)") < 2 * 9
 
 
 def test_what_was_cut_does_not_go_on_with_other_inputs(loop: Loop) -> None:
     opened, at = workspaces.open_workspace(loop.provider), ("--workspace", loop.provider)
     interrupted(lambda: head_of(opened, cut_in("head (", 12)))
     before = snapshot(loop.provider / "unfinished")
-    command = ("train-head", "--resume", "--epochs", 4)
+    command = ("train-head", "--resume", "--epochs", CONFIG.epochs)
     refused(provider(*command, "--seed", 1, "--defence", "none", *at), 2, "got other defence, seed;")
     refused(provider(*command, "--no-public", *at), 2, "got other own notes, with_public;")
     done(provider("shares", "withdraw", shares(loop), "--name", "A", "--reason", "asked", *at))
@@ -225,11 +232,9 @@ def test_a_training_that_failed_ahead_of_its_first_checkpoint_leaves_nothing(wor
     assert not kept.exists()
 
 
-def test_a_head_says_all_its_phases_at_once(loop: Loop) -> None:
-    seen: dict[str, None] = {}
-    head_of(workspaces.open_workspace(loop.provider), lambda name, *told: seen.setdefault(name))
+def test_a_head_says_all_its_phases_at_once(told: tuple[dict[str, str], list[str]]) -> None:
     names = ["head", *(f"operating points, {site} left out" for site in ("(public notes)", "north", "south"))]
     names += ["head of your own notes alone", "scores of each site", "influence, all sites"]
     names += ["influence, without north", "influence, without south", "the last release's head"]
-    assert list(seen) == [f"{name} ({number} of 10)" for number, name in enumerate(names, 1)]
+    assert told[1] == [f"{name} ({number} of 10)" for number, name in enumerate(names, 1)]
     assert head.HeadOptions().influence == InfluenceMode.FAST
