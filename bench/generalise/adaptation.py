@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from bench import corpora
-from bench.generalise.figures import COUNTED, counts_of, gain, interval
+from bench.generalise.figures import COUNTED, counts_read, gain, interval
 from bench.generalise.pool import SharedCodesSource, pooled_codes
 from bench.outcomes import RUNS, load_or_measure
 from bench.privacy.worth.sides import recipe
@@ -63,17 +63,17 @@ def _run(provider: str) -> dict[str, Any]:
     release = Pipeline(made, train_tagger(pool, tags, recipe(pool.sentences, _SEED, STEPS)), words)
     test, own = corpora.en_site(site, "test"), corpora.en_site(site, "train")
     random.Random(_SEED).shuffle(own)
-    found = {"release": counts_of(release, test)}
+    found = {"release": counts_read(release, test)}
     for size in SIZES:
         chunk = tokenised_corpus(own[:size], made.scheme)
         head = adapt_tagger(release.head, made.noise_free(chunk), AdaptingConfig(seed=_SEED))
         examples = Counter(span.category for note in own[:size] for span in note.annotations)
         rare = frozenset(name for name in made.scheme.categories if examples[name] < LEAST_EXAMPLES)
-        found[f"{size}"] = counts_of(adapted(release, head, None, rare), test)
-        found[f"{size} alone"] = counts_of(Pipeline(made, head, words), test)
+        found[f"{size}"] = counts_read(adapted(release, head, None, rare), test)
+        found[f"{size} alone"] = counts_read(Pipeline(made, head, words), test)
     every = AugmentedSource([tokenised_corpus(own, made.scheme)], made.noise_free, recased)
     scratch = train_tagger(every, tags, recipe(every.sentences, _SEED, STEPS))
-    found["scratch"] = counts_of(Pipeline(made, scratch, words), test)
+    found["scratch"] = counts_read(Pipeline(made, scratch, words), test)
     return {"counts": found, "notes": len(own)}
 
 

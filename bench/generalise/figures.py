@@ -11,21 +11,26 @@ import numpy as np
 from shared.document import Document
 from shared.evaluation import binary_token_scores, match_corpora, strict_entity
 from shared.evaluation.hospital import evaluate_hospital
+from shared.evaluation.pairs import Pair
 from shared.pipeline.pipeline import Pipeline
 
 _RESAMPLES = 1000
 
 
-def counts_of(pipeline: Pipeline, notes: Sequence[Document]) -> dict[str, list[list[int]]]:
-    """Counts of every note under "tokens", "entities" and "hidden"; it is shown their text alone."""
-    bare = [Document(note.identifier, note.text) for note in notes]
-    pairs = match_corpora(notes, pipeline.annotate(bare))
+def counts_of(pairs: Sequence[Pair]) -> dict[str, list[list[int]]]:
+    """Counts of every note, labelled and as it was read, under "tokens", "entities" and "hidden"."""
     hidden = [evaluate_hospital([pair]).recall.spans for pair in pairs]
     return {
         "tokens": np.asarray(binary_token_scores(pairs).by_document).tolist(),
         "entities": np.asarray(strict_entity(pairs).by_document).tolist(),
         "hidden": [[one.hits, one.total] for one in hidden],
     }
+
+
+def counts_read(pipeline: Pipeline, notes: Sequence[Document]) -> dict[str, list[list[int]]]:
+    """`counts_of` labelled notes, of which the pipeline is shown the text alone."""
+    bare = [Document(note.identifier, note.text) for note in notes]
+    return counts_of(match_corpora(notes, pipeline.annotate(bare)))
 
 
 def f1(counts: Any) -> float:

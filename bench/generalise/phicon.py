@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from bench import corpora
-from bench.generalise.figures import f1, precision, recall, share
+from bench.generalise.figures import counts_of, f1, precision, recall, share
 from bench.generalise.pool import SharedCodesSource, pooled_codes
 from bench.outcomes import load_or_measure
 from bench.privacy.worth.sides import Sides, recipe
@@ -34,7 +34,7 @@ from shared.augment.recasing import Recasing
 from shared.augment.wordnet import WordNet, read_wordnet
 from shared.constructions.procedures.codes import CodedSurrogates
 from shared.document import Document
-from shared.evaluation import binary_token_scores, match_corpora, strict_entity
+from shared.evaluation import match_corpora
 from shared.evaluation.hospital import evaluate_hospital
 from shared.labels import load_scheme
 from shared.pipeline.pipeline import Pipeline
@@ -184,13 +184,8 @@ def _wordnet() -> WordNet:
 def _counts(pipeline: Pipeline, notes: Sequence[Document]) -> dict[str, object]:
     """Of every note: tokens and entities as true, false and missed, entities hidden of all; and hidden of all by category."""
     pairs = match_corpora(notes, pipeline.annotate(notes))
-    hidden = [evaluate_hospital([pair]).recall.spans for pair in pairs]
-    return {
-        "tokens": np.asarray(binary_token_scores(pairs).by_document).tolist(),
-        "entities": np.asarray(strict_entity(pairs).by_document).tolist(),
-        "hidden": [[one.hits, one.total] for one in hidden],
-        "by_type": {name: [one.spans.hits, one.spans.total] for name, one in evaluate_hospital(pairs).per_type.items()},
-    }
+    by_type = evaluate_hospital(pairs).per_type
+    return counts_of(pairs) | {"by_type": {name: [one.spans.hits, one.spans.total] for name, one in by_type.items()}}
 
 
 # The paper's measure first.

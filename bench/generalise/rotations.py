@@ -18,6 +18,7 @@ from aggregator.training.augmenting import AugmentOptions
 from aggregator.training.head import HeadOptions
 from aggregator.training.representer import RepresenterOptions
 from bench import corpora
+from bench.generalise.figures import counts_of
 from bench.generalise.rotation_entries import Scored, entries_of
 from bench.outcomes import load_or_measure
 from bench.privacy.worth.sides import STEPS as HEAD_STEPS
@@ -28,7 +29,7 @@ from bench.results_loop import private_pipeline
 from shared.augment.augmentation import Augmentation, AugmentedSource
 from shared.augment.recasing import Recasing
 from shared.document import Annotation, Document
-from shared.evaluation import binary_token_scores, match_corpora, strict_entity
+from shared.evaluation import match_corpora
 from shared.evaluation.hospital import evaluate_hospital
 from shared.labels import load_scheme
 from shared.pipeline.last_word import STEPS, LastWord, LastWordSettings
@@ -195,10 +196,6 @@ def _span(start: int, end: int, category: str, confidence: float | None) -> Anno
 def _counts(notes: Sequence[Document], found: Sequence[Document]) -> dict[str, Any]:
     """Tokens and entities as true, false and missed, and entities hidden of all, document by document; entities hidden by category."""
     pairs = match_corpora(notes, found)
-    hidden = [evaluate_hospital([pair]).recall.spans for pair in pairs]
-    return {
-        "tokens": binary_token_scores(pairs).by_document,
-        "entities": strict_entity(pairs).by_document,
-        "hidden": np.array([[one.hits, one.total] for one in hidden]),
-        "by_type": {name: [one.spans.hits, one.spans.total] for name, one in evaluate_hospital(pairs).per_type.items()},
-    }
+    arrays = {kind: np.array(counts, dtype=np.int64) for kind, counts in counts_of(pairs).items()}
+    by_type = evaluate_hospital(pairs).per_type
+    return arrays | {"by_type": {name: [one.spans.hits, one.spans.total] for name, one in by_type.items()}}

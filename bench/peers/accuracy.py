@@ -15,11 +15,11 @@ import numpy as np
 
 from bench import corpora
 from bench.generalise import peer_taggers
-from bench.generalise.figures import f1, interval, precision, share
+from bench.generalise.figures import counts_of, f1, interval, precision, share
 from bench.privacy.worth.sites import sides_of, unseen_by
 from bench.results import Entry
 from shared.document import Annotation, Document
-from shared.evaluation import binary_token_scores, evaluate_hospital, match_corpora
+from shared.evaluation import match_corpora
 
 COMMAND = "make bench-peers"
 PROVIDER = "a"
@@ -71,11 +71,7 @@ def entries(name: str, gold: Sequence[Document], found: Sequence[Document]) -> l
         found: the same notes with its spans.
     """
     pairs = match_corpora(gold, found)
-    hidden = [evaluate_hospital([pair]).recall.spans for pair in pairs]
-    counts = {
-        "tokens": binary_token_scores(pairs).by_document,
-        "hidden": np.array([[one.hits, one.total] for one in hidden]),
-    }
+    counts = {kind: np.array(each, dtype=np.int64) for kind, each in counts_of(pairs).items()}
     learned = "learned nothing" if name == PEERS["presidio"] else "learned from the raw notes of four hospitals"
     note = f"{learned}, tried at hospital {unseen_by(PROVIDER)}; interval over documents"
     return [

@@ -89,10 +89,14 @@ def measure_parts(
     torch.set_num_threads(1)
     for part in wanted or [name for name in parts if not name.endswith(QUICK)]:
         entries = []
-        for entry in parts[part]():
-            entries.append(entry)
-            missed = ", MISSED" if entry.reached is False else ""
-            print(f"{entry.value:8g} {entry.unit:12} {entry.measure}{missed} ({entry.note})", flush=True)
+        try:
+            for entry in parts[part]():
+                entries.append(entry)
+                missed = ", MISSED" if entry.reached is False else ""
+                print(f"{entry.value:8g} {entry.unit:12} {entry.measure}{missed} ({entry.note})", flush=True)
+        except ConfigurationError as error:
+            print(f"error: {error}", file=sys.stderr)
+            return 2
         if not part.endswith(QUICK):
             record(topic, entries)
     return 0

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench import corpora
-from bench.generalise.figures import COUNTED, counts_of, gain, interval
-from bench.generalise.pool import SharedCodesSource, pooled_codes
+from bench.generalise.figures import COUNTED, counts_read, gain, interval
+from bench.generalise.pool import SharedCodesSource, joined, pooled_codes
 from bench.outcomes import RUNS, load_or_measure
 from bench.privacy.worth.sides import Sides, recipe
 from bench.privacy.worth.sites import sides_of, unseen_by
@@ -26,6 +26,7 @@ from shared.augment.augmentation import Augmentation
 from shared.augment.recasing import Recasing
 from shared.constructions.procedures.codes import CodedSurrogates
 from shared.document import Document
+from shared.errors import ConfigurationError
 from shared.models.noise_source import PrivateNoise
 from shared.pipeline.last_word import LastWordSettings
 from shared.pipeline.pipeline import Pipeline
@@ -94,12 +95,14 @@ def measure(*, train: bool = True) -> list[Entry]:
     Args:
         train: what is not there yet, seed after seed; else those that are there, at least one, are told of.
     """
-    runs = {}
+    runs: dict[tuple[str, int], dict[str, Any]] = {}
     for seed in SEEDS:
         for provider in corpora.SITES:
             name = f"pooling-{provider}-{STEPS}-{seed}"
             if train or (RUNS / f"{name}.json").exists():
                 runs[provider, seed] = load_or_measure(name, lambda p=provider, s=seed: _run(p, s))  # type: ignore[misc]
+    if not runs:
+        raise ConfigurationError(f"expected at least one run of `{COMMAND}`, found none; begin with that command")
     return entries_of(runs)
 
 
@@ -109,7 +112,7 @@ def _run(provider: str, seed: int, steps: int = STEPS) -> dict[str, Any]:
     pool, test = Pool.of(sides), corpora.en_site(unseen_by(provider), "test")
     counts = {}
     for way, head in heads(pool, sides, seed, steps):
-        counts[way] = counts_of(Pipeline(pool.construction, head, LastWordSettings("English")), test)
+        counts[way] = counts_read(Pipeline(pool.construction, head, LastWordSettings("English")), test)
     return {"counts": counts}
 
 
@@ -144,7 +147,7 @@ def heads(pool: Pool, sides: Sides, seed: int, steps: int) -> Iterator[tuple[str
     members += [train(seed + 100 * number) for number in range(1, _MEMBERS)]
     ensemble = Ensemble(members)
     yield next(names), ensemble
-    yield next(names), train(seed, codes=_joined(pool.codes, _pseudo_labelled(pool, sides, ensemble)))
+    yield next(names), train(seed, codes=joined((pool.codes, _pseudo_labelled(pool, sides, ensemble))))
 
 
 def _pseudo_labelled(pool: Pool, sides: Sides, teacher: Tagger) -> CodedSentences:
@@ -159,13 +162,6 @@ def _pseudo_labelled(pool: Pool, sides: Sides, teacher: Tagger) -> CodedSentence
     return replace(
         CodedSentences(codes.codes, codes.casing, codes.tags, codes.lengths),
         tags=tagged_where_sure(teacher, shown, _SURE),
-    )
-
-
-def _joined(pool: CodedSentences, further: CodedSentences) -> CodedSentences:
-    pieces = pool, further
-    return CodedSentences(
-        *(np.concatenate([getattr(piece, name) for piece in pieces]) for name in ("codes", "casing", "tags", "lengths"))
     )
 
 

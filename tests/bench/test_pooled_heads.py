@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import torch
 
 from bench.taggers import pooling
 from bench.taggers.pooled_heads import AdversarialHead, Ensemble, GroupHead, WeighedHead, tagged_where_sure
+from shared.errors import ConfigurationError
 from shared.labels import UNKNOWN_TAG
 from shared.sentences.ragged import Batch, RaggedSentences
 from shared.taggers.bilstm_crf import BiLSTMCRF, BiLSTMCRFConfig
@@ -151,3 +153,9 @@ def test_ways_are_compared_with_one_pool_on_the_same_notes() -> None:
     # Three heads take three times the time, so nothing is asked of them.
     assert entries["unseen hospital, strict F1, ensemble of three, over one pool"].target is None
     assert entries["unseen hospital, entities hidden whole, group-robust, over one pool"].value == 0
+
+
+def test_without_a_run_there_is_no_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(pooling, "RUNS", tmp_path)
+    with pytest.raises(ConfigurationError, match="begin with that command"):
+        pooling.measure(train=False)

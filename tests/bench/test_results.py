@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -132,3 +133,16 @@ def test_parts_are_recorded_but_those_that_are_quick(
     assert measure_parts("trust", "bench.some", parts, ["whole", "none"]) == 2
     assert len(kept) == 1
     assert "usage: python -m bench.some [whole|whole-quick]" in capsys.readouterr().err
+
+
+def test_a_measurement_that_can_not_begin_ends_in_one_line_and_records_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("bench.results.recording.record", lambda topic, entries: pytest.fail("recorded"))
+
+    def part() -> Iterator[Entry]:
+        yield ENTRY
+        raise ConfigurationError("expected a corpus, found none")
+
+    assert measure_parts("trust", "bench.some", {"part": part}, ["part"]) == 2
+    assert capsys.readouterr().err == "error: expected a corpus, found none\n"
