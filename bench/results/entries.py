@@ -28,6 +28,7 @@ TOPICS = (
     "taggers",
     "show",
     "peers",
+    "papers",
 )
 _HOLDS: dict[str, Callable[[float, float], bool]] = {
     ">=": lambda value, target: value >= target,

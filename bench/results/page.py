@@ -84,7 +84,8 @@ def index(folder: Path) -> dict[str, str]:
             said = words.sentences(entries)
             wanted = [entry for entry in entries if entry.target is not None]
             missed = sum(not entry.reached for entry in wanted)
-            told = [*said[:1], f"Something was asked of {len(wanted)} of {len(entries)} figures; {missed} miss it."]
+            asked = f"Something was asked of {len(wanted)} of {len(entries)} figures; {missed} miss it."
+            told = [*said[:1], *([asked] if wanted else [])]
             rows.append(f"- **[{words.title}]({topic}.md).** {' '.join(told)}")
     lines = [
         "# Results",
