@@ -17,6 +17,7 @@ PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
     f"matrix{QUICK}": lambda: matrix.matrix(rounds=1),
     "deployment": matrix.deployment,
     "chosen": chosen.measure,
+    "chosen-long": lambda: chosen.measure(chosen.LONG),
     f"chosen{QUICK}": lambda: chosen.measure(chosen.QUICK),
     "compared": compared.measure,
     f"compared{QUICK}": lambda: compared.measure(compared.QUICK),

@@ -190,7 +190,7 @@ def test_three_hospitals_train_together_and_whatever_goes_wrong_meanwhile(
     joined["north"].kill()
     joined["north"].wait()
     # So many that no machine is through with a hundred passes of them before it is stopped.
-    many = write_notes(loop.root / "many", list(tiny_notes(60, 9, "north")))
+    many = write_notes(loop.root / "many", list(tiny_notes(24, 9, "north")))
     joined["north"] = join(programs, loop, tls, port, "north", many)
     assert provider.wait(300) == 0
     assert_all_took_part_in_both_rounds(programs, loop)
