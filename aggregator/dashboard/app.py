@@ -183,7 +183,7 @@ class Dashboard:
         action = self._action(form.get("action", ""), visitor)
         values = {name: value for name, value in form.items() if name not in ("csrf", "action", "back")}
         foretold = action.foretell(self._asked(visitor, values))
-        pending = self._sessions.show(visitor.session, action.name, values)
+        pending = self._sessions.show(visitor.session, action.name, values | dict(foretold.bound))
         back = _own_path(form.get("back", "/"))
         return self._pages.confirm(
             visitor.account.name,

@@ -18,6 +18,8 @@ HEAD_FILES = ("head.safetensors", "head.json")
 """What of a head is released."""
 FURTHER_HEAD_FILES = ("last_word.json", "operating_points.json")
 """What of it is released where it is there."""
+DIGITS = 12
+"""Of a head's digest, as people read and type it."""
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from aggregator.errors import WorkspaceError
+from aggregator.publishing.head_record import FURTHER_HEAD_FILES, HEAD_FILES, RECORD, head_digest
 from aggregator.workspace import Workspace
 from foundation.os_errors import storage_error
+from foundation.reading import file_sha256
 from protocols.release.repository import newest_pipeline
 
 _NO_LICENCE = (
     "# No licence is stated\n\nUse this release within what your hospital and the provider have agreed; "
     "ask the provider before any other use.\n"
 )
+_HEAD = "head"
 
 
 @contextmanager
@@ -29,6 +33,21 @@ def staging(workspace: Workspace) -> Iterator[Path]:
         raise storage_error(folder, error) from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def stage_head(workspace: Workspace, folder: Path) -> Path:
+    """A copy of the head and of its record in `folder`, all of one training: what is judged is what is signed.
+
+    Raises:
+        WorkspaceError: a training has put another head in its place meanwhile.
+        StorageError: a file is missing, or the disk is full.
+    """
+    source, copy = workspace.head, folder / _HEAD
+    copy.mkdir()
+    copy_files(source, copy, (*HEAD_FILES, RECORD, *(name for name in FURTHER_HEAD_FILES if (source / name).exists())))
+    if head_digest(source) != head_digest(copy) or file_sha256(source / RECORD) != file_sha256(copy / RECORD):
+        raise WorkspaceError("expected one head while it was read, a training has ended meanwhile; try again")
+    return copy
 
 
 def copy_files(source: Path, target: Path, names: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from aggregator.errors import WorkspaceError
-from aggregator.publishing.head_record import FURTHER_HEAD_FILES, HEAD_FILES, head_digest
+from aggregator.publishing.head_record import DIGITS, FURTHER_HEAD_FILES, HEAD_FILES, head_digest
 from aggregator.publishing.releases import last_pipeline
 from aggregator.registry import audit_log
 from aggregator.registry.times import now
@@ -26,8 +26,6 @@ from shared.constructions.files import digest_of
 
 FORMAT = 1
 _FILE = "proposal.json"
-_DIGITS = 12
-"""Of a digest, as people type it."""
 
 
 class Verdict(StrEnum):
@@ -58,22 +56,22 @@ class Proposal:
     @property
     def name(self) -> str:
         """What people call the head by."""
-        return self.head[:_DIGITS]
+        return self.head[:DIGITS]
 
     def as_json(self) -> dict[str, object]:
         """For the file and for programs."""
         return {"format": FORMAT, **asdict(self)}
 
 
-def propose(workspace: Workspace, verdict: Verdict, says: Sequence[str]) -> Proposal:
-    """Propose the head of the workspace; the same once more stays as it was.
+def propose(workspace: Workspace, head: str, verdict: Verdict, says: Sequence[str]) -> Proposal:
+    """Propose a head of the workspace; the same once more stays as it was.
 
     Args:
         workspace: the provider's.
+        head: digest of the one that was judged.
         verdict: of the gates.
         says: what they found, a line each.
     """
-    head = head_digest(workspace.head)
     made = Proposal(now(), head, verdict, tuple(says), _command(workspace, head, verdict))
     before = read_proposal(workspace)
     if before is not None and replace(before, at=made.at) == made:
@@ -121,7 +119,7 @@ def _has_head(folder: Path) -> bool:
 
 def _command(workspace: Workspace, head: str, verdict: Verdict) -> str:
     """What the approver types: the offline keys are theirs, and so is the name."""
-    words = ["aggregator", "release", "--head", head[:_DIGITS]]
+    words = ["aggregator", "release", "--head", head[:DIGITS]]
     if not workspace.repository().has_offline_keys():
         words += ["--offline-keys", "DIR"] * THRESHOLD
     if verdict is Verdict.DROP:

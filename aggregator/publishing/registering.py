@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
@@ -25,6 +26,7 @@ def register_release(
     manifest: ReleaseManifest,
     failed: Sequence[str],
     passed: Passed | None,
+    head: Path | None,
     actor: str = "operator",
 ) -> None:
     """Write down a release and, of a pipeline, the shares that its head was trained on.
@@ -35,6 +37,7 @@ def register_release(
         manifest: what it states.
         failed: the limits that its audit does not keep.
         passed: that a drop of its head was accepted; None where there is none.
+        head: folder of the head that it carries; None where it carries none.
         actor: who publishes it.
 
     Raises:
@@ -54,7 +57,7 @@ def register_release(
             )
         )
         session.flush()
-        shares = find_trained_shares(workspace, session) if manifest.kind == "pipeline" else []
+        shares = [] if head is None else find_trained_shares(head, session)
         session.add_all(ReleaseShareRow(release=manifest.sequence, share=share) for share in shares)
         if passed is not None:
             audit_log.append(session, passed.approver or actor, "drop-accepted", passed.as_json(name))
@@ -64,14 +67,14 @@ def register_release(
         audit_log.append(session, actor, "release-published", details)
 
 
-def find_trained_shares(workspace: Workspace, session: Session) -> list[int]:
-    """Ids of the shares in the head's record.
+def find_trained_shares(head: Path, session: Session) -> list[int]:
+    """Ids of the shares in the record of the head in a folder.
 
     Raises:
         WorkspaceError: one of them is not accepted any more.
     """
     found = []
-    for one in read_origin(workspace.head).shares:
+    for one in read_origin(head).shares:
         share = session.scalar(
             select(ShareRow.id).where(
                 ShareRow.site == one.site,

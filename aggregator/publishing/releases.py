@@ -20,9 +20,9 @@ from sqlalchemy import select
 from aggregator.errors import WorkspaceError
 from aggregator.publishing import audit_gate, quality_gate
 from aggregator.publishing.changes import CARD, check_changed
-from aggregator.publishing.head_record import FURTHER_HEAD_FILES, HEAD_FILES, RECORD, head_digest, read_origin
+from aggregator.publishing.head_record import DIGITS, FURTHER_HEAD_FILES, HEAD_FILES, RECORD, head_digest, read_origin
 from aggregator.publishing.model_card import model_card
-from aggregator.publishing.preparing import copy_as, copy_files, pipeline_among, staging, stated_licence
+from aggregator.publishing.preparing import copy_as, copy_files, pipeline_among, stage_head, staging, stated_licence
 from aggregator.publishing.registering import find_trained_shares, register_release
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
@@ -127,7 +127,7 @@ def publish_pipeline(workspace: Workspace, how: Publishing = Publishing()) -> Re
         AuditError: as for `load_passed_audit`.
         DropError: as for `check_quality`.
     """
-    _require_fitting_head(workspace)
+    require(workspace.head, "aggregator train-head")
     return _publish(workspace, "pipeline", how)
 
 
@@ -140,21 +140,10 @@ def try_pipeline(workspace: Workspace, how: Publishing = Publishing()) -> qualit
     Raises:
         WorkspaceError, AuditError, DropError: as for `publish_pipeline`.
     """
-    _require_fitting_head(workspace)
+    require(workspace.head, "aggregator train-head")
     repository = workspace.repository(how.offline)
     with lock_folder(repository.folder), staging(workspace) as folder:
         return _prepare(workspace, repository, "pipeline", how, folder).passed
-
-
-def _require_fitting_head(workspace: Workspace) -> None:
-    require(workspace.head, "aggregator train-head")
-    if read_origin(workspace.head).representer != representer_digest(workspace):
-        raise WorkspaceError(
-            "the head was trained on another representer than the one here; run `aggregator train-head` on shares of this one first"
-        )
-    with workspace.registry().reading() as session:
-        # Looked at again when it is registered; now, for that it is the last release unchanged would hide the reason.
-        find_trained_shares(workspace, session)
 
 
 def announce(workspace: Workspace, server: str | None, offline: tuple[Path, ...] = ()) -> ProviderRecord:
@@ -270,28 +259,36 @@ class _Prepared:
     """A release in its folder, which has passed every gate and is not signed yet."""
 
     release: Release
+    folder: Path
+    head: Path | None
     failed: tuple[str, ...]
     passed: quality_gate.Passed | None
 
 
 def _publish_next(workspace: Workspace, repository: Repository, kind: str, how: Publishing) -> Release:
+    # The log says that it is published ahead of that: without the keys it would say so each time that somebody tries.
+    repository.require_keys()
     earlier = repository.release_names()
-    with staging(workspace) as folder:
-        prepared = _prepare(workspace, repository, kind, how, folder)
+    with staging(workspace) as staged:
+        prepared = _prepare(workspace, repository, kind, how, staged)
         release = prepared.release
-        register_release(workspace, release.name, release.manifest, prepared.failed, prepared.passed, how.actor)
+        register_release(
+            workspace, release.name, release.manifest, prepared.failed, prepared.passed, prepared.head, how.actor
+        )
         documents = {
             PROVIDER: _record_of(workspace, repository, how.server).to_bytes(),
             LATEST: latest_bytes(release.name),
             **_log(workspace, repository, release),
         }
         carried = set(release.manifest.files) - ({_EMBEDDINGS} if how.embeddings_url else set())
-        new = NewRelease(release.name, folder, (*sorted(carried), MANIFEST_NAME))
+        new = NewRelease(release.name, prepared.folder, (*sorted(carried), MANIFEST_NAME))
         repository.publish(documents, new, pipeline_among(earlier))
     return release
 
 
-def _prepare(workspace: Workspace, repository: Repository, kind: str, how: Publishing, folder: Path) -> _Prepared:
+def _prepare(workspace: Workspace, repository: Repository, kind: str, how: Publishing, staged: Path) -> _Prepared:
+    folder = staged / "release"
+    folder.mkdir()
     earlier = repository.release_names()
     sequence = release_sequence(earlier[-1]) + 1 if earlier else 1
     fields = ReleaseFields(
@@ -303,18 +300,34 @@ def _prepare(workspace: Workspace, repository: Repository, kind: str, how: Publi
         software={"deid_commons": version("deid-commons"), "torch": version("torch")},
         notes=how.notes,
     )
-    passed = _check_quality(workspace, how) if kind == "pipeline" else None
-    failed = _fill(workspace, folder, fields, how, passed)
-    if how.head and not head_digest(folder).startswith(how.head):
-        raise WorkspaceError(
-            f"expected the head {how.head}, got {head_digest(folder)[: len(how.head)]}, which was trained since; see what `aggregator refresh` "
-            "proposes now"
-        )
+    copy_files(workspace.representer, folder, _construction_files(workspace.representer))
+    head = stage_head(workspace, staged) if kind == "pipeline" else None
+    passed = None
+    if head is not None:
+        _require_fitting(workspace, head, folder, how)
+        passed = _check_quality(workspace, head, how)
+    failed = _fill(workspace, folder, head, fields, how, passed)
     release = Release(list_release(folder, fields, workspace.signing_keys()[0].key_id).manifest)
     check_sizes(release.manifest.files)
     if earlier:
         check_changed(_read_release(repository, earlier[-1]).manifest, release.manifest)
-    return _Prepared(release, failed, passed)
+    return _Prepared(release, folder, head, failed, passed)
+
+
+def _require_fitting(workspace: Workspace, head: Path, folder: Path, how: Publishing) -> None:
+    """Returns if a head is the one that is asked for, fits the representer in a folder, and may be released at all."""
+    found = head_digest(head)
+    if not found.startswith(how.head):
+        raise WorkspaceError(
+            f"expected the head {how.head[:DIGITS]}, got {found[:DIGITS]}, which was trained since; see what `aggregator refresh` proposes now, or look at that one and release it by its name"
+        )
+    if read_origin(head).representer != digest_of([file_sha256(folder / name) for name in _construction_files(folder)]):
+        raise WorkspaceError(
+            "the head was trained on another representer than the one here; run `aggregator train-head` on shares of this one first"
+        )
+    with workspace.registry().reading() as session:
+        # Looked at again when it is registered; now, for that it is the last release unchanged would hide the reason.
+        find_trained_shares(head, session)
 
 
 def _log(workspace: Workspace, repository: Repository, *following: Release) -> dict[str, bytes]:
@@ -336,34 +349,34 @@ def last_pipeline(workspace: Workspace) -> Release | None:
     return found[-1] if found else None
 
 
-def _check_quality(workspace: Workspace, how: Publishing) -> quality_gate.Passed | None:
+def _check_quality(workspace: Workspace, head: Path, how: Publishing) -> quality_gate.Passed | None:
     last = last_pipeline(workspace)
     withdrawn = False
-    with workspace.registry().reading() as session:
-        # A head that may not be released at all is not asked what it finds.
-        find_trained_shares(workspace, session)
-        if last is not None:
+    if last is not None:
+        with workspace.registry().reading() as session:
             query = (
                 select(ShareRow.id)
                 .join(ReleaseShareRow, ReleaseShareRow.share == ShareRow.id)
                 .where(ReleaseShareRow.release == last.manifest.sequence, ShareRow.state == ShareState.WITHDRAWN)
             )
             withdrawn = session.scalar(query.limit(1)) is not None
-    if last is not None and all(
-        file_sha256(workspace.head / name) == last.manifest.files[name].sha256 for name in HEAD_FILES
-    ):
+    if last is not None and all(file_sha256(head / name) == last.manifest.files[name].sha256 for name in HEAD_FILES):
         last = None
     return quality_gate.check_quality(
-        workspace.head, None if last is None else last.digest, withdrawn=withdrawn, approver=how.approver
+        head, None if last is None else last.digest, withdrawn=withdrawn, approver=how.approver
     )
 
 
 def _fill(
-    workspace: Workspace, folder: Path, fields: ReleaseFields, how: Publishing, accepted: quality_gate.Passed | None
+    workspace: Workspace,
+    folder: Path,
+    head: Path | None,
+    fields: ReleaseFields,
+    how: Publishing,
+    accepted: quality_gate.Passed | None,
 ) -> tuple[str, ...]:
-    """Bring the files of a release together; the attacks of its audit that it did not withstand."""
+    """Bring what a release has besides its construction together; the attacks of its audit that it did not withstand."""
     failed: tuple[str, ...] = ()
-    copy_files(workspace.representer, folder, _construction_files(workspace.representer))
     copy_as(workspace.representer / RECORD, folder / RELEASE_RECORD)
     audit = workspace.root / "audit"
     if audit.exists() or how.audited:
@@ -377,7 +390,6 @@ def _fill(
         failed = passed.failed
         if failed:
             audit_gate.require_no_proof(folder)
-    head = workspace.head if fields.kind == "pipeline" else None
     if head is not None:
         copy_files(head, folder, (*HEAD_FILES, *(name for name in FURTHER_HEAD_FILES if (head / name).exists())))
     if how.embeddings_url is not None:
@@ -386,7 +398,14 @@ def _fill(
         write_bytes(folder / REFERENCE, Reference(_EMBEDDINGS, how.embeddings_url, entry).to_bytes(), private=False)
     licence = stated_licence(how.licence)
     write_text(folder / "LICENCE.md", licence, private=False)
-    card = model_card(fields, workspace.representer, head, audit if audit.exists() else None, licence, accepted)
+    card = model_card(
+        fields,
+        workspace.representer,
+        head,
+        folder if (folder / audit_gate.RECORD).exists() else None,
+        licence,
+        accepted,
+    )
     write_text(folder / CARD, card, private=False)
     return failed
 

@@ -24,7 +24,7 @@ from aggregator.ingestion.arriving import Outcome, files_in, take_all
 from aggregator.ingestion.ingest import resume
 from aggregator.publishing.head_record import RECORD, head_digest
 from aggregator.publishing.proposal import Verdict, propose, released_as
-from aggregator.publishing.releases import renew, try_pipeline
+from aggregator.publishing.releases import Publishing, renew, try_pipeline
 from aggregator.refreshing.arrivals import read_arrivals
 from aggregator.refreshing.found import Found
 from aggregator.refreshing.kept import TakenFile, begin_round, one_round_at_a_time
@@ -153,7 +153,7 @@ def _judge(workspace: Workspace, found: Found) -> None:
         return
     try:
         audited = [f"audit: {line}" for line in require_passed(workspace)]
-        passed = try_pipeline(workspace)
+        passed = try_pipeline(workspace, Publishing(head=found.head))
     except AuditError as error:
         found.verdict, found.says, found.failure = "audit", (str(error),), error
         return
@@ -164,4 +164,4 @@ def _judge(workspace: Workspace, found: Found) -> None:
         lower = [] if passed is None else [f"passes after a withdrawal: {line}" for line in passed.describe()]
         says = [*audited, *(lower or ["the head finds no less than before, and no less than without any of the sites"])]
     found.verdict, found.says = verdict, tuple(says)
-    found.proposal = propose(workspace, verdict, says)
+    found.proposal = propose(workspace, found.head, verdict, says)

@@ -194,7 +194,7 @@ class Repository:
             StorageError: the disk is full.
         """
         state = read_state(self.folder)
-        self.keys.require("targets", state.root.roles["targets"])
+        self.require_keys(state.root)
         drop_leftovers(self.folder, delegated_roles(state.targets))
         for name, content in documents.items():
             state.targets.targets[name] = store_bytes(self.folder, name, content)
@@ -203,6 +203,17 @@ class Repository:
             state.releases[release.name] = self._add_release(state, release)
         self._commit(state, [state.root], targets=True)
         self._show_checkpoint()
+
+    def require_keys(self, root: Root | None = None) -> None:
+        """Returns if enough keys are here to publish something.
+
+        Args:
+            root: of the repository; None for the one that is there.
+
+        Raises:
+            WorkspaceError: they are not.
+        """
+        self.keys.require("targets", (root or self.root()).roles["targets"])
 
     def refresh(self, *, with_offline: bool, renewed: Sequence[str] = ()) -> None:
         """New timestamp and snapshot; with the offline keys also targets, some releases, and a root that is half worn.

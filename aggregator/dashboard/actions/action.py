@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
@@ -81,11 +81,13 @@ class Foretold:
         title: as a question.
         lines: what will happen, a sentence each.
         grave: whether something is deleted or leaves the house.
+        bound: values that it is said of, of which no browser decides: they stand in the form when it is carried out.
     """
 
     title: str
     lines: tuple[str, ...]
     grave: bool = False
+    bound: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

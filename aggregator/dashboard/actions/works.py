@@ -8,6 +8,7 @@ from abc import abstractmethod
 from aggregator.dashboard.actions.action import Action, Asked, Foretold, Happened
 from aggregator.dashboard.jobs.job import Job, JobKind, JobState
 from aggregator.errors import AuditError, RequestError, WorkspaceError
+from aggregator.publishing.head_record import DIGITS, head_digest
 from aggregator.publishing.quality_gate import read_drops
 from aggregator.registry import audit_log
 from aggregator.registry.states import AccountRole
@@ -30,10 +31,13 @@ class _Begin(Action):
     def carry_out(self, asked: Asked) -> Happened:
         """Begin it."""
         values = self.values(asked)
-        with asked.workspace.registry().transaction() as session:
+
+        def log() -> None:
             told = {name: value for name, value in values.items() if name != "offline"}
-            audit_log.append(session, asked.actor, "work-begun", {"work": str(self.kind), **told})
-        job = asked.jobs.begin(self.kind, values, asked.actor)
+            with asked.workspace.registry().transaction() as session:
+                audit_log.append(session, asked.actor, "work-begun", {"work": str(self.kind), **told})
+
+        job = asked.jobs.begin(self.kind, values, asked.actor, log)
         return Happened(f"{self.kind} has begun", f"/work/{job.id}")
 
 
@@ -136,15 +140,20 @@ class ReleasePipeline(_Publish):
 
     def values(self, asked: Asked) -> dict[str, str]:
         """See `_Begin`."""
-        return super().values(asked) | ({"accept_drop": "yes"} if asked.ticked("accept_drop") else {})
+        accepted = {"accept_drop": "yes"} if asked.ticked("accept_drop") else {}
+        return super().values(asked) | accepted | {"head": asked.values.get("head", "")}
 
     def foretell(self, asked: Asked) -> Foretold:
         """With what the gate will look at."""
         values = self.values(asked)
         if not asked.workspace.head.exists():
             raise WorkspaceError("no head is trained yet; train it first")
+        head = head_digest(asked.workspace.head)
         drops, compared = read_drops(asked.workspace.head)
-        lines = [self._audit(asked)]
+        lines = [
+            self._audit(asked),
+            f"It carries the head {head[:DIGITS]}; once another is trained, this one is asked for again.",
+        ]
         lines += [f"The head finds less: recall of {drop}." for drop in drops[:_SHOWN]]
         lines += [f"And so of {len(drops) - _SHOWN} more."] if len(drops) > _SHOWN else []
         if not drops:
@@ -156,7 +165,7 @@ class ReleasePipeline(_Publish):
             lines.append(f"You accept whatever it finds less: the model card and the log say that {asked.actor} did.")
         elif drops:
             lines.append("You have not accepted that, so the gate will refuse it.")
-        return Foretold("Release the pipeline?", (*lines, *_signed(asked)), grave=True)
+        return Foretold("Release the pipeline?", (*lines, *_signed(asked)), grave=True, bound={"head": head})
 
 
 class StopWork(Action):

@@ -77,7 +77,9 @@ def _publish(workspace: Workspace, values: Mapping[str, str], by: str, watch: Wa
     watch("signing", 0.4, None)
     offline = tuple(Path(one) for one in values.get("offline", "").split("\n") if one)
     approver = by if values.get("accept_drop") else None
-    how = Publishing(offline=offline, notes=values.get("notes", ""), approver=approver, actor=by)
+    # The head that was shown when it was confirmed; a representer has none.
+    head = values["head"] if pipeline else ""
+    how = Publishing(offline=offline, notes=values.get("notes", ""), approver=approver, actor=by, head=head)
     made = publish_pipeline(workspace, how) if pipeline else publish_representer(workspace, how)
     lines = [f"{made.name} is published", f"digest {made.digest}", *(f"audit: {line}" for line in audited)]
     return lines, {"name": made.name, "digest": made.digest}

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -69,16 +69,17 @@ class Jobs:
         with self._lock:
             return self._jobs.get(name)
 
-    def begin(self, kind: JobKind, values: Mapping[str, str], by: str) -> Job:
+    def begin(self, kind: JobKind, values: Mapping[str, str], by: str, log: Callable[[], None] = lambda: None) -> Job:
         """Begins a job.
 
         Args:
             kind: what it does.
             values: of the form.
             by: who asks for it, as the audit log says.
+            log: is called once it may begin, ahead of that.
 
         Raises:
-            AggregatorError: one of the kind runs, or too many do.
+            AggregatorError: one of the kind runs, or too many do, or its process does not start: that job has failed.
         """
         with self._lock:
             running = [job for job in self._jobs.values() if job.state is JobState.RUNNING]
@@ -86,10 +87,19 @@ class Jobs:
                 raise AggregatorError(
                     f"{kind}: expected no such work that runs, and fewer than {MOST}, found one; wait until it has ended"
                 )
+            log()
             job = Job(secrets.token_hex(8), kind, by, dict(values), now())
             job.save(self._folder)
             self._jobs[job.id] = job
-            process = self._processes[job.id] = self._start(job)
+            try:
+                process = self._processes[job.id] = self._start(job)
+            except OSError as error:
+                why = (
+                    f"the machine starts no further process ({type(error).__name__}); end something, and begin it again"
+                )
+                job = self._jobs[job.id] = replace(job, state=JobState.FAILED, lines=(why,), ended_at=now())
+                job.save(self._folder)
+                raise AggregatorError(f"{kind}: {why}") from error
         threading.Thread(target=self._listen, args=(job.id, process), daemon=True).start()
         return job
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import threading
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from sqlalchemy import select
 
 from aggregator.errors import AuditError, WorkspaceError
 from aggregator.publishing import preparing, releases
+from aggregator.publishing.head_record import head_digest
 from aggregator.publishing.model_card import model_card
 from aggregator.publishing.releases import Publishing, Release
 from aggregator.registry import audit_log
@@ -156,6 +158,69 @@ def test_a_publishing_that_failed_is_replaced_by_the_next(
     with workspace.registry().reading() as session:
         assert [row.digest for row in session.scalars(select(ReleaseRow))] == [published.digest]
         assert not session.scalars(select(ReleaseShareRow)).all()
+
+
+def test_what_is_judged_is_the_head_that_is_signed_and_not_one_that_followed(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A training that ends while a release is made."""
+    copied = preparing.copy_as
+
+    def slow(source: Path, target: Path) -> None:
+        copied(source, target)
+        if source == workspace.representer / "training.json":
+            (workspace.head / "head.json").write_text("[]")
+            (workspace.head / "training.json").write_text("{}")
+
+    digest = head_digest(workspace.head)
+    monkeypatch.setattr(preparing, "copy_as", slow)
+    monkeypatch.setattr(releases, "copy_as", slow)
+    published = releases.publish_pipeline(workspace, UNAUDITED)
+    assert head_digest(workspace.head) != digest
+    assert published.manifest.files["head.json"].sha256 == hashlib.sha256(b"{}").hexdigest()
+    # The card tells of its training, and the registry of its share.
+    assert "3,000 sentences" in read(workspace, f"{published.name}/MODEL_CARD.md").replace("3000", "3,000")
+    with workspace.registry().reading() as session:
+        assert [one.share for one in session.scalars(select(ReleaseShareRow))] == [7]
+
+
+@pytest.mark.parametrize("changed", ["head.safetensors", "head.json", "training.json"])
+def test_a_head_that_is_replaced_while_it_is_read_is_asked_for_again(
+    changed: str, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied = preparing.copy_as
+
+    def slow(source: Path, target: Path) -> None:
+        copied(source, target)
+        if source == workspace.head / "training.json":
+            (workspace.head / changed).write_bytes(b"[]")
+
+    monkeypatch.setattr(preparing, "copy_as", slow)
+    with pytest.raises(WorkspaceError, match="a training has ended meanwhile"):
+        releases.publish_pipeline(workspace, UNAUDITED)
+    assert releases.releases(workspace) == []
+
+
+def test_a_head_that_was_trained_since_is_not_released_in_the_place_of_the_one_that_was_shown(
+    workspace: Workspace,
+) -> None:
+    shown = head_digest(workspace.head)
+    (workspace.head / "head.json").write_text("[]")
+    for name in (shown, shown[:12]):
+        with pytest.raises(WorkspaceError, match="which was trained since"):
+            releases.publish_pipeline(workspace, replace(UNAUDITED, head=name))
+    assert releases.releases(workspace) == []
+
+
+def test_without_the_keys_the_log_does_not_say_that_anything_was_published(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    workspace.offline_keys.rename(tmp_path / "stick")
+    with pytest.raises(WorkspaceError, match="--offline-keys"):
+        releases.publish_pipeline(workspace, UNAUDITED)
+    with workspace.registry().reading() as session:
+        assert not session.scalars(select(ReleaseRow)).all()
+        assert "release-published" not in [event.action for event in audit_log.events(session)]
 
 
 def test_the_offline_keys_may_be_elsewhere(workspace: Workspace, tmp_path: Path) -> None:
