@@ -42,7 +42,7 @@ class FederatedPlan:
     attempts: int = 3
     timeout_s: float = 3600.0
     batch: int = 4
-    rate: float = 4.0
+    rate: float = 2.0
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:

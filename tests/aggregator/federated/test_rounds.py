@@ -155,7 +155,7 @@ def test_strategies_that_bear_a_liar_ask_for_enough_sites() -> None:
 
 def test_the_rate_falls_over_the_rounds_as_it_does_over_steps_in_one_place() -> None:
     rates = [rounds(epochs=10).order(number, START).recipe.learning_rate for number in range(1, 11)]
-    assert rates[0] == rates[3] == pytest.approx(4 * 2e-3)
+    assert rates[0] == rates[3] == pytest.approx(2 * 2e-3)
     assert rates == sorted(rates, reverse=True)
     assert rates[-1] < rates[0] / 5
 
