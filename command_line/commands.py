@@ -144,11 +144,15 @@ class Computation(click.Command):
 
     def invoke(self, context: click.Context) -> Any:
         """Run, with every error told in one line and its exit code."""
-        import torch
-
-        # Two threads that share a busy core run several times slower than one.
-        torch.set_num_threads(1)
+        compute_on_one_thread()
         return super().invoke(context)
+
+
+def compute_on_one_thread() -> None:
+    """For the thread that calls it, and loads torch; two threads that share a busy core run several times slower than one."""
+    import torch
+
+    torch.set_num_threads(1)
 
 
 def examples(*lines: str) -> str:

@@ -10,6 +10,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import gc
 import shutil
 import sys
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,10 +30,16 @@ settings.register_profile("untimed", max_examples=30, deadline=None, suppress_he
 settings.load_profile("untimed")
 
 
-def pytest_collection_finish() -> None:
-    """Leave what has been imported out of every later search for garbage: it is most of the heap and stays to the end."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Search for garbage neither among what is being imported, nor ever again in it: it is most of the heap and stays to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(autouse=True)

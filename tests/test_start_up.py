@@ -99,6 +99,7 @@ TORCHLESS = {
     "site-client labels": "notes/north --workspace north",
     "site-client approve-fragments": "fingerprint --approver A --workspace north",
     "site-client vault": "south.vault --workspace south",
+    "site-client review": "notes/north --export reviewed.jsonl --everything --workspace north",
     "site-client withdraw": "1 --to-folder elsewhere --workspace north",
     "aggregator ingest": "stick --workspace provider",
     "aggregator shares list": "--workspace provider",
@@ -156,7 +157,6 @@ HEAVY = {
     "site-client fragment",
     "site-client inspect",
     "site-client pull",
-    "site-client review",
     "site-client serve-local",
 }
 

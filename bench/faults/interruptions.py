@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import datetime
 import errno
+import gc
 import logging
 import os
 import random
@@ -192,6 +193,8 @@ def _forked(work: Work, arm: Callable[[list[int]], None], beside: Callable[[], o
 def _child(work: Work, arm: Callable[[list[int]], None], reading: int, writing: int) -> None:
     counter = [0]
     error = b""
+    # A search for garbage in what the other process has made would copy all of its memory.
+    gc.freeze()
     # What libraries say about errors that are made here is of no use to anybody.
     logging.disable()
     try:

@@ -11,12 +11,12 @@ import hashlib
 import importlib.util
 import lzma
 import tomllib
+from bisect import bisect_left
 from collections.abc import Callable
 from functools import cache, cached_property
+from itertools import islice
 from pathlib import Path
 from random import Random
-
-import numpy as np
 
 from foundation.os_errors import map_os_errors
 from shared.anonymity.names import default_names
@@ -51,18 +51,18 @@ class Dictionary(PublicList):
 
     def forms(self) -> frozenset[str]:
         """See PublicList."""
-        return frozenset(form.decode() for form in self._forms)
-
-    def sorted_forms(self) -> list[bytes]:
-        """The same in UTF-8, which sorts as its text does."""
-        return sorted(self._forms)
+        return frozenset(form.decode() for form in self.sorted_forms)
 
     @cached_property
-    def _forms(self) -> frozenset[bytes]:
+    def sorted_forms(self) -> list[bytes]:
+        """The same in UTF-8, which sorts as its text does."""
         return read_forms(self._language, self.sha256)  # type: ignore[attr-defined]
 
     def _holds_folded(self, word: str) -> bool:
-        return word.encode("utf-8", "surrogatepass") in self._forms and strip_accents(word) not in _names()
+        # A set of a million forms takes longer to make than it takes to look up all that is asked for.
+        form = word.encode("utf-8", "surrogatepass")
+        place = bisect_left(self.sorted_forms, form)
+        return self.sorted_forms[place : place + 1] == [form] and strip_accents(word) not in _names()
 
 
 @cache
@@ -97,11 +97,10 @@ def dictionary_words(language: str | None, count: int) -> tuple[str, ...]:
     """
     _, *dictionaries = lists_of(language)
     # Most of a million forms are not drawn, so they are not made text of.
-    forms = [form for one in dictionaries if isinstance(one, Dictionary) for form in one.sorted_forms()]
+    forms = [form for one in dictionaries if isinstance(one, Dictionary) for form in one.sorted_forms]
     drawn = [form.decode() for form in Random(0).sample(forms, min(2 * count, len(forms)))]
-    words = [form for form in dict.fromkeys(drawn) if form.isalpha() and form.islower()]
-    listed = np.logical_or.reduce([one.holds(words) for one in dictionaries])
-    return tuple(word for word, one in zip(words, listed.tolist(), strict=True) if one)[:count]
+    words = (form for form in dict.fromkeys(drawn) if form.isalpha() and form.islower())
+    return tuple(islice(filter(ordinary_words(language), words), count))
 
 
 @cache
@@ -120,8 +119,8 @@ def ordinary_words(language: str | None) -> Callable[[str], bool]:
     return is_ordinary
 
 
-def read_forms(language: str, sha256: str) -> frozenset[bytes]:
-    """All forms of a language in UTF-8, 0.8 million for Spanish, which takes about a second.
+def read_forms(language: str, sha256: str) -> list[bytes]:
+    """All forms of a language in UTF-8, 0.8 million for Spanish, in ascending order, which takes about half a second.
 
     Args:
         language: "en" or "es".
@@ -141,7 +140,7 @@ def read_forms(language: str, sha256: str) -> frozenset[bytes]:
         raise ConfigurationError(
             "public words: expected the dictionary of simplemma 2.0.0, got another; install simplemma==2.0.0"
         )
-    return frozenset(_keys(lzma.decompress(raw)))
+    return _keys(lzma.decompress(raw))
 
 
 def _own_words() -> PublicList:
@@ -178,7 +177,9 @@ def _keys(data: bytes) -> list[bytes]:
         if data[place] == _SAME_VALUE:
             place += 1
         else:
-            size, start = _number(data, place + 1)
+            size, start = data[place + 1], place + 2
+            if size > 127:
+                size, start = _number(data, place + 1)
             place = start + size
     return keys
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv
 
 from shared.errors import EvaluationError
 
@@ -30,6 +29,9 @@ def clopper_pearson(hits: float, total: float, *, level: float = 0.95) -> tuple[
     """
     if not 0 <= hits <= total or not 0 < level < 1:
         raise EvaluationError(f"expected 0 <= hits <= total and a level in (0, 1), got {hits} of {total} at {level}")
+    # Imported where it is needed: whoever only reads notes would wait for it.
+    from scipy.special import betaincinv
+
     tail = (1 - level) / 2
     low = float(betaincinv(hits, total - hits + 1, tail)) if hits else 0.0
     high = 1 - float(betaincinv(total - hits, hits + 1, tail)) if hits < total else 1.0

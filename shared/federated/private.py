@@ -25,6 +25,7 @@ from shared.sentences.ragged import RaggedSentences
 from shared.taggers.registry import build_tagger
 from shared.taggers.tagger import Tagger, TaggerConfig
 from shared.training.loop import seed_training
+from shared.training.optimisers import Nadam
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def learn_privately(
         tagger = build_tagger(shape).train()
         set_weights(tagger, start)
         parameters = _named(tagger)
-        optimizer = torch.optim.NAdam(parameters, lr=recipe.learning_rate)
+        optimizer = Nadam(parameters, lr=recipe.learning_rate)
         expected = noise.rate * len(notes)
         for _ in range(noise.steps):
             total = NoisySum(len(start), noise.bound)

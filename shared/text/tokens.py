@@ -12,7 +12,6 @@ bounded size, not one that exhausts the memory.
 from __future__ import annotations
 
 import re
-import sys
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,14 +24,17 @@ MAX_SENTENCE_TOKENS = 384
 
 # A line at least this long, in characters, that ends without punctuation was probably wrapped by a printer.
 _WRAPPED_LINE = 55
+# All that Unicode has put marks and format characters into; to look through the rest would cost every start a fifth of a second.
+_PLANES_WITH_MARKS = (range(0x80, 0x20000), range(0xE0000, 0xE1000))
 
 
 def _mark_class() -> str:
     """Character class of every combining mark, joiner, variation selector, and of what has no width."""
     points = [
         point
-        for point in range(0x80, sys.maxunicode + 1)
-        if unicodedata.category(chr(point)) in ("Mn", "Mc", "Me", "Cf")
+        for plane in _PLANES_WITH_MARKS
+        for point, category in zip(plane, map(unicodedata.category, map(chr, plane)), strict=True)
+        if category in ("Mn", "Mc", "Me", "Cf")
     ]
     ranges: list[list[int]] = []
     for point in points:

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from shared.errors import TrainingError
 from shared.progress import Progress, silent
+from shared.training.optimisers import AdamW, Nadam
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -91,7 +92,7 @@ class Descent:
         groups: list[dict[str, Any]] = [{"params": [value for value in listed if id(value) not in kept]}]
         if own:
             groups.append({"params": own, "lr": own_rate})
-        return cls(listed, torch.optim.NAdam(groups, lr=learning_rate), clip)
+        return cls(listed, Nadam(groups, lr=learning_rate), clip)
 
     @classmethod
     def adamw(cls, parameters: Iterable[nn.Parameter], learning_rate: float, clip: float) -> Descent:
@@ -106,7 +107,7 @@ class Descent:
         tables = [value for value in listed if value.dim() > 1]
         others = [value for value in listed if value.dim() <= 1]
         groups: list[dict[str, Any]] = [{"params": tables}, {"params": others, "weight_decay": 0.0}]
-        return cls(listed, torch.optim.AdamW(groups, lr=learning_rate), clip)
+        return cls(listed, AdamW(groups, lr=learning_rate), clip)
 
     def fall_to(self, share: float, steps: int) -> None:
         """Let the rate fall linearly to a share of itself, over so many calls of `lower_rate`."""

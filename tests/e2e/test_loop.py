@@ -29,7 +29,7 @@ from tests.loop import (
 from tests.tiny_notes import phi_strings
 
 # What each site does to the others is measured once, in the loop itself.
-ONE_PASS = ("train-head", "--epochs", 1, "--influence", "none")
+ONE_PASS = ("train-head", "--epochs", 1, "--influence", "none", "--no-operating-points")
 UNKNOWN_KEY = "0000-0000-0000-0000-0000-0000-0000-0000"
 
 

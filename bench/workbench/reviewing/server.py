@@ -1,15 +1,17 @@
 """A review that is served by a process of its own, and a client that speaks to it as the page does; both for tests and measurements.
 
 python -m bench.workbench.reviewing.server FOLDER      serves the review in FOLDER, without pre-labelling
+python -m bench.workbench.reviewing.server             serves one after the other the reviews whose folders it reads, each in a fork
 """
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -89,15 +91,68 @@ def serving(folder: Path) -> list[str]:
     return ["-m", "bench.workbench.reviewing.server", str(folder)]
 
 
-def main(folder: Path) -> None:
-    """Serve until a signal comes."""
+@dataclass
+class Forking:
+    """A process that has loaded what serves reviews, so that each of them is there at once.
+
+    Args:
+        process: that forks.
+    """
+
+    process: subprocess.Popen[str]
+
+    @contextmanager
+    def served(self, folder: Path) -> Iterator[tuple[int, str]]:
+        """A process of its own that serves a review: its number, and the address that it shows; it is ended with the block."""
+        told, asked = self.process.stdout, self.process.stdin
+        assert told is not None
+        assert asked is not None
+        print(folder, file=asked, flush=True)
+        _, number, address = told.readline().split()
+        try:
+            yield int(number), address
+        finally:
+            with suppress(ProcessLookupError):
+                os.kill(int(number), signal.SIGINT)
+            # Before that it may have shown further addresses.
+            while told.readline() not in ("ended\n", ""):
+                pass
+
+
+@contextmanager
+def forking() -> Iterator[Forking]:
+    """Serves reviews as long as the block."""
+    arguments = [sys.executable, "-m", "bench.workbench.reviewing.server"]
+    with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield Forking(process)
+
+
+def main(folder: Path, shown: str = "open") -> None:
+    """Serve until a signal comes; the line with the address begins with `shown`."""
     from site_client.review.project import Project
     from site_client.review.running import run
 
     project = Project(folder)
-    run(project, None, 0, lambda address: print(f"open {address}", flush=True))
+    run(project, None, 0, lambda address: print(f"{shown} {address}", flush=True))
     project.close()
 
 
+def fork_for_each() -> None:
+    """Serve the reviews whose folders are read."""
+    import site_client.review.running
+
+    assert site_client.review.running
+    for line in sys.stdin:
+        child = os.fork()
+        if not child:
+            main(Path(line.removesuffix("\n")), f"open {os.getpid()}")
+            os._exit(0)
+        os.waitpid(child, 0)
+        print("ended", flush=True)
+
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    if sys.argv[1:]:
+        main(Path(sys.argv[1]))
+    else:
+        fork_for_each()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from command_line.commands import Computation, examples, json_option, report, warn
+from command_line.commands import compute_on_one_thread, examples, json_option, report, warn
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from shared.errors import ConfigurationError
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 
 
+# No Computation: the page is there, and what is finished is exported, before anything loads torch.
 @click.command(
-    cls=Computation,
     epilog=examples(
         "site-client review notes/",
         "site-client review notes/ --project second-reader",
@@ -140,14 +140,16 @@ def _serve(opened: Workspace, project: Project, port: int, *, prelabel: bool, as
 
     def load() -> PipelineFinder:
         from shared.labels import load_scheme_file
-        from site_client.own_head.in_use import load_in_use
-        from site_client.review.prelabel import PipelineFinder
 
         release = None if opened.pipeline is None else opened.pipeline_release()
         if release is not None and load_scheme_file(release.folder).categories != project.scheme.categories:
             raise ConfigurationError(
                 "the release finds other categories than those of this review; export what is finished, and begin a new --project"
             )
+        compute_on_one_thread()
+        from site_client.own_head.in_use import load_in_use
+        from site_client.review.prelabel import PipelineFinder
+
         pipeline = None if release is None else load_in_use(opened, release)[0]
         if pipeline is not None:
             warn_of_language(project.notes, pipeline.encoder.vectors.words)

@@ -46,11 +46,17 @@ def notes(count: int, seed: int) -> list[Document]:
 # What is rare is shown by a vector of its own.
 SHOWN = Mapped(dict(zip(FACTS, NAMES, strict=True)))
 LOWERED = table((*PLAIN, *FACTS, *NAMES, "."), dim=12)
-KNOWN, ATTACKED = (tokenised_corpus(notes(400, seed), SCHEME) for seed in (1, 2))
+
+KNOWN, ATTACKED = 1, 2
+
+
+@cache
+def sentences(seed: int) -> TokenisedSentences:
+    return tokenised_corpus(notes(400, seed), SCHEME)
 
 
 def attacked(encoder: SharingEncoder) -> list[Finding]:
-    return attribute_inference(encoder, KNOWN, ATTACKED, SETTINGS)
+    return attribute_inference(encoder, sentences(KNOWN), sentences(ATTACKED), SETTINGS)
 
 
 def broken(findings: list[Finding]) -> set[str]:
@@ -120,21 +126,21 @@ def test_of_generated_notes_clear_words_are_caught_and_the_default_passes() -> N
 
 
 def test_facts_are_rare_words_outside_phi() -> None:
-    facts = PublicFacts(KNOWN, SETTINGS)
-    for one in facts.draw(ATTACKED, np.random.default_rng(0)):
+    facts = PublicFacts(sentences(KNOWN), SETTINGS)
+    for one in facts.draw(sentences(ATTACKED), np.random.default_rng(0)):
         own = {*one.words, one.listed[one.truth]}
         assert len(own) == 3
         assert len(set(one.listed)) == 20
         assert not own & set(PLAIN)
         assert not set(one.words) & set(one.listed)
-        start = int(ATTACKED.starts[one.sentence])
-        assert own <= {word.lower() for word in ATTACKED.words[start : start + 10]}
+        start = int(sentences(ATTACKED).starts[one.sentence])
+        assert own <= {word.lower() for word in sentences(ATTACKED).words[start : start + 10]}
         assert one.phi == (start + 10,)
         assert not [word for word in own if word in repr(one)]
 
 
 def test_facts_that_hardly_any_sentence_fits_count_most() -> None:
-    share = SearchedShare(SHOWN, ATTACKED, 0)
+    share = SearchedShare(SHOWN, sentences(ATTACKED), 0)
     reliable = np.full(len(Kind), 0.9)
     rare, common = np.array([3]), np.arange(200)
     likely = np.exp(share.weigh([(Kind.WORD, rare), (Kind.PATTERN, common)], reliable))
@@ -150,9 +156,9 @@ def test_facts_that_hardly_any_sentence_fits_count_most() -> None:
 
 def test_too_few_facts_are_refused() -> None:
     with pytest.raises(ConfigurationError, match="different words"):
-        attribute_inference(SHOWN, KNOWN, ATTACKED, AttributeSettings(common=5000))
+        attribute_inference(SHOWN, sentences(KNOWN), sentences(ATTACKED), AttributeSettings(common=5000))
     with pytest.raises(ConfigurationError, match="sentences with 9"):
-        attribute_inference(SHOWN, KNOWN, ATTACKED, replace(SETTINGS, known=8))
+        attribute_inference(SHOWN, sentences(KNOWN), sentences(ATTACKED), replace(SETTINGS, known=8))
     with pytest.raises(ConfigurationError, match="from 1"):
         AttributeSettings(candidates=1)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -22,6 +24,15 @@ NO_WIDTH = frozenset(
     "\u206a\u206b\u206c\u206d\u206e\u206f\ufeff"
 )
 """What stands in a text and is not seen; joiners are not among it, they belong to the spelling of a word."""
+
+
+def test_every_mark_stays_with_its_character() -> None:
+    others = map(chr, range(0x80, 0x110000))
+    marks = [other for other in others if unicodedata.category(other) in ("Mn", "Mc", "Me", "Cf")]
+    assert len(marks) > 2000
+    assert tokenise(" ".join("." + mark for mark in marks)).spans.tolist() == [
+        [3 * at, 3 * at + 2] for at in range(len(marks))
+    ]
 
 
 @given(st.text() | st.text("aB1. \xad\u200b\u200d\u0301\ufeff"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from importlib.metadata import PackageNotFoundError
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from site_client.workspace import open_workspace
 from tests.loop import Loop, done, hospital, provider, refused, snapshot, values
 from tests.tiny_notes import phi_strings, tiny_notes, write_notes
 
-pytest.importorskip("textblob", reason="the extra [fragments] is not installed")
+pytestmark = pytest.mark.skipif(find_spec("textblob") is None, reason="the extra [fragments] is not installed")
 
 NOTES = 80
 

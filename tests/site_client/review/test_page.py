@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bench.workbench.reviewing.server import served, serving
+from bench.workbench.reviewing.server import Forking, forking
 from shared.document import Document
 from shared.labels import load_scheme
 from site_client.review.project import Project, begin
@@ -43,13 +46,19 @@ def browser() -> Iterator[Browser]:
         launched.close()
 
 
+@pytest.fixture(scope="module")
+def reviews() -> Iterator[Forking]:
+    with forking() as started:
+        yield started
+
+
 @dataclass
 class Desk:
     """A page that shows a review, and what it said and asked for."""
 
     page: Page
     folder: Path
-    kill: Callable[[], None]
+    kill: Callable[[], object]
     address: str
     complaints: list[str] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
@@ -93,17 +102,22 @@ FOUND = [
 
 @contextmanager
 def shown(
-    browser: Browser, folder: Path, documents: list[Document], spans: dict[int, list[Span]], **context: Any
+    browser: Browser,
+    reviews: Forking,
+    folder: Path,
+    documents: list[Document],
+    spans: dict[int, list[Span]],
+    **context: Any,
 ) -> Iterator[Desk]:
     """A review, served by a process of its own, in a browser."""
     made = begin(folder, SCHEME, documents, "s")
     for number, known in spans.items():
         made.find(number, known)
     made.close()
-    with served(serving(folder)) as (process, address):
+    with reviews.served(folder) as (process, address):
         opened = browser.new_context(**context)
         page = opened.new_page()
-        desk = Desk(page, folder, process.kill, address)
+        desk = Desk(page, folder, partial(os.kill, process, signal.SIGKILL), address)
         page.on("console", lambda message: desk.complaints.append(message.text))
         page.on("pageerror", lambda error: desk.complaints.append(str(error)))
         page.on("request", lambda request: desk.asked.append(request.url))
@@ -120,9 +134,9 @@ def shown(
 
 
 @pytest.fixture
-def desk(browser: Browser, tmp_path: Path) -> Iterator[Desk]:
+def desk(browser: Browser, reviews: Forking, tmp_path: Path) -> Iterator[Desk]:
     documents = [Document("note-a", TEXT), Document("note-b", TEXT)]
-    with shown(browser, tmp_path / "p", documents, {0: FOUND}) as made:
+    with shown(browser, reviews, tmp_path / "p", documents, {0: FOUND}) as made:
         yield made
 
 
@@ -226,7 +240,7 @@ def violations(page: Page) -> list[str]:
 # 320 by 256 is what a screen of 1280 by 1024 shows at 400% (WCAG 2.2, success criterion 1.4.10).
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 800), (320, 256)])
 def test_it_is_accessible_in_light_and_dark_wide_and_narrow(
-    browser: Browser, tmp_path: Path, scheme: str, width: int, height: int
+    browser: Browser, reviews: Forking, tmp_path: Path, scheme: str, width: int, height: int
 ) -> None:
     # Spans of every category, of every certainty.
     text = " ".join(f"word{number:02}" for number in range(31))
@@ -235,7 +249,7 @@ def test_it_is_accessible_in_light_and_dark_wide_and_narrow(
         for at, category in enumerate(SCHEME.categories)
     ]
     look = {"color_scheme": scheme, "viewport": {"width": width, "height": height}}
-    with shown(browser, tmp_path / "p", [Document("a", text), Document("b", "")], {0: spans}, **look) as desk:
+    with shown(browser, reviews, tmp_path / "p", [Document("a", text), Document("b", "")], {0: spans}, **look) as desk:
         assert violations(desk.page) == []
         desk.press("a")
         desk.page.click("#help-button")
@@ -255,10 +269,10 @@ def test_nothing_is_loaded_from_elsewhere_and_no_address_tells_of_a_note(desk: D
     assert desk.page.url == own
 
 
-def test_the_text_of_a_note_is_never_markup(browser: Browser, tmp_path: Path) -> None:
+def test_the_text_of_a_note_is_never_markup(browser: Browser, reviews: Forking, tmp_path: Path) -> None:
     attack = "<img src=x onerror=\"document.title='broken'\"><script>document.title='broken'</script>&amp;"
     spans = {0: [span(0, len(attack), "PATIENT", Source.FOUND, 0.5)]}
-    with shown(browser, tmp_path / "p", [Document(attack, attack)], spans) as desk:
+    with shown(browser, reviews, tmp_path / "p", [Document(attack, attack)], spans) as desk:
         assert desk.page.title() == "Review"
         assert desk.page.evaluate("document.querySelector('#text').textContent") == attack
         assert desk.page.inner_text("#title") == attack
@@ -268,10 +282,12 @@ def test_the_text_of_a_note_is_never_markup(browser: Browser, tmp_path: Path) ->
         assert desk.page.title() == "held"
 
 
-def test_arrows_follow_what_is_seen_and_offsets_what_is_stored(browser: Browser, tmp_path: Path) -> None:
+def test_arrows_follow_what_is_seen_and_offsets_what_is_stored(
+    browser: Browser, reviews: Forking, tmp_path: Path
+) -> None:
     hebrew = "המטופל דוד כהן נבדק ביום.\n"
     smiles = "\U0001f600 \U0001f600 Ana e\u0301 \U0001f600 Ruiz\n"
-    with shown(browser, tmp_path / "p", [Document("h", hebrew), Document("s", smiles)], {}) as desk:
+    with shown(browser, reviews, tmp_path / "p", [Document("h", hebrew), Document("s", smiles)], {}) as desk:
         desk.page.focus("#text")
         desk.press("ArrowLeft", "ArrowLeft", "Shift+ArrowLeft", "1")
         desk.press("f")
@@ -283,12 +299,12 @@ def test_arrows_follow_what_is_seen_and_offsets_what_is_stored(browser: Browser,
         assert desk.page.inner_text(".span.accepted") == "Ruiz"
 
 
-def test_a_note_of_a_megabyte_and_ten_thousand_notes(browser: Browser, tmp_path: Path) -> None:
+def test_a_note_of_a_megabyte_and_ten_thousand_notes(browser: Browser, reviews: Forking, tmp_path: Path) -> None:
     line = "Patient Ana Ruiz was seen and is well, without any complaint.\n"
     text = line * (1_000_000 // len(line))
     spans = [span(at + 8, at + 16, "PATIENT", Source.FOUND, 0.9) for at in range(0, len(text), len(line))]
     documents = [Document("long", text), *(Document(f"n{number}", TEXT) for number in range(9_999))]
-    with shown(browser, tmp_path / "p", documents, {0: spans}) as desk:
+    with shown(browser, reviews, tmp_path / "p", documents, {0: spans}) as desk:
         assert desk.page.locator("#list button").count() == 100
         assert desk.page.inner_text("#shown") == "1 to 100 of 10000"
         assert desk.page.evaluate("document.querySelector('#text').textContent.length") == len(text)
