@@ -144,9 +144,10 @@ class Dashboard:
 
     def _show_sign_in(self, request: Request) -> Response:
         following = _own_path(request.query_params.get("next", "/"))
-        if self._options.user_header is not None or self._known(request) is not None:
+        if self._known(request) is not None:
             return RedirectResponse(following, 303)
-        return self._pages.sign_in(following)
+        # Sent on from here, somebody who has just signed out would be signed in again.
+        return self._pages.sign_in(following) if self._options.user_header is None else self._pages.at_proxy(following)
 
     def _enter(self, request: Request, form: Mapping[str, str]) -> Response:
         if self._options.user_header is not None:

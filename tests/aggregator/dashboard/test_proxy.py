@@ -8,7 +8,7 @@ import pytest
 
 from aggregator.dashboard.access import accounts
 from aggregator.registry.states import AccountRole
-from tests.aggregator.dashboard.desk import Browser, Desk, shown
+from tests.aggregator.dashboard.desk import Browser, Desk, field, shown
 
 NAME, PROXY = "eva@example.org", "10.0.0.5"
 STATED = {"x-forwarded-user": NAME}
@@ -63,3 +63,27 @@ def test_a_form_without_a_session_signs_nobody_in(desk: Desk, path: str) -> None
     assert answer.status_code == 403
     assert "set-cookie" not in answer.headers
     assert desk.events() == before
+
+
+def test_a_sign_out_stays_one_and_says_where_the_rest_is_done(desk: Desk) -> None:
+    browser = opened(desk)
+    page = browser.get("/", **STATED)
+    answer = browser.post("/sign-out", STATED, csrf=field(page.text, "csrf"))
+    while answer.status_code == 303:
+        answer = browser.get(answer.headers["location"], **STATED)
+    assert (answer.status_code, NAME in answer.text, "Password" in answer.text) == (200, False, False)
+    assert "sign out there" in shown(answer)
+    assert sign_ins(desk) == 1
+    assert browser.get("/live", **STATED).status_code == 403
+
+
+def test_the_page_that_signs_in_elsewhere_leads_on_to_where_somebody_wanted(desk: Desk) -> None:
+    assert (
+        'href="/shares?state=accepted"'
+        in desk.browser(PROXY).get("/sign-in?next=/shares%3Fstate%3Daccepted", **STATED).text
+    )
+    assert 'href="/"' in desk.browser(PROXY).get("/sign-in?next=//evil.example", **STATED).text
+    browser = opened(desk)
+    answer = browser.get("/sign-in?next=/shares", **STATED)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/shares")
+    assert sign_ins(desk) == 1
