@@ -118,7 +118,7 @@ class Dashboard:
         return answer
 
     def _page(self, place: Place, request: Request) -> Response:
-        visitor = self._visitor(request)
+        visitor = self._known(request) or self._arrived(request)
         if visitor is None:
             return self._to_sign_in(request)
         query = {name: value[:200] for name, value in request.query_params.items()}
@@ -131,7 +131,7 @@ class Dashboard:
         return self._remembered(answer, visitor)
 
     def _live(self, request: Request) -> Response:
-        if self._visitor(request, used=False) is None:
+        if self._known(request, used=False) is None:
             raise RequestError("expected somebody who has signed in, got nobody", status=403)
         works = [vars(shown_job(job)) | {"running": True} for job in self._jobs.running()]
         return Response(json.dumps(works), media_type="application/json")
@@ -144,9 +144,10 @@ class Dashboard:
 
     def _show_sign_in(self, request: Request) -> Response:
         following = _own_path(request.query_params.get("next", "/"))
-        if self._options.user_header is not None or self._visitor(request) is not None:
+        if self._known(request) is not None:
             return RedirectResponse(following, 303)
-        return self._pages.sign_in(following)
+        # Sent on from here, somebody who has just signed out would be signed in again.
+        return self._pages.sign_in(following) if self._options.user_header is None else self._pages.at_proxy(following)
 
     def _enter(self, request: Request, form: Mapping[str, str]) -> Response:
         if self._options.user_header is not None:
@@ -223,26 +224,32 @@ class Dashboard:
 
     def _owner(self, request: Request, form: Mapping[str, str]) -> Visitor:
         """Who has sent a form of their own session; raises RequestError for anybody else."""
-        visitor = self._visitor(request)
-        if visitor is None or visitor.secret or not visitor.session.owns_form(form.get("csrf", "")):
+        visitor = self._known(request)
+        if visitor is None or not visitor.session.owns_form(form.get("csrf", "")):
             raise RequestError(
                 "expected a form of your own session, got another; it may have ended: load the page again", status=403
             )
         return visitor
 
-    def _visitor(self, request: Request, *, used: bool = True) -> Visitor | None:
-        """Who has signed in; the account as it is now, so that one that was removed is nobody."""
+    def _known(self, request: Request, *, used: bool = True) -> Visitor | None:
+        """Whose session a browser brings; the account as it is now, so that one that was removed is nobody."""
         session = self._sessions.find(self._brought(request), used=used)
-        vouched = self._vouched(request) if self._options.user_header is not None else None
-        if session is not None and (vouched is None or vouched == session.name):
-            found = find_account(self._workspace, session.name)
-            if (
-                found is not None
-                and found[0].stamp == session.stamp
-                and found[0].through_proxy == (vouched is not None)
-            ):
-                return Visitor(found[0], session)
-            self._sessions.end(self._brought(request))
+        vouched = self._vouched(request)
+        if session is None or vouched not in (None, session.name):
+            return None
+        found = find_account(self._workspace, session.name)
+        if found is not None and found[0].stamp == session.stamp and found[0].through_proxy == (vouched is not None):
+            return Visitor(found[0], session)
+        self._sessions.end(self._brought(request))
+        return None
+
+    def _arrived(self, request: Request) -> Visitor | None:
+        """Whom the proxy states, in a session that begins; None where people sign in here.
+
+        For a page that somebody opens, and nothing else: what a page asks by itself, and a form of no session, would begin
+        session after session, each with an event, and put everybody else out.
+        """
+        vouched = self._vouched(request)
         if vouched is None:
             return None
         account = self._sign_in.by_proxy(vouched)
@@ -256,9 +263,10 @@ class Dashboard:
         assert session is not None
         return Visitor(account, session, secret)
 
-    def _vouched(self, request: Request) -> str:
-        """The name that the proxy states; the guard has seen to it that a proxy asks."""
-        assert self._options.user_header is not None
+    def _vouched(self, request: Request) -> str | None:
+        """The name that the proxy states, None where none is to; the guard has seen to it that a proxy asks."""
+        if self._options.user_header is None:
+            return None
         names = request.headers.getlist(self._options.user_header)
         if len(names) != 1 or not names[0].strip():
             raise RequestError("expected a name that the proxy states, once, got none or several", status=403)

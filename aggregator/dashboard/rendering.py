@@ -63,6 +63,10 @@ class Pages:
         """The page on which a person signs in."""
         return self._answer("sign_in.html", status, following=following, problem=problem)
 
+    def at_proxy(self, following: str) -> HTMLResponse:
+        """The page of nobody where a proxy signs people in: it says where they sign out, and signs nobody in by itself."""
+        return self._answer("at_proxy.html", 200, following=following)
+
     def error(self, status: int, text: str) -> HTMLResponse:
         """The page that says why something was not done."""
         return self._answer("error.html", status, text=text)

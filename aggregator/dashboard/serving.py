@@ -1,12 +1,16 @@
-"""Runs the dashboard's application until a signal ends it, at a socket of its own."""
+"""Runs the dashboard's application until a signal ends it, at a socket of its own.
+
+Who holds connections and says nothing locks nobody out: places, and the time for a first header, are those of the server for
+hospitals. Where proxies are named, nobody else gets a connection at all.
+"""
 
 from __future__ import annotations
 
 import logging
-import socket
 import ssl
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -18,11 +22,17 @@ from aggregator.dashboard.app import Dashboard
 from aggregator.dashboard.jobs.running import Jobs
 from aggregator.dashboard.options import DashboardOptions
 from aggregator.errors import AggregatorError
+from aggregator.server.connections.addresses import Proxies
+from aggregator.server.connections.listener import Listener
+from aggregator.server.connections.places import Places
+from aggregator.server.connections.protocol import Connection
+from aggregator.server.limits import Limits
 from aggregator.workspace import Workspace
 
 _WAITING = 64
 _GRACE_S = 5
-_CONNECTIONS = 128
+LIMITS = Limits(connections=128, address_connections=64, address_connections_per_s=20)
+"""People are few, but an office, or a proxy on this machine that opens a connection for every request, is one address."""
 # What uvicorn would log holds addresses and paths.
 _LOGGERS = ("uvicorn", "uvicorn.error", "uvicorn.access")
 
@@ -51,7 +61,7 @@ def run(
         with at(options) as listener:
             origin = options.origin(listener.getsockname()[1])
             app = Dashboard(workspace, jobs, options, origin, Sessions(), SignIn(workspace)).guarded()
-            server = AnnouncedServer(configure(app, context), lambda: ready(origin))
+            server = AnnouncedServer(configure(app, listener, context), lambda: ready(origin))
             stop(server)
             server.run([listener])
         if not server.started:
@@ -60,11 +70,12 @@ def run(
         jobs.close()
 
 
-def configure(app: ASGIApp, context: ssl.SSLContext | None) -> uvicorn.Config:
+def configure(app: ASGIApp, listener: Listener, context: ssl.SSLContext | None) -> uvicorn.Config:
     """How uvicorn runs the application.
 
     Args:
         app: it.
+        listener: decides which connections are let in; no other limit holds beside it.
         context: for TLS; None for none.
     """
     for name in _LOGGERS:
@@ -73,7 +84,7 @@ def configure(app: ASGIApp, context: ssl.SSLContext | None) -> uvicorn.Config:
     return uvicorn.Config(
         app,
         loop="asyncio",
-        http="h11",
+        http=partial(Connection, listener),  # type: ignore[arg-type]
         ws="none",
         lifespan="off",
         log_config=None,
@@ -81,20 +92,25 @@ def configure(app: ASGIApp, context: ssl.SSLContext | None) -> uvicorn.Config:
         server_header=False,
         # Who asks is for the guard to say, which knows the proxies.
         proxy_headers=False,
-        limit_concurrency=_CONNECTIONS,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=_GRACE_S,
         **tls,  # type: ignore[arg-type]
     )
 
 
-def at(options: DashboardOptions) -> AbstractContextManager[socket.socket]:
+@contextmanager
+def at(options: DashboardOptions) -> Iterator[Listener]:
     """The socket of the dashboard.
 
     Raises:
         StorageError: the port is taken, or there is no such host.
     """
-    return listening(options.host, options.port, waiting=_WAITING, advice="check --dashboard")
+    places = Places(LIMITS, Proxies(options.proxies), only_proxies=bool(options.proxies))
+    with (
+        listening(options.host, options.port, waiting=_WAITING, advice="check --dashboard") as plain,
+        Listener(plain, places) as listener,
+    ):
+        yield listener
 
 
 def _tls(options: DashboardOptions) -> ssl.SSLContext | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Select, func, select
 
-from aggregator.enrolled.shares import SHARE_COLUMNS, Share
+from aggregator.enrolled.shares import BY_PERSON, SHARE_COLUMNS, Share
 from aggregator.errors import RegistryError
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow
@@ -42,6 +42,27 @@ def count_shares(workspace: Workspace) -> dict[str, dict[ShareState, int]]:
         for site, state, count in session.execute(query):
             found.setdefault(site, {})[state] = count
     return found
+
+
+def count_refused(workspace: Workspace, since: str) -> dict[str, int]:
+    """How many shares of each site the checks have refused; nothing of a site without any.
+
+    Args:
+        workspace: where.
+        since: the moment from which on they count, as the registry writes it; "" for all. What a person has refused does not:
+            that person knows.
+    """
+    query = (
+        select(ShareRow.site, func.count())
+        .where(
+            ShareRow.state == ShareState.REJECTED,
+            func.coalesce(ShareRow.reason_code, "") != BY_PERSON,
+            func.coalesce(ShareRow.decided_at, ShareRow.received_at) >= since,
+        )
+        .group_by(ShareRow.site)
+    )
+    with workspace.registry().reading() as session:
+        return {row[0]: row[1] for row in session.execute(query)}
 
 
 def last_shares(workspace: Workspace) -> dict[str, Share]:

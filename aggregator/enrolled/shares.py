@@ -36,6 +36,8 @@ from protocols.share.withdrawal import read_withdrawal, withdrawal_sender
 
 # States in which the payload is kept.
 KEPT = (ShareState.ACCEPTED, ShareState.QUARANTINED)
+BY_PERSON = "person"
+"""The word for programs where no check has refused a share."""
 
 
 @dataclass(frozen=True)
@@ -225,7 +227,7 @@ def accept(workspace: Workspace, share: Share, name: str, reason: str) -> None:
 
 def reject(workspace: Workspace, share: Share, name: str, reason: str) -> None:
     """Refuses a quarantined share; the site may use its number again. Arguments and errors as of `accept`."""
-    _decide(workspace, share, name, (ShareState.QUARANTINED,), Verdict(ShareState.REJECTED, "person", reason))
+    _decide(workspace, share, name, (ShareState.QUARANTINED,), Verdict(ShareState.REJECTED, BY_PERSON, reason))
     forget(workspace, share.digest)
 
 

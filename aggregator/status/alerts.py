@@ -49,6 +49,7 @@ def find_alerts(standing: Standing) -> tuple[Alert, ...]:
         *_alarms(standing),
         *_proposal(standing),
         *_shares(standing),
+        *_round(standing),
         *_keys(standing),
         *_metadata(standing),
         *_disk(standing),
@@ -75,11 +76,31 @@ def _shares(standing: Standing) -> Iterator[Alert]:
             waiting = "1 share waits" if one.quarantined == 1 else f"{one.quarantined} shares wait"
             said = f"{waiting} for your decision; see `aggregator shares list --state quarantined`"
             yield _of(one, "quarantined", str(one.quarantined), said)
+        if one.refused:
+            were = "1 share was" if one.refused == 1 else f"{one.refused} shares were"
+            said = f"{were} refused since the last release; see `aggregator shares list --state rejected`"
+            yield _of(one, "refused", str(one.refused), said)
     for share in standing.unfinished:
         since = as_moment(share.received_at)
         if standing.at - since > _UNFINISHED:
             said = f"share {share.sequence} came on {since.date()} and is not decided; run `aggregator ingest --resume`"
             yield Alert(f"unfinished:{share.site}:{share.sequence}", "unfinished", share.site, said)
+
+
+def _round(standing: Standing) -> Iterator[Alert]:
+    one = standing.round
+    if one is None:
+        return
+    if not one.ended and standing.at - one.begun > _UNFINISHED:
+        said = (
+            f"round {one.number} began on {one.begun.date()} and has not ended; unless it runs now, `aggregator refresh` with the "
+            "same options goes on with it"
+        )
+        yield Alert(f"round:{one.number}", "round", None, said)
+    if one.unread:
+        were = "1 file was" if one.unread == 1 else f"{one.unread} files were"
+        said = f"{were} refused by round {one.number} as no share at all; `round/round.json` of the workspace says why"
+        yield Alert(f"files:{one.number}:{one.unread}", "files", None, said)
 
 
 def _keys(standing: Standing) -> Iterator[Alert]:

@@ -15,14 +15,15 @@ from dataclasses import dataclass
 from sqlalchemy import select
 
 from aggregator.enrolled.alarms import Alarm, list_alarms
-from aggregator.enrolled.share_counts import count_shares, last_shares
+from aggregator.enrolled.share_counts import count_refused, count_shares, last_shares
 from aggregator.enrolled.shares import Share, list_shares
 from aggregator.enrolled.sites import Site, list_sites
 from aggregator.publishing.proposal import Proposal, read_proposal
 from aggregator.publishing.releases import compatible_releases
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseRow
-from aggregator.registry.times import as_moment
+from aggregator.registry.times import as_moment, as_text
+from aggregator.status.last_round import LastRound, read_last_round
 from aggregator.workspace import Workspace
 from foundation.os_errors import map_os_errors
 from protocols.release.provider_record import ProviderRecord
@@ -59,6 +60,7 @@ class Hospital:
         quarantined: shares that wait for a person.
         alarms: that stand.
         last: None where nothing came yet.
+        refused: shares that the checks have refused since the release that is published last.
     """
 
     site: Site
@@ -67,6 +69,7 @@ class Hospital:
     quarantined: int
     alarms: int
     last: LastShare | None
+    refused: int = 0
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,7 @@ class Standing:
         expiries: last day of what the provider has signed, by its name: roles of the release repository, `provider.json`.
         free_bytes: on the disk of the workspace.
         proposal: a head that waits for whoever approves releases; None for none.
+        round: the monthly round that goes on or ended last; None before the first.
     """
 
     provider: str
@@ -96,6 +100,7 @@ class Standing:
     expiries: Mapping[str, datetime.date]
     free_bytes: int
     proposal: Proposal | None = None
+    round: LastRound | None = None
 
     @property
     def next_expiry(self) -> tuple[str, datetime.date]:
@@ -118,16 +123,24 @@ def read_standing(workspace: Workspace, at: datetime.datetime) -> Standing:
     standing = Counter(alarm.site for alarm in alarms)
     fitting = frozenset(compatible_releases(workspace)) if names else frozenset[str]()
     newest = list(names.values())[-1] if names else None
+    refused = count_refused(workspace, as_text(newest[1]) if newest else "")
     with map_os_errors(workspace.root):
         free = shutil.disk_usage(workspace.root).free
     return Standing(
         workspace.name,
         at,
         newest and newest[0],
-        newest and newest[1],
+        newest and newest[1].date(),
         tuple(
             _hospital(
-                site, counts.get(site.name, {}), last.get(site.name), standing[site.name], names, fitting, at.date()
+                site,
+                counts.get(site.name, {}),
+                refused.get(site.name, 0),
+                last.get(site.name),
+                standing[site.name],
+                names,
+                fitting,
+                at.date(),
             )
             for site in list_sites(workspace)
         ),
@@ -136,22 +149,24 @@ def read_standing(workspace: Workspace, at: datetime.datetime) -> Standing:
         _expiries(workspace),
         free,
         read_proposal(workspace) if names else None,
+        read_last_round(workspace),
     )
 
 
-def _release_names(workspace: Workspace) -> dict[str, tuple[str, datetime.date]]:
-    """Name and day of every release by its digest, oldest first."""
+def _release_names(workspace: Workspace) -> dict[str, tuple[str, datetime.datetime]]:
+    """Name and moment of every release by its digest, oldest first."""
     with workspace.registry().reading() as session:
         rows = session.scalars(select(ReleaseRow).order_by(ReleaseRow.sequence))
-        return {row.digest: (row.name, as_moment(row.published_at).date()) for row in rows}
+        return {row.digest: (row.name, as_moment(row.published_at)) for row in rows}
 
 
 def _hospital(
     site: Site,
     states: Mapping[ShareState, int],
+    refused: int,
     last: Share | None,
     alarms: int,
-    names: Mapping[str, tuple[str, datetime.date]],
+    names: Mapping[str, tuple[str, datetime.datetime]],
     fitting: frozenset[str],
     day: datetime.date,
 ) -> Hospital:
@@ -162,10 +177,11 @@ def _hospital(
         states.get(ShareState.QUARANTINED, 0),
         alarms,
         None if last is None else _last_share(last, names, fitting),
+        refused,
     )
 
 
-def _last_share(share: Share, names: Mapping[str, tuple[str, datetime.date]], fitting: frozenset[str]) -> LastShare:
+def _last_share(share: Share, names: Mapping[str, tuple[str, datetime.datetime]], fitting: frozenset[str]) -> LastShare:
     name, _ = names.get(share.release or "", (None, None))
     return LastShare(share.sequence, as_moment(share.received_at).date(), share.state, name, share.release in fitting)
 

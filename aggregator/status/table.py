@@ -103,6 +103,7 @@ def _hospital_row(one: Hospital) -> dict[str, object]:
         "keys_until": None if one.keys_until is None else one.keys_until.isoformat(),
         "accepted": one.accepted,
         "quarantined": one.quarantined,
+        "refused": one.refused,
         "alarms": one.alarms,
         "last_share": last
         and {

@@ -67,7 +67,7 @@ def serving(workspace: Workspace) -> Iterator[str]:
     options = DashboardOptions("127.0.0.1", 0)
     with at(options) as listener:
         origin = options.origin(listener.getsockname()[1])
-        server = uvicorn.Server(configure(make_app(workspace, origin, options), None))
+        server = uvicorn.Server(configure(make_app(workspace, origin, options), listener, None))
         thread = threading.Thread(target=lambda: server.run([listener]), daemon=True)
         thread.start()
         try:

@@ -16,7 +16,9 @@ setting() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys
 aggregator audit-log verify --workspace "$workspace" --json > "$made/log-head.json"
 database=$(setting database) objects=$(setting objects)
 case $database in
-  postgresql://*) pg_dump --format=custom --no-owner --file="$made/registry.pgdump" "$database" ;;
+  # The program takes these three; PostgreSQL's own do not know the last.
+  postgres://* | postgresql://* | postgresql+psycopg://*)
+    pg_dump --format=custom --no-owner --file="$made/registry.pgdump" "postgresql://${database#*://}" ;;
   *) python3 - "$workspace/$database" "$made/registry.sqlite" <<'PYTHON' ;;
 import sqlite3
 import sys

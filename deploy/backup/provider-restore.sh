@@ -2,6 +2,7 @@
 # Lays a backup down as a new workspace: provider-restore.sh BACKUP KEYS NEW-WORKSPACE KNOWN-HEAD
 # KNOWN-HEAD is the newest head of the log that anybody has kept: of a receipt, of `audit-log verify`, of the last backup; "none" if there is none.
 # A backup that is older than that head is refused: what came since is missing, numbers of shares and releases would be given out twice.
+# Run it as the user of the server: of what root lays down, that one could open neither the registry nor the keys.
 # RESTORE_ALTHOUGH_OLDER=yes lays it down all the same, and says what must not be done with it.
 set -eu
 umask 077
@@ -15,10 +16,22 @@ rm -rf "$made"
 cp -a "$backup/workspace" "$made"
 cp -a "$keys" "$made/keys"
 if [ -d "$backup/objects" ]; then cp -a "$backup/objects" "$made/objects"; fi
+filled=no
 if [ -f "$backup/registry.pgdump" ]; then
   database=$(python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))["database"])' "$made/aggregator.json")
+  if [ "$known" != none ] && [ "${RESTORE_ALTHOUGH_OLDER:-no}" != yes ]; then
+    # Before a byte of it is in the database: what is refused afterwards would have to be taken out again. Every event names its hash, and the one before.
+    pg_restore --data-only --table=events --file="$made/events" "$backup/registry.pgdump"
+    if ! KNOWN=$known awk -F '\t' '{ for (at = 1; at <= NF; at++) if ($at == ENVIRON["KNOWN"]) found = 1 } END { exit !found }' "$made/events"; then
+      echo "this backup is older than the head that you know: numbers would be given out twice; nothing was written into the database" >&2
+      rm -rf "$made"
+      exit 21
+    fi
+    rm "$made/events"
+  fi
   # The database must be there and empty: nothing of another is written over.
-  pg_restore --exit-on-error --single-transaction --no-owner --dbname="$database" "$backup/registry.pgdump"
+  pg_restore --exit-on-error --single-transaction --no-owner --dbname="postgresql://${database#*://}" "$backup/registry.pgdump"
+  filled=yes
 else
   cp -a "$backup/registry.sqlite" "$made/registry.sqlite"
 fi
@@ -31,6 +44,9 @@ fi
 if [ "$code" -ne 0 ]; then
   echo "this backup is older than the head that you know, or its log was changed: numbers would be given out twice" >&2
   if [ "${RESTORE_ALTHOUGH_OLDER:-no}" != yes ]; then
+    if [ "$filled" = yes ]; then
+      echo "the database holds the registry of this backup now, and no workspace uses it: make it empty again before the next try" >&2
+    fi
     rm -rf "$made"
     exit "$code"
   fi

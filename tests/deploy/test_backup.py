@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from alembic.script import ScriptDirectory
+from sqlalchemy import text
 
 from aggregator import workspace as workspaces
 from aggregator.enrolled import sites
 from aggregator.errors import WorkspaceError
 from aggregator.registry import audit_log, schema
-from tests.databases import Postgres
+from tests.databases import Database, Postgres
 from tests.golden.archives import unpack
 from tests.golden.test_v0_1 import GOLDEN
 from tests.golden.test_v0_1 import schema as schema_of
@@ -196,6 +199,83 @@ class TestUpgrade:
         with pytest.raises(WorkspaceError, match="0001 or earlier, got 0003"):
             workspaces.open_workspace(old).registry()
         assert snapshot(old) == before
+
+
+@pytest.fixture
+def in_postgresql(postgres: Postgres, tmp_path: Path) -> Iterator[tuple[Path, str]]:
+    """A workspace whose registry is a database of its own, and the name of that."""
+    name = f"backed_up_{secrets.token_hex(4)}"
+    workspaces.create(tmp_path / "provider", "north", "i2b2_2014", database=postgres.copy_database(name))
+    yield tmp_path / "provider", name
+    postgres.drop_database(name)
+
+
+def lose(postgres: Postgres, name: str) -> Database:
+    """All of a database is lost, and an empty one is made in its place."""
+    postgres.drop_database(name)
+    return Database(postgres.copy_database(name))
+
+
+def tables(database: Database) -> list[str]:
+    engine = database.engine()
+    with engine.connect() as connection:
+        found = connection.execute(text("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"))
+        names = [str(row[0]) for row in found]
+    engine.dispose()
+    return names
+
+
+@pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
+def test_every_form_of_an_address_that_the_program_takes_is_backed_up_and_restored(
+    postgres: Postgres, in_postgresql: tuple[Path, str], tmp_path: Path, scheme: str
+) -> None:
+    root, name = in_postgresql
+    settings = json.loads((root / "aggregator.json").read_text())
+    settings["database"] = settings["database"].replace("postgresql://", f"{scheme}://")
+    (root / "aggregator.json").write_text(json.dumps(settings))
+    succeeded(run("provider-backup.sh", root, tmp_path / "backup", path=postgres.programs))
+    known = json.loads((tmp_path / "backup" / "log-head.json").read_text())["head"]
+    lose(postgres, name)
+    arguments = (tmp_path / "backup", root / "keys", tmp_path / "new", known)
+    succeeded(run("provider-restore.sh", *arguments, path=postgres.programs))
+    assert head(tmp_path / "new") == known
+
+
+def test_a_backup_that_is_too_old_is_refused_before_anything_of_it_is_in_postgresql(
+    postgres: Postgres, in_postgresql: tuple[Path, str], tmp_path: Path
+) -> None:
+    root, name = in_postgresql
+    succeeded(run("provider-backup.sh", root, tmp_path / "backup", path=postgres.programs))
+    with workspaces.open_workspace(root).registry().transaction() as session:
+        since = audit_log.append(session, "operator", "since-then", {})
+    lost = lose(postgres, name)
+    arguments = (tmp_path / "backup", root / "keys", tmp_path / "new", since)
+    done = run("provider-restore.sh", *arguments, path=postgres.programs)
+    assert done.returncode == 21, done.stderr
+    assert "numbers would be given out twice" in done.stderr
+    assert "nothing was written into the database" in done.stderr
+    assert tables(lost) == []
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith("new")]
+    # So who has nothing newer needs no other database.
+    succeeded(run("provider-restore.sh", *arguments, path=postgres.programs, RESTORE_ALTHOUGH_OLDER="yes"))
+    assert "events" in tables(lost)
+
+
+def test_who_is_refused_after_the_database_was_filled_is_told_so(
+    postgres: Postgres, in_postgresql: tuple[Path, str], tmp_path: Path
+) -> None:
+    root, name = in_postgresql
+    succeeded(run("provider-backup.sh", root, tmp_path / "backup", path=postgres.programs))
+    lost = lose(postgres, name)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "aggregator").write_text("#!/bin/sh\nexit 21\n")
+    (tmp_path / "bin" / "aggregator").chmod(0o755)
+    search = Path(f"{tmp_path / 'bin'}{os.pathsep}{postgres.programs}")
+    done = run("provider-restore.sh", tmp_path / "backup", root / "keys", tmp_path / "new", "none", path=search)
+    assert done.returncode == 21, done.stderr
+    assert "events" in tables(lost)
+    assert "the database holds the registry of this backup now" in done.stderr
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith("new")]
 
 
 def test_a_registry_in_postgresql_comes_back(postgres: Postgres, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ _GIB = 1 << 30
 _PLACES = {
     "alarm": ("/influence#alarms", "alarms"),
     "quarantined": ("/shares?state=quarantined", "shares that wait"),
+    "refused": ("/shares?state=rejected", "shares that were refused"),
     "unfinished": ("/shares?state=received", "shares that are not decided"),
     "releases-end": ("/releases", "releases"),
 }

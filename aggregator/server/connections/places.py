@@ -80,6 +80,7 @@ class Places:
         proxies: whose connections are other people's: no limit for an address holds for them, and they are not cut.
         turned_away: is told why a connection was refused or cut.
         clock: monotonic seconds.
+        only_proxies: nobody else gets a place.
     """
 
     def __init__(
@@ -88,8 +89,11 @@ class Places:
         proxies: Proxies,
         turned_away: Callable[[str], object] = lambda why: None,
         clock: Callable[[], float] = time.monotonic,
+        *,
+        only_proxies: bool = False,
     ) -> None:
         self.limits = limits
+        self._only_proxies = only_proxies
         self._proxies = proxies
         self._turned_away = turned_away
         self._begun = TokenBuckets(limits.address_connections_per_s, limits.address_connections, clock)
@@ -106,6 +110,9 @@ class Places:
         """
         owner = self._owner(peer)
         if owner.rank != Rank.PROXY:
+            if self._only_proxies:
+                self._turned_away("past")
+                return None
             try:
                 self._begun.take(owner.name)
             except RequestError:

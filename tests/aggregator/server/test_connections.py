@@ -195,6 +195,13 @@ def test_connections_of_a_proxy_are_neither_limited_by_address_nor_cut() -> None
     assert held.turned_away == ["full"]
 
 
+def test_where_only_proxies_may_connect_nobody_else_gets_a_place() -> None:
+    places = Places(LIMITS, Proxies([PROXY]), (turned_away := list[str]()).append, only_proxies=True)
+    assert places.take(OTHER, lambda: None) is None
+    assert places.take(PROXY, lambda: None) is not None
+    assert turned_away == ["past"]
+
+
 def test_who_begins_connections_too_quickly_is_turned_away_and_nobody_else() -> None:
     now = [0.0]
     held = door(dataclasses.replace(LIMITS, address_connections_per_s=2), lambda: now[0])

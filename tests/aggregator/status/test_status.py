@@ -17,12 +17,16 @@ from aggregator.enrolled.alarms import Alarm, raise_alarm
 from aggregator.enrolled.shares import Share
 from aggregator.enrolled.sites import Site, SiteKey
 from aggregator.errors import HookError
+from aggregator.refreshing.kept import KeptRound, TakenFile
 from aggregator.registry.states import AlarmKind, KeyState, ShareState
+from aggregator.registry.times import now
 from aggregator.status import hook as hooks
 from aggregator.status.alerts import find_alerts
-from aggregator.status.standing import Hospital, LastShare, Standing
+from aggregator.status.last_round import LastRound
+from aggregator.status.standing import Hospital, LastShare, Standing, read_standing
 from aggregator.status.table import WIDTH, status_json, status_lines
 from protocols.keys.signing import PrivateKey
+from tests.aggregator.registry.rows import share as row
 from tests.loop import Loop, done, provider, refused, values
 
 AT = datetime.datetime(2026, 11, 23, 12, tzinfo=datetime.UTC)
@@ -58,6 +62,11 @@ def share(site: str, hours: int) -> Share:
     return Share(1, site, 4, ShareState.RECEIVED, "", "", "ab" * 32, None, None, None, None, None, came, None)
 
 
+def last_round(hours: int, *, ended: bool = False, unread: int = 0) -> LastRound:
+    """One that began so many hours ago."""
+    return LastRound(3, AT - datetime.timedelta(hours=hours), ended=ended, unread=unread)
+
+
 def test_nothing_needs_anybody_where_all_is_well() -> None:
     one = standing(hospital("st-anne"))
     assert not find_alerts(one)
@@ -80,6 +89,10 @@ REVOKED = Site("moor", "", "lost", ())
         (standing(expiries={"targets": in_days(-1)}), "releases-end", "ended on 2026-11-22"),
         (standing(expiries={"provider.json": in_days(3)}), "releases-end", "run `aggregator announce`"),
         (standing(free_bytes=GIB), "disk", "1.0 GiB are free"),
+        (standing(hospital("moor", refused=1)), "refused", "1 share was refused since the last release"),
+        (standing(round=last_round(hours=25)), "round", "round 3 began on 2026-11-22 and has not ended"),
+        (standing(round=last_round(hours=1, unread=2)), "files", "2 files were refused by round 3"),
+        (standing(round=last_round(hours=25, ended=True, unread=1)), "files", "1 file was refused by round 3"),
     ],
 )
 def test_what_needs_a_person_is_told(found: Standing, kind: str, said: str) -> None:
@@ -97,6 +110,8 @@ def test_what_needs_a_person_is_told(found: Standing, kind: str, said: str) -> N
         standing(hospital("moor", last=None, accepted=0)),
         standing(expiries={"targets": in_days(15)}),
         standing(free_bytes=2 * GIB),
+        standing(round=last_round(hours=23)),
+        standing(round=last_round(hours=900, ended=True)),
     ],
 )
 def test_what_is_in_order_is_no_alert(found: Standing) -> None:
@@ -153,6 +168,44 @@ def test_the_registry_says_how_hospitals_stand(loop: Loop) -> None:
     assert [(one["kind"], one["site"]) for one in told["alerts"]] == [("alarm", "south")]
     assert set(told["expires"]) == {"root", "targets", "snapshot", "timestamp", "provider.json"}
     assert "1 thing needs you:\n! south: alarm 1, influence: look at it" in done(provider("status", *at)).stdout
+
+
+def test_a_share_that_was_refused_since_the_last_release_is_told(loop: Loop) -> None:
+    opened = workspaces.open_workspace(loop.provider)
+
+    def told() -> list[tuple[str, str | None]]:
+        return kinds(read_standing(opened, datetime.datetime.now(datetime.UTC)))
+
+    before = "2020-01-01T00:00:00Z"
+    with opened.registry().transaction() as session:
+        session.add(row(7, "north", state="rejected", reason_code="schema", received_at=before, decided_at=before))
+        # What a person has decided nobody has to be told.
+        session.add(row(8, "south", state="rejected", reason_code="person", decided_at=now()))
+    assert told() == []
+    with opened.registry().transaction() as session:
+        session.add(row(9, "south", state="rejected", reason_code="schema", decided_at=now()))
+    assert told() == [("refused", "south")]
+
+
+def test_what_a_round_keeps_is_what_status_reads_of_it(loop: Loop) -> None:
+    opened = workspaces.open_workspace(loop.provider)
+
+    def told(number: int, begun: str, **more: object) -> list[str]:
+        KeptRound(number, begun, **more).save(opened)  # type: ignore[arg-type]
+        return [alert.id for alert in find_alerts(read_standing(opened, datetime.datetime.now(datetime.UTC)))]
+
+    files = {
+        "/srv/inbox/a.share": TakenFile("a.share: expected a bundle, got something else", refused=True),
+        "/srv/inbox/b.share": TakenFile("south share 4: rejected expected other columns", refused=True),
+        "/srv/inbox/c.share": TakenFile("south share 5: accepted", refused=False),
+    }
+    (loop.provider / "round").mkdir(exist_ok=True)
+    assert told(1, "2026-01-01T00:00:00Z") == ["round:1"]
+    assert told(1, now()) == []
+    assert told(2, "2026-01-01T00:00:00Z", ended=now(), files=files) == ["files:2:1"]
+    # What can't be read costs no more than a training: the next round says so.
+    (loop.provider / "round" / "round.json").write_text('{"format": 1, "number": "x"}')
+    assert not find_alerts(read_standing(opened, datetime.datetime.now(datetime.UTC)))
 
 
 def test_a_workspace_of_today_has_nothing_yet(tmp_path: Path) -> None:
