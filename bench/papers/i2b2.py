@@ -1,6 +1,6 @@
 """The papers' tables on the papers' own corpora, for whoever holds their licence: i2b2 2006 and 2014.
 
-    DEID_COMMONS_I2B2_2006=FOLDER DEID_COMMONS_I2B2_2014=FOLDER python -m bench.results_papers [phicon|taggers]
+    DEID_COMMONS_I2B2_2006=FOLDER DEID_COMMONS_I2B2_2014=FOLDER python -m bench.papers [phicon|taggers]
 
 Each folder holds `train` and `test` with the files as they are handed out. Nobody here has them: the way is tested on notes in their format.
 A run that is kept holds counts and no text. Our taggers stand for the papers' models, on vectors of public text; how long they train is the only choice, and the same for all.
@@ -56,7 +56,7 @@ TABLE_4: Mapping[tuple[int, int], Mapping[tuple[str, ...], float]] = {
     (2014, 2006): {("phi",): 0.804, ("context",): 0.803},
 }
 TAGGERS = {FRIEDRICH: "token-binary 0.9767 with FastText", KHIN: "no figure in the review that we have"}
-_PROGRAM = "python -m bench.results_papers"
+_PROGRAM = "python -m bench.papers"
 
 
 @dataclass(frozen=True)
