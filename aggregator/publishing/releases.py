@@ -15,18 +15,15 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from sqlalchemy import select
-
 from aggregator.errors import WorkspaceError
 from aggregator.publishing import audit_gate, quality_gate
 from aggregator.publishing.changes import CARD, check_changed
-from aggregator.publishing.head_record import DIGITS, FURTHER_HEAD_FILES, HEAD_FILES, RECORD, head_digest, read_origin
+from aggregator.publishing.head_record import FURTHER_HEAD_FILES, HEAD_FILES, RECORD
+from aggregator.publishing.judging import judge_head, require_fitting
 from aggregator.publishing.model_card import model_card
 from aggregator.publishing.preparing import copy_as, copy_files, pipeline_among, stage_head, staging, stated_licence
-from aggregator.publishing.registering import find_trained_shares, register_release
+from aggregator.publishing.registering import register_release
 from aggregator.registry import audit_log
-from aggregator.registry.states import ShareState
-from aggregator.registry.tables import ReleaseShareRow, ShareRow
 from aggregator.repository.release_log import lay_down_log
 from aggregator.repository.tuf_repository import NewRelease, Repository
 from aggregator.workspace import Workspace, require
@@ -216,12 +213,16 @@ def _read_release(repository: Repository, name: str) -> Release:
 def representer_digest(workspace: Workspace) -> str:
     """SHA-256 over all files that decide a representation, in the workspace."""
     require(workspace.representer / "representer.safetensors", "aggregator train-repr")
-    return digest_of([file_sha256(workspace.representer / name) for name in _construction_files(workspace.representer)])
+    return digest_of(_digests(workspace.representer))
 
 
 def release_representer(release: Release) -> str:
     """The same of a release."""
     return digest_of(construction_digests(release))
+
+
+def _digests(folder: Path) -> list[str]:
+    return [file_sha256(folder / name) for name in _construction_files(folder)]
 
 
 def _construction_files(folder: Path) -> tuple[str, ...]:
@@ -304,30 +305,15 @@ def _prepare(workspace: Workspace, repository: Repository, kind: str, how: Publi
     head = stage_head(workspace, staged) if kind == "pipeline" else None
     passed = None
     if head is not None:
-        _require_fitting(workspace, head, folder, how)
-        passed = _check_quality(workspace, head, how)
+        require_fitting(workspace, head, digest_of(_digests(folder)), how.head)
+        last = last_pipeline(workspace)
+        passed = judge_head(workspace, head, None if last is None else last.manifest, how.approver)
     failed = _fill(workspace, folder, head, fields, how, passed)
     release = Release(list_release(folder, fields, workspace.signing_keys()[0].key_id).manifest)
     check_sizes(release.manifest.files)
     if earlier:
         check_changed(_read_release(repository, earlier[-1]).manifest, release.manifest)
     return _Prepared(release, folder, head, failed, passed)
-
-
-def _require_fitting(workspace: Workspace, head: Path, folder: Path, how: Publishing) -> None:
-    """Returns if a head is the one that is asked for, fits the representer in a folder, and may be released at all."""
-    found = head_digest(head)
-    if not found.startswith(how.head):
-        raise WorkspaceError(
-            f"expected the head {how.head[:DIGITS]}, got {found[:DIGITS]}, which was trained since; see what `aggregator refresh` proposes now, or look at that one and release it by its name"
-        )
-    if read_origin(head).representer != digest_of([file_sha256(folder / name) for name in _construction_files(folder)]):
-        raise WorkspaceError(
-            "the head was trained on another representer than the one here; run `aggregator train-head` on shares of this one first"
-        )
-    with workspace.registry().reading() as session:
-        # Looked at again when it is registered; now, for that it is the last release unchanged would hide the reason.
-        find_trained_shares(head, session)
 
 
 def _log(workspace: Workspace, repository: Repository, *following: Release) -> dict[str, bytes]:
@@ -349,24 +335,6 @@ def last_pipeline(workspace: Workspace) -> Release | None:
     return found[-1] if found else None
 
 
-def _check_quality(workspace: Workspace, head: Path, how: Publishing) -> quality_gate.Passed | None:
-    last = last_pipeline(workspace)
-    withdrawn = False
-    if last is not None:
-        with workspace.registry().reading() as session:
-            query = (
-                select(ShareRow.id)
-                .join(ReleaseShareRow, ReleaseShareRow.share == ShareRow.id)
-                .where(ReleaseShareRow.release == last.manifest.sequence, ShareRow.state == ShareState.WITHDRAWN)
-            )
-            withdrawn = session.scalar(query.limit(1)) is not None
-    if last is not None and all(file_sha256(head / name) == last.manifest.files[name].sha256 for name in HEAD_FILES):
-        last = None
-    return quality_gate.check_quality(
-        head, None if last is None else last.digest, withdrawn=withdrawn, approver=how.approver
-    )
-
-
 def _fill(
     workspace: Workspace,
     folder: Path,
@@ -384,7 +352,7 @@ def _fill(
         copy_files(audit, folder, [name for name in _AUDIT_FILES if (audit / name).exists()])
         passed = audit_gate.load_passed_audit(
             folder,
-            digest_of([file_sha256(folder / name) for name in _construction_files(folder)]),
+            digest_of(_digests(folder)),
             with_failed=how.with_failed_audit,
         )
         failed = passed.failed
