@@ -65,6 +65,11 @@ def f1(counts: Sequence[Sequence[int]]) -> float:
     return float(2 * hits / (2 * hits + extra + missed))
 
 
+def is_there(name: str) -> bool:
+    """Whether a measurement has been made: its result lies in bench/.runs or is kept."""
+    return (RUNS / f"{name}.json").exists() or load_kept(name) is not None
+
+
 def load_or_measure(name: str, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """The result of a measurement, from bench/.runs or from the kept ones where it is there already."""
     path = RUNS / f"{name}.json"

@@ -13,6 +13,7 @@ have HIDDEN_TAG, which is no tag of any scheme, so that what forgets to hide the
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -120,6 +121,7 @@ def save_scheme(scheme: LabelScheme, folder: Path) -> None:
 
 
 _MAX_SCHEME_BYTES = 1 << 20
+_BETWEEN = re.compile(r"[\W_]+")
 
 
 def load_scheme_file(folder: Path) -> LabelScheme:
@@ -141,16 +143,24 @@ def _listed_in_schemes(key: str) -> frozenset[str]:
     for name in scheme_names():
         listed = _bundled(name).get(key, [])
         assert isinstance(listed, list)
-        named.update(listed)
+        named.update(map(plain_name, listed))
     return frozenset(named)
+
+
+def plain_name(category: str) -> str:
+    """A category's name as people compare it: without capitals and what stands between words."""
+    return _BETWEEN.sub("", category).casefold()
 
 
 def categories_of_any_form(scheme: LabelScheme) -> frozenset[int]:
     """Categories whose spans are of many lengths and forms, such as addresses, so that these would tell a person; by their numbers.
 
-    Told by the names that the schemes of the project have for them: no release can say otherwise.
+    Told by the names that the schemes of the project have for them, and so is any category that none of them knows: no release can say
+    otherwise, by spelling a name in another way or by inventing one.
     """
-    return _numbers(scheme, "any_form")
+    known = _listed_in_schemes("categories")
+    own = {index for category, index in scheme.category_index.items() if plain_name(category) not in known}
+    return _numbers(scheme, "any_form") | own
 
 
 def categories_known_of_patients(scheme: LabelScheme) -> frozenset[int]:
@@ -170,12 +180,13 @@ def categories_of_names(scheme: LabelScheme, named: str) -> frozenset[str]:
         scheme: whose.
         named: "people", "institutions", "towns", "dates" or "ages".
     """
-    return _listed_in_schemes(named) & frozenset(scheme.categories)
+    listed = _listed_in_schemes(named)
+    return frozenset(category for category in scheme.categories if plain_name(category) in listed)
 
 
 def _numbers(scheme: LabelScheme, key: str) -> frozenset[int]:
     listed = _listed_in_schemes(key)
-    return frozenset(index for category, index in scheme.category_index.items() if category in listed)
+    return frozenset(index for category, index in scheme.category_index.items() if plain_name(category) in listed)
 
 
 def load_mapping(source: str, target: str) -> dict[str, str]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bench import corpora
 from bench.generalise.figures import COUNTED, counts_read, gain, interval
 from bench.generalise.pool import SharedCodesSource, joined, pooled_codes
-from bench.outcomes import RUNS, load_or_measure
+from bench.outcomes import is_there, load_or_measure
 from bench.privacy.worth.sides import Sides, recipe
 from bench.privacy.worth.sites import sides_of, unseen_by
 from bench.results import Entry
@@ -99,7 +99,7 @@ def measure(*, train: bool = True) -> list[Entry]:
     for seed in SEEDS:
         for provider in corpora.SITES:
             name = f"pooling-{provider}-{STEPS}-{seed}"
-            if train or (RUNS / f"{name}.json").exists():
+            if train or is_there(name):
                 runs[provider, seed] = load_or_measure(name, lambda p=provider, s=seed: _run(p, s))  # type: ignore[misc]
     if not runs:
         raise ConfigurationError(f"expected at least one run of `{COMMAND}`, found none; begin with that command")

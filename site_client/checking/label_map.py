@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 from shared.document import AnnotatedText
 from shared.errors import AnnotationError, ConfigurationError
-from shared.labels import LabelScheme, load_mapping, scheme_names
+from shared.labels import LabelScheme, load_mapping, plain_name, scheme_names
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-_BETWEEN = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ def find_labels(documents: Iterable[AnnotatedText], scheme: LabelScheme) -> list
         raise AnnotationError(f"expected labels, got none in {notes} notes; name the notes that somebody has labelled")
     known = _known(scheme)
     return [
-        FoundLabel(name, count, known.get(_plain(name)))
+        FoundLabel(name, count, known.get(plain_name(name)))
         for name, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     ]
 
@@ -74,11 +73,7 @@ def _known(scheme: LabelScheme) -> Mapping[str, str]:
         except ConfigurationError:
             continue
         for label, category in mapping.items():
-            plain = _plain(label)
+            plain = plain_name(label)
             known[plain] = category if known.get(plain, category) == category else None
-    known |= {_plain(category): category for category in scheme.categories}
+    known |= {plain_name(category): category for category in scheme.categories}
     return {name: category for name, category in known.items() if category is not None}
-
-
-def _plain(name: str) -> str:
-    return _BETWEEN.sub("", name).casefold()

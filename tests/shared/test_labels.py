@@ -17,6 +17,7 @@ from shared.labels import (
     HIDDEN_TAG,
     MAX_CATEGORIES,
     LabelScheme,
+    categories_of_any_form,
     decode_tags,
     encode_tags,
     load_mapping,
@@ -136,6 +137,18 @@ def test_bundled_mappings_are_complete_and_stay_in_their_target(name: str) -> No
         mapping = load_mapping(name, target)
         assert set(mapping) == set(source.categories)
         assert set(mapping.values()) <= {*load_scheme(target).categories, ""}
+
+
+@pytest.mark.parametrize("name", scheme_names())
+def test_no_spelling_of_a_category_lets_the_form_of_its_spans_show(name: str) -> None:
+    """A release states its own scheme: other capitals, or a name of its own, must not show how long an address is."""
+    scheme = load_scheme(name)
+    asked = categories_of_any_form(scheme)
+    assert asked
+    for spell in (str.title, str.lower, lambda category: category.replace("_", "-").replace("-", " ")):
+        assert categories_of_any_form(LabelScheme(name, tuple(map(spell, scheme.categories)))) == asked
+    invented = LabelScheme(name, ("Street", "Hospital-X", "PATIENT"))
+    assert {0, 1} <= categories_of_any_form(invented)
 
 
 def test_hipaa_has_eighteen_categories() -> None:
