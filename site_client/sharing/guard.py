@@ -122,7 +122,8 @@ class Guard:
         hidden = chunk.tags == HIDDEN_TAG
         if not hidden.any():
             return chunk, chunk
-        self._hidden_words += int(hidden.sum())
+        # What nobody labelled is told of by itself.
+        self._hidden_words += int((hidden & ~chunk.are_doubtful).sum())
         if self._replaces:
             return chunk, chunk.with_tags(without_hidden(chunk.tags))
         away = chunk.sentences_with(hidden)

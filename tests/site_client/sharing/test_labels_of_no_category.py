@@ -18,11 +18,11 @@ from shared.constructions.construction import Construction
 from shared.constructions.procedures.surrogates import Surrogates
 from shared.document import Document
 from shared.embeddings.generalised import fold_casing
-from shared.labels import load_mapping, load_scheme, map_document
+from shared.labels import HIDDEN_TAG, load_mapping, load_scheme, map_document
 from shared.models.noise_source import MemoisedNoise
 from shared.privacy.enforcement import AdvantageBound
 from shared.sentences.ragged import RaggedSentences
-from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
+from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks
 from site_client.sharing.guard import Guard, Guarded
 from tests import constructions
 from tests.loop import done, hospital, refused, snapshot, values
@@ -95,6 +95,16 @@ def test_noninterference(name: str, bound: AdvantageBound | None, data: st.DataO
     assert found.hidden_left_out == (0 if with_surrogates else 1)
     assert len(one[0].lengths) == 3 - found.hidden_left_out - found.left_out
     assert np.count_nonzero(one[0].tags) == 1 - found.left_out
+
+
+@pytest.mark.parametrize("name", ["surrogates", "no noise"])
+def test_what_is_only_probably_phi_is_not_counted_as_labelled(name: str) -> None:
+    guard = Guard(CONSTRUCTIONS[name], 5, None, MemoisedNoise(bytes(32), b"bound"))
+    words = ("Seen", "on", "Ward", "Ana", "today")
+    hidden, doubtful = (np.array([word in found for word in words]) for found in (("Ward", "Ana"), ("Ward",)))
+    tags = np.where(hidden, np.uint8(HIDDEN_TAG), np.uint8(0))
+    guard.admit_sentences(TokenisedSentences(list(words), tags, np.array([5]), doubtful))
+    assert guard.result().hidden_words == 1
 
 
 @pytest.mark.parametrize("replaced", [True, False])
