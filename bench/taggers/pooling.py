@@ -50,7 +50,6 @@ WAYS = {
     "ensemble of three": "3 heads, 3 times the time",
     "distilled ensemble": "1 head",
 }
-_GAIN = 0.02
 _MEMBERS, _PUBLIC_TEXTS, _SURE = 3, 100, 0.9
 
 
@@ -182,22 +181,18 @@ def entries_of(runs: Mapping[tuple[str, int], Mapping[str, Any]]) -> list[Entry]
         for way, cost in WAYS.items():
             own = tables(way, kind)
             value, bounds = statistics.fmean(map(figure, own)), interval(own, figure)
-            told: list[tuple[str, float, tuple[float, float], float | None, str]] = [
-                (f"unseen hospital, {measure}, {way}", value, bounds, None, unit)
-            ]
+            told = [(f"unseen hospital, {measure}, {way}", value, bounds, unit)]
             if way != PLAIN:
                 more, bounds = gain(own, tables(PLAIN, kind), figure)
-                asked = _GAIN if kind != "tokens" and cost.startswith("1 head") else None
-                told.append((f"unseen hospital, {measure}, {way}, over one pool", more, bounds, asked, "more"))
-            for name, number, around, target, one in told:
+                told.append((f"unseen hospital, {measure}, {way}, over one pool", more, bounds, "more"))
+            for name, number, around, one in told:
                 note = f"{rotations} rotations, {len(runs)} runs; heads of whole passes near {STEPS} steps, best tags and the last word; {cost}; interval over documents"
-                direction = "" if target is None else ">="
                 entries.append(
                     Entry(
                         name,
                         round(number, 4),
-                        target,
-                        direction,
+                        None,
+                        "",
                         one,
                         around,
                         seeds,
