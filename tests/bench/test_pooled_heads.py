@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -154,7 +153,7 @@ def test_ways_are_compared_with_one_pool_on_the_same_notes() -> None:
     assert entries["unseen hospital, entities hidden whole, group-robust, over one pool"].value == 0
 
 
-def test_without_a_run_there_is_no_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(pooling, "RUNS", tmp_path)
+def test_without_a_run_there_is_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pooling, "is_there", lambda name: False)
     with pytest.raises(ConfigurationError, match="begin with that command"):
         pooling.measure(train=False)
