@@ -30,7 +30,7 @@ _BEGINNING = re.compile(r"(?:^|\n|[.!?]\s)\s*([^\W\d_])")
 _LEAST_CAPITALS = 0.8
 _AHEAD_OF_SENTENCE = re.compile(r"(?:^|[\n.:;?!|*•]\s*|\d[.)]\s+|-\s)[\"'(]*\Z")
 # A full stop that ends no sentence: behind a title or an initial.
-_AHEAD_OF_NAME = re.compile(r"\b(?:(?i:mrs?|ms|drs?|dra|prof|sra?|srta|st)|[^\W\d_a-zß-ÿ])\.\s*\Z")
+_AHEAD_OF_NAME = re.compile(r"\b(?:(?i:mrs?|ms|drs?|dra|prof|sra?|srta|st)|(?<![Vv]itamin )[^\W\d_a-zß-ÿ])\.\s*\Z")
 _CLOCK = re.compile(
     r"(?<![\d/.:-])(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\s?[ap]\.?m\b\.?)?(?![\d/:-])"
     r"|(?<![\d/.:-])(?:1[0-2]|0?[1-9])\s?[ap]\.?m\b\.?"
@@ -38,11 +38,12 @@ _CLOCK = re.compile(
     r"|(?:(?<=\bat )|(?<=@ )|(?<=@))(?:0\d|1[0-8]|2[1-3])[0-5]\d(?!\d|[/.:-]\d)",
     re.IGNORECASE,
 )
-_COLON = re.compile(r"\s?:")
-_AHEAD_IN_LINE = re.compile(r"(?:^|\n)[^\w\n]*\Z")
+_LABELLED = re.compile(r"\s?[:=]")
+_AHEAD_IN_LINE = re.compile(r"(?:^|\n)[^\w\n]*(?:(?:pts?|patient|paciente)\s)?\Z", re.IGNORECASE)
 _PRESSURE = re.compile(r"(?:\d{3}|[4-9]\d)/\d{2,3}")
 _PAIRS = ("()", "[]", '"', "«»", "“”")
 _SIGNS = "#/+'’"
+_WITHIN_NAMES = ",.-'’"
 _LONGEST_INITIALS = 2
 _REACH = 14
 _YOUNGEST, _OLDEST, _LAST_DAY, _LONGEST_NUMBER = 18, 120, 31, 3
@@ -160,7 +161,10 @@ class Impersonal:
         """Whether somebody may be called by a credential, title or label, by how it is written beside the rest of a span."""
         word = token.text.lower()
         others = [one.text for one in tokens if one is not token and not one.is_mark]
-        comma = len(tokens) > 1 and tokens[1 if ahead else -2].text == ","
+        beside = tokens[1 if ahead else -2] if len(tokens) > 1 else token
+        comma = beside.text == ","
+        if beside.is_mark and beside.text not in _WITHIN_NAMES:
+            others = []
         if token.has_one_capital:
             if others and not (ahead and word in self._titles - _listed("credentials")):
                 return True
@@ -177,8 +181,18 @@ class Impersonal:
         if any(not word.text.isalpha() or word.text.lower() in _listed("times") for word in words):
             return False
         small = all(word.is_small for word in words)
-        first = len(words) == 1 and _has_its_capital_from_a_sentence(words[0], text)
+        first = len(words) == 1 and self._has_its_capital_from_a_sentence(words[0], text)
         return (small or first) and all(self.is_word(word.text.lower()) for word in words)
+
+    def _has_its_capital_from_a_sentence(self, word: _Token, text: str) -> bool:
+        small = word.text.lower()
+        if word.text != word.text.capitalize() or small in _listed("names"):
+            return False
+        reach = max(0, word.start - _REACH), word.start
+        if _AHEAD_OF_SENTENCE.search(text, *reach) is None:
+            return False
+        # "Q. Amble", but not "D.O.B.".
+        return len(small) == 1 or small in self._function_words or _AHEAD_OF_NAME.search(text, *reach) is None
 
 
 def _belongs(mark: _Token, tokens: Sequence[_Token], ahead: bool) -> bool:
@@ -211,19 +225,13 @@ def _is_called(word: str, ahead: bool = True) -> bool:
 
 
 def _is_label(token: _Token, text: str) -> bool:
-    """A colon behind it; with one capital, as names have it, at the head of a line alone."""
-    if token.text.lower() not in _listed("labels") or not _COLON.match(text, token.end):
+    """A colon behind it, or "="; where it has one capital, as names have, a colon is enough at the head of a line alone."""
+    sign = _LABELLED.match(text, token.end)
+    if token.text.lower() not in _listed("labels") or sign is None:
         return False
-    return (
-        not token.has_one_capital or _AHEAD_IN_LINE.search(text, max(0, token.start - _REACH), token.start) is not None
-    )
-
-
-def _has_its_capital_from_a_sentence(word: _Token, text: str) -> bool:
-    if word.text != word.text.capitalize() or word.text.lower() in _listed("names"):
-        return False
-    reach = max(0, word.start - _REACH), word.start
-    return _AHEAD_OF_SENTENCE.search(text, *reach) is not None and _AHEAD_OF_NAME.search(text, *reach) is None
+    if not token.has_one_capital or sign[0].endswith("="):
+        return True
+    return _AHEAD_IN_LINE.search(text, max(0, token.start - _REACH), token.start) is not None
 
 
 def _capitals_tell(text: str) -> bool:
