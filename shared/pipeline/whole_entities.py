@@ -50,6 +50,7 @@ _INSTITUTION_BEHIND = re.compile(rf"(?: {_any_of('institution_behind')}(?!\w)){{
 _INSTITUTION_AHEAD = re.compile(rf"(?<!\w)(?:{_any_of('institution_of')} of|{_any_of('institution_ahead')}) \Z")
 _TOWN_AHEAD = re.compile(rf"(?<!\w){_any_of('town_ahead')} \Z", re.IGNORECASE)
 _NO_NAMES = frozenset(_BESIDE["no_names"])
+_NO_NAMES_IN_CAPITALS = frozenset(word.upper() for word in _BESIDE["no_names_in_capitals"])
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,8 @@ class WholeEntities:
         return match.start()
 
     def _is_name(self, word: str) -> bool:
-        return word.lower() not in _NO_NAMES and not bool(self.are_public([word])[0])
+        listed = word.lower() in _NO_NAMES or word in _NO_NAMES_IN_CAPITALS
+        return not listed and not bool(self.are_public([word])[0])
 
     def _bridged(self, spans: Sequence[Annotation], text: str) -> list[Annotation]:
         """Spans that are parts of one name, as one."""

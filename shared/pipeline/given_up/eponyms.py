@@ -1,8 +1,8 @@
 """What is called after a person and tells of none: `Kelly clamp`, `Braden 18`, `Jackson-Pratt`.
 
-The one step behind a tagger that gives something up, so it asks for much: the very name stands on our list, what it names stands right
-behind it (or a number, as behind a score), no title stands ahead of it, and the tagger took it for a person or an institution. Whatever a pattern finds of it
-is hidden all the same.
+It takes away what a tagger found, so it asks for much: the very name stands on our list, what it names stands right behind it (for what is a score
+and no common surname: a number that the score may be, and that is no age, time or day), no title stands ahead of it, and the tagger took it for a person or
+an institution. Whatever a pattern finds of it is hidden all the same.
 """
 
 from __future__ import annotations
@@ -46,16 +46,47 @@ class Eponyms:
         if span.category not in self.categories or _TITLE.search(text, max(0, span.start - _BEFORE), span.start):
             return False
         match = _expression().match(text, span.start)
-        return match is not None and match.end("name") >= span.end
+        if match is not None:
+            return match.end("name") >= span.end
+        score = _score().match(text, span.start)
+        if (
+            score is None
+            or score.end("name") < span.end
+            or _of_people().search(text, max(0, span.start - _BEFORE), span.start)
+        ):
+            return False
+        return int(score["number"]) in _scores()[score["name"]]
+
+
+@cache
+def _listed() -> dict[str, str]:
+    listed: dict[str, str] = tomllib.loads(read_text(Path(__file__).with_name("eponyms.toml")))
+    return listed
+
+
+@cache
+def _scores() -> dict[str, range]:
+    """What each score may be."""
+    stated = (one.replace("-", ":").replace("/", ":").split(":") for one in _listed()["scores"].split())
+    return {name: range(int(least), int(most) + 1, int(step)) for name, least, most, step in stated}
 
 
 @cache
 def _expression() -> re.Pattern[str]:
-    listed = tomllib.loads(read_text(Path(__file__).with_name("eponyms.toml")))
-
     def any_of(name: str) -> str:
-        return "|".join(re.escape(word).replace(r"\-", "[- ]") for word in listed[name].split())
+        return "|".join(re.escape(word).replace(r"\-", "[- ]") for word in _listed()[name].split())
 
-    # A score has a number behind it: "Braden 18".
-    behind = rf"(?:[’']?s)?[ -](?:{any_of('behind')}|\d{{1,2}}(?![\d/:.-]))(?!\w)"
+    behind = rf"(?:[’']?s)?[ -](?:{any_of('behind')})(?!\w)"
     return re.compile(rf"(?P<name>(?:{any_of('whole')})(?!\w)|(?:{any_of('names')})(?={behind}))")
+
+
+@cache
+def _score() -> re.Pattern[str]:
+    other = rf"[\s-]*(?:{'|'.join(_listed()['no_score'].split())})(?!\w)"
+    number = rf"(?P<number>\d{{1,2}})(?![\w/:.-])(?!(?i:{other}))"
+    return re.compile(rf"(?P<name>{'|'.join(_scores())}) {number}")
+
+
+@cache
+def _of_people() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(_listed()['of_people'].split())}):?\s*\Z", re.IGNORECASE)

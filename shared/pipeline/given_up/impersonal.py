@@ -2,7 +2,8 @@
 
 At a hospital that nobody has seen a tagger is unsure of what it has not met: `Belongings sent home`, `paged at 02:32`, `MRN`. Each rule gives up
 one kind of token, by its spelling and by what stands right beside it, and none that a person, a place or a day may be told by:
-what no dictionary has, what stands on a list of names, and, in a note whose capitals tell nothing, any word at all, stay hidden.
+what no dictionary has, what stands on a list of names, what reads like a credential and is written like a surname (`Linh Do`), and, in a note
+whose capitals tell nothing, any word at all, stay hidden.
 Whatever patterns find of it is hidden all the same.
 """
 
@@ -28,6 +29,8 @@ _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[^\w\s]|_")
 _BEGINNING = re.compile(r"(?:^|\n|[.!?]\s)\s*([^\W\d_])")
 _LEAST_CAPITALS = 0.8
 _AHEAD_OF_SENTENCE = re.compile(r"(?:^|[\n.:;?!|*•]\s*|\d[.)]\s+|-\s)[\"'(]*\Z")
+# A full stop that ends no sentence: behind a title or an initial.
+_AHEAD_OF_NAME = re.compile(r"\b(?:(?i:mrs?|ms|drs?|dra|prof|sra?|srta|st)|(?<![Vv]itamin )[^\W\d_a-zß-ÿ])\.\s*\Z")
 _CLOCK = re.compile(
     r"(?<![\d/.:-])(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\s?[ap]\.?m\b\.?)?(?![\d/:-])"
     r"|(?<![\d/.:-])(?:1[0-2]|0?[1-9])\s?[ap]\.?m\b\.?"
@@ -35,9 +38,12 @@ _CLOCK = re.compile(
     r"|(?:(?<=\bat )|(?<=@ )|(?<=@))(?:0\d|1[0-8]|2[1-3])[0-5]\d(?!\d|[/.:-]\d)",
     re.IGNORECASE,
 )
+_LABELLED = re.compile(r"\s?[:=]")
+_AHEAD_IN_LINE = re.compile(r"(?:^|\n)[^\w\n]*(?:(?:pts?|patient|paciente)\s)?\Z", re.IGNORECASE)
 _PRESSURE = re.compile(r"(?:\d{3}|[4-9]\d)/\d{2,3}")
 _PAIRS = ("()", "[]", '"', "«»", "“”")
 _SIGNS = "#/+'’"
+_WITHIN_NAMES = ",.-'’"
 _LONGEST_INITIALS = 2
 _REACH = 14
 _YOUNGEST, _OLDEST, _LAST_DAY, _LONGEST_NUMBER = 18, 120, 31, 3
@@ -56,6 +62,10 @@ class _Token:
     @property
     def is_small(self) -> bool:
         return self.text.isalpha() and self.text == self.text.lower()
+
+    @property
+    def has_one_capital(self) -> bool:
+        return self.text == self.text.capitalize() and not self.is_small and not self.text.isupper()
 
 
 @dataclass(frozen=True)
@@ -78,8 +88,11 @@ class Impersonal:
     is_word: AreWords
     language: str | None = None
     _function_words: Set[str] = field(init=False, repr=False)
+    _titles: Set[str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        titles = _listed("titles") | (_listed("spanish_titles") if self.language == "Spanish" else frozenset())
+        object.__setattr__(self, "_titles", titles)
         object.__setattr__(self, "_function_words", function_words(self.language))
 
     @classmethod
@@ -106,7 +119,7 @@ class Impersonal:
         tokens = [_Token(match[0], *match.span()) for match in _TOKEN.finditer(text, span.start, span.end)]
         if span.category in self.dates | self.ages:
             tokens = _without_clock(tokens, clock)
-        tokens = self._without_edges(tokens, span.category, telling)
+        tokens = self._without_edges(tokens, span.category, text, telling)
         words = [token for token in tokens if not token.is_mark]
         if not words or self._is_ordinary(words, span.category, text, telling):
             return None
@@ -114,7 +127,7 @@ class Impersonal:
             return None
         return replace(span, start=tokens[0].start, end=tokens[-1].end)
 
-    def _without_edges(self, tokens: list[_Token], category: str, telling: bool) -> list[_Token]:
+    def _without_edges(self, tokens: list[_Token], category: str, text: str, telling: bool) -> list[_Token]:
         """Without the marks, labels and small words ahead of what is named and behind it."""
         worded = category in self.named | self.dates
         capital = category in self.named and any(not token.is_small and not token.is_mark for token in tokens)
@@ -123,12 +136,15 @@ class Impersonal:
             word = token.text.lower()
             if token.is_mark:
                 return not _belongs(token, tokens, ahead)
-            if worded and token.is_small and word in _listed("shorthand"):
+            if worded and token.is_small and word in _listed("shorthand") and (telling or not _is_called(word, ahead)):
                 return True
             if category not in self.formed or (len(tokens) == 1 and not telling):
                 return False
-            if word in _listed("labels") or word in _listed("titles" if ahead and worded else "credentials"):
-                return not _may_be_initials(token, tokens)
+            if word in _listed("labels") or word in (self._titles if ahead and worded else _listed("credentials")):
+                named = category in self.named and not _is_label(token, text)
+                return not _may_be_initials(token, tokens) and not (
+                    named and self._may_be_name(token, tokens, ahead, telling)
+                )
             if not worded or not token.is_small:
                 return False
             if word in self._function_words or len(word) == 1:
@@ -141,6 +157,23 @@ class Impersonal:
             tokens = tokens[1:]
         return tokens
 
+    def _may_be_name(self, token: _Token, tokens: Sequence[_Token], ahead: bool, telling: bool) -> bool:
+        """Whether somebody may be called by a credential, title or label, by how it is written beside the rest of a span."""
+        word = token.text.lower()
+        others = [one.text for one in tokens if one is not token and not one.is_mark]
+        beside = tokens[1 if ahead else -2] if len(tokens) > 1 else token
+        comma = beside.text == ","
+        if beside.is_mark and beside.text not in _WITHIN_NAMES:
+            others = []
+        if token.has_one_capital:
+            if others and not (ahead and word in self._titles - _listed("credentials")):
+                return True
+            return _is_called(word) and (comma or not others)
+        # In capitals or small letters throughout, casing tells nothing.
+        long = [one for one in others if len(one) > 1]
+        alike = all(map(str.isupper, long)) if token.text.isupper() else not telling and all(map(str.islower, long))
+        return bool(long) and alike and _is_called(word, ahead) and (ahead or not comma)
+
     def _is_ordinary(self, words: Sequence[_Token], category: str, text: str, telling: bool) -> bool:
         """Words in small letters, or one that has its capital from the sentence that it begins."""
         if not telling or category not in self.people | self.dates:
@@ -148,8 +181,18 @@ class Impersonal:
         if any(not word.text.isalpha() or word.text.lower() in _listed("times") for word in words):
             return False
         small = all(word.is_small for word in words)
-        first = len(words) == 1 and _has_its_capital_from_a_sentence(words[0], text)
+        first = len(words) == 1 and self._has_its_capital_from_a_sentence(words[0], text)
         return (small or first) and all(self.is_word(word.text.lower()) for word in words)
+
+    def _has_its_capital_from_a_sentence(self, word: _Token, text: str) -> bool:
+        small = word.text.lower()
+        if word.text != word.text.capitalize() or small in _listed("names"):
+            return False
+        reach = max(0, word.start - _REACH), word.start
+        if _AHEAD_OF_SENTENCE.search(text, *reach) is None:
+            return False
+        # "Q. Amble", but not "D.O.B.".
+        return len(small) == 1 or small in self._function_words or _AHEAD_OF_NAME.search(text, *reach) is None
 
 
 def _belongs(mark: _Token, tokens: Sequence[_Token], ahead: bool) -> bool:
@@ -177,10 +220,18 @@ def _may_be_initials(token: _Token, tokens: Sequence[_Token]) -> bool:
     )
 
 
-def _has_its_capital_from_a_sentence(word: _Token, text: str) -> bool:
-    if word.text != word.text.capitalize() or word.text.lower() in _listed("names"):
+def _is_called(word: str, ahead: bool = True) -> bool:
+    return word in _listed("also_names") or (ahead and word in _listed("also_given"))
+
+
+def _is_label(token: _Token, text: str) -> bool:
+    """A colon behind it, or "="; where it has one capital, as names have, a colon is enough at the head of a line alone."""
+    sign = _LABELLED.match(text, token.end)
+    if token.text.lower() not in _listed("labels") or sign is None:
         return False
-    return _AHEAD_OF_SENTENCE.search(text, max(0, word.start - _REACH), word.start) is not None
+    if not token.has_one_capital or sign[0].endswith("="):
+        return True
+    return _AHEAD_IN_LINE.search(text, max(0, token.start - _REACH), token.start) is not None
 
 
 def _capitals_tell(text: str) -> bool:

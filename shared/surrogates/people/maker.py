@@ -90,7 +90,7 @@ class _Names:
             return None
         written, place = "", 0
         matches = list(_WORD.finditer(text))
-        joined = False
+        joined = drawn = False
         for number, match in enumerate(matches):
             word = match[0]
             if not joined:
@@ -99,8 +99,11 @@ class _Names:
             # It goes with the word behind it, where there is one.
             joined = folded(word) in _PARTICLES and not word.isupper() and number + 1 < len(matches)
             if not joined:
-                written += word if _is_title(text, match) else self._word(word)
-        return written + text[place:] if any(map(str.isalpha, written)) else None
+                title = _is_title(text, match)
+                written += word if title else self._word(word)
+                drawn = drawn or not title
+        # Titles alone would be written back.
+        return written + text[place:] if drawn else None
 
     def _relative(self, text: str) -> str | None:
         """A word of kinship for another one of the same gender and number."""
@@ -149,7 +152,9 @@ class _Names:
             gender = guess if settings.gender else ""
             listed = names.given[gender] if gender else [*names.given[GENDERS[0]], *names.given[GENDERS[1]]]
         if settings.initials:
-            listed = [name for name in listed if folded(name)[:1] == known[:1]] or listed
+            same = [name for name in listed if folded(name)[:1] == known[:1]]
+            # One name is no draw.
+            listed = same if len(same) > 1 else listed
         return listed
 
     def _role(self, known: str) -> str:

@@ -119,12 +119,13 @@ class Atlas:
         self._known: dict[tuple[str, str], Gazetteer | None] = {}
 
     def level(self, level: str, language: str) -> Gazetteer | None:
-        """The candidates of a level; None where there are none in any language."""
+        """The candidates of a level; None where there are fewer than two in every language: one is no draw."""
         key = level, language
         if key not in self._known:
             of_level = [place for place in self._places if place.level == level]
-            own = [place for place in of_level if place.language in ("", language)] or of_level
-            self._known[key] = Gazetteer(own, self._settings) if own else None
+            own = [place for place in of_level if place.language in ("", language)]
+            several = next((some for some in (own, of_level) if len({folded(place.name) for place in some}) > 1), None)
+            self._known[key] = Gazetteer(several, self._settings) if several else None
         return self._known[key]
 
 

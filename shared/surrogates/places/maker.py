@@ -78,10 +78,13 @@ class _PlacePlan(Plan):
                 epsilon = epsilons[_name(piece)]
                 if epsilon is None:
                     return None
-                text += cased_like(self._drawn(kind, piece, epsilon), piece)
+                drawn = self._drawn(kind, piece, epsilon)
+                if drawn is None:
+                    return None
+                text += cased_like(drawn, piece)
         return text
 
-    def _drawn(self, kind: str, name: str, epsilon: Fraction) -> str:
+    def _drawn(self, kind: str, name: str, epsilon: Fraction) -> str | None:
         levels = [self._atlas.level(level, self._scope.language.name) for level in _LEVELS[kind]]
         candidates = [places for places in levels if places is not None]
         for places in candidates:
@@ -89,7 +92,7 @@ class _PlacePlan(Plan):
                 # Another list or budget is another draw: two of one stream might show the true place.
                 chance = self._scope.randomness("place", folded(name), str(epsilon), places.digest)
                 return near(chance, places, true, epsilon)
-        return choose(self._scope.randomness("unlisted", folded(name)), candidates[0].names)
+        return choose(self._scope.randomness("unlisted", folded(name)), candidates[0].names) if candidates else None
 
 
 def near(chance: Randomness, places: Gazetteer, true: int, epsilon: Fraction) -> str:

@@ -12,14 +12,11 @@ from shared.surrogates.places.gazetteer import Atlas
 from shared.surrogates.signs.formats import redraw
 from shared.surrogates.spelling import cased_like, folded, on_one_line
 from shared.surrogates.words.lists import word_lists
+from shared.surrogates.words.streets import street
 
 _ACRONYM = re.compile(r"[A-ZÁÉÍÓÚÑÇ]{2,6}")
-_TOKEN = re.compile(r"\w+|\W+")
 _HEALTH = frozenset({"HOSPITAL", "CENTRO_SALUD"})
 _LETTERS = "ABCDEFGHIJKLMNOPRSTUV"
-_LONGEST_CODE = 2
-_ENGLISH_ENDS = ("st", "nd", "rd", "th")
-_NUMBER = re.compile(r"(?P<begin>[^\W\d]*)(?P<digits>\d+)(?P<end>[^\W\d]*)")
 
 
 class WordsMaker(Maker):
@@ -42,7 +39,7 @@ class WordsMaker(Maker):
         if not any(map(str.isalnum, text)):
             return None
         if mention.kind == "street":
-            return _street(text, scope)
+            return street(text, scope)
         chance = scope.randomness(mention.kind, folded(text))
         if mention.kind == "institution":
             return self._institution(mention.category, text, chance, scope)
@@ -60,47 +57,3 @@ class WordsMaker(Maker):
         towns = self._atlas.level("place", language)
         town = choose(chance, towns.names) if towns else choose(chance, lists().by_culture[language].family)
         return cased_like(pattern.replace("{place}", town), text)
-
-
-def _street(text: str, scope: Scope) -> str:
-    """Numbers drawn, words such as "Avenue" as they are, and the name of one street in the place of all other words."""
-    known = frozenset(map(folded, word_lists(scope.language.name, "street_words")[0].split()))
-    tokens = [(token, _street_part(token, known)) for token in _TOKEN.findall(text)]
-    names = [token for token, part in tokens if part == "name"]
-    drawn = choose(scope.randomness("street", folded(" ".join(names))), word_lists(scope.language.name, "streets"))
-    model = next((name for name in names if name[:1].isupper()), names[0] if names else "")
-    written, named = "", False
-    for place, (token, part) in enumerate(tokens):
-        if part == "name":
-            # The words behind the first, and what stands between them, are one name with it.
-            written += "" if named else cased_like(drawn, model)
-            named = True
-        elif part == "gap" and named and place + 1 < len(tokens) and tokens[place + 1][1] == "name":
-            continue
-        else:
-            written += (
-                _house(token, known, scope.randomness("house", folded(text), str(place))) if part == "drawn" else token
-            )
-    return written
-
-
-def _house(token: str, known: frozenset[str], chance: Randomness) -> str:
-    """A number of a house, "2nd" and "Nº12" with what they begin and end with."""
-    match = _NUMBER.fullmatch(token)
-    if match is None:
-        return redraw(token, chance)
-    begin, digits, end = match["begin"], redraw(match["digits"], chance), match["end"]
-    return (
-        (begin if folded(begin) in known else redraw(begin, chance))
-        + digits
-        + ("th" if end.lower() in _ENGLISH_ENDS else redraw(end, chance))
-    )
-
-
-def _street_part(token: str, known: frozenset[str]) -> str:
-    if not any(map(str.isalnum, token)):
-        return "gap"
-    if folded(token) in known:
-        return "word"
-    # "3ºB": whatever holds a digit, and a letter or two alone, is a number of a house.
-    return "drawn" if any(map(str.isdigit, token)) or len(token) <= _LONGEST_CODE else "name"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -11,11 +12,13 @@ from shared.pipeline.spans import join_spans
 from shared.surrogates.spelling import folded, strip_accents
 
 EVERY = "*"
-_GAP = r"[\s\W_]{1,3}"
 
 
 class HospitalLists:
     """Both lists, in all spellings: capitals, accents and marks make no difference.
+
+    What is denied is looked for in the whole text as the lists are folded (`ß` as `ss`, accents of their own sign as none), with the places that each
+    folded sign comes from. What is allowed has to be all of its words: a span that ends within one stays hidden.
 
     Args:
         allow: texts that are not hidden where a whole span says nothing else, by category, or EVERY for all.
@@ -23,7 +26,7 @@ class HospitalLists:
     """
 
     def __init__(self, allow: Mapping[str, Sequence[str]], deny: Mapping[str, Sequence[str]]) -> None:
-        self._allow = {category: frozenset(map(folded, texts)) for category, texts in allow.items()}
+        self._allow = {category: frozenset(map(_said, texts)) for category, texts in allow.items()}
         self._deny = [(category, _expression(texts)) for category, texts in deny.items() if texts]
 
     def __bool__(self) -> bool:
@@ -37,14 +40,16 @@ class HospitalLists:
         return join_spans(lists, denied) if denied else lists
 
     def _is_allowed(self, document: Document, span: Annotation) -> bool:
-        said = folded(document.covered_text(span))
+        if _is_part(span, document.text):
+            return False
+        said = _said(document.covered_text(span))
         return any(said in self._allow.get(category, ()) for category in (span.category, EVERY))
 
     def _denied(self, text: str) -> Iterator[Annotation]:
-        plain = "".join(map(_plain, text))
+        plain, places = _folded_with_places(text)
         end = 0
         for start, stop, category in sorted(
-            (match.start(), match.end(), category)
+            (places[match.start(1)], _end(places[match.end(1) - 1] + 1, text), category)
             for category, expression in self._deny
             for match in expression.finditer(plain)
         ):
@@ -57,11 +62,47 @@ class HospitalLists:
 
 
 def _expression(texts: Sequence[str]) -> re.Pattern[str]:
-    # The longest first, or "St Anne" would keep "St Anne Hospital" from being found whole.
-    words = sorted((folded(text).split() for text in texts), key=lambda words: -len(" ".join(words)))
-    return re.compile("|".join(rf"(?<!\w){_GAP.join(map(re.escape, one))}(?!\w)" for one in words))
+    # The longest first, or "St Anne" would keep "St Anne Hospital" from being found whole; looked at, not taken, so that what overlaps is found too.
+    words = sorted(filter(None, map(folded, texts)), key=lambda one: -len(one))
+    any_of = "|".join(map(re.escape, words)) or "(?!)"
+    return re.compile(rf"(?<!\w)(?=({any_of})(?!\w))")
 
 
-def _plain(sign: str) -> str:
-    # One sign for one, so that places in both texts are the same.
-    return sign.lower()[:1] if sign.isascii() else (strip_accents(sign.casefold())[:1] or sign)
+def _folded_with_places(text: str) -> tuple[str, list[int]]:
+    """A text as `folded` has it, and for every sign of that its place in the text."""
+    signs: list[str] = []
+    places: list[int] = []
+    for place, sign in enumerate(text):
+        for plain in strip_accents(sign.casefold()):
+            if plain.isalnum():
+                signs.append(plain)
+                places.append(place)
+            elif signs and signs[-1] != " ":
+                signs.append(" ")
+                places.append(place)
+    return "".join(signs), places
+
+
+def _end(end: int, text: str) -> int:
+    """Behind the accents that are signs of their own."""
+    while end < len(text) and _is_on_another(text[end]):
+        end += 1
+    return end
+
+
+def _is_on_another(sign: str) -> bool:
+    return unicodedata.category(sign)[0] == "M"
+
+
+def _said(text: str) -> str:
+    """As `folded`, with the vowels that some scripts write as marks: without them two names would be one."""
+    plain = strip_accents(text.casefold())
+    return " ".join("".join(sign if sign.isalnum() or _is_on_another(sign) else " " for sign in plain).split())
+
+
+def _is_part(span: Annotation, text: str) -> bool:
+    """Whether a span begins or ends within a word."""
+    ahead, behind = text[max(0, span.start - 1) : span.start], text[span.end : span.end + 1]
+    begins = ahead.isalnum() and text[span.start].isalnum()
+    ends = behind.isalnum() and text[span.end - 1].isalnum()
+    return begins or ends or _is_on_another(text[span.start]) or (behind != "" and _is_on_another(behind))

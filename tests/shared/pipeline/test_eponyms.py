@@ -29,6 +29,13 @@ def kept(text: str, found: str, category: str = "PATIENT") -> bool:
         ("with the Bair Hugger on", "Bair Hugger"),
         ("with the Bair Hugger on", "Bair"),
         ("in Allen stirrups", "Allen"),
+        ("Morse 45 on the ward", "Morse"),
+        ("Apgar 8 at one minute", "Apgar"),
+        ("Glasgow 15 on arrival", "Glasgow"),
+        ("Gleason 7 adenocarcinoma", "Gleason"),
+        ("Mallampati 2 airway", "Mallampati"),
+        ("Killip 3 on admission", "Killip"),
+        ("Bishop score 8", "Bishop"),
     ],
 )
 def test_what_names_a_thing_is_given_up(text: str, found: str) -> None:
@@ -50,6 +57,30 @@ def test_what_names_a_thing_is_given_up(text: str, found: str) -> None:
         ("Anna Kelly clamp", "Anna Kelly"),
         ("patient Graves disease", "Graves"),
         ("kelly clamp", "kelly"),
+        ("Clark 71 yo female", "Clark"),
+        ("Murphy 62 yo male", "Murphy"),
+        ("Seen by Kelly 12", "Kelly"),
+        ("Weber 12 hours later", "Weber"),
+        ("Bell 10 May", "Bell"),
+        ("Foley 3", "Foley"),
+        ("Bishop 8", "Bishop"),
+        ("Braden 18 yo male", "Braden"),
+        ("Braden 18y", "Braden"),
+        ("Braden 18 y.o.", "Braden"),
+        ("Braden 18-year-old", "Braden"),
+        ("Braden 18 years", "Braden"),
+        ("Braden 18 F", "Braden"),
+        ("Braden 12 hours later", "Braden"),
+        ("Braden 10 May", "Braden"),
+        ("Braden 10 de mayo", "Braden"),
+        ("Braden 10 Sept", "Braden"),
+        ("Braden 10 a.m.", "Braden"),
+        ("Braden 10th", "Braden"),
+        ("Braden 71, admitted", "Braden"),
+        ("Braden 5 came", "Braden"),
+        ("Morse 71 came", "Morse"),
+        ("Seen by Morse 45", "Morse"),
+        ("Named Gleason 7", "Gleason"),
     ],
 )
 def test_whatever_may_be_a_person_stays(text: str, found: str) -> None:
@@ -62,7 +93,7 @@ def test_only_names_are_given_up() -> None:
 
 
 def test_what_a_pattern_finds_is_hidden_all_the_same() -> None:
-    text = "seen by Kelly Foley, RN\nFoley 3"
+    text = "seen by Kelly Foley, RN\nFoley tube"
     note = Document("a", text, (Annotation(8, 19, "DOCTOR"), Annotation(24, 29, "DOCTOR")))
     last = LastWord(SCHEME, LastWordSettings("English"), nobody_knows)
     covered = {note.covered_text(span) for span in last.complete(note).annotations}

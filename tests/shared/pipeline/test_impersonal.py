@@ -75,6 +75,9 @@ def test_of_the_rest_the_edges_are_cut(text: str, found: str, category: str, res
         ("Hope came.", "Hope", "PATIENT"),
         ("Oxenthorpe came.", "Oxenthorpe", "PATIENT"),
         ("Saw Belongings today", "Belongings", "PATIENT"),
+        ("Mrs. Belongings came.", "Belongings", "PATIENT"),
+        ("Seen by A. Belongings", "Belongings", "PATIENT"),
+        ("Spoke with Ana Cell: agrees", "Ana Cell", "PATIENT"),
         ("Belongings Smith came.", "Belongings Smith", "PATIENT"),
         ("J. Kelly Jr. and Ana K.", "Ana K.", "PATIENT"),
         ("At (555) 123-4567", "(555) 123-4567", "PHONE"),
@@ -118,6 +121,83 @@ def test_shorthand_names_nobody_in_small_letters(text: str, found: str, rest: st
 @pytest.mark.parametrize("name", ["mercy", "star", "Rose", "will", "may", "an"])
 def test_where_capitals_tell_nothing_a_word_may_be_a_name(before: str, name: str) -> None:
     assert left(f"{name} came", name, before=before) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Signed by Linh Do today", "Linh Do"),
+        ("Spoke with Don Miller", "Don Miller"),
+        ("Seen by Htoo Pa, who agrees", "Htoo Pa"),
+        ("Md Rahman came", "Md Rahman"),
+        ("Met Rahman, Md today", "Rahman, Md"),
+        ("Called Anna Cell today", "Anna Cell"),
+        ("Signed by Masato Date on it", "Masato Date"),
+        ("Seen by K. Fax today", "K. Fax"),
+        ("Phone Myint agrees", "Phone Myint"),
+        ("Dear, John came", "Dear, John"),
+        ("Mr. Do was seen", "Do"),
+        ("Mrs. Date agrees", "Date"),
+        ("Dr. Re: agrees", "Re"),
+        ("Spoke with Don about it", "Don"),
+        ("Signed by LINH DO today", "LINH DO"),
+        ("DO, LINH came", "DO, LINH"),
+        ("Seen at Cell Tech now", "Cell Tech"),
+    ],
+)
+def test_a_credential_or_a_label_that_may_be_a_name_stays(text: str, found: str) -> None:
+    assert left(text, found, "HOSPITAL" if "Tech" in found else "PATIENT") == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "rest"),
+    [
+        ("signed by linh do today", "linh do", "linh do"),
+        ("don miller came", "don miller", "don miller"),
+        ("jane doe came", "jane doe", "jane doe"),
+        ("signed by oxenthorpe md", "oxenthorpe md", "oxenthorpe"),
+        ("signed by ana oxenthorpe, do", "ana oxenthorpe, do", "ana oxenthorpe"),
+        ("OXENTHORPE, MD SIGNED", "OXENTHORPE, MD", "OXENTHORPE"),
+        ("Oxenthorpe DO signed", "Oxenthorpe DO", "Oxenthorpe"),
+        ("SIGNED BY LINH DO", "LINH DO", "LINH DO"),
+    ],
+)
+def test_where_capitals_tell_nothing_so_may_a_credential(text: str, found: str, rest: str) -> None:
+    assert left(text, found, before="seen in the clinic. was well.\nall good\n") == rest
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "category", "rest"),
+    [
+        ("Ana Kelly MD said", "Ana Kelly MD", "DOCTOR", "Ana Kelly"),
+        ("Ana Kelly, DO said", "Ana Kelly, DO", "DOCTOR", "Ana Kelly"),
+        ("ANA KELLY, DO, said", "ANA KELLY, DO", "DOCTOR", "ANA KELLY"),
+        ("ANA KELLY MD said", "ANA KELLY MD", "DOCTOR", "ANA KELLY"),
+        ("Ana Kelly, PhD said", "Ana Kelly, PhD", "DOCTOR", "Ana Kelly"),
+        ("Re: Ana Kelly", "Re: Ana Kelly", "PATIENT", "Ana Kelly"),
+        ("Name: Ana Kelly", "Name", "PATIENT", None),
+        ("Pt Name: Ana Kelly", "Pt Name", "PATIENT", None),
+        ("Card ; Name=Ana Kelly", "Name=Ana Kelly", "PATIENT", "Ana Kelly"),
+        ("Card ; Date=3 May", "Date", "CITY", None),
+        ("Ana Kelly ; Date=3 May", "Ana Kelly ; Date", "PATIENT", "Ana Kelly"),
+        ("Ana Kelly ; Name Ana", "Ana Kelly ; Name", "PATIENT", "Ana Kelly"),
+        ("Vitamin D. You came", "You", "PATIENT", None),
+        ("Dear Ana, thanks", "Dear Ana", "PATIENT", "Ana"),
+        ("Miss Ana Kelly came", "Miss Ana Kelly", "PATIENT", "Ana Kelly"),
+        ("Kelly's cell today", "Kelly's cell", "PATIENT", "Kelly's"),
+        ("Date 3/4/2010", "Date 3/4/2010", "DATE", "3/4/2010"),
+    ],
+)
+def test_what_is_written_as_no_name_is_cut(text: str, found: str, category: str, rest: str | None) -> None:
+    assert left(text, found, category) == rest
+
+
+def test_don_is_a_title_in_spanish_notes_alone() -> None:
+    spanish = Impersonal.of(SCHEME, ordinary_words("Spanish"), "Spanish")
+    text = "Acude a la consulta. Viene con Don Miguel."
+    note = Document("a", text, (Annotation(text.index("Don"), len(text) - 1, "PATIENT"),))
+    (found,) = spanish.give_up(note).annotations
+    assert note.covered_text(found) == "Miguel"
 
 
 @given(st.text(max_size=40), st.data())

@@ -10,6 +10,7 @@ from shared.document import Annotation, Document
 from shared.surrogates.people.lists import GENDERS, lists
 from shared.surrogates.replacing import Surrogates
 from shared.surrogates.settings import NameSettings, SurrogateSettings
+from shared.surrogates.spelling import folded
 
 
 def of(
@@ -95,3 +96,18 @@ def test_kinship_gets_kinship_and_a_relative_a_name() -> None:
 @pytest.mark.parametrize("text", ["A1", "...", "Anna 2"])
 def test_what_is_no_name_is_redacted(text: str) -> None:
     assert of(text) == ["[PATIENT]"]
+
+
+@pytest.mark.parametrize("text", ["Dr. MD", "Mr Jr.", "Prof, PhD"])
+def test_titles_without_a_name_are_redacted(text: str) -> None:
+    assert of(text) == ["[PATIENT]"]
+
+
+def test_an_initial_that_one_name_alone_has_gives_it_not_away() -> None:
+    family = lists().by_culture["English"].family
+    first = Counter(folded(name)[0] for name in family)
+    alone = [name for name in family if first[folded(name)[0]] == 1]
+    assert alone
+    for name in alone:
+        made = {of(name, names=NameSettings(initials=True))[0] for _ in range(20)}
+        assert made != {name}

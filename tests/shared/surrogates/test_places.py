@@ -182,3 +182,14 @@ def test_a_list_of_a_hospital_is_read(tmp_path: Path) -> None:
     places = read_places(tmp_path / "p.csv")
     assert [place.name for place in places] == ["Alba", "Beta"]
     assert places[1].features == {"radon": 5.0}
+
+
+def test_of_a_level_with_one_place_nothing_is_drawn() -> None:
+    lonely = (*PLACES, Place("Eton", 50.0, 1.0, level="country"), Place("Feton", 50.0, 1.0, language="English"))
+    places = PlaceSettings(lonely)
+    assert Atlas(places).level("country", "English") is None
+    assert {of("Feton", places=places)[0] for _ in range(60)} != {"Feton"}
+    assert {of("Eton", category="COUNTRY", places=places)[0] for _ in range(20)} <= {one.name for one in PLACES} | {
+        "Feton"
+    }
+    assert of("Eton", category="COUNTRY", places=PlaceSettings(lonely[4:5])) == ["[COUNTRY]"]

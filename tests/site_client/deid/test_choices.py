@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import unicodedata
 from fractions import Fraction
 from pathlib import Path
+from typing import Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shared.document import Annotation, Document
 from shared.errors import ConfigurationError
@@ -171,6 +175,83 @@ def test_what_is_on_both_lists_is_hidden() -> None:
     lists = HospitalLists({"*": ["St Anne"]}, {"HOSPITAL": ["St Anne", "St Anne Hospital"]})
     (span,) = lists.apply(Document("n", "at st. anne hospital", (Annotation(3, 11, "CITY"),))).annotations
     assert (span.start, span.end) == (3, 20)
+
+
+DENIED = ["Muñoz", "Weiß", "Strauss", "San Telmo", "İnce"]
+SPELT = [
+    "Muñoz",
+    "MUÑOZ",
+    "Munoz",
+    "Mun\u0303oz",
+    "Weiß",
+    "WEISS",
+    "weiss",
+    "WEIẞ",
+    "Strauß",
+    "STRAUSS",
+    "San   \n      Telmo",
+    "SAN-TELMO",
+    "Sań Telmó",
+    "San Telmo\u0301",
+    "ince",
+    "İNCE",
+    "ﬁn Strauß",
+]
+
+
+@pytest.mark.parametrize("spelt", SPELT)
+@pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
+def test_what_is_denied_is_hidden_in_whatever_spelling(spelt: str, form: Literal["NFC", "NFD", "NFKC", "NFKD"]) -> None:
+    said = unicodedata.normalize(form, spelt)
+    text = f"Groß ﬁng é {said}, Maßen"
+    (span,) = HospitalLists({}, {"PATIENT": DENIED}).apply(Document("n", text, ())).annotations
+    start = text.index(said) + (0 if "Strauß" not in spelt else said.index("S"))
+    assert text[span.start : span.end] == text[start : text.index(", ")]
+
+
+@pytest.mark.parametrize("text", ["Muñozes", "Weißer", "Sweiß", "Weise", "Santelmo", "Muno"])
+def test_a_part_of_a_word_is_not_what_is_denied(text: str) -> None:
+    for form in ("NFC", "NFD"):
+        note = Document("n", unicodedata.normalize(form, text), ())
+        assert HospitalLists({}, {"PATIENT": DENIED}).apply(note).annotations == ()
+
+
+def test_denied_texts_that_overlap_are_hidden_all() -> None:
+    lists = HospitalLists({}, {"HOSPITAL": ["St Anne", "Anne Hospital"]})
+    applied = lists.apply(Document("n", "at St Anne Hospital", ()))
+    hidden = "".join(applied.covered_text(span) for span in applied.annotations)
+    assert hidden == "St Anne Hospital"
+
+
+@given(st.text(max_size=30), st.text("aßñé̃İﬁ½ \n'-", max_size=8), st.text(max_size=30))
+def test_what_is_denied_is_found_anywhere(before: str, said: str, behind: str) -> None:
+    if not any(map(str.isalnum, said)) or unicodedata.combining(said[0]):
+        return
+    text = f"{before} | {said} | {behind}"
+    start = len(before) + len(" | ")
+    spans = HospitalLists({}, {"PATIENT": [said]}).apply(Document("n", text, ())).annotations
+    hidden = {place for span in spans for place in range(span.start, span.end)}
+    assert {start + at for at, sign in enumerate(said) if sign.isalnum()} <= hidden
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "stays"),
+    [
+        ("Weiß came", "Weiß", False),
+        ("Mun\u0303oz came", "Mun\u0303oz", False),
+        ("Mun\u0303oz came", "Mun", True),
+        ("Parkinsons came", "Parkinson", True),
+        ("McParkinson came", "Parkinson", True),
+        ("Parkinson's disease", "Parkinson", False),
+        ("का came", "का", True),
+        ("की came", "की", False),
+    ],
+)
+def test_what_may_say_something_else_is_not_allowed(text: str, found: str, stays: bool) -> None:
+    lists = HospitalLists({"*": ["Weiss", "Muñoz", "Mun", "Parkinson", "की"]}, {})
+    start = text.index(found)
+    note = Document("n", text, (Annotation(start, start + len(found), "PATIENT"),))
+    assert bool(lists.apply(note).annotations) is stays
 
 
 def test_lists_hold_for_labels_of_the_notes_too() -> None:
