@@ -88,7 +88,7 @@ class Choices:
     Args:
         options: as typed.
         name: of the mode.
-        in_parts: whether several runs share the notes.
+        in_parts: whether several runs share the notes, of which none knows what a patient has spent in the others.
 
     Raises:
         ConfigurationError: options that do not go together, or a file that says what no setting is.
@@ -113,10 +113,10 @@ class Choices:
             raise ConfigurationError(
                 "--patients, --link-key: expected surrogates beside them, got none; add --mode surrogate"
             )
-        if in_parts and options.patients and not options.link_key:
+        if in_parts and options.patients:
             raise ConfigurationError(
-                "--part, --patients: expected --link-key beside them, got none; without it each part would shift the dates of a patient in its "
-                "own way"
+                "--part: expected no --patients beside it, got both; the budget of a patient is one for all notes, and each part would spend it "
+                "anew: de-identify the notes of patients in one run, without --part"
             )
         if options.vault_passphrase and not options.vault:
             raise ConfigurationError("--vault-passphrase: expected --vault beside it, got none; give both")
@@ -125,11 +125,8 @@ class Choices:
 
     def facts(self) -> dict[str, str]:
         """What decides the text that is written, by the options that say it."""
-        files = {"--config": self._options.config, "--patients": self._options.patients}
-        return {
-            "--link-key": str(self._options.link_key),
-            **{name: "" if path is None else file_sha256(path) for name, path in files.items()},
-        }
+        config = self._options.config
+        return {"--link-key": str(self._options.link_key), "--config": "" if config is None else file_sha256(config)}
 
     @property
     def lists(self) -> HospitalLists:

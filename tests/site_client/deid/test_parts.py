@@ -192,8 +192,11 @@ def test_a_note_in_two_parts_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "merged").exists()
 
 
-def test_dates_of_a_patient_are_not_shifted_by_each_part_in_its_own_way(loop: Loop) -> None:
-    patients = loop.root / "patients.csv"
-    patients.write_text("note,patient\nnorth-000,1\n")
-    given = ("--out", loop.root / "out", "--mode", "surrogate", "--patients", patients, "--part", "1/2")
-    refused(hospital("deid", loop.notes("north"), *given, "--workspace", loop.site("fourth")), 2, "expected --link-key")
+@pytest.mark.parametrize("linked", [(), ("--link-key",)])
+def test_a_patient_does_not_spend_the_budget_once_in_every_part(linked: tuple[str, ...], loop: Loop) -> None:
+    patients, out = loop.root / "patients.csv", loop.root / "out"
+    patients.write_text("note,patient\nnorth-000,1\nnorth-001,1\n")
+    given = ("--out", out, "--mode", "surrogate", "--patients", patients, *linked, "--part", "1/2")
+    said = hospital("deid", loop.notes("north"), *given, "--workspace", loop.site("fourth"))
+    refused(said, 2, "--part: expected no --patients beside it, got both;", "in one run, without --part")
+    assert not out.exists()
