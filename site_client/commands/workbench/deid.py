@@ -119,11 +119,12 @@ def deid(
     if part is not None:
         run = {
             "release": release.digest,
+            "head in use": used.key,
             "mode": mode,
             "--min-recall": str(min_recall),
             "--ignore-labels": str(ignore_labels),
         }
-        write_part(out, part, run | choices.facts(), read, done, given)
+        write_part(out, part, run | choices.facts(opened), read, done, given)
     finder.finish()
     said = way.report()
     lines = [

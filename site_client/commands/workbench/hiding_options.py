@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from site_client.deid.choices.lists import HospitalLists
     from site_client.deid.choices.vault import VaultKey
     from site_client.workspace import Workspace
+
+_PURPOSE = b"deid-commons part 1\0"
+_SIGNS = 32
 
 new_file = click.Path(path_type=Path, dir_okay=False)
 
@@ -100,6 +105,7 @@ class Choices:
 
         self._options = options
         mode = MODES[name]
+        usual = mode
         self._config: DeidConfig = DeidConfig() if options.config is None else read_config(options.config)
         self._patients: Mapping[str, str] | None = None
         if isinstance(mode, Hiding):
@@ -109,7 +115,8 @@ class Choices:
                 f"--mode {name}: expected a mode that hides beside these options, got one that shows; leave them out"
             )
         self._mode: Mode = mode
-        if (options.patients or options.link_key) and not self._makes_surrogates():
+        self._modes = frozenset(one.name for one in (usual, *self._config.modes.values()))
+        if (options.patients or options.link_key) and MODES["surrogate"].name not in self._modes:
             raise ConfigurationError(
                 "--patients, --link-key: expected surrogates beside them, got none; add --mode surrogate"
             )
@@ -123,10 +130,20 @@ class Choices:
         if options.patients is not None:
             self._patients = read_patients(options.patients)
 
-    def facts(self) -> dict[str, str]:
-        """What decides the text that is written, by the options that say it."""
-        config = self._options.config
-        return {"--link-key": str(self._options.link_key), "--config": "" if config is None else file_sha256(config)}
+    def facts(self, workspace: Workspace) -> dict[str, str]:
+        """What decides the text that is written, by the options that say it; of files a digest, of the secret one under itself.
+
+        Args:
+            workspace: has the secret, which is asked for only where surrogates or hashes hang on it.
+        """
+        config, places = self._options.config, self._config.places
+        decides = MODES["hash"].name in self._modes or self._options.link_key
+        return {
+            "--link-key": str(self._options.link_key),
+            "--config": "" if config is None else file_sha256(config),
+            "[places] file": "" if places is None else file_sha256(places),
+            "keys/surrogates.key": _told_apart(workspace.surrogates_secret()) if decides else "",
+        }
 
     @property
     def lists(self) -> HospitalLists:
@@ -165,9 +182,10 @@ class Choices:
             f"who was what is in {self._options.vault}, encrypted; whoever opens it has the notes as they were, so keep it in this house"
         ]
 
-    def _makes_surrogates(self) -> bool:
-        surrogate = MODES["surrogate"]
-        return surrogate in (self._mode, *self._config.modes.values())
+
+def _told_apart(secret: bytes) -> str:
+    """The same for the same secret, and nothing by which it could be found."""
+    return hmac.digest(secret, _PURPOSE, hashlib.sha256).hex()[:_SIGNS]
 
 
 def vault_key(workspace: Workspace, passphrase: Path | None) -> VaultKey:
