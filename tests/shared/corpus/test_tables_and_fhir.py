@@ -60,6 +60,27 @@ def test_a_bad_row_is_left_out_and_set_aside(tmp_path: Path) -> None:
     assert (tmp_path / "aside" / "000001.csv").read_bytes() == b"text,ward\r\nb\xff,4\r\n"
 
 
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_a_carriage_return_in_a_cell_breaks_no_row(line_end: str, tmp_path: Path) -> None:
+    content = f'text,"wa\rrd"{line_end}"A\rB","3\rb"{line_end}C,5{line_end}'.encode()
+    (tmp_path / "in.csv").write_bytes(content)
+    assert through(tmp_path / "in.csv", tmp_path / "out") == ["A\rB", "C"]
+    assert (tmp_path / "out" / "in.csv").read_bytes() == content
+    assert through(tmp_path / "out", tmp_path / "again") == ["A\rB", "C"]
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in.tsv"])
+@pytest.mark.parametrize("content", [b"text\tward\rBrunhilda\t4\r", b"ward\rBrunhilda\rtext,x"])
+def test_a_table_with_carriage_returns_alone_says_so(content: bytes, name: str, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / name).write_bytes(content)
+    with pytest.raises(FormatError, match="rows that end in line feeds, got carriage returns alone") as caught:
+        list(read_corpus(tmp_path / "in"))
+    assert "Brunhilda" not in str(caught.value)
+    (tmp_path / "in" / f"other.{name}").write_bytes(b"text\tward\nana\t3\n")
+    assert through(tmp_path / "in", tmp_path / "out", quarantine=tmp_path / "aside") == ["ana"]
+
+
 def test_parquet_keeps_columns_types_and_nulls(tmp_path: Path) -> None:
     table = pa.table(
         {
