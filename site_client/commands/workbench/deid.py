@@ -75,6 +75,7 @@ def deid(
 ) -> None:
     """Find PHI in notes, and hide it."""
     from command_line.notes import Notes, warn_of_language
+    from shared.labels import load_scheme_file, with_other
     from shared.pipeline.parallel import ParallelPipeline, usable_cores
     from shared.text.language import guess_vocabulary
     from site_client import workspace
@@ -88,7 +89,10 @@ def deid(
     warn_of_expiry(opened)
     release = opened.pipeline_release()
     require_kept(opened, judge_release(opened, release.digest), Step.DEID)
-    read = Notes(notes, NotesOptions.of(given), part=part)
+    reading = NotesOptions.of(given)
+    # Without it every label hides what it covers, whatever it is called.
+    scheme = None if reading.labels is None else load_scheme_file(release.folder)
+    read = Notes(notes, reading, scheme, to_hide=True, part=part)
     require_empty(out)
     with progress_bar(quiet=as_json) as bar:
         bar.begin("loading the pipeline")
@@ -107,7 +111,7 @@ def deid(
         total = read.corpus.count() if bar.drawn else 0
         total = total if part is None else -(-total // part.of)
         try:
-            documents = without_labels(read) if ignore_labels else read
+            documents = without_labels(read) if ignore_labels else map(with_other, read)
             with choices.remembered(opened, way):
                 done = write_deidentified(
                     finder, documents, out, way, bar, source=read.corpus.reader, total=total, lists=choices.lists

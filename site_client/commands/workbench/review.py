@@ -95,7 +95,7 @@ def _begin(opened: Workspace, notes: Path, folder: Path | None, options: NotesOp
     if project is not None and project.notes.stated.source == source:
         return project
     scheme = load_scheme_file(opened.release().folder) if project is None else project.scheme
-    read = Notes(notes, options, scheme)
+    read = Notes(notes, options, scheme, to_hide=True)
     with progress_bar(quiet=as_json) as bar:
         bar.begin("reading the notes")
         if project is None:
@@ -139,12 +139,13 @@ def _serve(opened: Workspace, project: Project, port: int, *, prelabel: bool, as
         warn("no pipeline was pulled: patterns and lists of names alone look for PHI")
 
     def load() -> PipelineFinder:
-        from shared.labels import load_scheme_file
+        from shared.labels import OTHER, load_scheme_file
         from site_client.own_head.in_use import load_in_use
         from site_client.review.prelabel import PipelineFinder
 
         release = None if opened.pipeline is None else opened.pipeline_release()
-        if release is not None and load_scheme_file(release.folder).categories != project.scheme.categories:
+        found = project.scheme.categories if release is None else load_scheme_file(release.folder).categories
+        if project.scheme.categories not in (found, (*found, OTHER)):
             raise ConfigurationError(
                 "the release finds other categories than those of this review; export what is finished, and begin a new --project"
             )
