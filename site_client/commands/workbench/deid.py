@@ -89,11 +89,11 @@ def deid(
     warn_of_expiry(opened)
     release = opened.pipeline_release()
     require_kept(opened, judge_release(opened, release.digest), Step.DEID)
-    reading = NotesOptions.of(given)
+    reading = NotesOptions.of(given).apart_from(out=out)
+    require_empty(out)
     # Without it every label hides what it covers, whatever it is called.
     scheme = None if reading.labels is None else load_scheme_file(release.folder)
     read = Notes(notes, reading, scheme, to_hide=True, part=part)
-    require_empty(out)
     with progress_bar(quiet=as_json) as bar:
         bar.begin("loading the pipeline")
         pipeline, used = load_in_use(opened, release)

@@ -68,7 +68,13 @@ def review(
     if everything and out is None:
         raise ConfigurationError("--everything: expected --export beside it, got none; give both")
     opened_project = (
-        _begin(workspace.open_workspace(root), notes, project, NotesOptions.of(reading), as_json=as_json)
+        _begin(
+            workspace.open_workspace(root),
+            notes,
+            project,
+            NotesOptions.of(reading).apart_from(export=out),
+            as_json=as_json,
+        )
         if notes
         else _open(project)
     )
@@ -90,6 +96,7 @@ def _begin(opened: Workspace, notes: Path, folder: Path | None, options: NotesOp
     from site_client.review.project import begin, is_begun
 
     folder = folder or _default_folder(opened, notes)
+    options.apart_from(project=folder)
     source = fingerprint(notes)
     project = _open(folder) if is_begun(folder) else None
     if project is not None and project.notes.stated.source == source:
