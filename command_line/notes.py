@@ -35,6 +35,7 @@ class Notes:
         scheme: its categories are the only ones let through; None lets all through.
         to_share: whether what is labelled in the notes and has no category in the scheme is kept, to be hidden, and
             a note that nobody has labelled is a bad one.
+        to_hide: whether the first holds alone: such labels are kept, and a note may have none.
         labelled: whether it is a bad one all the same.
         part: of the notes; None for all.
     """
@@ -46,6 +47,7 @@ class Notes:
         scheme: LabelScheme | None = None,
         *,
         to_share: bool = False,
+        to_hide: bool = False,
         labelled: bool = False,
         part: Part | None = None,
     ) -> None:
@@ -58,7 +60,7 @@ class Notes:
                 if bundled
                 else load_mapping_file(Path(options.labels), scheme)
             )
-        self._path, self._options, self._to_share = path, options, to_share
+        self._path, self._options, self._keeps_all = path, options, to_share or to_hide
         self._labelled = to_share or labelled
         self._known = None if scheme is None else frozenset(self._mapping or scheme.categories)
         self._scheme = "" if scheme is None else scheme.name
@@ -85,10 +87,10 @@ class Notes:
         return self._mapped(self.corpus.documents(as_it_stands if self._options.official else within_text))
 
     def _mapped(self, documents: Iterable[Note]) -> Iterator[Note]:
-        mapping, to_share = self._mapping, self._to_share
+        mapping, keeps_all = self._mapping, self._keeps_all
         try:
             for document in documents:
-                yield document if mapping is None else map_document(document, mapping, to_share=to_share)
+                yield document if mapping is None else map_document(document, mapping, to_share=keeps_all)
         except LabelError as error:
             raise self._all_unknown(error) from None
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from shared.errors import ConfigurationError
 from shared.labels import scheme_names
 
 ENCODINGS = ("utf-8", "windows-1252", "iso-8859-1", "iso-8859-15")
@@ -41,6 +42,26 @@ class NotesOptions:
         return cls(
             given["format_"], given["text_column"], given["quarantine"], given["labels"], encoding=given["encoding"]
         )
+
+    def apart_from(self, **outputs: Path | None) -> NotesOptions:
+        """The same, if what is set aside, which is in clear, goes into nothing that is written.
+
+        Args:
+            outputs: what is written, by the names of its options.
+
+        Raises:
+            ConfigurationError: the quarantine is one of them, or lies inside of one.
+        """
+        for name, out in outputs.items():
+            if (
+                self.quarantine is not None
+                and out is not None
+                and self.quarantine.resolve().is_relative_to(out.resolve())
+            ):
+                raise ConfigurationError(
+                    f"--quarantine: expected a folder apart from --{name}, got the same or one inside of it; name another"
+                )
+        return self
 
 
 def notes_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -36,6 +36,8 @@ Note = TypeVar("Note", bound=AnnotatedText)
 MAX_CATEGORIES = 127  # tags travel as uint8: 1 + 2 * 127 = 255
 HIDDEN = ""
 """Category of a span that is PHI of no category of the scheme."""
+OTHER = "OTHER"
+"""What such spans are called where people see them, or where something stands in their place."""
 HIDDEN_TAG = 255
 """Tag of each of its tokens: one more than any scheme can have."""
 UNKNOWN_TAG = HIDDEN_TAG
@@ -247,6 +249,20 @@ def map_document(document: Note, mapping: Mapping[str, str], *, to_share: bool =
         if mapping[span.category] or to_share:
             kept.append(replace(span, category=mapping[span.category]))
     return replace(document, annotations=tuple(kept))
+
+
+def with_other(document: Note) -> Note:
+    """The document with OTHER in the place of HIDDEN."""
+    if not any(span.category == HIDDEN for span in document.annotations):
+        return document
+    return replace(
+        document, annotations=tuple(replace(span, category=span.category or OTHER) for span in document.annotations)
+    )
+
+
+def without_unmapped(document: Note) -> Note:
+    """The document without spans of no category."""
+    return replace(document, annotations=tuple(span for span in document.annotations if span.category != HIDDEN))
 
 
 def encode_tags(spans: NDArray[np.int32], document: Document, scheme: LabelScheme) -> NDArray[np.uint8]:

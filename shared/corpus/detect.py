@@ -254,7 +254,13 @@ def _sniff_columns(folder: Path, names: tuple[str, ...], text_column: str) -> It
     for name in names:
         with map_reading_errors(folder / name), open_bytes(folder / name) as stream:
             line = stream.readline(_SNIFF_BYTES).decode("utf-8", "replace").removeprefix("\ufeff")
-        if find_delimiter(line, text_column):
+        try:
+            found = find_delimiter(line, text_column, name)
+        except FormatError:
+            if len(names) == 1:
+                raise
+            found = None  # As of JSON above.
+        if found:
             yield "csv", f"the header row has a column '{text_column}'"
         else:
             yield (

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from shared.document import AnnotatedText
 from shared.errors import TrainingError
 from shared.evaluation.spans import hiding_spans
+from shared.labels import without_unmapped
 from shared.pipeline.operating_points import OperatingPoints
 from shared.pipeline.pipeline import Pipeline
 from shared.progress import Progress, silent
@@ -55,7 +56,7 @@ def adapt_head(
 
     Args:
         release: as it came.
-        notes: labelled in the words of its scheme.
+        notes: labelled in the words of its scheme; of what is PHI of no category nothing is learned, and nobody is judged by it.
         patients: of whom a note is, by its id; the others stand for themselves.
         config: the recipe.
         tell: is told how far it is.
@@ -63,8 +64,9 @@ def adapt_head(
     Raises:
         TrainingError: fewer than LEAST_NOTES notes that are no copies hold PHI, or the loss is not finite any more.
     """
-    labelled = Labelled.of(notes, patients)
-    telling = {group for note, group in zip(notes, labelled.groups.tolist(), strict=True) if hiding_spans(note)}
+    known = [without_unmapped(note) for note in notes]
+    labelled = Labelled.of(known, patients)
+    telling = {group for note, group in zip(known, labelled.groups.tolist(), strict=True) if hiding_spans(note)}
     if len(telling) < LEAST_NOTES:
         whose = "patients with notes that hold PHI" if patients else "different notes that hold PHI"
         raise TrainingError(
@@ -72,7 +74,7 @@ def adapt_head(
             "for instance by `site-client review`"
         )
     tell("reading the labelled notes", 0, len(notes))
-    own = Own(release, labelled)
+    own = Own(release, labelled, notes)
     crossed = own.cross_validate(config, tell)
     points = own_points(crossed.curve, crossed.before, labelled.groups)
     gain = Gain.of(crossed, labelled.groups, by_patient=bool(patients), has_points=points is not None)

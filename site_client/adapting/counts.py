@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.document import Document
+from shared.document import Annotation, Document
 from shared.evaluation.entities import strict_entity
 from shared.evaluation.hospital import hidden_characters
 from shared.text.tokens import Tokens
@@ -63,9 +63,13 @@ class Asked:
     Args:
         labelled: the notes.
         tokens: of each, as a pipeline sees them.
+        unmapped: what is PHI of no category in each: what a finder finds there, and nowhere else, counts neither for it nor against it.
     """
 
-    def __init__(self, labelled: Labelled, tokens: Sequence[Tokens]) -> None:
+    def __init__(
+        self, labelled: Labelled, tokens: Sequence[Tokens], unmapped: Sequence[Sequence[Annotation]] | None = None
+    ) -> None:
+        self._unmapped = unmapped or [()] * len(labelled.notes)
         self._categories = {name: number for number, name in enumerate(labelled.categories)}
         self._gold = labelled.notes
         self._asked = [
@@ -79,6 +83,7 @@ class Asked:
             note: its number.
             found: the note as the finder hides it.
         """
+        found = self._judged(note, found)
         asked, hidden, categories = self._asked[note], hidden_characters(found), len(self._categories)
         hits, every = asked.hits(hidden, categories).sum(), asked.totals(categories).sum()
         strict = strict_entity([(self._gold[note], found)]).by_document
@@ -87,3 +92,14 @@ class Asked:
             np.array([[hits, every]], dtype=np.int64),
             np.array([asked.words(hidden)], dtype=np.int64),
         )
+
+    def _judged(self, note: int, found: Document) -> Document:
+        unmapped, gold = self._unmapped[note], self._gold[note].annotations
+        if not unmapped:
+            return found
+        kept = (one for one in found.annotations if _touches(one, gold) or not _touches(one, unmapped))
+        return replace(found, annotations=tuple(kept))
+
+
+def _touches(span: Annotation, others: Iterable[Annotation]) -> bool:
+    return any(one.start < span.end and span.start < one.end for one in others)

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.document import Document
+from shared.document import AnnotatedText, Document
 from shared.evaluation.sampling.paired import f1_of
+from shared.labels import HIDDEN
 from shared.pipeline.adapted import LEAST_EXAMPLES, AdaptedPipeline, adapted
 from shared.pipeline.operating_points import GRID, OperatingPoint
 from shared.pipeline.pipeline import Pipeline
@@ -55,16 +56,18 @@ class Own:
 
     Args:
         release: the pipeline as it came.
-        labelled: the notes; their annotations do not overlap.
+        labelled: the notes by which a head is judged; their annotations do not overlap.
+        notes: the same, as a head learns from them: with what is PHI of no category, where any tag may stand.
     """
 
-    def __init__(self, release: Pipeline, labelled: Labelled) -> None:
+    def __init__(self, release: Pipeline, labelled: Labelled, notes: Sequence[AnnotatedText]) -> None:
         self._release = release
-        self._notes = [Document(note.identifier, note.text, note.annotations) for note in labelled.notes]
+        self._notes = [Document(note.identifier, note.text, note.annotations) for note in notes]
         self._groups = labelled.groups
         bare = (Document(note.identifier, note.text) for note in self._notes)
         self._read = list(release.readings(bare))
-        self._asked = Asked(labelled, [tokens for _, tokens, _ in self._read])
+        unmapped = [[span for span in note.annotations if span.category == HIDDEN] for note in self._notes]
+        self._asked = Asked(labelled, [tokens for _, tokens, _ in self._read], unmapped)
 
     def cross_validate(self, config: AdaptingConfig, progress: Progress = silent) -> Crossed:
         """Adapt to all folds but one, for each; see Crossed.

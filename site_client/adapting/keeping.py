@@ -33,7 +33,7 @@ def adapt(
 
     Args:
         workspace: of the site.
-        notes: labelled in the words of the release.
+        notes: labelled in the words of the release, or PHI of no category.
         patients: of whom a note is, by its id.
         config: the recipe.
         vocabulary: is told the words of the release, commonest first, before a note is read.

@@ -15,7 +15,7 @@ from foundation.files import write_text
 from shared.corpus import write_corpus
 from shared.corpus.checks import escape_unprintable
 from shared.document import Annotation, Document
-from shared.labels import HIDDEN
+from shared.labels import HIDDEN, OTHER
 from shared.patterns.kinds import Suspicion
 from shared.pipeline.checker import Checked
 
@@ -110,7 +110,7 @@ def _corrected(notes: Sequence[Checked], least: float) -> Iterator[Document]:
     for note in notes:
         document = note.with_doubts(least)
         spans = (
-            Annotation(span.start, span.end, span.category or "OTHER", span.identifier, span.comment)
+            Annotation(span.start, span.end, span.category or OTHER, span.identifier, span.comment)
             for span in document.annotations
         )
         yield replace(document, annotations=tuple(spans))

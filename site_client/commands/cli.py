@@ -153,7 +153,8 @@ def encode_notes(
     bound, acceptance = _bound(max_advantage, advantage_quantile), read_acceptance(accepted, approver)
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
-    read = Notes(notes, NotesOptions.of(reading), load_scheme_file(opened.release().folder), to_share=True)
+    options = NotesOptions.of(reading).apart_from(out=out)
+    read = Notes(notes, options, load_scheme_file(opened.release().folder), to_share=True)
     above = None if no_check else HIDE_ABOVE if hide_above is None else hide_above
     with progress_bar(quiet=as_json) as bar:
         encoded = encode(
@@ -234,12 +235,13 @@ def inspect_share(
     from site_client import workspace
     from site_client.sharing.inspect import ON_PAGE, SAMPLE, inspect, inspection_lines
 
+    options = NotesOptions.of(reading).apart_from(page=page)
     if are_fragments(share):
-        show_fragments(root, share, notes, page, NotesOptions.of(reading), as_json=as_json)
+        show_fragments(root, share, notes, page, options, as_json=as_json)
         return
     opened = workspace.open_workspace(root)
     scheme = load_scheme_file(opened.release().folder)
-    given = None if notes is None else Notes(notes, NotesOptions.of(reading), scheme, to_share=True)
+    given = None if notes is None else Notes(notes, options, scheme, to_share=True)
     found = inspect(opened, share, scheme, given, sentences or (SAMPLE if page is None else ON_PAGE))
     # What is not a screen may be a log.
     screen = sys.stdout.isatty()

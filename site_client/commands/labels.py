@@ -37,7 +37,7 @@ def labels(notes: Path, out: Path | None, root: Path, as_json: bool, **reading: 
             f"{out}: expected a new file, found one, which somebody may have completed; name another"
         )
     scheme = load_scheme_file(workspace.open_workspace(root).release().folder)
-    read = Notes(notes, NotesOptions.of(reading))
+    read = Notes(notes, NotesOptions.of(reading).apart_from(out=out))
     found = find_labels(read.to_evaluate(), scheme)
     open_ones = [one.name for one in found if one.category is None]
     lines = [
@@ -89,7 +89,8 @@ def check(
 
     opened = workspace.open_workspace(root)
     scheme = load_scheme_file(opened.release().folder)
-    read = Notes(notes, NotesOptions.of(reading), scheme, to_share=True)
+    options = NotesOptions.of(reading).apart_from(out=out, corrected=corrected)
+    read = Notes(notes, options, scheme, to_share=True)
     checked = list(make_checker(opened, scheme).check(read))
     listed = list_suspicions(checked, least)
     above = sum(one.suspicion.certainty >= HIDE_ABOVE for one in listed)

@@ -13,7 +13,7 @@ from typing import Any
 
 from foundation.os_errors import map_os_errors
 from shared.document import Document
-from shared.labels import LabelScheme
+from shared.labels import HIDDEN, OTHER, LabelScheme, with_other
 from site_client.errors import LocalRequestError, ReviewError
 from site_client.review.journal import NAME, Journal
 from site_client.review.notes_file import NotesFile, NotesLine, write_notes
@@ -97,12 +97,13 @@ class Project:
         """Take notes in that are not here yet.
 
         Args:
-            documents: notes; those that are here already are passed over.
+            documents: notes; those that are here already are passed over. What is PHI of no category is OTHER.
             source: tells them from others.
 
         Raises:
-            ReviewError: one has another text than the one that is here.
+            ReviewError: one has another text than the one that is here, or PHI of no category where this review has no OTHER.
         """
+        documents = map(with_other, map(self._with_categories, documents))
         with self._lock:
             line = write_notes(self.folder, documents, self.notes, source)
             if line is None:
@@ -115,6 +116,14 @@ class Project:
             if before.path != self.notes.path:
                 with map_os_errors(before.path):
                     before.path.unlink(missing_ok=True)
+
+    def _with_categories(self, document: Document) -> Document:
+        if OTHER not in self.scheme.categories and any(span.category == HIDDEN for span in document.annotations):
+            raise ReviewError(
+                f"{document.identifier}: expected labels of the review, got one that the release has no category for; export what is finished, "
+                "and begin a new --project"
+            )
+        return document
 
     def find(self, number: int, spans: Sequence[Span]) -> None:
         """What the pipeline says of a note; passed over where a person was there first."""
@@ -254,7 +263,7 @@ def begin(folder: Path, scheme: LabelScheme, documents: Iterable[Document], sour
     Args:
         folder: new or empty; a beginning that was cut is made anew.
         scheme: the categories that spans may have.
-        documents: the notes.
+        documents: the notes. What is PHI of no category is OTHER, which a scheme without it gets.
         source: see `NotesLine`.
 
     Raises:
@@ -268,8 +277,17 @@ def begin(folder: Path, scheme: LabelScheme, documents: Iterable[Document], sour
             raise ReviewError(f"{folder.name}: expected a new folder, found one with files in it; choose another")
     journal = Journal(folder)
     try:
-        line = write_notes(folder, documents, None, source)
+        named: set[str] = set()
+
+        def shown() -> Iterator[Document]:
+            for document in map(with_other, documents):
+                named.update(span.category for span in document.annotations)
+                yield document
+
+        line = write_notes(folder, shown(), None, source)
         assert line is not None
+        if OTHER in named - set(scheme.categories):
+            scheme = LabelScheme(scheme.name, (*scheme.categories, OTHER))
         journal.add(
             {"do": "begin", "format": FORMAT, "scheme": scheme.name, "categories": list(scheme.categories)},
             _notes_line(line),

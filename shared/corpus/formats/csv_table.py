@@ -43,7 +43,7 @@ class CsvTable(Format):
             # Bytes that are not UTF-8 travel on as surrogates, so that only their row is refused.
             lines = (line.decode("utf-8", "surrogateescape") for line in stream)
             header_line = next(lines, "")
-            delimiter = find_delimiter(header_line.removeprefix(_MARK), self.text_column)
+            delimiter = find_delimiter(header_line.removeprefix(_MARK), self.text_column, file.name)
             if delimiter is None:
                 raise FormatError(
                     f"expected a header row with a column '{self.text_column}', got none; name the column by --text-column",
@@ -105,11 +105,28 @@ class _Dialect:
 _PLAIN = _Dialect()
 
 
-def find_delimiter(header_line: str, text_column: str) -> str | None:
-    """The delimiter under which the header has the text column."""
+def find_delimiter(header_line: str, text_column: str, file: str) -> str | None:
+    """The delimiter under which the header has the text column.
+
+    Args:
+        header_line: the first line.
+        text_column: as the header has it.
+        file: its name, for who reads the error.
+
+    Raises:
+        FormatError: the line is no row of a table.
+    """
+    problem = ""
     for delimiter in _DELIMITERS:
-        if text_column in next(csv.reader([header_line.rstrip("\r\n")], delimiter=delimiter), []):
+        try:
+            names = next(csv.reader([header_line.rstrip("\r\n")], delimiter=delimiter), [])
+        except csv.Error:
+            problem = "expected rows that end in line feeds, got carriage returns alone; save the table with line feeds"
+            continue
+        if text_column in names:
             return delimiter
+    if problem:
+        raise FormatError(problem, document=file)
     return None
 
 
@@ -137,6 +154,10 @@ def _rows(rows: _Rows) -> Iterator[tuple[int, list[str]]]:
 
 
 def _row_bytes(rows: list[list[str]], dialect: _Dialect = _PLAIN) -> bytes:
-    out = io.StringIO(newline="")
-    csv.writer(out, delimiter=dialect.delimiter, lineterminator=dialect.line_end).writerows(rows)
-    return out.getvalue().encode("utf-8", "surrogateescape")
+    written = []
+    for row in rows:
+        out = io.StringIO(newline="")
+        # The writer puts a cell in quotes for signs of its own line end alone, and a carriage return ends a row for many a reader.
+        csv.writer(out, delimiter=dialect.delimiter, lineterminator=_PLAIN.line_end).writerow(row)
+        written.append(out.getvalue().removesuffix(_PLAIN.line_end) + dialect.line_end)
+    return "".join(written).encode("utf-8", "surrogateescape")

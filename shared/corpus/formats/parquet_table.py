@@ -1,6 +1,7 @@
 """Parquet with a text column and, if there, an id column. Labelled by nobody; written as it came, with another text.
 
-A text that is null is an empty note, and null again where it is written.
+A text that is null is an empty note, and null again where it is written. What programs have noted about the file and its columns (its metadata,
+such as the attributes of a frame of pandas) is of no row, may be any text, and stays behind.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from shared.errors import ConfigurationError, FormatError
 _ID_COLUMN = "id"
 # Rows that are read, and written, at once.
 _ROWS = 256
+# Kinds of values that are described by their name alone.
+_NAMED_ALONE = ("arrow.uuid", "arrow.json", "arrow.bool8")
 
 
 class ParquetTable(Format):
@@ -54,6 +57,7 @@ class ParquetTable(Format):
                         f"{' of another type' if column == 1 else ''}; name the column by --text-column",
                         document=file.name,
                     )
+                schema = pa.schema([_bare(field) for field in table.schema_arrow])
                 for batch in table.iter_batches(_ROWS):
                     for row in range(len(batch)):
                         number += 1
@@ -62,7 +66,7 @@ class ParquetTable(Format):
                             f"{stem}-{number}",
                             f"{file.name}, row {number}",
                             {".parquet": data},
-                            beside=table.schema_arrow,
+                            beside=schema,
                         )
         except pa.ArrowException:
             # Its text may hold values of the table.
@@ -121,6 +125,30 @@ def _is_text(kind: Any) -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _bare(field: Any) -> Any:
+    """A column, and all columns within it, by name and kind alone."""
+    import pyarrow as pa
+
+    return pa.field(field.name, _bare_kind(field.type), field.nullable)
+
+
+def _bare_kind(kind: Any) -> Any:
+    import pyarrow as pa
+
+    is_a = pa.types
+    if isinstance(kind, pa.BaseExtensionType):
+        return kind if kind.extension_name in _NAMED_ALONE else _bare_kind(kind.storage_type)
+    if is_a.is_struct(kind):
+        return pa.struct([_bare(kind.field(number)) for number in range(kind.num_fields)])
+    if is_a.is_map(kind):
+        return pa.map_(_bare_kind(kind.key_type), _bare(kind.item_field), keys_sorted=kind.keys_sorted)
+    if is_a.is_fixed_size_list(kind):
+        return pa.list_(_bare(kind.value_field), kind.list_size)
+    if is_a.is_large_list(kind):
+        return pa.large_list(_bare(kind.value_field))
+    return pa.list_(_bare(kind.value_field)) if is_a.is_list(kind) else kind
 
 
 def _table_bytes(table: Any) -> bytes:

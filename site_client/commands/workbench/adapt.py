@@ -85,7 +85,7 @@ def _make(
 
     scheme = load_scheme_file(opened.pipeline_release().folder)
     whose = {} if patients is None else read_patients(patients)
-    read = Notes(notes, options, scheme, labelled=True)
+    read = Notes(notes, options, scheme, to_hide=True, labelled=True)
     every = list(read)
     with progress_bar(quiet=as_json) as bar:
         bar.begin("loading the pipeline")

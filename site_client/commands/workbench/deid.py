@@ -75,6 +75,7 @@ def deid(
 ) -> None:
     """Find PHI in notes, and hide it."""
     from command_line.notes import Notes, warn_of_language
+    from shared.labels import load_scheme_file, with_other
     from shared.pipeline.parallel import ParallelPipeline, usable_cores
     from shared.text.language import guess_vocabulary
     from site_client import workspace
@@ -88,8 +89,11 @@ def deid(
     warn_of_expiry(opened)
     release = opened.pipeline_release()
     require_kept(opened, judge_release(opened, release.digest), Step.DEID)
-    read = Notes(notes, NotesOptions.of(given), part=part)
+    reading = NotesOptions.of(given).apart_from(out=out)
     require_empty(out)
+    # Without it every label hides what it covers, whatever it is called.
+    scheme = None if reading.labels is None else load_scheme_file(release.folder)
+    read = Notes(notes, reading, scheme, to_hide=True, part=part)
     with progress_bar(quiet=as_json) as bar:
         bar.begin("loading the pipeline")
         pipeline, used = load_in_use(opened, release)
@@ -107,7 +111,7 @@ def deid(
         total = read.corpus.count() if bar.drawn else 0
         total = total if part is None else -(-total // part.of)
         try:
-            documents = without_labels(read) if ignore_labels else read
+            documents = without_labels(read) if ignore_labels else map(with_other, read)
             with choices.remembered(opened, way):
                 done = write_deidentified(
                     finder, documents, out, way, bar, source=read.corpus.reader, total=total, lists=choices.lists
@@ -119,11 +123,12 @@ def deid(
     if part is not None:
         run = {
             "release": release.digest,
+            "head in use": used.key,
             "mode": mode,
             "--min-recall": str(min_recall),
             "--ignore-labels": str(ignore_labels),
         }
-        write_part(out, part, run | choices.facts(), read, done, given)
+        write_part(out, part, run | choices.facts(opened), read, done, given)
     finder.finish()
     said = way.report()
     lines = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from site_client.deid.choices.lists import HospitalLists
     from site_client.deid.choices.vault import VaultKey
     from site_client.workspace import Workspace
+
+_PURPOSE = b"deid-commons part 1\0"
+_SIGNS = 32
 
 new_file = click.Path(path_type=Path, dir_okay=False)
 
@@ -88,7 +93,7 @@ class Choices:
     Args:
         options: as typed.
         name: of the mode.
-        in_parts: whether several runs share the notes.
+        in_parts: whether several runs share the notes, of which none knows what a patient has spent in the others.
 
     Raises:
         ConfigurationError: options that do not go together, or a file that says what no setting is.
@@ -100,6 +105,7 @@ class Choices:
 
         self._options = options
         mode = MODES[name]
+        usual = mode
         self._config: DeidConfig = DeidConfig() if options.config is None else read_config(options.config)
         self._patients: Mapping[str, str] | None = None
         if isinstance(mode, Hiding):
@@ -109,26 +115,34 @@ class Choices:
                 f"--mode {name}: expected a mode that hides beside these options, got one that shows; leave them out"
             )
         self._mode: Mode = mode
-        if (options.patients or options.link_key) and not self._makes_surrogates():
+        self._modes = frozenset(one.name for one in (usual, *self._config.modes.values()))
+        if (options.patients or options.link_key) and MODES["surrogate"].name not in self._modes:
             raise ConfigurationError(
                 "--patients, --link-key: expected surrogates beside them, got none; add --mode surrogate"
             )
-        if in_parts and options.patients and not options.link_key:
+        if in_parts and options.patients:
             raise ConfigurationError(
-                "--part, --patients: expected --link-key beside them, got none; without it each part would shift the dates of a patient in its "
-                "own way"
+                "--part: expected no --patients beside it, got both; the budget of a patient is one for all notes, and each part would spend it "
+                "anew: de-identify the notes of patients in one run, without --part"
             )
         if options.vault_passphrase and not options.vault:
             raise ConfigurationError("--vault-passphrase: expected --vault beside it, got none; give both")
         if options.patients is not None:
             self._patients = read_patients(options.patients)
 
-    def facts(self) -> dict[str, str]:
-        """What decides the text that is written, by the options that say it."""
-        files = {"--config": self._options.config, "--patients": self._options.patients}
+    def facts(self, workspace: Workspace) -> dict[str, str]:
+        """What decides the text that is written, by the options that say it; of files a digest, of the secret one under itself.
+
+        Args:
+            workspace: has the secret, which is asked for only where surrogates or hashes hang on it.
+        """
+        config, places = self._options.config, self._config.places
+        decides = MODES["hash"].name in self._modes or self._options.link_key
         return {
             "--link-key": str(self._options.link_key),
-            **{name: "" if path is None else file_sha256(path) for name, path in files.items()},
+            "--config": "" if config is None else file_sha256(config),
+            "[places] file": "" if places is None else file_sha256(places),
+            "keys/surrogates.key": _told_apart(workspace.surrogates_secret()) if decides else "",
         }
 
     @property
@@ -168,9 +182,10 @@ class Choices:
             f"who was what is in {self._options.vault}, encrypted; whoever opens it has the notes as they were, so keep it in this house"
         ]
 
-    def _makes_surrogates(self) -> bool:
-        surrogate = MODES["surrogate"]
-        return surrogate in (self._mode, *self._config.modes.values())
+
+def _told_apart(secret: bytes) -> str:
+    """The same for the same secret, and nothing by which it could be found."""
+    return hmac.digest(secret, _PURPOSE, hashlib.sha256).hex()[:_SIGNS]
 
 
 def vault_key(workspace: Workspace, passphrase: Path | None) -> VaultKey:

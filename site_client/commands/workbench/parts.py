@@ -11,8 +11,10 @@ import click
 
 from command_line.commands import Computation, examples, json_option, report
 from command_line.progress import progress_bar
+from foundation.reading import file_sha256
 from shared.corpus.parts import Part
 from shared.errors import ConfigurationError
+from shared.labels import scheme_names
 
 if TYPE_CHECKING:
     from command_line.notes import Notes
@@ -60,11 +62,19 @@ def write_part(
         "--format": corpus.format,
         "--text-column": column,
         "--encoding": str(given["encoding"]),
+        "--labels": _told(given["labels"]),
     }
     rewritten = corpus.format if done.rewritten else ""
     files, digest = digest_files(out)
     counts = (corpus.seen, done.documents, corpus.set_aside, done.spans)
     PartReceipt(part.number, part.of, {**run, **notes}, *counts, rewritten, column, files, digest).write(out)
+
+
+def _told(labels: str | None) -> str:
+    """Which labels the notes have: a scheme by its name, a file by its digest."""
+    if labels is None or labels in scheme_names():
+        return labels or ""
+    return file_sha256(Path(labels))
 
 
 @click.command(

@@ -68,7 +68,13 @@ def review(
     if everything and out is None:
         raise ConfigurationError("--everything: expected --export beside it, got none; give both")
     opened_project = (
-        _begin(workspace.open_workspace(root), notes, project, NotesOptions.of(reading), as_json=as_json)
+        _begin(
+            workspace.open_workspace(root),
+            notes,
+            project,
+            NotesOptions.of(reading).apart_from(export=out),
+            as_json=as_json,
+        )
         if notes
         else _open(project)
     )
@@ -90,12 +96,13 @@ def _begin(opened: Workspace, notes: Path, folder: Path | None, options: NotesOp
     from site_client.review.project import begin, is_begun
 
     folder = folder or _default_folder(opened, notes)
+    options.apart_from(project=folder)
     source = fingerprint(notes)
     project = _open(folder) if is_begun(folder) else None
     if project is not None and project.notes.stated.source == source:
         return project
     scheme = load_scheme_file(opened.release().folder) if project is None else project.scheme
-    read = Notes(notes, options, scheme)
+    read = Notes(notes, options, scheme, to_hide=True)
     with progress_bar(quiet=as_json) as bar:
         bar.begin("reading the notes")
         if project is None:
@@ -139,10 +146,11 @@ def _serve(opened: Workspace, project: Project, port: int, *, prelabel: bool, as
         warn("no pipeline was pulled: patterns and lists of names alone look for PHI")
 
     def load() -> PipelineFinder:
-        from shared.labels import load_scheme_file
+        from shared.labels import OTHER, load_scheme_file
 
         release = None if opened.pipeline is None else opened.pipeline_release()
-        if release is not None and load_scheme_file(release.folder).categories != project.scheme.categories:
+        found = project.scheme.categories if release is None else load_scheme_file(release.folder).categories
+        if project.scheme.categories not in (found, (*found, OTHER)):
             raise ConfigurationError(
                 "the release finds other categories than those of this review; export what is finished, and begin a new --project"
             )

@@ -59,11 +59,13 @@ class DeidConfig:
         surrogates: how surrogates are made.
         modes: by category.
         lists: of the hospital.
+        places: the file of the places, where there is one.
     """
 
     surrogates: SurrogateSettings = field(default_factory=SurrogateSettings)
     modes: Mapping[str, Hiding] = field(default_factory=dict)
     lists: HospitalLists = field(default_factory=lambda: HospitalLists({}, {}))
+    places: Path | None = None
 
     def mode(self, usual: Hiding) -> Hiding:
         """The mode of all categories together."""
@@ -89,7 +91,8 @@ def read_config(path: Path) -> DeidConfig:
     lists = HospitalLists(_texts(table.table("allow")), _texts(table.table("deny")))
     for one in (table, dates, places, names, *categories.values()):
         one.finish()
-    return DeidConfig(settings, modes, lists)
+    listed = places.take("file", _text)
+    return DeidConfig(settings, modes, lists, None if listed is None else path.parent / listed)
 
 
 class _Table:

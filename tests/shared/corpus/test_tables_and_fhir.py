@@ -60,6 +60,27 @@ def test_a_bad_row_is_left_out_and_set_aside(tmp_path: Path) -> None:
     assert (tmp_path / "aside" / "000001.csv").read_bytes() == b"text,ward\r\nb\xff,4\r\n"
 
 
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_a_carriage_return_in_a_cell_breaks_no_row(line_end: str, tmp_path: Path) -> None:
+    content = f'text,"wa\rrd"{line_end}"A\rB","3\rb"{line_end}C,5{line_end}'.encode()
+    (tmp_path / "in.csv").write_bytes(content)
+    assert through(tmp_path / "in.csv", tmp_path / "out") == ["A\rB", "C"]
+    assert (tmp_path / "out" / "in.csv").read_bytes() == content
+    assert through(tmp_path / "out", tmp_path / "again") == ["A\rB", "C"]
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in.tsv"])
+@pytest.mark.parametrize("content", [b"text\tward\rBrunhilda\t4\r", b"ward\rBrunhilda\rtext,x"])
+def test_a_table_with_carriage_returns_alone_says_so(content: bytes, name: str, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / name).write_bytes(content)
+    with pytest.raises(FormatError, match="rows that end in line feeds, got carriage returns alone") as caught:
+        list(read_corpus(tmp_path / "in"))
+    assert "Brunhilda" not in str(caught.value)
+    (tmp_path / "in" / f"other.{name}").write_bytes(b"text\tward\nana\t3\n")
+    assert through(tmp_path / "in", tmp_path / "out", quarantine=tmp_path / "aside") == ["ana"]
+
+
 def test_parquet_keeps_columns_types_and_nulls(tmp_path: Path) -> None:
     table = pa.table(
         {
@@ -78,6 +99,40 @@ def test_parquet_keeps_columns_types_and_nulls(tmp_path: Path) -> None:
     given = pq.read_table(tmp_path / "in.parquet")
     assert written.drop_columns("text").equals(given.drop_columns("text"))
     assert written.column("text").to_pylist() == ["ANA", None, ""]
+
+
+def test_what_was_written_about_a_parquet_file_and_its_columns_stays_behind(tmp_path: Path) -> None:
+    told = {"pandas": '{"attributes": {"who": "Quillfeather"}}', "by": "Quillfeather"}
+    inner = pa.field("ward", pa.string(), metadata={"who": "Quillfeather"})
+    items = pa.list_(pa.field("item", pa.struct([inner]), metadata={"who": "Quillfeather"}))
+    schema = pa.schema(
+        [
+            pa.field("text", pa.string(), metadata={"who": "Quillfeather"}),
+            pa.field("stays", items),
+            pa.field("kinds", pa.map_(pa.string(), pa.field("value", pa.int8(), metadata={"who": "Quillfeather"}))),
+            pa.field("beds", pa.dictionary(pa.int8(), pa.string()), metadata={"who": "Quillfeather"}),
+            pa.field("key", pa.uuid()),
+            pa.field("shape", pa.opaque(pa.binary(), "Quillfeather", "Quillfeather")),
+        ],
+        metadata=told,
+    )
+    values = [["ana"], [[{"ward": "3b"}]], [[("a", 1)]], ["4"], [bytes(16)], [b"x"]]
+    arrays = [
+        pa.ExtensionArray.from_storage(field.type, pa.array(value, field.type.storage_type))
+        if isinstance(field.type, pa.BaseExtensionType)
+        else pa.array(value, field.type)
+        for field, value in zip(schema, values, strict=True)
+    ]
+    pq.write_table(pa.Table.from_arrays(arrays, schema=schema), tmp_path / "in.parquet")
+    assert b"Quillfeather" in (tmp_path / "in.parquet").read_bytes()
+    assert through(tmp_path / "in.parquet", tmp_path / "out") == ["ana"]
+    assert b"Quillfeather" not in (tmp_path / "out" / "in.parquet").read_bytes()
+    written = pq.ParquetFile(tmp_path / "out" / "in.parquet")
+    assert set(written.metadata.metadata or {}) <= {b"ARROW:schema"}
+    assert b"Quillfeather" not in base64.b64decode((written.metadata.metadata or {}).get(b"ARROW:schema", b""))
+    assert not written.schema_arrow.metadata
+    assert written.schema_arrow.types[:5] == schema.types[:5]
+    assert written.read().column("stays").to_pylist() == values[1]
 
 
 def test_a_table_without_its_column_says_so(tmp_path: Path) -> None:
@@ -135,6 +190,55 @@ def test_fhir_in_and_out(tmp_path: Path) -> None:
     assert base64.b64decode(first["content"][0]["attachment"]["data"]).decode() == "MAÑANA"
     assert base64.b64decode(fourth["presentedForm"][0]["data"]) == b"ANA"
     assert [one.text for one in read_corpus(tmp_path / "out")] == ["MAÑANA", "MAÑANA", "SEÑORA", "ANA"]
+
+
+def test_of_a_resource_only_words_and_codes_of_public_lists_come_out(tmp_path: Path) -> None:
+    loinc = {"system": "http://loinc.org", "code": "11506-3"}
+    strange: dict[str, Any] = {
+        "status": "seen by Quillfeather",
+        "docStatus": "Quillfeather",
+        "type": {
+            "coding": [
+                {"system": "http://loinc.org", "code": "Quillfeather"},
+                {"system": "http://quillfeather.example", "code": "11506-3"},
+                {"system": "http://loinc.org/Quillfeather", "code": "11506-3"},
+                {"code": "11506-3"},
+                {"system": "http://loinc.org"},
+            ]
+        },
+        "category": [{"coding": [{"system": "http://snomed.info/sct", "code": "123456 Quillfeather"}]}],
+    }
+    good = {"status": "superseded", "docStatus": "amended", "category": [{"coding": [loinc]}]}
+    report = {
+        "resourceType": "DiagnosticReport",
+        "conclusion": "x",
+        "status": "superseded",
+        "code": {"coding": [loinc]},
+    }
+    path = lines(
+        tmp_path / "in.ndjson",
+        {**document("d-1", attachment("a")), **strange},
+        {**document("d-2", attachment("b")), **good},
+        {**report, "id": "r-1"},
+        {**report, "id": "r-2", "status": "corrected"},
+        {**report, "id": "r-3", "status": "final", "docStatus": "final"},
+    )
+    through(path, tmp_path / "out")
+    written = (tmp_path / "out" / "in.ndjson").read_text(encoding="utf-8")
+    assert "uillfeather" not in written
+    first, second, *reports = map(json.loads, written.splitlines())
+    assert first.keys() == {"resourceType", "id", "content"}
+    assert second["category"] == [{"coding": [loinc]}]
+    assert (second["status"], second["docStatus"]) == ("superseded", "amended")
+    assert [one.get("status") for one in reports] == [None, "corrected", "final"]
+    assert all("docStatus" not in one for one in reports)
+    assert reports[0]["code"] == {"coding": [loinc]}
+
+
+def test_the_id_of_a_resource_is_named_among_what_is_not_de_identified(tmp_path: Path) -> None:
+    numbered = {**document("", attachment("b")), "id": 7}
+    corpus = read_corpus(lines(tmp_path / "in.ndjson", document("d-1", attachment("a")), numbered))
+    assert [corpus.reader.untouched(one) for one in corpus] == [["id"], []]
 
 
 @pytest.mark.parametrize(

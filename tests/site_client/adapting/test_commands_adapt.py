@@ -14,9 +14,14 @@ import pytest
 
 from foundation.locks import hold_scratch
 from shared.document import Annotation, Document
+from shared.labels import HIDDEN, UNKNOWN_TAG
+from shared.sentences.tokenised import tokenised_corpus
+from shared.text.tokens import tokenise
 from shared.training.fine_tuning import adapting
 from site_client.adapting import adapt, crossing, keeping
 from site_client.adapting.adapt import Adapted
+from site_client.adapting.counts import Asked
+from site_client.evaluating.counting import Labelled
 from site_client.ledger import Event, entries
 from site_client.own_head import decided, record
 from site_client.workspace import open_workspace
@@ -231,3 +236,43 @@ def test_the_record_says_which_release_it_is_of_and_holds_no_words(waiting: Loop
     stated = json.loads((folder / "adapted.json").read_text())
     assert stated["release"] == open_workspace(waiting.site("fourth")).pipeline_release().digest
     assert not [text for text in phi_strings(strange(20)) if text in json.dumps(stated)]
+
+
+def test_what_the_release_has_no_category_for_teaches_nothing(
+    waiting: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wards = [
+        replace(one, annotations=(replace(one.annotations[0], category="WARD"), *one.annotations[1:]))
+        for one in strange(20)
+    ]
+    (tmp_path / "own.toml").write_text(
+        '[map]\nWARD = ""\n'
+        + "".join(
+            f'{name} = "{name}"\n'
+            for name in sorted({span.category for one in wards for span in one.annotations} - {"WARD"})
+        )
+    )
+    tags: list[Any] = []
+
+    def told(*given: Any) -> Any:
+        learned = tokenised_corpus(*given)
+        tags.append([tag for word, tag in zip(learned.words, learned.tags.tolist(), strict=True) if word in WORDS])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(crossing, "tokenised_corpus", told)
+    given = (write_notes(tmp_path / "wards.jsonl", wards, "jsonl"), "--labels", tmp_path / "own.toml")
+    assert at(waiting, *given).exit_code == 130
+    assert tags
+    assert set(tags[0]) == {UNKNOWN_TAG}
+
+
+def test_a_finder_is_judged_neither_by_what_has_no_category_nor_by_what_it_finds_there() -> None:
+    note = Document("n", "Ward Brimblecombe: Tattersall came.", (Annotation(19, 29, "PATIENT"),))
+    labelled = Labelled.of([note], {})
+    asked = Asked(labelled, [tokenise(note.text)], [(Annotation(5, 17, HIDDEN),)])
+    found = (Annotation(5, 17, "PATIENT", confidence=0.9), Annotation(19, 29, "PATIENT", confidence=0.9))
+    with_it, without = (asked.count(0, Document("n", note.text, spans)) for spans in (found, found[1:]))
+    assert with_it.strict.tolist() == without.strict.tolist() == [[1, 0, 0]]
+    assert with_it.shown.tolist() == without.shown.tolist() == [[1, 1]]
+    over = asked.count(0, Document("n", note.text, (Annotation(5, 29, "PATIENT"),)))
+    assert over.hidden.tolist() == [[1, 1]]

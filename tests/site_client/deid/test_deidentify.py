@@ -27,8 +27,9 @@ from site_client.deid.deidentify import (
 )
 from site_client.deid.mode import Mode
 from site_client.deid.registry import MODES
-from tests.loop import Loop, done, hospital
+from tests.loop import Loop, done, hospital, refused
 from tests.site_client.deid.notes import annotated, covered
+from tests.tiny_notes import write_notes
 
 every_mode = pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
 
@@ -215,3 +216,34 @@ SPANS = st.lists(
 def test_a_span_is_outside_where_no_other_holds_all_of_it(spans: list[Annotation], others: list[Annotation]) -> None:
     outside = [span for span in spans if not any(one.start <= span.start and span.end <= one.end for one in others)]
     assert count_outside(spans, others) == len(outside)
+
+
+def test_labels_of_the_house_are_hidden_in_the_words_of_the_release(loop: Loop, tmp_path: Path) -> None:
+    wards = [Document("n-1", "it was seen there.", (Annotation(12, 17, "WARD"),))]
+    people = [Document("n-2", "it was given here.", (Annotation(7, 12, "WHO"),))]
+    notes = write_notes(tmp_path / "own.jsonl", wards + people, "jsonl")
+    mapping, at = tmp_path / "own.toml", ("--workspace", loop.site("fourth"))
+    mapping.write_text('[map]\nWHO = "PATIENT"\nWARD = ""\n')
+    done(hospital("deid", notes, "--labels", mapping, "--out", tmp_path / "safe", *at))
+    assert (tmp_path / "safe" / "n-1.txt").read_text() == "it was seen [OTHER]."
+    assert (tmp_path / "safe" / "n-2.txt").read_text() == "it was [PATIENT] here."
+    mapping.write_text('[map]\nWHO = "PATIENT"\n')
+    said = hospital("deid", notes, "--labels", mapping, "--out", tmp_path / "no", *at)
+    assert "'WARD' (1)" in refused(said, 3, "map them by --labels FILE")
+    mapping.unlink()
+    refused(hospital("deid", notes, "--labels", mapping, "--out", tmp_path / "no", *at), 8, "own.toml")
+    assert not (tmp_path / "no").exists()
+
+
+def test_parts_with_two_maps_of_labels_are_no_parts_of_one_run(loop: Loop, tmp_path: Path) -> None:
+    from site_client.deid.parts.receipt import read_receipt
+
+    mapping = tmp_path / "own.toml"
+    told = []
+    for number, own in ((1, ""), (2, "DOCTOR")):
+        mapping.write_text(f'[map]\nWARD = "{own}"\n')
+        notes = write_notes(tmp_path / "own.jsonl", [Document(f"n-{one}", "Yes.", ()) for one in range(2)], "jsonl")
+        given = ("--labels", mapping, "--out", tmp_path / str(number), "--part", f"{number}/2")
+        done(hospital("deid", notes, *given, "--workspace", loop.site("fourth")))
+        told.append(read_receipt(tmp_path / str(number)).run["--labels"])
+    assert told[0] != told[1]

@@ -19,6 +19,7 @@ from shared.corpus.parts import Part
 from shared.errors import ConfigurationError
 from site_client.deid.parts.merging import merge_parts
 from site_client.deid.parts.receipt import NAME, PartReceipt, digest_files
+from site_client.own_head.in_use import InUse
 from tests.loop import Loop, done, hospital, refused, snapshot
 
 TEXTS = [f'Dr Chen saw {name}\n\n"quoted; \u00fc"' for name in "ABCDEFGHIJK"]
@@ -192,8 +193,57 @@ def test_a_note_in_two_parts_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "merged").exists()
 
 
-def test_dates_of_a_patient_are_not_shifted_by_each_part_in_its_own_way(loop: Loop) -> None:
-    patients = loop.root / "patients.csv"
-    patients.write_text("note,patient\nnorth-000,1\n")
-    given = ("--out", loop.root / "out", "--mode", "surrogate", "--patients", patients, "--part", "1/2")
-    refused(hospital("deid", loop.notes("north"), *given, "--workspace", loop.site("fourth")), 2, "expected --link-key")
+@pytest.mark.parametrize("mode", ["--mode hash", "--mode surrogate --link-key"])
+def test_parts_under_two_secrets_are_no_parts_of_one_run(mode: str, loop: Loop) -> None:
+    at, root = ("--workspace", loop.site("fourth")), loop.root
+    parts = [root / "part-1", root / "part-2", root / "part-2-again"]
+    secret = loop.site("fourth") / "keys" / "surrogates.key"
+    for number, folder in zip((1, 2, 2), parts, strict=True):
+        done(hospital("deid", loop.notes("north"), "--out", folder, "--part", f"{number}/2", *mode.split(), *at))
+        if number == 1:
+            first = secret.read_bytes()
+            secret.write_bytes(bytes(32))
+        else:
+            secret.write_bytes(first)
+    assert all(first.hex() not in (folder / NAME).read_text() for folder in parts)
+    said = hospital("deid-merge", *parts[:2], "--out", root / "no")
+    refused(said, 2, "with other keys/surrogates.key;")
+    assert not (root / "no").exists()
+    done(hospital("deid-merge", parts[0], parts[2], "--out", root / "merged"))
+
+
+def test_no_secret_is_made_for_a_part_that_needs_none(loop: Loop) -> None:
+    for mode in ("redact", "surrogate"):
+        given = ("--out", loop.root / mode, "--part", "1/2", "--mode", mode)
+        done(hospital("deid", loop.notes("north"), *given, "--workspace", loop.site("fourth")))
+    assert not (loop.site("fourth") / "keys" / "surrogates.key").exists()
+
+
+def test_parts_with_two_lists_of_places_are_no_parts_of_one_run(loop: Loop) -> None:
+    at, root = ("--workspace", loop.site("fourth")), loop.root
+    (root / "ours.toml").write_text('[places]\nfile = "ours.csv"\n')
+    for number, town in ((1, "Alba"), (2, "Gamma")):
+        (root / "ours.csv").write_text(f"name,latitude,longitude\n{town},40,1\nBeta,41,2\n")
+        given = ("--mode", "surrogate", "--config", root / "ours.toml", "--part", f"{number}/2")
+        done(hospital("deid", loop.notes("north"), "--out", root / f"part-{number}", *given, *at))
+    said = hospital("deid-merge", root / "part-1", root / "part-2", "--out", root / "no")
+    refused(said, 2, "with other [places] file;")
+
+
+def test_parts_by_two_heads_are_no_parts_of_one_run(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    at, root = ("--workspace", loop.site("fourth")), loop.root
+    done(hospital("deid", loop.notes("north"), "--out", root / "part-1", "--part", "1/2", *at))
+    monkeypatch.setattr(InUse, "key", property(lambda used: "ab" * 32))
+    done(hospital("deid", loop.notes("north"), "--out", root / "part-2", "--part", "2/2", *at))
+    said = hospital("deid-merge", root / "part-1", root / "part-2", "--out", root / "no")
+    refused(said, 2, "with other head in use;")
+
+
+@pytest.mark.parametrize("linked", [(), ("--link-key",)])
+def test_a_patient_does_not_spend_the_budget_once_in_every_part(linked: tuple[str, ...], loop: Loop) -> None:
+    patients, out = loop.root / "patients.csv", loop.root / "out"
+    patients.write_text("note,patient\nnorth-000,1\nnorth-001,1\n")
+    given = ("--out", out, "--mode", "surrogate", "--patients", patients, *linked, "--part", "1/2")
+    said = hospital("deid", loop.notes("north"), *given, "--workspace", loop.site("fourth"))
+    refused(said, 2, "--part: expected no --patients beside it, got both;", "in one run, without --part")
+    assert not out.exists()

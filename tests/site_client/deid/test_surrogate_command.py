@@ -143,3 +143,11 @@ def test_options_that_do_not_go_together_are_refused_before_anything_is_written(
     refused(hospital(*command, *options.format(**places).split()), 2, said)
     assert not (tmp_path / "safe").exists()
     assert not (tmp_path / "new").exists()
+
+
+def test_patients_go_with_surrogates_though_a_category_has_another_mode(loop: Loop, tmp_path: Path) -> None:
+    (tmp_path / "ours.toml").write_text('[categories.ZIP]\nmode = "redact"\n')
+    (tmp_path / "p.csv").write_text("note,patient\nfourth-000,1\n")
+    given = ("--config", tmp_path / "ours.toml", "--patients", tmp_path / "p.csv")
+    said = done(hospital(*deid(loop, tmp_path / "safe", *given))).stdout
+    assert "a patient spends at most epsilon 1" in said

@@ -15,6 +15,8 @@ import httpx
 import pytest
 
 from bench.workbench.reviewing.server import Reviewer, enter, served
+from shared.corpus import read_corpus
+from shared.document import Annotation, Document
 from site_client.review.project import Project
 from tests.loop import Loop, done, hospital, refused, values
 from tests.site_client.review.projects import notes as few_notes
@@ -146,6 +148,33 @@ def test_what_can_not_be_reviewed_is_said_in_a_line(loop: Loop, tmp_path: Path) 
     refused(again, 38, f"{NOTES[0].identifier}: expected the text")
     # What was refused holds nothing.
     Project(tmp_path / "q").close()
+
+
+def own_labels(folder: Path, nothing: str = "") -> tuple[Path, Path, str]:
+    """Notes with a label of the house that the release has no category for, their map, and the word that has it."""
+    text = "Ward Brimblecombe: Tattersall came."
+    spans = (Annotation(5, 17, "WARD"), Annotation(19, 29, "WHO"))
+    notes = write_notes(folder / "own.jsonl", [Document("n-1", text, spans)], "jsonl")
+    (folder / "own.toml").write_text(f'[map]\nWHO = "PATIENT"\nWARD = "{nothing}"\n')
+    return notes, folder / "own.toml", "Brimblecombe"
+
+
+def test_what_the_release_has_no_category_for_is_no_less_labelled(loop: Loop, tmp_path: Path) -> None:
+    notes, mapping, _ = own_labels(tmp_path)
+    given = ("--labels", mapping, "--project", tmp_path / "p", "--workspace", loop.site("north"))
+    assert hospital("review", notes, *given, "--export", tmp_path / "out.jsonl", "--everything").exit_code == 0
+    (exported,) = read_corpus(tmp_path / "out.jsonl")
+    assert [span.category for span in exported.annotations] == ["OTHER", "PATIENT"]
+
+
+def test_a_note_that_nobody_labelled_is_reviewed_beside_labels_of_the_house(loop: Loop, tmp_path: Path) -> None:
+    _, mapping, _ = own_labels(tmp_path)
+    given = ("--labels", mapping, "--project", tmp_path / "p", "--workspace", loop.site("north"))
+    begun = hospital(
+        "review", plain(tmp_path / "notes"), *given, "--export", tmp_path / "out.jsonl", "--everything", "--json"
+    )
+    assert begun.exit_code == 0
+    assert json.loads(begun.stdout)["notes"] == 6
 
 
 def test_a_release_with_other_categories_pre_labels_nothing_and_says_so(loop: Loop, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from shared.document import Annotation, Document
 from shared.errors import FormatError
+from shared.labels import HIDDEN
 from site_client.errors import LocalRequestError, ReviewError
 from site_client.review.journal import NAME, Journal
 from site_client.review.project import Project, begin, is_begun
@@ -196,3 +197,28 @@ def test_any_text_comes_back_whole(tmp_path: Path) -> None:
     made = begin(tmp_path / "p", SCHEME, documents, "s")
     assert [made.document(number).text for number in range(len(texts))] == texts
     made.close()
+
+
+def test_phi_of_no_category_is_other_and_a_scheme_that_has_none_gets_it(tmp_path: Path) -> None:
+    note = Document("n9", TEXT, (Annotation(0, 4, "A"), Annotation(9, 14, HIDDEN)))
+    opened = begin(tmp_path / "p", SCHEME, [note], "source")
+    assert opened.scheme.categories == ("A", "B", "OTHER")
+    assert [span.category for span in next(opened.labelled(everything=True)).annotations] == ["A", "OTHER"]
+    (other,) = (one for one in opened.state(0).spans if one.category == "OTHER")
+    opened.edit(0, 0, Edit((other,), (person(9, 14, "B"),)))
+    opened.close()
+    again = Project(tmp_path / "p")
+    assert [span.category for span in next(again.labelled(everything=True)).annotations] == ["A", "B"]
+    again.close()
+
+
+def test_a_review_without_other_takes_no_phi_of_no_category_in(tmp_path: Path) -> None:
+    opened = project(tmp_path / "p")
+    before = sorted(path.name for path in (tmp_path / "p").iterdir())
+    with pytest.raises(
+        ReviewError, match="n9: expected labels of the review, got one that the release has no category"
+    ):
+        opened.add_notes([Document("n9", TEXT, (Annotation(9, 14, HIDDEN),))], "other")
+    assert len(opened) == 3
+    opened.close()
+    assert sorted(path.name for path in (tmp_path / "p").iterdir()) == before

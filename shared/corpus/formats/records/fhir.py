@@ -4,8 +4,9 @@ The note is the attachment of plain text (base64) in `content` or `presentedForm
 one. Other attachments are other forms of the same document, as FHIR has it: they are counted and passed over. An address in
 the place of the text is refused, for nothing here fetches.
 
-Written are the fields that name nobody: type, id, status and codes. Subject, authors, dates, narrative and whatever else
-a resource may hold stay behind, so that what was hidden in the text does not stand beside it.
+Written are the fields that name nobody: type, status and codes, each only where it is one of a public list, since any text may stand there;
+and the id as it came, so that results can be joined. Subject, authors, dates, narrative and whatever else a resource may hold stay behind, so
+that what was hidden in the text does not stand beside it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -28,7 +30,39 @@ RESOURCES: Mapping[str, tuple[str, str]] = MappingProxyType(
     {"DocumentReference": ("content", ""), "DiagnosticReport": ("presentedForm", "conclusion")}
 )
 _CODES = ("type", "category", "code")
-_WORDS = ("resourceType", "id", "status", "docStatus")
+_REPORTED = frozenset(
+    "registered partial preliminary modified final amended corrected appended cancelled entered-in-error unknown".split()
+)
+_COMPOSED = frozenset(
+    "registered partial preliminary final amended corrected appended cancelled entered-in-error deprecated unknown".split()
+)
+# The words of R4 and R5 (value sets document-reference-status, composition-status and diagnostic-report-status).
+_STATES: Mapping[str, Mapping[str, frozenset[str]]] = MappingProxyType(
+    {
+        "DocumentReference": {
+            "status": frozenset(("current", "superseded", "entered-in-error")),
+            "docStatus": _COMPOSED,
+        },
+        "DiagnosticReport": {"status": _REPORTED},
+    }
+)
+_LOINC = re.compile(r"(?:L[AGLP])?[0-9]{1,7}-[0-9]")
+_SNOMED = re.compile(r"[0-9]{6,18}")
+_SECTIONS = re.compile(
+    "AU|BG|BLB|CG|CH|CP|CT|CTH|CUS|EC|EN|GE|HM|ICU|IMM|LAB|MB|MCB|MYC|NMR|NMS|NRS|OSL|OTH?|OUS|PAR|PAT|PF|PHR|PHY|PT|RAD|RC|RRS|RT|RUS|RX|SP|SR|TX"
+    "|URN|VR|VUS|XRC"
+)
+# What codes of public lists look like. Codes of other lists, of a hospital or of anybody, may be any text.
+_SYSTEMS: Mapping[str, re.Pattern[str]] = MappingProxyType(
+    {
+        "http://loinc.org": _LOINC,
+        "urn:oid:2.16.840.1.113883.6.1": _LOINC,
+        "http://snomed.info/sct": _SNOMED,
+        "urn:oid:2.16.840.1.113883.6.96": _SNOMED,
+        "http://terminology.hl7.org/CodeSystem/v2-0074": _SECTIONS,
+        "http://hl7.org/fhir/us/core/CodeSystem/us-core-documentreference-category": re.compile("clinical-note"),
+    }
+)
 _UTF8 = ("", "utf-8", "utf8", "us-ascii", "ascii")
 
 
@@ -49,7 +83,9 @@ class Fhir(JsonRecords):
             raise FormatError(f"expected {' or '.join(RESOURCES)}, got another resource; move it", document=fallback)
         attachments, plain = RESOURCES[kind]
         text, content_type = self._text(record, attachments, plain, fallback, notes)
-        kept: Record = {key: record[key] for key in _WORDS if isinstance(record.get(key), str)}
+        kept: Record = {"resourceType": kind}
+        kept |= {"id": record["id"]} if isinstance(record.get("id"), str) else {}
+        kept |= {key: record[key] for key, words in _STATES[kind].items() if _is_of(record.get(key), words)}
         kept |= {key: codes for key in _CODES if (codes := _codes(record.get(key)))}
         return Document(identifier_of(record, fallback), text, labelled=False, record=(kept, content_type))
 
@@ -70,6 +106,10 @@ class Fhir(JsonRecords):
             else:
                 filled = {**kept, plain: document.text}
             stream.write(json.dumps(filled, ensure_ascii=False).encode() + b"\n")
+
+    def untouched(self, document: Document) -> list[str]:
+        """The id; see Format."""
+        return ["id"] if "id" in document.record[0] else []
 
     def _text(
         self, record: Record, attachments: str, plain: str, document: str, notes: Counter[str]
@@ -131,16 +171,22 @@ def _attachment(item: object, where: str, document: str) -> tuple[str, Any]:
     return found.get("contentType", ""), found.get("data")
 
 
+def _is_of(given: object, words: frozenset[str]) -> bool:
+    return isinstance(given, str) and given in words
+
+
 def _codes(given: object) -> object:
-    """Codes without the words beside them, which anybody may have typed; None where there are none."""
+    """Codes of public lists, without the words beside them, which anybody may have typed; None where there are none."""
     if isinstance(given, list):
         return [codes for one in given if (codes := _codes(one))] or None
     coding = given.get("coding") if isinstance(given, dict) else None
     if not isinstance(coding, list):
         return None
-    kept = [
-        {key: one[key] for key in ("system", "code") if isinstance(one.get(key), str)}
-        for one in coding
-        if isinstance(one, dict)
-    ]
-    return {"coding": kept}
+    kept = [{"system": one["system"], "code": one["code"]} for one in coding if _is_public(one)]
+    return {"coding": kept} if kept else None
+
+
+def _is_public(coding: object) -> bool:
+    system, code = (coding.get("system"), coding.get("code")) if isinstance(coding, dict) else (None, None)
+    shape = _SYSTEMS.get(system) if isinstance(system, str) else None
+    return shape is not None and isinstance(code, str) and shape.fullmatch(code) is not None
