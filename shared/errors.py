@@ -10,6 +10,7 @@ DeidError (foundation)
 ├── ModelError              weights that do not fit the model that should load them
 ├── TrainingError           a training that can't start or has diverged
 │   └── ProcessLostError    one of the processes that train together has ended or is silent
+├── LostReaderError         one of the processes that read notes together has ended
 └── EvaluationError         gold and system that can't be compared
 
 What goes wrong with a file is a `foundation.errors.StorageError`.
@@ -82,6 +83,12 @@ class TrainingError(DeidError):
 
 class ProcessLostError(TrainingError):
     """One of the processes that train together has ended or is silent."""
+
+
+class LostReaderError(DeidError):
+    """One of the processes that read notes together has ended."""
+
+    exit_code = 6
 
 
 class EvaluationError(DeidError):

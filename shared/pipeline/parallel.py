@@ -19,7 +19,7 @@ from multiprocessing import get_all_start_methods, get_context
 import torch
 
 from shared.document import Document
-from shared.errors import ModelError
+from shared.errors import LostReaderError
 from shared.pipeline.pipeline import Pipeline
 
 # Characters of a batch: some seconds of one core, so that the last batches end about together.
@@ -46,7 +46,7 @@ class ParallelPipeline:
         """As `Pipeline.annotate` does, in the same order.
 
         Raises:
-            ModelError: a process ended before its notes were done.
+            LostReaderError: a process ended before its notes were done.
         """
         batches = _batches(documents)
         first = [batch for _, batch in zip(range(2), batches, strict=False)]
@@ -68,7 +68,7 @@ class ParallelPipeline:
                 while running:
                     yield from running.popleft().result()
             except BrokenProcessPool as error:
-                raise ModelError(
+                raise LostReaderError(
                     "expected every process to read its notes, but one was ended, by lack of memory or by somebody; what was not read is not "
                     "written: run the same command again, with fewer --jobs"
                 ) from error

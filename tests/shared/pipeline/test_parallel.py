@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from shared.document import Document
-from shared.errors import ModelError
+from shared.errors import LostReaderError
 from shared.pipeline import parallel
 from shared.pipeline.parallel import ParallelPipeline, usable_cores
 from shared.pipeline.pipeline import Pipeline, load_pipeline
@@ -71,8 +71,11 @@ def test_a_process_that_is_killed_is_told_of_in_one_line(
     pipeline: Pipeline, notes: list[Document], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(parallel, "_annotate", _die)
-    with pytest.raises(ModelError, match="fewer --jobs"):
+    with pytest.raises(
+        LostReaderError, match=r"one was ended, by lack of memory or by somebody; .* fewer --jobs"
+    ) as caught:
         list(ParallelPipeline(pipeline, 2).annotate(notes))
+    assert caught.value.exit_code == 6
 
 
 def _die(batch: list[Document]) -> list[Document]:
