@@ -72,7 +72,7 @@ def test_a_process_that_is_killed_is_told_of_in_one_line(
 ) -> None:
     monkeypatch.setattr(parallel, "_annotate", _die)
     with pytest.raises(
-        LostReaderError, match="one was ended, by lack of memory or by somebody; .* fewer --jobs"
+        LostReaderError, match=r"one was ended, by lack of memory or by somebody; .* fewer --jobs"
     ) as caught:
         list(ParallelPipeline(pipeline, 2).annotate(notes))
     assert caught.value.exit_code == 6
