@@ -136,6 +136,21 @@ def test_attack_a_corrected_label_cuts_its_sentence_otherwise(name: str, site: W
     assert not [words for words in shown if {"Zorvath", "papers"} & set(words)]
 
 
+def test_a_sentence_is_missing_where_its_phi_has_left_in_the_same_one(site: Workspace) -> None:
+    """What docs/privacy.md says a later share tells: by what is left out, whether a patient of before came again."""
+    first, again, other = (
+        note(name, f"{NOTES[0].text}\n\nName of the patient: ", (who, "PATIENT"), f" .\n\n{text}")
+        for name, who, text in (
+            ("first", "Oxenthorpe", "Came by bus in rain."),
+            ("again", "Oxenthorpe", LATER[0].text),
+            ("other", "Nettlecomb", LATER[0].text),
+        )
+    )
+    share(site, [*NOTES[1:], first], 1)
+    names = [[words for words in encode(site, [*LATER[1:], one])[0] if "Name" in words] for one in (again, other)]
+    assert [len(found) for found in names] == [0, 1]
+
+
 def left_with_an_earlier_version(site: Workspace, documents: Sequence[Document], sequence: int, *, sent: bool) -> None:
     """The digests as versions wrote them that looked at tokens."""
     key = DigestKey(site)
