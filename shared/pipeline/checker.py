@@ -1,13 +1,15 @@
 """Looks for PHI that nobody has labelled in a hospital's own labelled notes: the pipeline in use, patterns, and lists of names.
 
 What is found is a suspicion. `site-client check` shows it to a person, who corrects the labels; `encode` hides what is probable enough
-like labelled PHI, and says in the share that nobody knows what these tokens are.
+like labelled PHI, and says in the share that nobody knows what these tokens are. What labels cover has no part in that: `check` reads a
+constant in its place. What it has a part in is for a person in the house alone: `read_labelled`.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from shared.document import Annotation, Document
@@ -15,6 +17,7 @@ from shared.labels import HIDDEN, LabelScheme
 from shared.patterns.engine import Patterns
 from shared.patterns.kinds import Suspicion
 from shared.patterns.names import NameLists
+from shared.pipeline.blinding import Blinded, blind
 from shared.pipeline.pipeline import Pipeline
 from shared.pipeline.suspicion import suspect
 
@@ -64,20 +67,42 @@ class Checker:
         self._names = NameLists(scheme)
 
     def check(self, documents: Iterable[Document]) -> Iterator[Checked]:
-        """Each note with what was found in it, in their order."""
-        if self._pipeline is None:
+        """Each note with what was found in it, in their order; the words of labelled spans change nothing of it."""
+        waiting: deque[tuple[Document, Blinded]] = deque()
+
+        def blinded() -> Iterator[Document]:
             for document in documents:
-                yield self._checked(document, [])
-            return
-        for document, found in suspect(self._pipeline, documents):
+                waiting.append((document, blind(document)))
+                yield waiting[-1][1].document
+
+        for read, found in self._look(blinded()):
+            document, blind_one = waiting.popleft()
+            yield Checked(document, tuple(blind_one.in_note(settle(read, found))))
+
+    def read_labelled(self, checked: Iterable[Checked]) -> Iterator[Checked]:
+        """The same with what is found besides by who reads the labelled words, too; for the house alone.
+
+        Args:
+            checked: as `check` yields them. What it found is found here, at least as surely.
+        """
+        waiting: deque[Checked] = deque()
+
+        def documents() -> Iterator[Document]:
+            for one in checked:
+                waiting.append(one)
+                yield one.document
+
+        for document, found in self._look(documents()):
+            yield Checked(document, tuple(settle(document, [*waiting.popleft().suspicions, *found])))
+
+    def _look(self, documents: Iterable[Document]) -> Iterator[tuple[Document, list[Suspicion]]]:
+        """Each text with everything that is found in it."""
+        read = ((one, []) for one in documents) if self._pipeline is None else suspect(self._pipeline, documents)
+        for document, found in read:
             known = [
                 one if one.category in self._scheme.category_index else replace(one, category=HIDDEN) for one in found
             ]
-            yield self._checked(document, known)
-
-    def _checked(self, document: Document, found: Sequence[Suspicion]) -> Checked:
-        every = [*found, *self._patterns.find(document.text), *self._names.find(document.text)]
-        return Checked(document, tuple(settle(document, every)))
+            yield document, [*known, *self._patterns.find(document.text), *self._names.find(document.text)]
 
 
 def settle(document: Document, suspicions: Iterable[Suspicion]) -> list[Suspicion]:
@@ -85,40 +110,35 @@ def settle(document: Document, suspicions: Iterable[Suspicion]) -> list[Suspicio
 
     Args:
         document: its annotations are sorted and do not overlap.
-        suspicions: in any order.
+        suspicions: in any order. One that a label touches is half as sure.
 
     Returns:
         sorted; none touches a label or another.
     """
     taken = [(span.start, span.end) for span in document.annotations]
-    labels = frozenset(taken)
+    weighed = [
+        replace(one, certainty=one.certainty * _LEFT_OVER) if _touching(one, taken) else one for one in suspicions
+    ]
     settled = []
-    for one in sorted(suspicions, key=lambda found: (-found.certainty, found.start, -found.end)):
-        for start, end, beside_label in list(_outside(one, taken, labels)):
+    for one in sorted(weighed, key=lambda found: (-found.certainty, found.start, -found.end)):
+        edges = [one.start, *(edge for span in _touching(one, taken) for edge in span), one.end]
+        for start, end in zip(edges[::2], edges[1::2], strict=True):
             start, end = _trimmed(document.text, start, end)
             if start < end:
-                settled.append(
-                    replace(one, start=start, end=end, certainty=one.certainty * (_LEFT_OVER if beside_label else 1))
-                )
+                settled.append(replace(one, start=start, end=end))
                 insort(taken, (start, end))
     return sorted(settled)
 
 
-def _outside(
-    one: Suspicion, taken: Sequence[tuple[int, int]], labels: Set[tuple[int, int]]
-) -> Iterator[tuple[int, int, bool]]:
-    """The parts of a stretch that are not taken, and whether a label touches the stretch.
+def _touching(one: Suspicion, taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What is taken of a stretch.
 
     Args:
         one: the stretch.
         taken: sorted, disjoint.
-        labels: those among them that a person has set.
     """
     first = bisect_left(taken, one.start, key=lambda span: span[1])
-    touching = [span for span in taken[first : bisect_left(taken, (one.end, one.end))] if span[1] > one.start]
-    edges = [one.start, *(edge for span in touching for edge in span), one.end]
-    for start, end in zip(edges[::2], edges[1::2], strict=True):
-        yield start, end, not labels.isdisjoint(touching)
+    return [span for span in taken[first : bisect_left(taken, (one.end, one.end))] if span[1] > one.start]
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:

@@ -91,9 +91,11 @@ def check(
     scheme = load_scheme_file(opened.release().folder)
     options = NotesOptions.of(reading).apart_from(out=out, corrected=corrected)
     read = Notes(notes, options, scheme, to_share=True)
-    checked = list(make_checker(opened, scheme).check(read))
+    checker = make_checker(opened, scheme)
+    for_a_share = list(checker.check(read))
+    above = sum(one.certainty >= HIDE_ABOVE for note in for_a_share for one in note.suspicions)
+    checked = list(checker.read_labelled(for_a_share))
     listed = list_suspicions(checked, least)
-    above = sum(one.suspicion.certainty >= HIDE_ABOVE for one in listed)
     words = sys.stdout.isatty()
     lines = [*read.lines(), *(one.line(words=words) for one in listed)]
     if listed and not words:
@@ -111,7 +113,7 @@ def check(
             f"the notes with {added} labels more: {corrected}; remove those that are wrong before you encode them"
         )
     lines.append(
-        f"`encode` hides the {above} of them that are at least {HIDE_ABOVE:g} sure, and teaches nobody that they are none"
+        f"`encode` hides {above} of them, at least {HIDE_ABOVE:g} sure without a look at labelled words, and teaches nobody that they are none"
     )
     result = {
         "notes": len(checked),

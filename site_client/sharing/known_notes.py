@@ -1,7 +1,8 @@
 """Which notes and sentences have left before, as the hospital itself knows it: keyed digests, two files for each share that was encoded.
 
     known-notes/0007.digests     16 bytes for each note: its text
-    known-notes/0007.sentences   a line of JSON, then 8 bytes for each sentence, its words, and 8 for each, its words and labels
+    known-notes/0007.sentences   a line of JSON, then 8 bytes for each sentence, its letters and digits, 8 for each, these and its labels,
+                                 and 8 for each, its tokens: what versions before format 2 knew a sentence by
 
 They never leave. The key lies in `keys/notes.key`; without it, and with it too but for texts that somebody can guess, the digests tell
 nothing of a note. What has left is what the ledger says was submitted, whatever became of it: a share that was refused or taken back
@@ -12,8 +13,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -32,10 +35,12 @@ from site_client.workspace import Workspace
 
 Digests = NDArray[np.uint64]
 
-FORMAT = 1
+FORMAT = 2
+_BY_TOKENS = 1
 _NOTE_BYTES = 16
 _SENTENCE_BYTES = 8
 _GONE = (ReceiptState.REJECTED, ReceiptState.WITHDRAWN)
+_NEITHER_LETTER_NOR_DIGIT = re.compile(r"[\W_]+")
 _NONE: Digests = np.zeros(0, dtype=np.uint64)
 
 
@@ -45,11 +50,12 @@ class ShareDigests:
 
     Args:
         notes: digests of their texts.
-        sentences: of the words of their sentences, ascending; each once for every way in which it is labelled.
-        labelled: of words and labels of the same sentences.
+        sentences: of their sentences, ascending; each once for every way in which it is labelled.
+        labelled: of the same sentences with their labels.
         representer: digest of what the notes were encoded with; "" for a share of an earlier version.
         again: shares that had left before and whose notes these are.
         new_notes: how many of the notes counted as new.
+        by_tokens: of the tokens of their sentences, ascending; empty where an earlier version wrote these as `sentences`.
     """
 
     notes: frozenset[bytes]
@@ -58,6 +64,12 @@ class ShareDigests:
     representer: str = ""
     again: tuple[int, ...] = ()
     new_notes: int = 0
+    by_tokens: Digests = field(default_factory=_NONE.copy)
+
+    @property
+    def known(self) -> Digests:
+        """All that its sentences are known by, ascending."""
+        return join_digests([self.sentences, self.by_tokens])
 
     @property
     def of_earlier_version(self) -> bool:
@@ -89,17 +101,28 @@ class DigestKey:
         """Of the text of a note. Line ends and other white space do not make another note of it."""
         return self._digest(" ".join(text.split()).encode("utf-8"), _NOTE_BYTES)
 
-    def sentences(self, tokens: Tokens) -> Digests:
-        """Of the words of each sentence, whatever their casing and labels; uint64 `[sentences]`."""
-        words, starts, ends = tokens.words, tokens.sentence_starts.tolist(), tokens.sentence_ends().tolist()
-        texts = (" ".join(words[start:end]).casefold() for start, end in zip(starts, ends, strict=True))
-        return _as_array([self._digest(text.encode("utf-8"), _SENTENCE_BYTES) for text in texts])
-
-    def labelled(self, sentences: Digests, chunk: TokenisedSentences) -> Digests:
-        """Of the words and labels of each sentence, uint64 `[sentences]`.
+    def sentences(self, text: str, tokens: Tokens) -> Digests:
+        """Of the letters and digits of each sentence, uint64 `[sentences]`; neither casing, labels nor what stands between them matters.
 
         Args:
-            sentences: digests of their words.
+            text: of a note.
+            tokens: say where its sentences start, and no more: how a span is cut depends on whether it is labelled.
+        """
+        edges = [0, *tokens.spans[tokens.sentence_starts[1:], 0].tolist(), len(text)]
+        parts = (text[start:end] for start, end in pairwise(edges))
+        letters = [_NEITHER_LETTER_NOR_DIGIT.sub("", part.casefold()) for part in parts]
+        return self._of_texts(letters[: len(tokens.sentence_starts)])
+
+    def cut_sentences(self, tokens: Tokens) -> Digests:
+        """Of the tokens of each sentence, whatever their casing, as earlier versions knew it; uint64 `[sentences]`."""
+        words, starts, ends = tokens.words, tokens.sentence_starts.tolist(), tokens.sentence_ends().tolist()
+        return self._of_texts([" ".join(words[start:end]).casefold() for start, end in zip(starts, ends, strict=True)])
+
+    def labelled(self, sentences: Digests, chunk: TokenisedSentences) -> Digests:
+        """Of each sentence with its labels, uint64 `[sentences]`.
+
+        Args:
+            sentences: their digests.
             chunk: these sentences.
         """
         words, tags = sentences.astype("<u8").tobytes(), chunk.tags.tobytes()
@@ -109,6 +132,9 @@ class DigestKey:
                 for row, (start, length) in enumerate(zip(chunk.starts.tolist(), chunk.lengths.tolist(), strict=True))
             ]
         )
+
+    def _of_texts(self, texts: Sequence[str]) -> Digests:
+        return _as_array([self._digest(text.encode("utf-8", "surrogatepass"), _SENTENCE_BYTES) for text in texts])
 
     def _digest(self, data: bytes, size: int) -> bytes:
         return hashlib.blake2b(data, digest_size=size, key=self._key).digest()
@@ -144,8 +170,10 @@ def save_digests(workspace: Workspace, sequence: int, digests: ShareDigests) -> 
         "again": digests.again,
         "new_notes": digests.new_notes,
         "sentences": len(digests.sentences),
+        "by_tokens": len(digests.by_tokens),
     }
-    parts = (part.astype("<u8").tobytes() for part in (digests.sentences, digests.labelled))
+    columns = (digests.sentences, digests.labelled, digests.by_tokens)
+    parts = (part.astype("<u8").tobytes() for part in columns)
     folder = _folder(workspace)
     with map_os_errors(folder):
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -170,11 +198,13 @@ def read_digests(workspace: Workspace, sequence: int) -> ShareDigests:
         stated = json.loads(head)
         values = np.frombuffer(body, dtype="<u8").astype(np.uint64)
         count = int(stated["sentences"])
-        if stated["format"] != FORMAT or 2 * count != len(values):
+        by_tokens = 0 if stated["format"] == _BY_TOKENS else int(stated["by_tokens"])
+        if stated["format"] not in (_BY_TOKENS, FORMAT) or 2 * count + by_tokens != len(values):
             raise ValueError
+        sentences, labelled, cut = np.split(values, (count, 2 * count))
         again = tuple(map(int, stated["again"]))
         return ShareDigests(
-            known, values[:count], values[count:], str(stated["representer"]), again, int(stated["new_notes"])
+            known, sentences, labelled, str(stated["representer"]), again, int(stated["new_notes"]), cut
         )
     except (ValueError, KeyError, TypeError) as error:
         raise WorkspaceError(
@@ -183,14 +213,14 @@ def read_digests(workspace: Workspace, sequence: int) -> ShareDigests:
 
 
 def are_among(digests: Digests, known: Digests) -> NDArray[np.bool_]:
-    """Which digests are among others, bool of the same shape.
+    """Which digests are among others, bool of the same shape; a row of several for one sentence is compared column by column.
 
     Args:
         digests: any.
         known: ascending.
     """
     if not len(known):
-        return np.zeros(len(digests), dtype=np.bool_)
+        return np.zeros(digests.shape, dtype=np.bool_)
     places = np.minimum(np.searchsorted(known, digests), len(known) - 1)
     found: NDArray[np.bool_] = known[places] == digests
     return found
@@ -198,7 +228,7 @@ def are_among(digests: Digests, known: Digests) -> NDArray[np.bool_]:
 
 def join_digests(parts: Sequence[Digests]) -> Digests:
     """All of them once, ascending."""
-    return np.unique(np.concatenate([_NONE, *parts]))
+    return np.unique(np.concatenate([_NONE, *map(np.ravel, parts)]))
 
 
 def read_all(workspace: Workspace) -> Iterator[tuple[int, bool, ShareDigests]]:

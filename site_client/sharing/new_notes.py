@@ -119,9 +119,9 @@ class Sieve:
         self._open = {sequence: digests for sequence, (digests, repeatable) in left.items() if repeatable}
         closed = [digests for digests, repeatable in left.values() if not repeatable]
         self._closed_notes = frozenset[bytes]().union(*(one.notes for one in closed))
-        self._closed_sentences = join_digests([one.sentences for one in closed])
+        self._closed_sentences = join_digests([one.known for one in closed])
         self._open_notes = frozenset[bytes]().union(*(one.notes for one in self._open.values()))
-        self._open_sentences = join_digests([one.sentences for one in self._open.values()])
+        self._open_sentences = join_digests([one.known for one in self._open.values()])
         self._passed_notes: set[bytes] = set()
         self._known_notes: set[bytes] = set()
         self._known_sentences: list[Digests] = []
@@ -135,7 +135,7 @@ class Sieve:
     def notes(self, notes: Iterable[tuple[Document, Tokens]]) -> Iterator[tuple[Document, Tokens]]:
         """The notes that may leave, in their order; `sentences` is asked for theirs in the same order."""
         for document, tokens in notes:
-            note, sentences = self._key.note(document.text), self._key.sentences(tokens)
+            note, sentences = self._key.note(document.text), self._digests(document.text, tokens)
             away, lengths = self._away(sentences), np.diff(tokens.sentence_ends(), prepend=0)
             self._looked_at += 1
             self._known_notes.add(note)
@@ -158,7 +158,7 @@ class Sieve:
         self._sentences.append(kept)
         # What a program takes for PHI may be another thing next time; the labels are those that people gave.
         given = passed.with_tags(np.where(passed.are_doubtful, np.uint8(0), passed.tags))
-        self._labelled.append(self._key.labelled(kept, given))
+        self._labelled.append(np.stack([self._key.labelled(column, given) for column in kept.T], 1))
         return passed
 
     def finish(self, least: int) -> Sifted:
@@ -174,7 +174,7 @@ class Sieve:
         shares = tuple(
             sequence
             for sequence, one in self._left.items()
-            if one.notes & self._known_notes or are_among(known, one.sentences).any()
+            if one.notes & self._known_notes or are_among(known, one.known).any()
         )
         sifted = Sifted(self._looked_at, self._counted, self.left_out, self._sentences_out, shares, self._again)
         if self._counted < least or (self.left_out and not self._passed_notes):
@@ -189,19 +189,25 @@ class Sieve:
         Raises:
             StorageError: no room, no permission.
         """
-        pairs = np.unique(np.stack([_all(self._sentences), _all(self._labelled)], 1), axis=0)
+        sentences = _all(self._sentences)
+        pairs = np.unique(np.stack([sentences[:, 0], _all(self._labelled)[:, 0]], 1), axis=0)
+        by_tokens = join_digests([sentences[:, 1]])
         again = tuple(self._open) if self._again else ()
         notes = frozenset(self._passed_notes)
-        digests = ShareDigests(notes, pairs[:, 0], pairs[:, 1], self._representer, again, self._counted)
+        digests = ShareDigests(notes, pairs[:, 0], pairs[:, 1], self._representer, again, self._counted, by_tokens)
         save_digests(self._workspace, sequence, digests)
 
+    def _digests(self, text: str, tokens: Tokens) -> Digests:
+        """What each sentence of a note is known by, today and in the shares of earlier versions: uint64 `[sentences, 2]`."""
+        return np.stack([self._key.sentences(text, tokens), self._key.cut_sentences(tokens)], 1)
+
     def _have_left(self, sentences: Digests) -> NDArray[np.bool_]:
-        return are_among(sentences, self._closed_sentences) | are_among(sentences, self._open_sentences)
+        return _are_known(sentences, self._closed_sentences) | _are_known(sentences, self._open_sentences)
 
     def _away(self, sentences: Digests) -> NDArray[np.bool_]:
         """Which sentences stay here."""
-        closed = are_among(sentences, self._closed_sentences)
-        return closed | ~are_among(sentences, self._open_sentences) if self._again else closed
+        closed = _are_known(sentences, self._closed_sentences)
+        return closed | ~_are_known(sentences, self._open_sentences) if self._again else closed
 
     def _stays(self, note: bytes, away: int, tokens: int) -> bool:
         """Whether a note stays here whole."""
@@ -212,12 +218,13 @@ class Sieve:
     def _require_whole(self) -> None:
         """Raises where a share would leave again in part, or with other labels."""
         passed, labelled = join_digests(self._sentences), join_digests(self._labelled)
-        met = {number: one for number, one in self._open.items() if are_among(passed, one.sentences).any()}
+        met = {number: one for number, one in self._open.items() if are_among(passed, one.known).any()}
         missing = sum(
             int((~are_among(one.labelled, labelled) & ~are_among(one.sentences, self._closed_sentences)).sum())
             for one in met.values()
         )
-        changed = int((~are_among(labelled, join_digests([one.labelled for one in met.values()]))).sum())
+        then = join_digests([one.labelled for one in met.values()])
+        changed = int((~_are_known(np.unique(_all(self._labelled), axis=0), then)).sum())
         if missing or changed:
             raise PolicyError(
                 f"--again: expected every sentence of {name_shares(tuple(met))} with the labels that it left with, got {missing} that are "
@@ -246,7 +253,7 @@ def require_not_left(workspace: Workspace, sequence: int, least: int) -> None:
     met = {
         number: known
         for number, other in others.items()
-        if (known := len(own.notes & other.notes) + int(are_among(own.sentences, other.sentences).sum()))
+        if (known := len(own.notes & other.notes) + int(are_among(own.known, other.known).sum()))
     }
     if met:
         raise PolicyError(
@@ -278,5 +285,11 @@ def _too_few(sifted: Sifted, least: int) -> str:
     )
 
 
+def _are_known(sentences: Digests, known: Digests) -> NDArray[np.bool_]:
+    """Which sentences are known by one of their digests, bool `[sentences]`."""
+    found: NDArray[np.bool_] = np.logical_or.reduce(are_among(sentences, known), axis=1)
+    return found
+
+
 def _all(parts: Sequence[Digests]) -> Digests:
-    return np.concatenate([np.zeros(0, dtype=np.uint64), *parts])
+    return np.concatenate([np.zeros((0, 2), dtype=np.uint64), *parts])

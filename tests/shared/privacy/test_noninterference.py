@@ -5,19 +5,29 @@ The patterns and the other PHI are told character by character by the measuremen
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from random import Random
 
 import pytest
 
 from bench.privacy import noninterference
-from bench.privacy.noninterference import LABELLED_FORMATS, OF_ANY_FORM, differing_bytes, measure, shares_of
+from bench.privacy.noninterference import (
+    LABELLED_FORMATS,
+    OF_ANY_FORM,
+    differing_bytes,
+    doubting,
+    measure,
+    shares_of,
+)
 from shared.anonymity.surrogates import surrogate_bank
 from shared.constructions.procedures.surrogates import Surrogates
 from shared.corpus.formats.registry import FORMAT_NAMES
 from shared.document import Annotation, Document
 from shared.generate.notes import generate_notes
 from shared.labels import categories_of_any_form, load_scheme, scheme_names
+from shared.pipeline import checker
+from shared.pipeline.blinding import Blinded
+from shared.pipeline.checker import HIDE_ABOVE, Checker
 from shared.sentences.tokenised import tokenised_corpus
 from shared.text.tokens import tokenise
 from tests import constructions
@@ -37,8 +47,11 @@ def of(*, hides_casing: bool = False, any_form: Iterable[int] | None = None) -> 
 
 
 @pytest.mark.parametrize("hides_casing", [False, True])
-def test_no_byte_differs_in_any_format(hides_casing: bool) -> None:
-    found = measure(of(hides_casing=hides_casing), NOTES, len(NOTES), 7)
+@pytest.mark.parametrize("checks", [None, lambda made: Checker(made.scheme), doubting], ids=["no", "rules", "pipeline"])
+def test_no_byte_differs_in_any_format(checks: Callable[[Surrogates], Checker] | None, hides_casing: bool) -> None:
+    """Nor once `encode` has looked for what nobody labelled, by rules or with a pipeline that doubts all sorts of words."""
+    made = of(hides_casing=hides_casing)
+    found = measure(made, NOTES, len(NOTES), 7, checks and checks(made))
     assert found == {form: (len(NOTES), 0) for form in LABELLED_FORMATS}
     assert set(FORMAT_NAMES) - set(LABELLED_FORMATS) == {"txt", "csv", "parquet", "fhir"}
 
@@ -48,6 +61,18 @@ def test_the_measurement_finds_lengths_that_are_shown(monkeypatch: pytest.Monkey
     monkeypatch.setattr(noninterference, "LABELLED_FORMATS", ("jsonl",))
     found = measure(of(any_form=()), NOTES, len(NOTES), 7)
     assert all(differing > 0 for _, differing in found.values())
+
+
+def test_the_measurement_finds_doubts_that_see_phi(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its power: were the pipeline to read labelled words, most notes would show it."""
+    made = of()
+    looking = doubting(made)
+    chunk = tokenised_corpus([one.with_doubts(HIDE_ABOVE) for one in looking.check(NOTES)], SCHEME)
+    assert 0.1 < chunk.are_doubtful.mean() < 0.7
+    monkeypatch.setattr(noninterference, "LABELLED_FORMATS", ("jsonl",))
+    monkeypatch.setattr(checker, "blind", lambda note: Blinded(note, (), ()))
+    [(_, differing)] = measure(made, NOTES, len(NOTES), 7, looking).values()
+    assert differing > 0
 
 
 def test_the_measurement_finds_sentences_that_see_phi(monkeypatch: pytest.MonkeyPatch) -> None:

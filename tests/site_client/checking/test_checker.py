@@ -52,7 +52,8 @@ def test_what_is_labelled_is_no_suspicion_and_the_rest_is() -> None:
 
 def test_what_a_label_leaves_of_a_finding_is_found_and_less_sure() -> None:
     partly = note("partly", "Seen by Dr Anna ", ("Oxenthorpe", "DOCTOR"), " on ", ("03/04", "DATE"), "/2019.")
-    [checked] = Checker(SCHEME).check([partly])
+    looking = Checker(SCHEME)
+    [checked] = looking.read_labelled(looking.check([partly]))
     left = {partly.text[one.start : one.end]: one.certainty for one in checked.suspicions}
     assert left["2019"] == pytest.approx(0.495)
     assert left["Anna"] == pytest.approx(0.48)
@@ -198,3 +199,22 @@ def test_doubtful_spans_are_replaced_like_labelled_ones_whatever_their_words() -
     assert int((shown[0].tags == UNKNOWN_TAG).sum()) == 6
     # The sure label keeps its own tags.
     assert {1, 2} <= set(shown[0].tags.tolist())
+
+
+def doubts(document: Document) -> list[tuple[int, int, str, float]]:
+    """What `encode` finds, counted from the end of the note: labels ahead of it may be of any length."""
+    [checked] = Checker(SCHEME).check([document])
+    behind = len(document.text)
+    return [(one.start - behind, one.end - behind, one.category, one.certainty) for one in checked.suspicions]
+
+
+def test_attack_labelled_phi_decides_what_encode_doubts() -> None:
+    """The ZIP of one ends as a telephone's extension may, that of the other does not."""
+    zips = ("HG19 9DR", "HG19 9EB", "HG19\n9DR. Tel")
+    one, *others = (note("n", "Seen. ", (zip_code, "ZIP"), "\nTel. as before, on 03/04/2019") for zip_code in zips)
+    assert doubts(one)
+    assert [doubts(other) for other in others] == [doubts(one)] * 2
+    for document in (one, *others):
+        [checked] = Checker(SCHEME).check([document])
+        spans = checked.with_doubts(0.0).annotations
+        assert [document.covered_text(span) for span in spans if span.doubtful] == ["03/04/2019"]

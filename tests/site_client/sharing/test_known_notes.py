@@ -51,9 +51,10 @@ def receipt(site: Workspace, sequence: int, state: str) -> None:
 def digests(site: Workspace, texts: list[str] = TEXTS) -> ShareDigests:
     key = DigestKey(site)
     chunk = tokenised_corpus([note(str(number), text) for number, text in enumerate(texts)], SCHEME)
-    words = np.concatenate([key.sentences(tokenise(text)) for text in texts])
+    words = np.concatenate([key.sentences(text, tokenise(text)) for text in texts])
     pairs = np.unique(np.stack([words, key.labelled(words, chunk)], 1), axis=0)
-    return ShareDigests(frozenset(map(key.note, texts)), pairs[:, 0], pairs[:, 1], "ab" * 32, (1,), 3)
+    cut = np.sort(np.concatenate([key.cut_sentences(tokenise(text)) for text in texts]))
+    return ShareDigests(frozenset(map(key.note, texts)), pairs[:, 0], pairs[:, 1], "ab" * 32, (1,), 3, cut)
 
 
 def test_what_was_submitted_has_left_whatever_became_of_it(site: Workspace) -> None:
@@ -74,7 +75,9 @@ def test_what_was_kept_of_a_share_is_read_again(site: Workspace) -> None:
     assert (read.notes, read.representer, read.again, read.new_notes) == (kept.notes, "ab" * 32, (1,), 3)
     assert read.sentences.tolist() == kept.sentences.tolist() == sorted(kept.sentences.tolist())
     assert read.labelled.tolist() == kept.labelled.tolist()
-    assert len(read.sentences) == 3
+    assert read.by_tokens.tolist() == kept.by_tokens.tolist()
+    assert len(read.sentences) == len(read.by_tokens) == 3
+    assert len(read.known) == 6
 
 
 def test_of_a_share_of_an_earlier_version_its_notes_are_known_or_nothing(site: Workspace) -> None:
@@ -111,9 +114,20 @@ def test_white_space_makes_no_other_note_and_a_word_does(site: Workspace) -> Non
     assert key.note("Brunhilda was seen") != key.note(TEXTS[0])
 
 
+@pytest.mark.parametrize(
+    "other", ["anna–quillen came", "Anna Quillen: came!", "Anna*Quillen (came)", "*ANNA_QUILLEN came"]
+)
+def test_a_sentence_is_its_letters_and_digits(other: str, site: Workspace) -> None:
+    key = DigestKey(site)
+    text = "Anna-Quillen came."
+    assert key.sentences(text, tokenise(text)).tolist() == key.sentences(other, tokenise(other)).tolist()
+    assert key.sentences(text, tokenise(text)).tolist() != key.sentences("Ana came.", tokenise("Ana came.")).tolist()
+    assert not len(key.sentences(" \n", tokenise(" \n")))
+
+
 def test_a_sentence_is_its_words_and_its_labels_are_known_apart(site: Workspace) -> None:
     key = DigestKey(site)
-    one, other = (key.sentences(tokenise(text)) for text in ("Anna came.\nBob left.", "BOB left.\n\nAnna  came."))
+    one, other = (key.sentences(text, tokenise(text)) for text in ("Anna came.\nBob left.", "BOB left.\n\nAnna  came."))
     assert one.tolist() == other.tolist()[::-1]
     words = ["Anna", "came", "."]
     chunks = [TokenisedSentences(words, np.array(tags, np.uint8), np.array([3])) for tags in ([0, 0, 0], [1, 0, 0])]

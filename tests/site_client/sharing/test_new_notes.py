@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from protocols.canonical import Json
 from shared.document import Annotation, Document
-from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
+from shared.sentences.tokenised import tokenise_documents, tokenised_chunks, tokenised_corpus
 from site_client import ledger
 from site_client.errors import PolicyError
 from site_client.ledger import Event
+from site_client.sharing.known_notes import DigestKey
 from site_client.sharing.new_notes import Sieve, Sifted, require_not_left
 from site_client.workspace import Workspace, create
 from tests.site_client.sites import SCHEME
@@ -121,6 +124,75 @@ def test_no_sentence_leaves_twice_whoever_wrote_it_again(site: Workspace) -> Non
     shown, sifted = encode(site, second)
     assert tuple(words) not in {tuple(word.lower() for word in one) for one in shown}
     assert (sifted.left_out, sifted.sentences, sifted.counted) == (0, 25, 25)
+
+
+@pytest.mark.parametrize("name", ["Zorvath–Quillen", "Zorvath+Quillen", "*Zorvath*", "Zorvath £ Quillen"])
+def test_attack_a_corrected_label_cuts_its_sentence_otherwise(name: str, site: Workspace) -> None:
+    """A label changes which tokens a span has; the sentence is the same all the same, and does not leave again."""
+    ahead, behind = "Seen today by old ", " who had brought all his papers along.\n"
+    # In notes of their own: whole notes that have left would stay here anyhow.
+    share(site, [*NOTES, note("forgotten", f"{NOTES[0].text}\n\n{ahead}{name}{behind}")], 1)
+    shown, _ = encode(site, [*LATER, note("known", f"{LATER[0].text}\n\n", ahead, (name, "PATIENT"), behind)])
+    assert not [words for words in shown if {"Zorvath", "papers"} & set(words)]
+
+
+def test_a_sentence_is_missing_where_its_phi_has_left_in_the_same_one(site: Workspace) -> None:
+    """What docs/privacy.md says a later share tells: by what is left out, whether a patient of before came again."""
+    first, again, other = (
+        note(name, f"{NOTES[0].text}\n\nName of the patient: ", (who, "PATIENT"), f" .\n\n{text}")
+        for name, who, text in (
+            ("first", "Oxenthorpe", "Came by bus in rain."),
+            ("again", "Oxenthorpe", LATER[0].text),
+            ("other", "Nettlecomb", LATER[0].text),
+        )
+    )
+    share(site, [*NOTES[1:], first], 1)
+    names = [[words for words in encode(site, [*LATER[1:], one])[0] if "Name" in words] for one in (again, other)]
+    assert [len(found) for found in names] == [0, 1]
+
+
+def left_with_an_earlier_version(site: Workspace, documents: Sequence[Document], sequence: int, *, sent: bool) -> None:
+    """The digests as versions wrote them that looked at tokens."""
+    key = DigestKey(site)
+    read = list(tokenise_documents(documents))
+    words = np.concatenate([key.cut_sentences(tokens) for _, tokens in read])
+    pairs = np.stack([words, key.labelled(words, tokenised_corpus(documents, SCHEME))], 1)
+    sentences, labelled = np.unique(pairs, axis=0).T.astype("<u8")
+    stated = {"format": 1, "representer": A, "again": [], "new_notes": len(documents), "sentences": len(sentences)}
+    folder = site.root / "known-notes"
+    folder.mkdir(exist_ok=True)
+    body = sentences.tobytes() + labelled.tobytes()
+    (folder / f"{sequence:04}.sentences").write_bytes(json.dumps(stated).encode() + b"\n" + body)
+    (folder / f"{sequence:04}.digests").write_bytes(b"".join(sorted(key.note(one.text) for one in documents)))
+    if sent:
+        leave(site, sequence)
+
+
+def test_what_left_with_an_earlier_version_is_known_after_an_upgrade(site: Workspace) -> None:
+    known = "Rest, then call if it gets worse in the night.\n"
+    first, second = ([note(one.identifier, f"{one.text}\n{known}") for one in some] for some in (NOTES, LATER))
+    left_with_an_earlier_version(site, first, 1, sent=False)
+    # Encoded while the other one waited: of two that hold a sentence the first leaves.
+    encode(site, second, 2)
+    leave(site, 1)
+    with pytest.raises(PolicyError, match="some of it has left with share 1"):
+        require_not_left(site, 2, 1)
+    shown, sifted = encode(site, second)
+    assert not [words for words in shown if "worse" in words and "night" in words]
+    assert (sifted.sentences, sifted.shares) == (25, (1,))
+    edited = note("edited", f"{first[0].text}\nThere was fever today.\n")
+    assert encode(site, [*second, edited])[1].left_out == 1
+
+
+def test_a_share_of_an_earlier_version_leaves_again_as_it_was_or_not_at_all(site: Workspace) -> None:
+    left_with_an_earlier_version(site, NOTES, 1, sent=True)
+    shown, _ = encode(site, NOTES, 2, B, again=True)
+    assert len(shown) > len(NOTES)
+    with pytest.raises(PolicyError, match="missing or have others"):
+        encode(site, [relabelled(NOTES[0]), *NOTES[1:]], representer=B, again=True)
+    leave(site, 2)
+    # And the digests of today know it from then on.
+    assert encode(site, NOTES, 3, "cc" * 32, again=True)[0]
 
 
 def test_what_was_never_submitted_stands_in_nobodys_way(site: Workspace) -> None:
