@@ -14,7 +14,7 @@ from bench.privacy.worth.meddocan import construction
 from bench.results import Entry
 from shared.anonymity.names import full_names
 from shared.constructions.procedures.codes import CodedSurrogates
-from shared.pipeline.checker import Checker
+from shared.pipeline.forgotten.checker import Checker
 from shared.pipeline.pipeline import Pipeline
 from shared.privacy.attacks.linkage import LinkageSettings
 from shared.privacy.attacks.person.attributes import attribute_inference

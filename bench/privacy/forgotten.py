@@ -26,7 +26,7 @@ from shared.anonymity.names import default_names
 from shared.augment.pseudonyms import is_punctuation
 from shared.constructions.construction import Construction
 from shared.document import Annotation, Document
-from shared.pipeline.checker import HIDE_ABOVE, Checker
+from shared.pipeline.forgotten.checker import HIDE_ABOVE, Checker
 from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_corpus
 from shared.text.casing import cased_like
 from shared.training.tagging import TaggingConfig

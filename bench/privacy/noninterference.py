@@ -29,7 +29,7 @@ from shared.corpus.writing import write_corpus
 from shared.document import Annotation, Document
 from shared.embeddings.training import FastTextSettings
 from shared.labels import load_scheme
-from shared.pipeline.checker import HIDE_ABOVE, Checker
+from shared.pipeline.forgotten.checker import HIDE_ABOVE, Checker
 from shared.pipeline.pipeline import Pipeline
 from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from shared.taggers.bilstm_crf import BiLSTMCRF, BiLSTMCRFConfig

@@ -1,9 +1,9 @@
-"""What looks for PHI that nobody has labelled in this hospital's notes; see `shared.pipeline.checker`."""
+"""What looks for PHI that nobody has labelled in this hospital's notes; see `shared.pipeline.forgotten.checker`."""
 
 from __future__ import annotations
 
 from shared.labels import LabelScheme
-from shared.pipeline.checker import Checker
+from shared.pipeline.forgotten.checker import Checker
 from shared.pipeline.pipeline import load_pipeline
 from site_client.workspace import Workspace
 

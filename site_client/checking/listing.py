@@ -17,7 +17,7 @@ from shared.corpus.checks import escape_unprintable
 from shared.document import Annotation, Document
 from shared.labels import HIDDEN, OTHER
 from shared.patterns.kinds import Suspicion
-from shared.pipeline.checker import Checked
+from shared.pipeline.forgotten.checker import Checked
 
 FORMAT = 1
 _AROUND = 24

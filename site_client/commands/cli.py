@@ -145,7 +145,7 @@ def encode_notes(
     """Encode labelled notes that have not left before into a signed share, which stays here until `submit`."""
     from command_line.notes import Notes
     from shared.labels import load_scheme_file
-    from shared.pipeline.checker import HIDE_ABOVE
+    from shared.pipeline.forgotten.checker import HIDE_ABOVE
     from site_client import workspace
     from site_client.sharing.encode import encode
     from site_client.sharing.protection import guarded_json, guarded_lines

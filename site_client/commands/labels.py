@@ -82,7 +82,7 @@ def check(
     """List what may be PHI in labelled notes and has no label, the surest first: found by the pipeline, patterns and lists of names."""
     from command_line.notes import Notes
     from shared.labels import load_scheme_file
-    from shared.pipeline.checker import HIDE_ABOVE
+    from shared.pipeline.forgotten.checker import HIDE_ABOVE
     from site_client import workspace
     from site_client.checking.checker import make_checker
     from site_client.checking.listing import count_by_category, list_suspicions, write_corrected, write_suspicions

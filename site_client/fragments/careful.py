@@ -12,10 +12,10 @@ from itertools import islice
 from shared.document import Annotation, Document
 from shared.labels import LabelScheme, categories_of_names
 from shared.patterns.engine import Patterns
+from shared.pipeline.forgotten.suspicion import suspect
 from shared.pipeline.mentions import ArePublic, with_repeated
 from shared.pipeline.pipeline import Pipeline
 from shared.pipeline.spans import join_spans
-from shared.pipeline.suspicion import suspect
 
 LEAST = 0.05
 """A token that is PHI with this probability is in no phrase."""

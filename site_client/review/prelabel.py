@@ -10,10 +10,10 @@ from shared.labels import LabelScheme
 from shared.patterns.engine import Patterns
 from shared.patterns.kinds import Suspicion
 from shared.patterns.names import NameLists
-from shared.pipeline.checker import settle
+from shared.pipeline.forgotten.checker import settle
+from shared.pipeline.forgotten.suspicion import suspect
 from shared.pipeline.mentions import with_repeated
 from shared.pipeline.pipeline import Pipeline
-from shared.pipeline.suspicion import suspect
 from site_client.review.spans import Source, Span
 
 

@@ -27,7 +27,7 @@ from shared.document import Document
 from shared.errors import ConfigurationError, CorpusError
 from shared.labels import UNKNOWN_TAG
 from shared.models.noise import SharingNoise
-from shared.pipeline.checker import HIDE_ABOVE
+from shared.pipeline.forgotten.checker import HIDE_ABOVE
 from shared.privacy.enforcement import AdvantageBound
 from shared.progress import Progress, silent
 from shared.sentences.codes import SharedCodes

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from shared.document import Annotation, Document
 from shared.patterns.kinds import Suspicion
-from shared.pipeline.blinding import STAND_IN, blind
+from shared.pipeline.forgotten.blinding import STAND_IN, blind
 from tests.tiny_notes import note
 
 outside = st.text("ab 1.\n", max_size=12)

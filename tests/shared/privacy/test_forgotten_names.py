@@ -14,7 +14,7 @@ from shared.document import Document
 from shared.errors import ConfigurationError
 from shared.labels import load_scheme
 from shared.models.representer import RepresenterConfig
-from shared.pipeline.checker import Checker
+from shared.pipeline.forgotten.checker import Checker
 from shared.privacy.attacks.linkage import LinkageSettings
 from shared.privacy.attacks.person.forgotten_names import forgotten_names, forgotten_targets
 from shared.privacy.statistics.finding import Finding

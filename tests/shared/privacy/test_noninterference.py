@@ -25,9 +25,9 @@ from shared.corpus.formats.registry import FORMAT_NAMES
 from shared.document import Annotation, Document
 from shared.generate.notes import generate_notes
 from shared.labels import categories_of_any_form, load_scheme, scheme_names
-from shared.pipeline import checker
-from shared.pipeline.blinding import Blinded
-from shared.pipeline.checker import HIDE_ABOVE, Checker
+from shared.pipeline.forgotten import checker
+from shared.pipeline.forgotten.blinding import Blinded
+from shared.pipeline.forgotten.checker import HIDE_ABOVE, Checker
 from shared.sentences.tokenised import tokenised_corpus
 from shared.text.tokens import tokenise
 from tests import constructions

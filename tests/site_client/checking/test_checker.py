@@ -20,9 +20,9 @@ from shared.corpus import read_corpus
 from shared.document import Annotation, Document
 from shared.labels import UNKNOWN_TAG
 from shared.patterns.kinds import Suspicion
-from shared.pipeline.checker import Checker, settle
+from shared.pipeline.forgotten.checker import Checker, settle
+from shared.pipeline.forgotten.suspicion import suspect
 from shared.pipeline.pipeline import Pipeline, load_pipeline
-from shared.pipeline.suspicion import suspect
 from shared.sentences.tokenised import tokenise_documents, tokenised_corpus
 from site_client.checking.listing import list_suspicions
 from site_client.workspace import open_workspace

@@ -19,7 +19,7 @@ import numpy as np
 from shared.constructions.construction import Construction
 from shared.document import Annotation, Document
 from shared.errors import ConfigurationError
-from shared.pipeline.checker import HIDE_ABOVE, Checker
+from shared.pipeline.forgotten.checker import HIDE_ABOVE, Checker
 from shared.privacy.attacks.attack import Attack
 from shared.privacy.attacks.linkage import (
     LinkageSettings,

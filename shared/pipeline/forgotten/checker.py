@@ -17,9 +17,9 @@ from shared.labels import HIDDEN, LabelScheme
 from shared.patterns.engine import Patterns
 from shared.patterns.kinds import Suspicion
 from shared.patterns.names import NameLists
-from shared.pipeline.blinding import Blinded, blind
+from shared.pipeline.forgotten.blinding import Blinded, blind
+from shared.pipeline.forgotten.suspicion import suspect
 from shared.pipeline.pipeline import Pipeline
-from shared.pipeline.suspicion import suspect
 
 HIDE_ABOVE = 0.5
 """How probable it must be that something is PHI for `encode` to hide it."""

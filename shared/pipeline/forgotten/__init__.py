@@ -1,0 +1,1 @@
+"""PHI that nobody has labelled, looked for in labelled notes without a look at what is labelled."""
