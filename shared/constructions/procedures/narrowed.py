@@ -20,6 +20,7 @@ from shared.constructions.promised import Narrowed
 from shared.constructions.training import TrainingMaterial, TrainingOptions
 from shared.embeddings.generalised import PUBLIC, fold_casing
 from shared.embeddings.members import MemberVectors, keep_members
+from shared.labels import UNKNOWN_TAG
 from shared.sentences.layout import SentenceLayout
 from shared.sentences.tokenised import TokenisedSentences
 
@@ -86,10 +87,13 @@ def explain_narrowing(stated: Mapping[str, float]) -> list[str]:
 
 
 def near_phi(sentences: SentenceLayout, window: int) -> NDArray[np.bool_]:
-    """Which tokens have a labelled one at most `window` tokens away in their own sentence, bool `[tokens]`."""
-    marked = sentences.tags > 0
+    """Which tokens are marked, or have a labelled one at most `window` tokens away in their own sentence, bool `[tokens]`.
+
+    What a program doubts shows nothing beside it: the pipeline is the provider's, and could doubt every word whose neighbour it wants to read.
+    """
+    marked = (sentences.tags > 0) & (sentences.tags != UNKNOWN_TAG)
     own = sentences.sentence_of_token
-    near: NDArray[np.bool_] = marked.copy()
+    near: NDArray[np.bool_] = sentences.tags > 0
     for distance in range(1, window + 1):
         same = own[distance:] == own[:-distance]
         near[distance:] |= marked[:-distance] & same

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -120,6 +121,17 @@ class TestWhatIsTold:
         assert shown == {word for word in CHUNK.words if word.lower() in COMMON} | {
             word for word in near if word.lower() in OTHERS
         }
+
+    def test_attack_what_is_doubted_shows_the_words_beside_it(self) -> None:
+        """A provider's pipeline may doubt any word: with doubts alone no word that is not common stands beside them as it is."""
+        made = surrogates()
+        doubted = replace(CHUNK, doubtful=CHUNK.tags > 0)
+        codes = made.codes(made.replaced(doubted, torch.Generator().manual_seed(5)))
+        plain = made.codes(CHUNK.with_tags(np.zeros_like(CHUNK.tags)))
+        outside = CHUNK.tags == 0
+        assert (codes[outside] == plain[outside]).all()
+        labelled = made.codes(made.replaced(CHUNK, torch.Generator().manual_seed(5)))
+        assert (labelled[outside] != plain[outside]).any()
 
     def test_it_hangs_on_tags_and_not_on_what_phi_is(self) -> None:
         made = surrogates()
