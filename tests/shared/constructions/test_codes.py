@@ -23,7 +23,7 @@ from shared.embeddings.files.artefact import load_vectors, save_vectors
 from shared.embeddings.generalised import fold_casing, generalise
 from shared.embeddings.members import CANDIDATES, MemberVectors, Narrowing, keep_members
 from shared.errors import EmbeddingError
-from shared.labels import UNKNOWN_TAG, LabelScheme
+from shared.labels import LabelScheme
 from shared.models.noise_source import PrivateNoise
 from shared.sentences.codes import CodedSentences
 from shared.sentences.encoding import index_sentences
@@ -122,13 +122,16 @@ class TestWhatIsTold:
             word for word in near if word.lower() in OTHERS
         }
 
-    def test_what_nobody_labelled_opens_no_window(self) -> None:
-        """Who hides a word that nobody labelled may be a provider's pipeline, which must not decide what can be read."""
-        doubted = replace(CHUNK, tags=np.full(len(CHUNK.tags), UNKNOWN_TAG, dtype=CHUNK.tags.dtype))
-        assert not near_phi(doubted, 3).any()
-        one = CHUNK.tags.copy()
-        one[one == 0] = UNKNOWN_TAG
-        assert near_phi(replace(CHUNK, tags=one), 3).tolist() == near_phi(CHUNK, 3).tolist()
+    def test_attack_what_is_doubted_shows_the_words_beside_it(self) -> None:
+        """A provider's pipeline may doubt any word: with doubts alone no word that is not common stands beside them as it is."""
+        made = surrogates()
+        doubted = replace(CHUNK, doubtful=CHUNK.tags > 0)
+        codes = made.codes(made.replaced(doubted, torch.Generator().manual_seed(5)))
+        plain = made.codes(CHUNK.with_tags(np.zeros_like(CHUNK.tags)))
+        outside = CHUNK.tags == 0
+        assert (codes[outside] == plain[outside]).all()
+        labelled = made.codes(made.replaced(CHUNK, torch.Generator().manual_seed(5)))
+        assert (labelled[outside] != plain[outside]).any()
 
     def test_it_hangs_on_tags_and_not_on_what_phi_is(self) -> None:
         made = surrogates()
