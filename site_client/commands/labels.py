@@ -81,6 +81,7 @@ def check(
 ) -> None:
     """List what may be PHI in labelled notes and has no label, the surest first: found by the pipeline, patterns and lists of names."""
     from command_line.notes import Notes
+    from shared.constructions.registry import load_construction
     from shared.labels import load_scheme_file
     from shared.pipeline.forgotten.checker import HIDE_ABOVE
     from site_client import workspace
@@ -93,7 +94,9 @@ def check(
     read = Notes(notes, options, scheme, to_share=True)
     checker = make_checker(opened, scheme)
     for_a_share = list(checker.check(read))
-    above = sum(one.certainty >= HIDE_ABOVE for note in for_a_share for one in note.suspicions)
+    # A release that replaces no PHI shares these words like all others.
+    hides = load_construction(opened.release().folder).replaces_phi
+    above = sum(hides and one.certainty >= HIDE_ABOVE for note in for_a_share for one in note.suspicions)
     checked = list(checker.read_labelled(for_a_share))
     listed = list_suspicions(checked, least)
     words = sys.stdout.isatty()
@@ -114,6 +117,8 @@ def check(
         )
     lines.append(
         f"`encode` hides {above} of them, at least {HIDE_ABOVE:g} sure without a look at labelled words, and teaches nobody that they are none"
+        if hides
+        else "`encode` hides none of them: this release puts nothing in the place of PHI; correct the labels before you encode"
     )
     result = {
         "notes": len(checked),

@@ -6,6 +6,7 @@ import json
 import stat
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 
 from protocols.payload.opening import open_payload
 from shared.anonymity.surrogates import SurrogateBank
+from shared.constructions import registry
 from shared.corpus import read_corpus
 from shared.document import Annotation, Document
 from shared.labels import UNKNOWN_TAG
@@ -128,6 +130,18 @@ def test_probabilities_are_those_of_the_marginals(pipeline: Pipeline) -> None:
 
 def check(loop: Loop, notes: Path, *more: object) -> Result:
     return hospital("check", notes, "--workspace", loop.site("fourth"), *more)
+
+
+def test_nobody_is_told_that_a_release_hides_what_it_does_not(
+    built_loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that replaces no PHI shares words that nobody labelled as it shares all others."""
+    monkeypatch.setattr(registry, "load_construction", lambda folder: SimpleNamespace(replaces_phi=False))
+    notes = write_notes(tmp_path / "notes", [*tiny_notes(3, 7), FORGOTTEN])
+    found = values(check(built_loop, notes, "--json"))
+    assert found["suspicions"]
+    assert found["hidden_by_encode"] == 0
+    assert "hides none of them" in done(check(built_loop, notes)).stdout
 
 
 def test_the_command_lists_the_surest_first_and_prints_no_word_into_a_pipe(built_loop: Loop, tmp_path: Path) -> None:
