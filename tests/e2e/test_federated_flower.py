@@ -208,6 +208,23 @@ def test_three_hospitals_train_together_and_whatever_goes_wrong_meanwhile(
     assert not (programs.folder / "elsewhere").exists(), (programs.folder / "elsewhere").read_text()
 
 
+@pytest.mark.skipif(find_spec("flwr") is None, reason="the deployment's test says whether Flower is expected")
+def test_an_app_is_ours_under_its_own_name_alone() -> None:
+    from flwr.cli.build import build_fab_from_files
+    from flwr.proto.fab_pb2 import Fab, GetFabResponse
+
+    from site_client.federated.flower.node import allows_app, app_digest
+
+    allows, ours = allows_app(app_digest()), build_fab_from_files(dict(FILES))[0]
+
+    def answer(name: str, content: bytes) -> bytes:
+        return bytes(GetFabResponse(fab=Fab(hash_str=name, content=content)).SerializeToString())
+
+    assert allows(answer(app_digest(), ours))
+    for other in (answer("00" * 32, ours), answer("", ours), answer(app_digest(), ours + b" "), b"", b"\xff"):
+        assert not allows(other)
+
+
 def assert_no_node_of_another_key_comes_in(programs: Programs, tls: Certificates, port: int) -> None:
     """It comes without a gate, so what refuses it is the link."""
     from site_client.federated.flower.node import FlowerNode, NodeFiles
