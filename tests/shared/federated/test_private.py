@@ -18,10 +18,12 @@ from shared.federated.grid_noise import NoisySum
 from shared.federated.local import LocalRecipe, StoppedError
 from shared.federated.private import NoteNoise, learn_privately, noisy_update, note_gradient
 from shared.federated.weights import set_weights, weights_of
+from shared.models.noise import Draws
 from shared.models.noise_source import PrivateNoise
 from shared.sentences.ragged import RaggedSentences
 from shared.taggers.bilstm_crf import BiLSTMCRFConfig
 from shared.taggers.registry import build_tagger
+from shared.training.loop import seed_training
 
 # Without dropout a gradient is one number.
 SHAPE = BiLSTMCRFConfig(3, 3, hidden=2, input_dropout=0, variational_dropout=0, dropout=0)
@@ -79,6 +81,35 @@ def test_without_noise_a_step_is_the_mean_of_the_clipped_gradients() -> None:
     sure = np.abs(mean) > 1e-5
     assert sure.sum() > 50
     np.testing.assert_allclose(moved[sure], weight.detach().numpy()[sure], atol=1e-3)
+
+
+def summed(
+    notes: list[RaggedSentences], monkeypatch: pytest.MonkeyPatch
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """The sum of a step of all notes, before noise, by the usual shape and with its weights made large."""
+    shape = BiLSTMCRFConfig(3, 3, hidden=16)
+    with seed_training(7):
+        start = 3 * weights_of(build_tagger(shape))
+    sums = []
+
+    class Seen(NoisySum):
+        def noisy(self, multiplier: float, source: Draws) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+            sums.append(super().noisy(multiplier, source))
+            return sums[-1]
+
+    monkeypatch.setattr("shared.federated.private.NoisySum", Seen)
+    learn_privately(shape, start, notes, LocalRecipe(seed=7), NoteNoise(1.0, rate=1.0, steps=1), NoNoise())
+    return sums[0]
+
+
+@pytest.mark.parametrize("gone", [0, 5])
+def test_with_a_note_or_without_it_two_sums_lie_no_farther_apart_than_the_bound(
+    gone: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is drawn for one note may move no other: of a shape with dropout too."""
+    notes = [note(seed, 5) for seed in range(12)]
+    whole, without = (summed(some, monkeypatch) for some in (notes, notes[:gone] + notes[gone + 1 :]))
+    assert 0 < np.linalg.norm(whole - without) <= 1 + 1e-9
 
 
 @given(st.integers(0, 200), st.floats(1e-3, 1e6), st.floats(1e-3, 1e3))
