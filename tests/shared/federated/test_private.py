@@ -129,6 +129,22 @@ def test_what_leaves_lies_on_the_grid_whatever_went_in() -> None:
         np.testing.assert_allclose(steps, np.rint(steps), atol=1e-6)
 
 
+@pytest.mark.parametrize("multiplier", [1.0, 8.0, 30.0])
+def test_noise_reaches_every_number_of_the_grid(multiplier: float) -> None:
+    """Normals of single precision reach one number in two or in eight of those beyond a standard deviation: what lies between tells the sum."""
+    summed = NoisySum(200_000, 1.0)
+    steps = np.rint(summed.noisy(multiplier, PrivateNoise()) / summed.step).astype(np.int64)
+    far = steps[np.abs(steps) * summed.step > multiplier]
+    assert 0.3 < len(far) / len(steps) < 0.34
+    counts = np.bincount(far % 8, minlength=8) / len(far)
+    np.testing.assert_allclose(counts, 1 / 8, atol=0.01)
+
+
+@pytest.mark.parametrize("numbers", [1, 2, 7])
+def test_any_count_of_numbers_gets_noise(numbers: int) -> None:
+    assert (NoisySum(numbers, 1.0).noisy(1.0, PrivateNoise()) != 0).all()
+
+
 def test_a_gradient_that_is_not_finite_is_none() -> None:
     summed = NoisySum(3, 1.0)
     summed.add(np.array([np.nan, 1, np.inf]))
