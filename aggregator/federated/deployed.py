@@ -6,7 +6,6 @@ passes the gate of `release` like any other head.
 
 from __future__ import annotations
 
-import secrets
 import shutil
 import tempfile
 import time
@@ -80,14 +79,14 @@ class DeployedTraining(Defence):
 
     Args:
         plan: how sites learn together.
-        sites: makes the hospitals, once the training begins.
+        sites: makes the hospitals, once the training begins, from its name.
         tell: is told what happens in each round.
     """
 
     name = NAME
     title = "hospitals learn in turn, and only what they learned is put together"
 
-    def __init__(self, plan: FederatedPlan, sites: Callable[[], Measuring], tell: Tell) -> None:
+    def __init__(self, plan: FederatedPlan, sites: Callable[[str], Measuring], tell: Tell) -> None:
         self.plan, self._sites, self._tell = plan, sites, tell
         self.course: Course | None = None
         self._tagger: Callable[[Vector], Tagger] | None = None
@@ -113,8 +112,9 @@ class DeployedTraining(Defence):
 
         with seed_training(material.config.seed):
             start = weights_of(build_tagger(shape))
-        self._remote = self._sites()
-        self.course = rounds.run(Joint(self._remote, SimulatedSites(own), self._tell), start)
+        course = rounds.begin(start)
+        self._remote = self._sites(course.run)
+        self.course = rounds.go_on(course, Joint(self._remote, SimulatedSites(own), self._tell))
         self._tagger = tagger_of
         return Defended(tagger_of(self.course.weights), sentences, tokens, {})
 
@@ -143,7 +143,8 @@ class DeployedTraining(Defence):
             return own_curve(construction, tagger_of(weights), settings, material.payloads[PUBLIC])
 
         shape = tagger_of(self.course.weights).config
-        return promised_points(self.course, shape, self._remote, own, self._tell)
+        kept = None if material.kept is None else material.kept / "measured.safetensors"
+        return promised_points(self.course, shape, self._remote, own, self._tell, kept)
 
     def told(self) -> Mapping[str, Any]:
         """What the record says of the rounds."""
@@ -185,17 +186,19 @@ def federate(
         raise WorkspaceError(
             "expected the provider's own encoded notes to measure on, found none; run `aggregator train-repr` first"
         )
-    run, release = secrets.token_hex(16), _newest(workspace)
+    release = _newest(workspace)
     with ExitStack() as stack:
-        training = DeployedTraining(
-            plan, lambda: _begin(workspace, plan, connection, run, release, stack, round_told), round_told
-        )
+
+        def sites(run: str) -> SignedSites:
+            with workspace.registry().transaction() as session:
+                audit_log.append(session, "operator", "federated-begun", {"run": run, "release": release})
+            return _begin(workspace, plan, connection, run, release, stack, round_told)
+
+        training = DeployedTraining(plan, sites, round_told)
         way = Way(COMMAND, training, {"federated": asdict(plan)}, training.told, training.influence, training.points)
         options = HeadOptions(
             sites=frozenset(), defence=NAME, influence=InfluenceMode.FAST, operating_points=operating_points
         )
-        with workspace.registry().transaction() as session:
-            audit_log.append(session, "operator", "federated-begun", {"run": run, "release": release})
         try:
             return train(workspace, config, options, watch, resume=resume, tell=tell, way=way)
         except FederatedError as error:

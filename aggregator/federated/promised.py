@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+from aggregator.federated.checkpoint import read_checkpoint, write_checkpoint
 from aggregator.federated.plan import Answer, RoundOrder, Sites, Tell
 from aggregator.federated.rounds import Course
 from aggregator.training.judging.operating_points import curve_of_shares, in_no_order
@@ -40,6 +41,7 @@ def promised_points(
     sites: Measuring,
     own: Callable[[Vector], HospitalCurve | None],
     tell: Tell,
+    kept: Path | None = None,
 ) -> OperatingPoints | None:
     """Ask every site that took part.
 
@@ -49,17 +51,27 @@ def promised_points(
         sites: hospitals.
         own: measures weights on the provider's own notes.
         tell: is told of every answer.
+        kept: file of what sites have told: who has, is not asked again where a training is taken up. None keeps nothing.
+
+    Raises:
+        ConfigurationError: what was kept is of another training.
 
     Returns:
         None where too few tell something, or nothing can be promised.
     """
-    curves, last = [], len(course.history)
+    curves, last, training = [], len(course.history), {"run": course.run}
+    found = None if kept is None else read_checkpoint(kept, training)
+    told = {} if found is None else found[1]
     for site, (weights, _) in sorted(course.without.items()):
         if site == PUBLIC:
             curve = own(weights)
         else:
             order = RoundOrder(last, last, shape, weights, LocalRecipe())
-            curve = _told(sites.measure(order, site, NUMBERS), tell)
+            answer = Answer(site, 0, told[site]) if site in told else sites.measure(order, site, NUMBERS)
+            if answer.weights is not None and kept is not None:
+                told[site] = answer.weights
+                write_checkpoint(kept, {"training": training}, told)
+            curve = _told(answer, tell)
         if curve is not None:
             curves.append(curve)
     return choose_points(curves)

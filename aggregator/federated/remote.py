@@ -13,6 +13,7 @@ from typing import Protocol
 
 from aggregator.federated.plan import Answer, RoundOrder
 from protocols.errors import MismatchError, ProtocolError
+from protocols.federated.answers import plain
 from protocols.federated.result import read_result, result_sender
 from protocols.federated.task import RoundTask
 from protocols.federated.weights import digest_of, weights_from_bytes, weights_to_bytes
@@ -120,24 +121,26 @@ class SignedSites:
 
     def _answer(self, reply: Reply, task_sha256: str, numbers: int) -> Answer:
         """The answer of a site; of nobody, where it can't be told who has sent it."""
+        # Both go to a terminal.
+        sender = f"({plain(reply.sender)})"
         if not reply.result:
-            return Answer(f"({reply.sender})", 0, None, reply.problem or "no answer")
+            return Answer(sender, 0, None, plain(reply.problem) or "no answer")
         try:
             site, key_id = result_sender(reply.result)
             known = self.site_keys()
             key = next((key for key in known.get(site, ()) if key.key_id == key_id), None)
             if key is None:
-                return Answer(f"({reply.sender})", 0, None, "not signed by an enrolled site")
+                return Answer(sender, 0, None, "not signed by an enrolled site")
             result = read_result(reply.result, key)
         except ProtocolError as error:
-            return Answer(f"({reply.sender})", 0, None, f"refused: {type(error).__name__}")
+            return Answer(sender, 0, None, f"refused: {type(error).__name__}")
         try:
             if result.task_sha256 != task_sha256:
                 raise MismatchError("a result of this round", received="one of another", advice="refuse it")
             weights = weights_from_bytes(reply.weights, numbers, result.weights_sha256)
         except ProtocolError as error:
             # A site that signed what can't be used is named; one whose result was played again is not blamed for it.
-            who = f"({reply.sender})" if isinstance(error, MismatchError) else site
+            who = sender if isinstance(error, MismatchError) else site
             return Answer(who, 0, None, f"refused: {type(error).__name__}")
         return Answer(site, result.sentences, weights)
 

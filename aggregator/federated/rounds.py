@@ -9,6 +9,7 @@ been there. The others would have answered other weights then, so this is a firs
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -67,12 +68,14 @@ class Course:
         step: the provider's.
         history: of all rounds.
         without: weights and step without each site that ever took part.
+        run: name of the training, drawn at random; the same where it is taken up, so that a round that is asked for again is the same question.
     """
 
     weights: Vector
     step: ServerStep
     history: list[Round] = field(default_factory=list)
     without: dict[str, tuple[Vector, ServerStep]] = field(default_factory=dict)
+    run: str = ""
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,25 @@ class Rounds:
             FederatedError: a round had too few results, as often as it was tried.
             ConfigurationError: what was kept is of another training.
         """
+        return self.go_on(self.begin(start), sites)
+
+    def begin(self, start: Vector) -> Course:
+        """The course after the last round that was kept; its name is kept before anybody is asked under it.
+
+        Args:
+            start: weights of the first round.
+
+        Raises:
+            ConfigurationError: what was kept is of another training.
+        """
         course = self._taken_up(start)
+        if not course.run:
+            course.run = secrets.token_hex(16)
+            self._keep(course)
+        return course
+
+    def go_on(self, course: Course, sites: Sites) -> Course:
+        """Train to the end; see `run`."""
         for number in range(len(course.history) + 1, self.count + 1):
             self._round(course, sites, number)
             self._keep(course)
@@ -218,6 +239,7 @@ class Rounds:
             vectors |= {f"{index}/weights": weights} | {f"{index}/{name}": kept for name, kept in step.state().items()}
         facts = {
             "training": self._training,
+            "run": course.run,
             "history": [asdict(one) for one in course.history],
             "without": sorted(course.without),
         }
@@ -236,7 +258,7 @@ class Rounds:
             first, second = (vectors.get(prefix + name, kept[name]) for name in ("first", "second"))
             return replace(fresh.step, first=first, second=second)
 
-        course = Course(vectors["weights"], step(""), [Round(**one) for one in facts["history"]])
+        course = Course(vectors["weights"], step(""), [Round(**one) for one in facts["history"]], run=facts["run"])
         for index, site in enumerate(facts["without"]):
             course.without[site] = (vectors[f"{index}/weights"], step(f"{index}/"))
         self.progress("going on", len(course.history), self.count)

@@ -133,7 +133,7 @@ def _blind(size: Size, told: str, noise: NoteNoise | None) -> Entry:
     right = tried = 0
     for sentence in _sentences(size.sentences):
         sent = _round(config, start, [sentence], noise)
-        found = _inverted(config, start, sent, sentence)
+        found = _inverted(config, start, sent, sentence, dropout=noise is None)
         values = sentence.values if sentence.ids is None else sentence.values[sentence.ids]
         for place in np.flatnonzero(sentence.tags > 0):
             words = np.concatenate([values[place][None], _others(values[place], generator)])
@@ -153,7 +153,9 @@ def _sentences(count: int) -> Iterator[RaggedSentences]:
             yield note.select(np.array(fits[:1]))
 
 
-def _inverted(config: TaggerConfig, start: Vector, sent: Vector, sentence: RaggedSentences) -> NDArray[np.float32]:
+def _inverted(
+    config: TaggerConfig, start: Vector, sent: Vector, sentence: RaggedSentences, *, dropout: bool
+) -> NDArray[np.float32]:
     """Vectors of the tokens whose gradient points where the weights went, `[tokens, dim]`."""
     (batch,) = sentence.batches(1)
     guess = (0.1 * torch.randn(batch.inputs.shape, generator=torch.Generator().manual_seed(11))).requires_grad_()
@@ -161,9 +163,9 @@ def _inverted(config: TaggerConfig, start: Vector, sent: Vector, sentence: Ragge
     optimizer = torch.optim.Adam([guess], lr=_BLIND_RATE)
     for _ in range(_BLIND_STEPS):
         optimizer.zero_grad()
-        # The seed is the provider's own, so it knows what dropout left out.
+        # The seed is the provider's own, so it knows what dropout left out; under noise there is none.
         with seed_training(RECIPE.seed):
-            tagger = build_tagger(config).train()
+            tagger = build_tagger(config).train(dropout)
             set_weights(tagger, start)
             loss = tagger.loss(replace(batch, inputs=guess)).mean()
         weights = [value for _, value in sorted(tagger.named_parameters())]

@@ -43,7 +43,7 @@ class RoundTask:
         learning_rate: of it.
         clip: bound on the gradient.
         proximal: pull back to the weights of the round.
-        seed: of dropout and order.
+        seed: of dropout and order, where no noise is added.
         expires: second since 1970 (UTC) after which a result is not wanted, and no site goes on.
         measures: name of the one site that is to measure these weights on its notes, and learn nothing; empty for a round.
 

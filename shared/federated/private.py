@@ -69,7 +69,7 @@ def learn_privately(
         shape: of the tagger.
         start: weights that the round begins with.
         notes: sentences of each note.
-        recipe: learning rate and seed; the rest is the noise's to say.
+        recipe: learning rate; the rest is the noise's to say.
         noise: how a note is protected.
         source: of sampling and noise: private where the weights leave.
         stopped: asked ahead of every note.
@@ -80,8 +80,12 @@ def learn_privately(
     """
     if not notes:
         raise TrainingError("expected at least one labelled note to train on, got none; check the notes")
+    # Fresh weights are drawn and replaced.
     with seed_training(recipe.seed):
-        tagger = build_tagger(shape).train()
+        # Without dropout, whatever the shape says. Its masks would come one after the other from one generator, so that a note's presence
+        # moved those of all notes behind it, and with them the sum by more than the bound. So a note's gradient is of its sentences
+        # and the weights alone, and the bound on it is the sensitivity. Noise is drawn anyway; nothing else need be.
+        tagger = build_tagger(shape).eval()
         set_weights(tagger, start)
         parameters = _named(tagger)
         optimizer = Nadam(parameters, lr=recipe.learning_rate)
@@ -99,7 +103,7 @@ def learn_privately(
 
 
 def note_gradient(tagger: Tagger, note: RaggedSentences) -> NDArray[np.float32]:
-    """The gradient of a note's mean loss by all weights, in the order of `weights_of`."""
+    """The gradient of a note's mean loss by all weights, in the order of `weights_of`; of nothing else where the tagger is in evaluation mode."""
     parameters = _named(tagger)
     for parameter in parameters:
         parameter.grad = None

@@ -80,6 +80,7 @@ class Khin2018(CRFTagger):
     """Words as they are written in, BIO tags out."""
 
     kind = "khin2018"
+    reads_words = True
     config_type = Khin2018Config
     config: Khin2018Config
 

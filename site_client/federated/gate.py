@@ -1,13 +1,14 @@
 """The gate: all that the node and the provider say to each other passes here, and what is not known to be needed does not.
 
-Calls outward only, over TLS to one address, and only those of a node; an app only if it is, byte for byte, the one that this program makes;
-so many bytes and no more. Flower's control calls share their port with the node's, so an open way to it would let whoever answers there
+Calls outward only, over TLS to one address, and only those of a node; answers only as a link gives them, and never a way elsewhere; an app
+only if it is, byte for byte, the one that this program makes; so many bytes and no more. Flower's control calls share their port with the node's, so an open way to it would let whoever answers there
 run code here; through the gate there is no such way. It listens on loopback, under a certificate of its own.
 """
 
 from __future__ import annotations
 
 import http.client
+import re
 import ssl
 import threading
 from collections.abc import Callable
@@ -47,6 +48,10 @@ _OWN_HEADERS = frozenset(
         "expect",
     }
 )
+# The node's client takes every status from 200 to 299 for an answer, and goes where a redirect sends it. A link gives 200 or an error.
+_FIRST_ERROR = 400
+# All that is handed on of an answer's headers: others could lead the node elsewhere, or be kept by it.
+_KIND = re.compile(r"[a-zA-Z0-9/.+;= -]{1,100}")
 _MOST_BODY = 512 << 20
 _TIMEOUT_S = 60.0
 _LOOK_S = 0.1
@@ -174,11 +179,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._hang_up()
         if len(answer) > _MOST_BODY or response.getheader("content-encoding", "identity") != "identity":
             self._refuse("an answer of unknown or unbounded length", 502)
-        elif self.path == GET_APP and response.status == http.client.OK and not self.rules.allows_app(answer):
+        elif response.status != http.client.OK and response.status < _FIRST_ERROR:
+            self._refuse("an answer that no link gives", 502)
+        elif self.path == GET_APP and response.status < _FIRST_ERROR and not self.rules.allows_app(answer):
             self._refuse("an app that this program does not make", 403)
         else:
-            kept = {name: value for name, value in response.getheaders() if name.lower() not in _OWN_HEADERS}
-            self._answer(response.status, answer, kept)
+            kind = response.getheader("content-type", "")
+            self._answer(response.status, answer, {"Content-Type": kind} if _KIND.fullmatch(kind) else {})
 
     def _call(self, body: bytes, headers: dict[str, str]) -> http.client.HTTPResponse:
         kept, self._outward = self._outward, self._outward or self.connect()
@@ -214,6 +221,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)
+        if self.close_connection:
+            self.send_header("Connection", "close")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)

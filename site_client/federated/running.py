@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from foundation.locks import lock_folder
 from foundation.os_errors import map_os_errors
 from protocols.canonical import Json
-from shared.errors import ConfigurationError
+from shared.errors import ConfigurationError, TrainingError
 from site_client.errors import UnreachableError
 from site_client.federated.control import Control, Wish
 from site_client.federated.gate import Gate, GateRules
@@ -96,6 +96,7 @@ def take_part(workspace: Workspace, trainer: Trainer, connection: Connection, te
 
     Raises:
         UnreachableError: the node has ended by itself.
+        TrainingError: the trainer has.
         ConfigurationError: certificates that are none.
         ImportError: Flower is not installed.
     """
@@ -136,11 +137,13 @@ def take_part(workspace: Workspace, trainer: Trainer, connection: Connection, te
         stack.callback(serving.join, 60)
         stack.callback(server.ended.set)
         tell(f"taking part through {connection.host}:{connection.port}; the app that may run is {digest[:16]}")
-        _keep_node(lambda: flower.FlowerNode(files, gate.port), control, folder, tell)
+        _keep_node(lambda: flower.FlowerNode(files, gate.port), serving.is_alive, control, folder, tell)
 
 
-def _keep_node(start: Callable[[], FlowerNode], control: Control, folder: Path, tell: Told) -> None:
-    """Run a node until the hospital ends it; one that ends by itself is started anew."""
+def _keep_node(
+    start: Callable[[], FlowerNode], served: Callable[[], bool], control: Control, folder: Path, tell: Told
+) -> None:
+    """Run a node until the hospital ends it, as long as there is a trainer for it; one that ends by itself is started anew."""
     tries, mark = 0, folder / "node.running"
     _rest(_still_known_s(mark), control, tell, "the node before was killed")
     while control.wish() is not Wish.END:
@@ -148,8 +151,12 @@ def _keep_node(start: Callable[[], FlowerNode], control: Control, folder: Path, 
         try:
             while node.code is None:
                 mark.touch()
+                # In this order: who wants an end ends the trainer, too.
+                gone = not served()
                 if control.wish() is Wish.END:
                     return
+                if gone:
+                    raise TrainingError("expected the trainer to go on, it has ended; start `federate` again")
                 time.sleep(_LOOK_S)
         finally:
             node.end()

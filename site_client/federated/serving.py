@@ -55,7 +55,11 @@ class TrainerServer:
                     continue
                 with connected:
                     connected.settimeout(None)
-                    self._answer(connected)
+                    try:
+                        self._answer(connected)
+                    except Exception as error:
+                        # The next message may be a better one.
+                        self._tell(f"a message could not be answered: {type(error).__name__}")
 
     def _answer(self, connected: socket.socket) -> None:
         try:
@@ -78,6 +82,10 @@ class TrainerServer:
         except DeidError as error:
             # The class alone: what was expected of a note is nobody's business outside.
             self._tell(f"no round: {error}" if not isinstance(error, StoppedError) else "the round was stopped")
+            self._reply(connected, b"", b"", type(error).__name__.encode())
+        except Exception as error:
+            # No text of what nobody foresaw: it may hold a note's.
+            self._tell(f"no round: {type(error).__name__}")
             self._reply(connected, b"", b"", type(error).__name__.encode())
         else:
             self._tell("round done")

@@ -12,20 +12,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from protocols.canonical import Json
-from protocols.errors import MismatchError, OtherReleaseError, ProtocolError, StaleError
+from protocols.errors import MismatchError, OtherReleaseError, StaleError
 from protocols.federated.result import RoundResult, rounded
 from protocols.federated.task import RoundTask, read_task, task_signer
 from protocols.federated.weights import digest_of, weights_from_bytes, weights_to_bytes
 from shared.constructions.construction import Construction
 from shared.constructions.registry import load_construction
-from shared.errors import ConfigurationError, CorpusError, TrainingError
+from shared.errors import ConfigurationError
 from shared.federated.accounting import Spent
 from shared.federated.local import LocalRecipe, learn_round, never
 from shared.federated.private import NoteNoise, learn_privately
 from shared.federated.weights import Vector, count_weights, read_shape
 from shared.models.noise_source import PrivateNoise
 from shared.taggers.tagger import TaggerConfig
-from site_client.errors import PolicyError
 from site_client.federated.budget import allow_measuring, allow_round, noise_json
 from site_client.federated.measuring import measure_head
 from site_client.federated.notes import LabelledNotes
@@ -74,26 +73,25 @@ class Trainer:
             TrainingError: it was stopped, or its loss is not finite any more.
         """
         try:
-            asked, shape, policy = self._check(task)
-            start = weights_from_bytes(weights, asked.numbers, asked.weights_sha256)
-            # All but the time: a round that is tried again asks for the same.
-            same = repr(replace(asked, expires=0))
-            if same in self.answered and not stopped():
-                return self._answered_again(asked, task, *self.answered[same])
-            noise, epsilon = self._allowed(asked, policy)
-        except (ProtocolError, PolicyError, ConfigurationError) as error:
+            return self._answered(task, weights, stopped)
+        except Exception as error:
+            # Whatever it was; by its kind alone, since the text of one that nobody foresaw may hold a note's.
             self._record_refusal(task, error)
             raise
+
+    def _answered(self, task: bytes, weights: bytes, stopped: Callable[[], bool]) -> tuple[bytes, bytes]:
+        asked, shape, policy = self._check(task)
+        start = weights_from_bytes(weights, asked.numbers, asked.weights_sha256)
+        # All but the time: a round that is tried again asks for the same.
+        same = repr(replace(asked, expires=0))
+        if same in self.answered and not stopped():
+            return self._answered_again(asked, task, *self.answered[same])
+        noise, epsilon = self._allowed(asked, policy)
 
         def over() -> bool:
             return stopped() or self.clock() > asked.expires
 
-        try:
-            learned = self._learn(asked, shape, start, noise, over)
-        except (TrainingError, CorpusError) as error:
-            self._record_refusal(task, error)
-            raise
-        data = weights_to_bytes(learned)
+        data = weights_to_bytes(self._learn(asked, shape, start, noise, over))
         more: dict[str, Json] = {"notes": len(self.notes.notes), "noise": noise_json(noise)}
         if asked.measures:
             more["measured"] = True

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -14,14 +15,14 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from aggregator.errors import FederatedError
 from aggregator.federated.carrying import RelayCarrier
 from bench.exchange.certificates import Certificates, make_certificates
-from protocols.federated.app import FILES
+from protocols.federated.app import ANSWER, FILES
 from site_client import ledger
 from site_client.ledger import Entry, Event
 from site_client.workspace import open_workspace
@@ -206,6 +207,80 @@ def test_three_hospitals_train_together_and_whatever_goes_wrong_meanwhile(
     assert why == ["StoppedError", "gate: an app that this program does not make"]
     assert rounds_of(loop, "north") == rounds
     assert not (programs.folder / "elsewhere").exists(), (programs.folder / "elsewhere").read_text()
+
+
+@pytest.mark.skipif(find_spec("flwr") is None, reason="the deployment's test says whether Flower is expected")
+def test_an_app_is_ours_under_its_own_name_alone() -> None:
+    from flwr.cli.build import build_fab_from_files
+    from flwr.proto.fab_pb2 import Fab, GetFabResponse
+
+    from site_client.federated.flower.node import allows_app, app_digest
+
+    allows, ours = allows_app(app_digest()), build_fab_from_files(dict(FILES))[0]
+
+    def answer(name: str, content: bytes) -> bytes:
+        return bytes(GetFabResponse(fab=Fab(hash_str=name, content=content)).SerializeToString())
+
+    assert allows(answer(app_digest(), ours))
+    for other in (answer("00" * 32, ours), answer("", ours), answer(app_digest(), ours + b" "), b"", b"\xff"):
+        assert not allows(other)
+
+
+@pytest.mark.skipif(find_spec("flwr") is None, reason="the deployment's test says whether Flower is expected")
+def test_attack_answers_that_are_none_cost_nobody_else_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The relay at the provider, with a grid of hospitals of which all but one lie."""
+    from types import SimpleNamespace
+
+    from flwr.app import ConfigRecord, RecordDict
+
+    from aggregator.federated.flower import relay
+    from protocols.federated.frames import receive_pieces, send_pieces
+
+    class Grid:
+        content: ClassVar[list[Any]] = [
+            {"result": 10**15, "weights": b"", "problem": ""},
+            {"result": b"", "weights": b"", "problem": "\x1b[2K\r\nround 3"},
+            ValueError("no message can be made of these objects"),
+            {"result": b"signed", "weights": b"learned", "problem": ""},
+        ]
+
+        def get_node_ids(self) -> list[int]:
+            return [0, 1, 2, 3]
+
+        def push_messages(self, messages: list[Any]) -> list[str]:
+            return [f"message {message.metadata.dst_node_id}" for message in messages]
+
+        def pull_messages(self, wanted: list[str]) -> list[Any]:
+            found = [self.content[int(one.split()[1])] for one in wanted]
+            for one in found:
+                if isinstance(one, Exception):
+                    raise one
+            return [
+                SimpleNamespace(
+                    has_error=lambda: False,
+                    content=RecordDict({ANSWER: ConfigRecord(one)}),
+                    metadata=SimpleNamespace(src_node_id=number, reply_to_message_id=wanted[number]),
+                )
+                for number, one in enumerate(found)
+            ]
+
+    ours, its = socket.socketpair()
+    with ours, its:
+        send_pieces(ours, b'{"timeout_s": 20, "least": 4, "only": ""}', b"task", b"weights")
+        # A message of Flower's is made by a process of Flower's alone.
+        monkeypatch.setattr(
+            relay, "Message", lambda _, node, *__, ttl: SimpleNamespace(metadata=SimpleNamespace(dst_node_id=node))
+        )
+        relay.serve(Grid(), its)
+        told = [receive_pieces(ours, (1, 5)) for _ in range(5)]
+    none = b"an answer that is none"
+    assert sorted(told, key=lambda one: (len(one or ()), one)) == [
+        [b"end"],
+        [b"reply", b"0", b"", b"", none],
+        [b"reply", b"1", b"", b"", b"2Kround 3"],
+        [b"reply", b"2", b"", b"", none],
+        [b"reply", b"3", b"signed", b"learned", b""],
+    ]
 
 
 def assert_no_node_of_another_key_comes_in(programs: Programs, tls: Certificates, port: int) -> None:

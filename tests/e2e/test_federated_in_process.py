@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +16,17 @@ from aggregator.federated.promised import promised_points
 from aggregator.federated.remote import Reply, SignedSites
 from aggregator.federated.rounds import Course, Rounds
 from aggregator.workspace import open_workspace as open_provider
-from protocols.errors import DigestError, MismatchError, OtherReleaseError, ProtocolError, SignatureError, StaleError
+from protocols.errors import (
+    DigestError,
+    MismatchError,
+    NonFiniteError,
+    OtherReleaseError,
+    ProtocolError,
+    SignatureError,
+    StaleError,
+)
 from protocols.federated.task import read_task
-from protocols.federated.weights import weights_to_bytes
+from protocols.federated.weights import digest_of, weights_to_bytes
 from protocols.keys.signing import PrivateKey
 from shared.corpus import read_corpus
 from shared.errors import ConfigurationError
@@ -28,6 +37,7 @@ from shared.pipeline.pipeline import Pipeline
 from shared.pipeline.promises.by_note import MEASURED, NUMBERS, read_curve
 from shared.pipeline.promises.hiding import STEPS, Gold, hiding_counts
 from shared.taggers.bilstm_crf import BiLSTMCRFConfig
+from shared.taggers.khin2018 import Khin2018Config
 from shared.taggers.registry import build_tagger
 from shared.training.tagging import TaggingConfig
 from site_client import ledger
@@ -87,7 +97,7 @@ def sites(loop: Loop, carrier: Direct, **changed: object) -> SignedSites:
     asked = SignedSites(
         carrier, provider.key(), lambda: keys, "ab" * 16, open_site(loop.site("north")).release().digest, 600.0
     )
-    return dataclasses.replace(asked, **changed)  # type: ignore[arg-type]
+    return replace(asked, **changed)  # type: ignore[arg-type]
 
 
 def shape_of(trainer: Trainer) -> BiLSTMCRFConfig:
@@ -227,11 +237,45 @@ def test_other_weights_than_the_provider_signed_teach_nothing(loop: Loop) -> Non
 def test_a_tagger_of_another_release_or_size_is_not_trained(loop: Loop) -> None:
     allow(loop)
     north = trainers(loop)["north"]
-    for shape in (dataclasses.replace(shape_of(north), inputs=3), dataclasses.replace(shape_of(north), tags=3)):
+    fits = shape_of(north)
+    # The last is given the words beside what the construction shows of them.
+    others = (replace(fits, inputs=3), replace(fits, tags=3), Khin2018Config(fits.inputs, fits.tags, hidden=4))
+    for shape in others:
         direct = Direct({"north": north})
-        order = rounds(shape).order(1, np.zeros(count_weights(shape), np.float32))
+        order = RoundOrder(1, 2, shape, np.zeros(count_weights(shape), np.float32), LocalRecipe())
         [answer] = sites(loop, direct).ask(order)
         assert answer.problem == "ConfigurationError"
+    refused = [entry.details.get("why") for entry in ledger.entries(open_site(loop.site("north")))]
+    assert refused[-3:] == ["ConfigurationError"] * 3
+
+
+@pytest.mark.parametrize(
+    ("at", "error"),
+    [
+        ("learn_privately", RuntimeError("DefaultCPUAllocator: can't allocate memory")),
+        ("learn_privately", AssertionError("of Jane Doe")),
+        ("weights_to_bytes", NonFiniteError("numbers", received="others", advice="refuse them")),
+    ],
+)
+def test_what_nobody_foresaw_stands_in_the_ledger_by_its_kind(
+    at: str, error: Exception, loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allow(loop)
+    direct = Direct({"north": trainers(loop)["north"]})
+    first(loop, direct)
+
+    def fails(*given: object) -> None:
+        raise error
+
+    direct.trainers["north"].answered.clear()
+    monkeypatch.setattr(f"site_client.federated.trainer.{at}", fails)
+    before = read_past(open_site(loop.site("north"))).rounds
+    with pytest.raises(type(error)):
+        direct.trainers["north"].answer(*direct.tasks[0])
+    workspace = open_site(loop.site("north"))
+    (refused,) = [entry for entry in ledger.entries(workspace) if entry.event == Event.FEDERATED_REFUSED]
+    assert refused.details == {"task_sha256": digest_of(direct.tasks[0][0]), "why": type(error).__name__}
+    assert read_past(workspace).rounds == before
 
 
 def test_a_carrier_that_lies_brings_no_result_of_another(loop: Loop) -> None:
@@ -270,7 +314,7 @@ def test_a_hospital_that_was_revoked_has_no_voice(loop: Loop) -> None:
 def course_of(loop: Loop, direct: Direct) -> tuple[BiLSTMCRFConfig, SignedSites, Course]:
     shape = shape_of(direct.trainers["north"])
     asked = sites(loop, direct)
-    followed = dataclasses.replace(rounds(shape), follow=True)
+    followed = replace(rounds(shape), follow=True)
     return shape, asked, followed.run(asked, weights_of(build_tagger(shape)))
 
 

@@ -49,7 +49,8 @@ def allows_app(digest: str) -> Callable[[bytes], bool]:
             read.ParseFromString(answer)
         except DecodeError:
             return False
-        return sha256(read.fab.content).hexdigest() == digest
+        # By its name too: the node keeps apps under the name that came with them.
+        return read.fab.hash_str == digest and sha256(read.fab.content).hexdigest() == digest
 
     return allows
 
@@ -153,7 +154,7 @@ def free_port() -> int:
 
 
 class RunWatch:
-    """Asks the provider, as the node, whether a run still goes on: Flower does not tell an app that trains.
+    """Asks the provider, as the node and through the gate, whether a run still goes on: Flower does not tell an app that trains.
 
     Args:
         files: of the node.

@@ -23,12 +23,19 @@ app = ClientApp()
 def train(message: Message, context: Context) -> Message:
     """One round: out to the trainer, and back."""
     record: Any = message.content[TASK]
+    task, weights = record["task"], record["weights"]
+    # Of anything else bytes could be made, too: of an int as many zeros.
+    if not (isinstance(task, bytes) and isinstance(weights, bytes)):
+        return _answer(message, b"", b"", b"a task that is none")
     told = json.dumps({"run": context.run_id, "node": context.node_id}).encode()
     end_when_alone()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
         sock.connect(str(context.node_config[NODE_SOCKET]))
-        send_pieces(sock, told, bytes(record["task"]), bytes(record["weights"]))
+        send_pieces(sock, told, task, weights)
         pieces = receive_pieces(sock, (3,)) or [b"", b"", b"the trainer has ended"]
-    result, weights, problem = pieces
+    return _answer(message, *pieces)
+
+
+def _answer(message: Message, result: bytes, weights: bytes, problem: bytes) -> Message:
     answer = ConfigRecord({"result": result, "weights": weights, "problem": problem.decode("ascii", "replace")})
     return Message(content=RecordDict({ANSWER: answer}), reply_to=message)

@@ -18,10 +18,12 @@ from shared.federated.grid_noise import NoisySum
 from shared.federated.local import LocalRecipe, StoppedError
 from shared.federated.private import NoteNoise, learn_privately, noisy_update, note_gradient
 from shared.federated.weights import set_weights, weights_of
+from shared.models.noise import Draws
 from shared.models.noise_source import PrivateNoise
 from shared.sentences.ragged import RaggedSentences
 from shared.taggers.bilstm_crf import BiLSTMCRFConfig
 from shared.taggers.registry import build_tagger
+from shared.training.loop import seed_training
 
 # Without dropout a gradient is one number.
 SHAPE = BiLSTMCRFConfig(3, 3, hidden=2, input_dropout=0, variational_dropout=0, dropout=0)
@@ -81,6 +83,35 @@ def test_without_noise_a_step_is_the_mean_of_the_clipped_gradients() -> None:
     np.testing.assert_allclose(moved[sure], weight.detach().numpy()[sure], atol=1e-3)
 
 
+def summed(
+    notes: list[RaggedSentences], monkeypatch: pytest.MonkeyPatch
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """The sum of a step of all notes, before noise, by the usual shape and with its weights made large."""
+    shape = BiLSTMCRFConfig(3, 3, hidden=16)
+    with seed_training(7):
+        start = 3 * weights_of(build_tagger(shape))
+    sums = []
+
+    class Seen(NoisySum):
+        def noisy(self, multiplier: float, source: Draws) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+            sums.append(super().noisy(multiplier, source))
+            return sums[-1]
+
+    monkeypatch.setattr("shared.federated.private.NoisySum", Seen)
+    learn_privately(shape, start, notes, LocalRecipe(seed=7), NoteNoise(1.0, rate=1.0, steps=1), NoNoise())
+    return sums[0]
+
+
+@pytest.mark.parametrize("gone", [0, 5])
+def test_with_a_note_or_without_it_two_sums_lie_no_farther_apart_than_the_bound(
+    gone: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is drawn for one note may move no other: of a shape with dropout too."""
+    notes = [note(seed, 5) for seed in range(12)]
+    whole, without = (summed(some, monkeypatch) for some in (notes, notes[:gone] + notes[gone + 1 :]))
+    assert 0 < np.linalg.norm(whole - without) <= 1 + 1e-9
+
+
 @given(st.integers(0, 200), st.floats(1e-3, 1e6), st.floats(1e-3, 1e3))
 def test_no_vector_is_longer_than_the_bound_once_it_is_on_the_grid(seed: int, length: float, bound: float) -> None:
     vector = np.random.default_rng(seed).standard_normal(50)
@@ -96,6 +127,22 @@ def test_what_leaves_lies_on_the_grid_whatever_went_in() -> None:
         summed.add(vector)
         steps = summed.noisy(0.7, PrivateNoise()) / summed.step
         np.testing.assert_allclose(steps, np.rint(steps), atol=1e-6)
+
+
+@pytest.mark.parametrize("multiplier", [1.0, 8.0, 30.0])
+def test_noise_reaches_every_number_of_the_grid(multiplier: float) -> None:
+    """Normals of single precision reach one number in two or in eight of those beyond a standard deviation: what lies between tells the sum."""
+    summed = NoisySum(200_000, 1.0)
+    steps = np.rint(summed.noisy(multiplier, PrivateNoise()) / summed.step).astype(np.int64)
+    far = steps[np.abs(steps) * summed.step > multiplier]
+    assert 0.3 < len(far) / len(steps) < 0.34
+    counts = np.bincount(far % 8, minlength=8) / len(far)
+    np.testing.assert_allclose(counts, 1 / 8, atol=0.01)
+
+
+@pytest.mark.parametrize("numbers", [1, 2, 7])
+def test_any_count_of_numbers_gets_noise(numbers: int) -> None:
+    assert (NoisySum(numbers, 1.0).noisy(1.0, PrivateNoise()) != 0).all()
 
 
 def test_a_gradient_that_is_not_finite_is_none() -> None:

@@ -28,7 +28,9 @@ class Provider:
     port: int = 0
     heard: list[tuple[str, str, bytes, str]] = field(default_factory=list)
     answer: bytes = b"an answer"
-    headers: dict[str, str] = field(default_factory=lambda: {"X-Kept": "yes"})
+    headers: dict[str, str] = field(
+        default_factory=lambda: {"Content-Type": "application/protobuf", "X-Other": "yes", "Set-Cookie": "a=b"}
+    )
     status: int = 200
     connections: int = 0
     hangs_up: bool = False
@@ -112,7 +114,9 @@ def test_a_call_of_a_node_passes_as_it_is(provider: Provider, tls: Certificates,
     with gate(tmp_path, provider.port, tls.authority) as site:
         for path in sorted(CALLS - {GET_APP}):
             status, answer, headers = site.call(path, b"message", **{"X-Node": "signed"})
-            assert (status, answer, headers["X-Kept"]) == (200, b"an answer", "yes")
+            assert (status, answer, headers["Content-Type"]) == (200, b"an answer", "application/protobuf")
+            # What the provider says beside its answer is said to nobody.
+            assert headers["X-Other"] is None
         assert provider.heard == [("POST", path, b"message", "signed") for path in sorted(CALLS - {GET_APP})]
         assert site.rules.sent == len(provider.heard) * len(b"message")
         assert not site.refused
@@ -152,6 +156,53 @@ def test_an_app_passes_only_if_it_is_ours(
     with gate(tmp_path, provider.port, tls.authority) as site:
         assert site.call(GET_APP, b"which")[:2] == (status, app if status == 200 else b"")
         assert site.refused == ([] if status == 200 else ["an app that this program does not make"])
+
+
+NO_LINK = "an answer that no link gives"
+
+
+@pytest.mark.parametrize("status", [201, 202, 203, 206, 226, 300, 302, 307])
+def test_attack_another_app_under_another_status(
+    status: int, provider: Provider, tls: Certificates, tmp_path: Path
+) -> None:
+    """The node's client takes any status from 200 to 299 for an answer."""
+    provider.answer, provider.status = b"another app", status
+    with gate(tmp_path, provider.port, tls.authority) as site:
+        assert site.call(GET_APP, b"which")[:2] == (502, b"")
+        assert site.refused == [NO_LINK]
+
+
+@pytest.mark.parametrize("path", [GET_APP, PULL, "/v1/fleet/get-run"])
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_attack_a_redirect_out_of_the_gate(
+    status: int, path: str, provider: Provider, tls: Certificates, tmp_path: Path
+) -> None:
+    """The node's client goes wherever it is sent."""
+    provider.answer, provider.status = b"", status
+    provider.headers = {"Location": "http://elsewhere.example" + path}
+    with gate(tmp_path, provider.port, tls.authority) as site:
+        answered, body, headers = site.call(path, b"message")
+        assert (answered, body, headers["Location"]) == (502, b"", None)
+        assert site.refused == [NO_LINK]
+
+
+@pytest.mark.parametrize("path", [GET_APP, PULL])
+@pytest.mark.parametrize("status", [400, 404, 500, 503])
+def test_an_error_passes_as_one_and_sends_nobody_elsewhere(
+    status: int, path: str, provider: Provider, tls: Certificates, tmp_path: Path
+) -> None:
+    provider.status, provider.headers = status, {"Location": "http://elsewhere.example" + path}
+    with gate(tmp_path, provider.port, tls.authority) as site:
+        answered, body, headers = site.call(path, b"message")
+        assert (answered, body, headers["Location"]) == (status, b"an answer", None)
+        assert not site.refused
+
+
+def test_a_kind_of_content_holds_no_second_line(provider: Provider, tls: Certificates, tmp_path: Path) -> None:
+    provider.headers = {"Content-Type": "a\r\n Location: http://elsewhere.example"}
+    with gate(tmp_path, provider.port, tls.authority) as site:
+        status, _, headers = site.call(PULL, b"message")
+        assert (status, headers["Content-Type"], headers["Location"]) == (200, None, None)
 
 
 def test_what_is_compressed_does_not_pass(provider: Provider, tls: Certificates, tmp_path: Path) -> None:

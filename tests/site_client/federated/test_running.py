@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from shared.errors import ConfigurationError
+from shared.errors import ConfigurationError, TrainingError
 from site_client import ledger
+from site_client.federated import running
 from site_client.federated.control import Wish
 from site_client.federated.running import Connection, control_of
 from site_client.workspace import open_workspace
@@ -30,6 +33,19 @@ def test_an_address_is_a_host_and_a_port(server: str, host: str, port: int) -> N
 def test_any_other_is_refused(server: str) -> None:
     with pytest.raises(ConfigurationError, match="expected HOST:PORT"):
         Connection.parse(server, None, 1)
+
+
+def test_a_trainer_that_has_gone_ends_what_would_wait_for_it(tmp_path: Path) -> None:
+    control = control_of(site(tmp_path / "site"))
+    control.say(Wish.RUN)
+    ended: list[bool] = []
+    node: Any = SimpleNamespace(code=None, end=lambda: ended.append(True))
+    with pytest.raises(TrainingError, match="expected the trainer to go on, it has ended"):
+        running._keep_node(lambda: node, lambda: False, control, tmp_path, lambda line: None)
+    assert ended == [True]
+    # Where the hospital wants an end, the trainer has ended for that.
+    control.say(Wish.END)
+    running._keep_node(lambda: node, lambda: False, control, tmp_path, lambda line: None)
 
 
 @pytest.mark.parametrize("word", ["pause", "run", "end"])

@@ -32,6 +32,8 @@ class Fake:
         self.began.set()
         if task == b"refused":
             raise PolicyError("expected a policy that allows it, got the name Jane Doe")
+        if task == b"unforeseen":
+            raise RuntimeError("can't allocate memory for Jane Doe")
         if task == b"long":
             while not stopped():
                 pass
@@ -47,6 +49,7 @@ class Served:
     control: Control
     over: threading.Event
     told: list[str]
+    unheard: threading.Event
 
     def connect(self, *pieces: bytes) -> socket.socket:
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -67,16 +70,19 @@ def served() -> Iterator[Served]:
     control, over, told = Control(folder / "wish"), threading.Event(), []  # type: ignore[var-annotated]
     control.say(Wish.RUN)
     asked: list[tuple[int, int]] = []
+    unheard = threading.Event()
 
     def run_is_over(run: int, node: int) -> Callable[[], bool]:
         asked.append((run, node))
+        if unheard.is_set():
+            raise RuntimeError("no key of a node")
         return over.is_set
 
     trainer: Any = Fake()
     server = TrainerServer(folder / "trainer", trainer, control, run_is_over, told.append)
     thread = threading.Thread(target=server.serve, daemon=True)
     thread.start()
-    yield Served(folder / "trainer", trainer, control, over, told)
+    yield Served(folder / "trainer", trainer, control, over, told, unheard)
     server.ended.set()
     thread.join(10)
     assert not thread.is_alive()
@@ -93,6 +99,25 @@ def test_a_task_is_answered(served: Served) -> None:
 def test_a_refusal_tells_the_carrier_its_kind_and_nothing_else(served: Served) -> None:
     with served.connect(RUN, b"refused", b"") as sock:
         assert receive_pieces(sock, (3,)) == [b"", b"", b"PolicyError"]
+
+
+def test_what_nobody_foresaw_tells_its_kind_and_the_next_task_is_answered(served: Served) -> None:
+    with served.connect(RUN, b"unforeseen", b"") as sock:
+        assert receive_pieces(sock, (3,)) == [b"", b"", b"RuntimeError"]
+    with served.connect(RUN, b"next", b"") as sock:
+        assert receive_pieces(sock, (3,)) == [b"signed next", b"", b""]
+    assert "no round: RuntimeError" in served.told
+    assert "Jane" not in "".join(served.told)
+
+
+def test_what_asks_for_a_run_may_fail(served: Served) -> None:
+    served.unheard.set()
+    with served.connect(RUN, b"task", b"") as sock:
+        assert receive_pieces(sock, (3,)) is None
+    served.unheard.clear()
+    with served.connect(RUN, b"next", b"") as sock:
+        assert receive_pieces(sock, (3,)) == [b"signed next", b"", b""]
+    assert "a message could not be answered: RuntimeError" in served.told
 
 
 def test_who_brought_a_task_and_is_gone_ends_it(served: Served) -> None:
