@@ -210,13 +210,13 @@ class Rounds:
         self, course: Course, names: list[str], updates: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]
     ) -> None:
         """The step without each site; a site that comes later was never in what came before."""
-        if len(names) < 2:
-            return
         for site in names:
             if site not in course.without:
                 course.without[site] = (course.weights.copy(), replace(course.step))
         for site, (weights, step) in list(course.without.items()):
             others = np.array([name != site for name in names])
+            if not others.any():
+                continue
             update = self.plan.chosen.combine(updates[others], cap_weights(counts[others]), self.plan.liars)
             course.without[site] = (step.take(weights, update), step)
 

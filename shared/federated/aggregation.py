@@ -26,14 +26,16 @@ MOST_TIMES_MEDIAN = 3.0
 
 
 def cap_weights(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The share of each site in a mean: by its sentences, no site more than three times the median one.
+    """The share of each site in a mean: by its sentences, no site more than three times the median one; of an even number the lower of
+    the middle two, since half of the sites may boast together, and one of two.
 
     Raises:
         ConfigurationError: a count that is not positive.
     """
     if not len(counts) or not bool((counts > 0).all()):
         raise ConfigurationError("expected the sentences of at least one site, all above 0, got others")
-    capped = np.minimum(counts, MOST_TIMES_MEDIAN * float(np.median(counts)))
+    median = float(np.sort(counts)[(len(counts) - 1) // 2])
+    capped = np.minimum(counts, MOST_TIMES_MEDIAN * median)
     weights: NDArray[np.float64] = capped / capped.sum()
     return weights
 

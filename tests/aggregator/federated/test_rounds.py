@@ -144,6 +144,15 @@ def test_a_site_is_followed_out_of_the_training() -> None:
     np.testing.assert_allclose(course.without["a"][0], 3.5)
 
 
+def test_a_round_of_one_site_is_followed_by_those_that_were_not_in_it() -> None:
+    sites = Invented(a=moves_by(1), b=lambda order: None if order.number == 2 else order.start + 3)
+    course = rounds(FederatedPlan(least_results=1), epochs=3, follow=True).run(sites, START)
+    np.testing.assert_allclose(course.weights, 5.0)
+    np.testing.assert_allclose(course.without["b"][0], 3.0)
+    # In round 2 nobody else moved it.
+    np.testing.assert_allclose(course.without["a"][0], 6.0)
+
+
 def test_strategies_that_bear_a_liar_ask_for_enough_sites() -> None:
     with pytest.raises(FederatedError, match="expected 5 results"):
         rounds(FederatedPlan("krum", attempts=1)).run(Invented(a=moves_by(1), b=moves_by(1)), START)

@@ -28,6 +28,19 @@ def even(sites: int) -> NDArray[np.float64]:
     return np.full(sites, 1 / sites)
 
 
+@pytest.mark.parametrize(
+    ("counts", "most"),
+    [([1000, 1e10], 0.75), ([1000, 900, 1e10, 1e10], 0.38), ([1000, 900, 800, 1e10], 0.5), ([10, 10], 0.5), ([7], 1.0)],
+)
+def test_a_site_that_boasts_counts_for_three_median_ones_whatever_their_number(
+    counts: list[float], most: float
+) -> None:
+    """Of an even number the lower median: the mean of the middle ones grows with what is boasted."""
+    weights = cap_weights(np.array(counts))
+    assert weights.sum() == pytest.approx(1)
+    assert weights.max() == pytest.approx(most, abs=0.02)
+
+
 @given(st.integers(1, 9), st.integers(0, 50))
 def test_mean_median_and_trimmed_mean_are_what_the_papers_define(sites: int, seed: int) -> None:
     rows = updates(sites, seed)
