@@ -70,7 +70,11 @@ _CONNECTED = ("nodes", "certificate", "private", "ca", "port", "timeout_s")
 @click.option("--key", "private", type=existing_file, help="Its private key.")
 @click.option("--ca", type=existing_file, help="The authority that it is verified by.")
 @click.option(
-    "--port", default=9092, show_default=True, type=click.IntRange(1, 65535), help="Of the link, on loopback."
+    "--port",
+    default=9092,
+    show_default=True,
+    type=click.IntRange(1, 65535),
+    help="Of the link, on loopback: let nobody else log in to this machine meanwhile.",
 )
 @click.option(
     "--timeout",

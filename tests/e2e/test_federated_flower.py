@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
@@ -281,6 +282,46 @@ def test_attack_answers_that_are_none_cost_nobody_else_theirs(monkeypatch: pytes
         [b"reply", b"2", b"", b"", none],
         [b"reply", b"3", b"signed", b"learned", b""],
     ]
+
+
+@pytest.mark.skipif(find_spec("flwr") is None, reason="the deployment's test says whether Flower is expected")
+def test_attack_another_account_of_the_provider_s_machine(programs: Programs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Control calls need no credential, and an app that is handed in by them was run as the provider."""
+    from flwr.cli.build import build_fab_from_files
+    from flwr.proto.control_pb2 import StartRunRequest
+    from flwr.proto.fab_pb2 import Fab
+    from flwr.proto.runtime_pb2 import AcquireTaskRequest
+    from flwr.supercore.control import ControlHttpClient
+    from flwr.supercore.runtime import RuntimeHttpClient
+
+    from aggregator.federated.flower.link import FlowerLink, LinkFiles
+
+    for name in ("PYTHONPATH", "TMPDIR"):
+        monkeypatch.setenv(name, programs.environment[name])
+    tls, port, mark = make_certificates(programs.folder / "tls", "127.0.0.1"), free_port(), programs.folder / "ran"
+    link = FlowerLink(
+        LinkFiles(programs.folder, tls.authority, tls.certificate, tls.key, programs.folder / "relay"), port
+    )
+    reached: Any = (f"127.0.0.1:{port}", False, tls.authority.read_bytes(), [])
+    evil = dict(FILES) | {"deid_commons_federated/provider.py": f"open({str(mark)!r}, 'w').write('ran')\n".encode()}
+    content = build_fab_from_files(evil)[0]
+    asked = StartRunRequest(fab=Fab(hash_str=sha256(content).hexdigest(), content=content))
+    try:
+        stranger = ControlHttpClient.from_server_address(*reached)
+        stranger.StartRun(asked)
+        carrier = RelayCarrier(programs.folder / "relay", 1, lambda: link.running)
+        link.start_run()
+        carrier._connected()
+        stranger.StartRun(asked)
+        with pytest.raises(Exception, match="401"):
+            RuntimeHttpClient.from_server_address(*reached).AcquireTask(
+                AcquireTaskRequest(supported_task_types=["flwr-serverapp"])
+            )
+        time.sleep(5)
+        assert not mark.exists()
+        carrier.close()
+    finally:
+        link.end()
 
 
 def assert_no_node_of_another_key_comes_in(programs: Programs, tls: Certificates, port: int) -> None:
