@@ -116,9 +116,9 @@ def check(
             f"the notes with {added} labels more: {corrected}; remove those that are wrong before you encode them"
         )
     lines.append(
-        f"`encode` hides {above} of them, at least {HIDE_ABOVE:g} sure without a look at labelled words, and teaches nobody that they are none"
+        f"`encode` hides {above}: whatever is at least {HIDE_ABOVE:g} sure without a look at labelled words; it teaches nobody that they are none"
         if hides
-        else "`encode` hides none of them: this release puts nothing in the place of PHI; correct the labels before you encode"
+        else "`encode` hides none: this release puts nothing in the place of PHI; correct the labels before you encode"
     )
     result = {
         "notes": len(checked),
