@@ -80,7 +80,7 @@ federated: export OMP_NUM_THREADS = 1
 # What this target is for is not skipped.
 federated: export DEID_COMMONS_EXPECT = flower
 federated: $(FEDERATED)/.installed
-	$(FEDERATED)/bin/python -m pytest -n 0 tests/e2e/test_federated_flower.py
+	$(FEDERATED)/bin/python -m pytest -n 0 tests/e2e/test_federated_flower.py tests/e2e/test_federated_flower_attacks.py
 
 coverage: $(INSTALLED)
 	$(BIN)/coverage erase

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import select
+import signal
 import socket
 import threading
 import time
@@ -15,6 +17,7 @@ from shared.errors import ConfigurationError
 QUIET = {"FLWR_TELEMETRY_ENABLED": "0", "FLWR_DISABLE_UPDATE_CHECK": "1"}
 """No telemetry, no look for updates."""
 _LOOK_S = 0.5
+_SET_DEATH_SIGNAL = 1
 _LOOPBACK = ("127.0.0.1", "localhost")
 
 
@@ -37,19 +40,24 @@ def prepare_flower(environment: MutableMapping[str, str] = os.environ) -> None:
         environment[name] = ",".join(dict.fromkeys([*named, *_LOOPBACK]))
 
 
-def end_when_alone(sock: socket.socket | None = None, grace_s: float = 10.0) -> None:
+def end_with_parent() -> None:
+    """In a child, as it begins: the system ends it when the thread that started it is gone, and asks nobody."""
+    ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
+
+
+def end_when_alone(sock: socket.socket, grace_s: float = 10.0) -> None:
     """End this process once whoever started it has gone, or the other side of a socket.
 
     Flower starts apps in sessions of their own and has them ask a link that is gone for ever, so ending what started them does not end them.
 
     Args:
-        sock: connected; None to look at the parent alone.
+        sock: connected.
         grace_s: that this process has to end by itself.
     """
     parent = os.getppid()
 
     def watch() -> None:
-        while os.getppid() == parent and not (sock is not None and _is_closed(sock)):
+        while os.getppid() == parent and not _is_closed(sock):
             time.sleep(_LOOK_S)
         time.sleep(grace_s)
         # Threads of Flower's would hold up an ordinary exit.

@@ -205,8 +205,8 @@ def train_head(loop: Loop, *more: object, influence: str = "none") -> Result:
         return provider("train-head", "--epochs", 10, "--influence", influence, "--workspace", loop.provider, *more)
 
 
-def build(root: Path) -> Loop:
-    """The whole loop, by the ordinary commands, with trainings of seconds."""
+def found(root: Path) -> Loop:
+    """A provider and its first release, the representer; hospitals have notes, and nobody is enrolled."""
     loop = Loop(root)
     for seed, name in enumerate(("public", "north", "south", "fourth")):
         (root / "notes").mkdir(exist_ok=True)
@@ -218,6 +218,13 @@ def build(root: Path) -> Loop:
     done(provider("train-repr", "--corpus", loop.notes("public"), "--cluster-size", 8, "--dim", 8, *at))
     audit_for_hospitals(loop, drawn=True)
     done(provider("publish", *at))
+    return loop
+
+
+def build(root: Path) -> Loop:
+    """The whole loop, by the ordinary commands, with trainings of seconds."""
+    loop = found(root)
+    at = ("--workspace", loop.provider)
     for name in ("north", "south"):
         enrol(loop, name)
         share(loop, name)

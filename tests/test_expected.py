@@ -64,7 +64,7 @@ def test_ci_runs_the_deployment_where_it_can_not_be_skipped() -> None:
     assert '\nwait $federated || { cat "$told"; exit 1; }\n' in script
     made = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert "federated: export DEID_COMMONS_EXPECT = flower\n" in made
-    assert "pytest -n 0 tests/e2e/test_federated_flower.py\n" in made
+    assert "pytest -n 0 tests/e2e/test_federated_flower.py tests/e2e/test_federated_flower_attacks.py\n" in made
     locked = (ROOT / "requirements-federated.lock").read_text(encoding="utf-8").splitlines()
     assert "flwr==1.41.0" in locked
 

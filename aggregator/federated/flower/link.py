@@ -9,7 +9,6 @@ It remembers nothing: a node whose key is not handed in with a training is not l
 
 from __future__ import annotations
 
-import ctypes
 import os
 import secrets
 import signal
@@ -35,7 +34,7 @@ from flwr.supercore.primitives.asymmetric import public_key_to_bytes, uses_nist_
 from flwr.supercore.runtime import RuntimeHttpClient
 
 from aggregator.errors import FederatedError
-from command_line.flower import QUIET
+from command_line.flower import QUIET, end_with_parent
 from foundation.files import write_bytes
 from foundation.os_errors import map_os_errors
 from protocols.federated.app import FILES, SOCKET
@@ -44,15 +43,9 @@ from shared.errors import ConfigurationError
 _ENDING_S = 10.0
 _STARTING_S = 60.0
 _NAP_S = 0.2
-_SET_DEATH_SIGNAL = 1
 _BESIDE = Path(sys.executable).parent
 _SECRET, _TOKEN = "tasks.secret", "task.token"
 _KIND, _ACQUIRE = "flwr-serverapp", "/flwr.proto.Runtime/AcquireTask"
-
-
-def _end_with_parent() -> None:
-    """In the child: the system ends it when the thread that started it is gone."""
-    ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
 
 
 @dataclass(frozen=True)
@@ -122,7 +115,7 @@ class FlowerLink:
             stderr=self._log,
             start_new_session=True,
             # One whose provider was killed must not go on by itself.
-            preexec_fn=_end_with_parent,  # noqa: PLW1509 - one call of the system, which takes no lock
+            preexec_fn=end_with_parent,  # noqa: PLW1509 - one call of the system, which takes no lock
         )
 
     def _environment(self) -> dict[str, str]:

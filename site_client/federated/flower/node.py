@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -26,10 +26,12 @@ from flwr.supernode.fleet_http_client import FleetHttpClient
 from flwr.supernode.node_auth_http_interceptor import NodeAuthHttpInterceptor
 from google.protobuf.message import DecodeError
 
+from command_line.flower import QUIET, end_with_parent
+from foundation.files import write_bytes
 from protocols.federated.app import FILES, NODE_SOCKET
 
 _ENDING_S = 5.0
-_SET_DEATH_SIGNAL = 1
+_SECRET = "tasks.secret"
 _ASK_AGAIN_S = 2.0
 _UNHEARD = 15
 """So often in a row may the provider say nothing of a run before a round of it is taken to be over."""
@@ -83,8 +85,11 @@ class FlowerNode:
     def __init__(self, files: NodeFiles, gate_port: int) -> None:
         home = files.folder / "flower"
         home.mkdir(mode=0o700, exist_ok=True)
-        beside = Path(sys.executable).parent
-        command = [
+        beside, port = Path(sys.executable).parent, str(free_port())
+        # The node itself runs no app, and gives tasks to whoever has this: any account of the machine reaches it.
+        self._secret = home / _SECRET
+        write_bytes(self._secret, secrets.token_bytes(32))
+        node = [
             str(beside / "flower-supernode"),
             "--superlink",
             f"127.0.0.1:{gate_port}",
@@ -94,41 +99,46 @@ class FlowerNode:
             str(files.key),
             "--node-config",
             f'{NODE_SOCKET}="{files.socket}"',
+            "--isolation",
+            "process",
+            "--superexec-auth-secret-file",
+            str(self._secret),
             "--host",
             "127.0.0.1",
             "--port",
-            str(free_port()),
+            port,
         ]
+        executor = [sys.executable, "-P", "-m", "site_client.federated.flower.executor", port, str(self._secret)]
         self._log = (files.folder / "node.log").open("ab")
-        # A session of its own, so that all that it starts can be ended with it.
-        self._process = subprocess.Popen(
-            command,
-            env=environment(home, beside),
-            stdout=self._log,
-            stderr=self._log,
-            start_new_session=True,
-            # A node whose gate and trainer were killed must not go on by itself.
-            preexec_fn=_end_with_parent,  # noqa: PLW1509 - one call of the system, which takes no lock
-        )
+        # Each in a session of its own, so that all that it starts can be ended with it.
+        self._processes = [
+            subprocess.Popen(
+                command,
+                env=environment(home, beside),
+                stdout=self._log,
+                stderr=self._log,
+                start_new_session=True,
+                # A node whose gate and trainer were killed must not go on by itself.
+                preexec_fn=end_with_parent,  # noqa: PLW1509 - one call of the system, which takes no lock
+            )
+            for command in (node, executor)
+        ]
 
     @property
     def code(self) -> int | None:
-        """How it ended; None while it runs."""
-        return self._process.poll()
+        """How it ended, or what runs its apps did; None while both run."""
+        return next((one.returncode for one in self._processes if one.poll() is not None), None)
 
     def end(self) -> None:
         """End it, and all that it has started."""
-        for signal_ in (signal.SIGTERM, signal.SIGKILL):
-            with suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal_)
-            with suppress(subprocess.TimeoutExpired):
-                self._process.wait(_ENDING_S)
+        for process in reversed(self._processes):
+            for signal_ in (signal.SIGTERM, signal.SIGKILL):
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal_)
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(_ENDING_S)
+        self._secret.unlink(missing_ok=True)
         self._log.close()
-
-
-def _end_with_parent() -> None:
-    """In the child: the system ends it when the thread that started it is gone."""
-    ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def environment(home: Path, beside: Path) -> dict[str, str]:
@@ -137,8 +147,7 @@ def environment(home: Path, beside: Path) -> dict[str, str]:
         "PATH": f"{beside}:/usr/bin:/bin",
         "HOME": str(home),
         "FLWR_HOME": str(home),
-        "FLWR_TELEMETRY_ENABLED": "0",
-        "FLWR_DISABLE_UPDATE_CHECK": "1",
+        **QUIET,
         "OMP_NUM_THREADS": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
         # Where the program runs from a checkout.

@@ -12,7 +12,6 @@ from typing import Any
 from flwr.app import ConfigRecord, Context, Message, RecordDict
 from flwr.clientapp import ClientApp
 
-from command_line.flower import end_when_alone
 from protocols.federated.app import ANSWER, NODE_SOCKET, TASK
 from protocols.federated.frames import receive_pieces, send_pieces
 
@@ -28,7 +27,6 @@ def train(message: Message, context: Context) -> Message:
     if not (isinstance(task, bytes) and isinstance(weights, bytes)):
         return _answer(message, b"", b"", b"a task that is none")
     told = json.dumps({"run": context.run_id, "node": context.node_id}).encode()
-    end_when_alone()
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
         sock.connect(str(context.node_config[NODE_SOCKET]))
         send_pieces(sock, told, task, weights)
