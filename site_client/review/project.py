@@ -197,7 +197,9 @@ class Project:
         with self._lock:
             state = self._states[number]
             if state.version != version:
-                raise LocalRequestError("the note has changed since, in another window; it is shown anew", status=409)
+                raise LocalRequestError(
+                    "the note has changed since, by the pipeline or in another window; it is shown anew", status=409
+                )
             try:
                 check(state)
             except ValueError as error:

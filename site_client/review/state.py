@@ -38,7 +38,7 @@ class NoteState:
         spans: sorted, disjoint.
         looked_for: whether the pipeline has looked at it.
         finished: whether a person says that its labels are complete.
-        version: how often a person has changed it.
+        version: how often it has changed, by a person or by spans that the pipeline found: who changes it has seen this one.
     """
 
     spans: tuple[Span, ...] = ()
@@ -77,8 +77,11 @@ class NoteState:
         """
         if self.version or self.looked_for:
             raise ValueError("expected a note that nobody has changed")
-        self._set(self._with(Edit((), tuple(spans))))
+        found = tuple(spans)
+        self._set(self._with(Edit((), found)))
         self.looked_for = True
+        # A page that shows the note without them would finish what nobody has seen.
+        self.version += bool(found)
 
     def after(self, edit: Edit) -> tuple[Span, ...]:
         """The spans as the edit would leave them.

@@ -8,6 +8,8 @@ import { wordFrom, wordOfLine } from "./offsets.js";
 const at = (name) => document.getElementById(name);
 const MOST_LISTED = 300;
 const SNIPPET = 40;
+// Nobody has read a note in less.
+const LEAST_SHOWN_MS = 400;
 
 let about = null;
 let row = null;
@@ -16,12 +18,19 @@ let list = null;
 // Where a selection by keys began, and the word that it reaches to.
 let anchor = null;
 let head = null;
+let shownAt = 0;
 let queue = Promise.resolve();
 
 // One thing after the other: each sees what the one before has saved.
 function doing(work) {
   queue = queue.then(work).catch(failed);
   return queue;
+}
+
+// What a person does is meant for the note that was shown then: what waits behind its end is dropped.
+function acting(work) {
+  const shown = row?.number;
+  return doing(() => (row?.number === shown ? work() : undefined));
 }
 
 function say(text) {
@@ -120,6 +129,7 @@ async function show(number) {
   note = new Note(at("text"), answer, about.categories);
   head = null;
   at("text").scrollTop = 0;
+  shownAt = performance.now();
   refresh();
   look(note.open()[0] ?? null, false);
   if (answer.waiting) setTimeout(() => waitFor(number), 500);
@@ -160,7 +170,7 @@ function step(spans, by) {
 }
 
 function accept() {
-  return doing(async () => {
+  return acting(async () => {
     const span = chosen();
     if (!span || span[ACCEPTED]) return;
     await edit([span], [span.with(ACCEPTED, true)], "Accepted");
@@ -169,14 +179,14 @@ function accept() {
 }
 
 function acceptAll() {
-  return doing(async () => {
+  return acting(async () => {
     const found = note.open().filter((span) => !isDoubt(span));
     if (found.length) await edit(found, found.map((span) => span.with(ACCEPTED, true)), `${found.length} accepted`);
   });
 }
 
 function remove() {
-  return doing(async () => {
+  return acting(async () => {
     const span = chosen();
     if (!span) return;
     const next = note.open().find((other) => key(other) !== key(span)) ?? null;
@@ -187,7 +197,7 @@ function remove() {
 }
 
 function label(category) {
-  return doing(async () => {
+  return acting(async () => {
     const selected = note.selected();
     const span = chosen();
     if (selected) {
@@ -207,7 +217,7 @@ async function replace(out, made, telling) {
 
 // Moves one end of the span by a character.
 function move(side, by) {
-  return doing(async () => {
+  return acting(async () => {
     const span = chosen();
     if (!span) return;
     const made = person(span[START], span[END], span[CATEGORY]);
@@ -220,7 +230,7 @@ function move(side, by) {
 }
 
 function back(what) {
-  return doing(async () => {
+  return acting(async () => {
     if (!row?.[what]) return;
     const { in: into } = await change(what, {}, what === "undo" ? "Taken back" : "Done again");
     if (into.length) look(note.find(key(into[0])), true);
@@ -228,9 +238,13 @@ function back(what) {
 }
 
 function finish() {
-  return doing(async () => {
+  return acting(async () => {
     if (row.finished) {
       await change("reopen", {}, "Open again");
+      return;
+    }
+    if (performance.now() - shownAt < LEAST_SHOWN_MS) {
+      say("Shown only just now: press once more to finish it");
       return;
     }
     await change("finish", {}, "Finished");
@@ -283,6 +297,9 @@ const KEYS = {
   "<": () => move(START, -1),
 };
 
+// Held down, these go on; any other changes one thing.
+const HELD = "npjk.,<>";
+
 function pressed(event) {
   if (at("help").open || !note) return;
   const { target } = event;
@@ -312,7 +329,7 @@ function pressed(event) {
   }
   if (work) {
     event.preventDefault();
-    work();
+    if (!event.repeat || HELD.includes(event.key) || event.key.startsWith("Arrow")) work();
   }
 }
 

@@ -80,7 +80,7 @@ def test_notes_come_least_certain_first_and_in_parts(page: Local, opened: Projec
     assert numbers() == [3, 2, 1, 0, 4]
     assert numbers(order="as they came") == [0, 1, 2, 3, 4]
     assert numbers(**{"from": 1, "count": 2}) == [2, 1]
-    opened.finish(3, 0, True)
+    opened.finish(3, 1, True)
     assert numbers() == [2, 1, 0, 4, 3]
     assert numbers(show="open") == [2, 1, 0, 4]
     assert numbers(show="finished") == [3]
@@ -98,38 +98,38 @@ def test_a_list_that_can_not_be_is_refused(page: Local, asked: str) -> None:
 
 def test_a_note_comes_with_its_text_and_changes_step_by_step(page: Local, opened: Project) -> None:
     note = page.get("/api/notes/1").json()
-    assert (note["text"], note["spans"], note["version"]) == (TEXT, [FOUND, [9, 14, "B", "doubt", 0.3, False]], 0)
+    assert (note["text"], note["spans"], note["version"]) == (TEXT, [FOUND, [9, 14, "B", "doubt", 0.3, False]], 1)
     accepted = [*FOUND[:5], True]
-    answer = page.post("/api/notes/1/edit", json={"version": 0, "out": [FOUND], "in": [accepted]}).json()
-    assert answer == {"out": [FOUND], "in": [accepted], "version": 1, "finished": False, "undo": True, "redo": False}
+    answer = page.post("/api/notes/1/edit", json={"version": 1, "out": [FOUND], "in": [accepted]}).json()
+    assert answer == {"out": [FOUND], "in": [accepted], "version": 2, "finished": False, "undo": True, "redo": False}
     assert opened.state(1).spans[0].accepted
-    answer = page.post("/api/notes/1/undo", json={"version": 1}).json()
+    answer = page.post("/api/notes/1/undo", json={"version": 2}).json()
     assert (answer["out"], answer["in"], answer["redo"]) == ([accepted], [FOUND], True)
-    assert page.post("/api/notes/1/redo", json={"version": 2}).json()["in"] == [accepted]
-    assert page.post("/api/notes/1/finish", json={"version": 3}).json()["finished"] is True
-    assert page.post("/api/notes/1/reopen", json={"version": 4}).json()["finished"] is False
+    assert page.post("/api/notes/1/redo", json={"version": 3}).json()["in"] == [accepted]
+    assert page.post("/api/notes/1/finish", json={"version": 4}).json()["finished"] is True
+    assert page.post("/api/notes/1/reopen", json={"version": 5}).json()["finished"] is False
     assert page.get("/api/project").json()["finished"] == 0
 
 
 @pytest.mark.parametrize(
     ("path", "body", "status"),
     [
-        ("/api/notes/1/edit", {"version": 1, "out": [], "in": [PERSON]}, 409),
-        ("/api/notes/1/edit", {"version": 0, "out": [], "in": [PERSON]}, 400),  # It lies over a doubt.
-        ("/api/notes/1/edit", {"version": 0, "out": [], "in": []}, 400),
-        ("/api/notes/1/edit", {"version": 0, "out": [PERSON], "in": []}, 400),
-        ("/api/notes/1/edit", {"version": 0, "out": [], "in": [[19, 24, "C", "person", None, True]]}, 400),
-        ("/api/notes/1/edit", {"version": 0, "out": [], "in": [[19, 2400, "A", "person", None, True]]}, 400),
-        ("/api/notes/1/edit", {"version": 0, "out": [], "in": [[19, 24, "A", "found", 0.9, True]]}, 400),
-        ("/api/notes/1/edit", {"version": 0, "out": {}, "in": [[19, 24, "A", "person", None, True]]}, 400),
-        ("/api/notes/1/edit", {"version": 0, "out": [[["a"]]], "in": [[19, 24, ["A"], "person", None, True]]}, 400),
+        ("/api/notes/1/edit", {"version": 0, "out": [], "in": [PERSON]}, 409),
+        ("/api/notes/1/edit", {"version": 1, "out": [], "in": [PERSON]}, 400),  # It lies over a doubt.
+        ("/api/notes/1/edit", {"version": 1, "out": [], "in": []}, 400),
+        ("/api/notes/1/edit", {"version": 1, "out": [PERSON], "in": []}, 400),
+        ("/api/notes/1/edit", {"version": 1, "out": [], "in": [[19, 24, "C", "person", None, True]]}, 400),
+        ("/api/notes/1/edit", {"version": 1, "out": [], "in": [[19, 2400, "A", "person", None, True]]}, 400),
+        ("/api/notes/1/edit", {"version": 1, "out": [], "in": [[19, 24, "A", "found", 0.9, True]]}, 400),
+        ("/api/notes/1/edit", {"version": 1, "out": {}, "in": [[19, 24, "A", "person", None, True]]}, 400),
+        ("/api/notes/1/edit", {"version": 1, "out": [[["a"]]], "in": [[19, 24, ["A"], "person", None, True]]}, 400),
         ("/api/notes/1/edit", {"out": [], "in": [[19, 24, "A", "person", None, True]]}, 400),
-        ("/api/notes/1/edit", {"version": "0", "out": [], "in": [[19, 24, "A", "person", None, True]]}, 400),
-        ("/api/notes/1/undo", {"version": 0}, 400),
+        ("/api/notes/1/edit", {"version": "1", "out": [], "in": [[19, 24, "A", "person", None, True]]}, 400),
+        ("/api/notes/1/undo", {"version": 1}, 400),
         ("/api/notes/1/undo", {"version": True}, 400),
-        ("/api/notes/1/undo", {"version": 0, "all": True}, 400),
-        ("/api/notes/1/fly", {"version": 0}, 404),
-        ("/api/notes/9/undo", {"version": 0}, 404),
+        ("/api/notes/1/undo", {"version": 1, "all": True}, 400),
+        ("/api/notes/1/fly", {"version": 1}, 404),
+        ("/api/notes/9/undo", {"version": 1}, 404),
         ("/api/next", {"after": 99}, 400),
         ("/api/next", {}, 400),
     ],
@@ -140,19 +140,33 @@ def test_what_does_not_fit_is_refused_and_nothing_changes(
     answer = page.post(path, json=body)
     assert answer.status_code == status
     assert answer.json()["error"].startswith(("expected", "version:", "after:", "the note has changed"))
-    assert opened.state(1).version == 0
+    assert opened.state(1).version == 1
 
 
 def test_no_error_quotes_the_text(page: Local) -> None:
     answer = page.post(
-        "/api/notes/1/edit", json={"version": 0, "out": [], "in": [[0, 4, "Anna", "person", None, True]]}
+        "/api/notes/1/edit", json={"version": 1, "out": [], "in": [[0, 4, "Anna", "person", None, True]]}
     )
     assert answer.status_code == 400
     assert "Anna" not in answer.text
 
 
 def test_two_windows_can_not_overwrite_each_other(page: Local, opened: Project) -> None:
-    opened.edit(1, 0, Edit((), (person(19, 24),)))
-    answer = page.post("/api/notes/1/edit", json={"version": 0, "out": [FOUND], "in": []})
+    opened.edit(1, 1, Edit((), (person(19, 24),)))
+    answer = page.post("/api/notes/1/edit", json={"version": 1, "out": [FOUND], "in": []})
     assert answer.status_code == 409
     assert len(opened.state(1).spans) == 3
+
+
+def test_what_the_pipeline_finds_meanwhile_is_shown_before_a_note_is_finished(page: Local, opened: Project) -> None:
+    seen = page.get("/api/notes/0").json()
+    assert ([span[3] for span in seen["spans"]], seen["version"]) == (["label"], 0)
+    opened.find(0, [found(9, 14, 0.9)])
+    for what, body in (("edit", {"out": [], "in": [[19, 24, "A", "person", None, True]]}), ("finish", {})):
+        answer = page.post(f"/api/notes/0/{what}", json={"version": seen["version"], **body})
+        assert answer.status_code == 409
+        assert "by the pipeline" in answer.json()["error"]
+    assert not opened.state(0).finished
+    # Where it finds nothing, what was shown is what there is.
+    opened.find(4, [])
+    assert page.post("/api/notes/4/finish", json={"version": 0}).status_code == 200

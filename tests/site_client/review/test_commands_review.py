@@ -56,8 +56,8 @@ def test_from_notes_that_nobody_labelled_to_a_share(loop: Loop, tmp_path: Path) 
             assert note["spans"]
             assert all(span[3] in ("found", "doubt") for span in note["spans"])
             last = note["spans"][-1]
-            reviewer.change(number, "edit", version=0, out=[last], **{"in": [[*last[:5], True]]})
-            reviewer.change(number, "finish", version=1)
+            reviewer.change(number, "edit", version=1, out=[last], **{"in": [[*last[:5], True]]})
+            reviewer.change(number, "finish", version=2)
         reviewer.client.close()
     assert process.returncode == 0
     exported = values(

@@ -187,6 +187,28 @@ def test_a_note_is_reviewed_by_keys_alone(desk: Desk) -> None:
     assert not desk.complaints
 
 
+def test_a_key_that_is_held_or_pressed_twice_finishes_no_note_that_nobody_saw(
+    browser: Browser, reviews: Forking, tmp_path: Path
+) -> None:
+    documents = [Document(f"note-{number}", TEXT) for number in range(8)]
+    with shown(browser, reviews, tmp_path / "p", documents, dict.fromkeys(range(8), FOUND)) as desk:
+        desk.page.wait_for_timeout(500)
+        # The browser repeats a key that goes down again without having come up.
+        for _ in range(6):
+            desk.page.keyboard.down("f")
+        desk.page.keyboard.up("f")
+        desk.press("f", "f")
+        assert "note-1" in desk.page.inner_text("#title")
+        assert desk.status == "Shown only just now: press once more to finish it"
+        assert [line["note"] for line in said(desk) if line["do"] == "finish"] == [0]
+        for _ in range(4):
+            desk.page.keyboard.down("a")
+        desk.page.keyboard.up("a")
+        desk.press("Escape")
+        assert [line["note"] for line in said(desk) if line["do"] == "edit"] == [1]
+        assert not desk.complaints
+
+
 def test_a_span_is_moved_recategorised_and_all_of_it_taken_back(desk: Desk) -> None:
     desk.press("j")
     desk.page.click(".span[data-key='8-16']")
@@ -260,6 +282,7 @@ def test_it_is_accessible_in_light_and_dark_wide_and_narrow(
 
 
 def test_nothing_is_loaded_from_elsewhere_and_no_address_tells_of_a_note(desk: Desk) -> None:
+    desk.page.wait_for_timeout(500)
     desk.press("a", "f")
     own = desk.address.partition("#")[0]
     assert desk.asked
@@ -343,7 +366,7 @@ def test_what_was_changed_in_another_window_is_shown_before_anything_is_overwrit
     # The same person, elsewhere: the first span goes.
     desk.page.evaluate(
         """key => fetch("/api/notes/0/edit", {method: "POST", headers: {"x-review-key": key, "content-type": "application/json"},
-        body: JSON.stringify({version: 0, out: [[8, 16, "PATIENT", "found", 0.98, false]], in: []})}).then(answer => answer.text())""",
+        body: JSON.stringify({version: 1, out: [[8, 16, "PATIENT", "found", 0.98, false]], in: []})}).then(answer => answer.text())""",
         key,
     )
     desk.press("a")
