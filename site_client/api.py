@@ -181,7 +181,12 @@ class _Seen(Mode):
 
 
 def _documents(texts: Iterable[str]) -> Iterator[Document]:
+    # Each of its letters would be a note of its own, in which nothing is found.
+    if isinstance(texts, str | bytes):
+        raise ConfigurationError("texts: expected several notes, got one; put it into a list")
     for number, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise ConfigurationError(f"text {number}: expected a note as a str, got something else")
         document = Document(str(number), text)
         check_document(document)
         yield document

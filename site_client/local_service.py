@@ -54,8 +54,8 @@ class LocalService:
         self._turn = asyncio.Lock()
         self._waiting = 0
 
-    def guarded(self, port: int, token: str) -> ASGIApp:
-        """The application, behind its guard."""
+    def guarded(self, port: int | None, token: str) -> ASGIApp:
+        """The application, behind its guard; no port for a socket in a folder."""
         routes = [
             Route("/v1/health", self._health, methods=["GET"]),
             Route("/v1/annotate", self._annotate, methods=["POST"]),

@@ -40,14 +40,14 @@ class Guard:
 
     Args:
         app: what answers.
-        port: that it listens at.
+        port: that it listens at; None for a socket in a folder, whose requests are to `localhost`.
         gate: who may speak to it.
         public: paths that need no secret, because they hold none: the empty page, its scripts, the exchange of a token.
     """
 
-    def __init__(self, app: ASGIApp, port: int, gate: Gate, public: frozenset[str] = frozenset()) -> None:
+    def __init__(self, app: ASGIApp, port: int | None, gate: Gate, public: frozenset[str] = frozenset()) -> None:
         self._app, self._gate, self._public = app, gate, public
-        self._hosts = frozenset({f"127.0.0.1:{port}", f"localhost:{port}"})
+        self._hosts = frozenset({"localhost"} if port is None else {f"127.0.0.1:{port}", f"localhost:{port}"})
         self._origins = frozenset(f"http://{host}" for host in self._hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,12 +1,15 @@
-"""Runs an application on this machine's loopback until a signal ends it. Nothing is logged."""
+"""Runs an application on this machine's loopback, or at a socket in a folder, until a signal ends it. Nothing is logged."""
 
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import socket
+import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import uvicorn
 from starlette.concurrency import run_in_threadpool
@@ -49,12 +52,61 @@ def listening(port: int) -> Iterator[socket.socket]:
         yield listener
 
 
+@contextmanager
+def listening_at(path: Path) -> Iterator[socket.socket]:
+    """A socket that only programs of this account reach: a port belongs to whoever takes it first, while this program is down too.
+
+    Args:
+        path: where it is made, in a folder of this account that others can't write; what a killed program left there is replaced.
+
+    Raises:
+        StorageError: the folder is somebody else's, another program listens there, or a file lies there.
+    """
+
+    def refused(found: str) -> StorageError:
+        return StorageError(
+            "a place for a socket in a folder that this account alone can write",
+            received=found,
+            advice="give another one by --socket",
+            place=path.name,
+        )
+
+    try:
+        folder = path.absolute().parent.stat()
+    except OSError as error:
+        raise refused(error.strerror or type(error).__name__) from error
+    if folder.st_uid != os.getuid() or folder.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise refused("one that others can write")
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    mask = os.umask(0o177)
+    try:
+        if path.is_socket() and not _answers(path):
+            path.unlink()
+        listener.bind(str(path))
+        listener.listen(_WAITING)
+    except OSError as error:
+        listener.close()
+        raise refused(error.strerror or type(error).__name__) from error
+    finally:
+        os.umask(mask)
+    with listener:
+        yield listener
+    path.unlink(missing_ok=True)
+
+
+def _answers(path: Path) -> bool:
+    with suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asked:
+        asked.connect(str(path))
+        return True
+    return False
+
+
 def serve(app: ASGIApp, listener: socket.socket, ready: Callable[[], None]) -> None:
     """Serves until SIGINT or SIGTERM; what runs is answered first.
 
     Args:
         app: behind its `Guard`.
-        listener: from `listening`.
+        listener: from `listening` or `listening_at`.
         ready: is called once it answers.
 
     Raises:

@@ -4,6 +4,7 @@ import doctest
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,6 +36,16 @@ def test_it_finds_and_hides_what_the_command_does(pipeline: Pipeline, built_loop
     done(hospital("deid", notes, "--out", tmp_path / "out", "--workspace", built_loop.site("fourth")))
     for note in NOTES:
         assert pipeline.deidentify(note.text).text == (tmp_path / "out" / f"{note.identifier}.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    "texts", ["Patient Ana Ruiz", b"Patient Ana Ruiz", ["Patient", None], [b"Patient"], [["Patient"]]]
+)
+def test_one_note_in_the_place_of_many_is_refused(pipeline: Pipeline, texts: Any) -> None:
+    for call in (pipeline.deidentify_batch, pipeline.annotate_batch):
+        with pytest.raises(ConfigurationError, match="expected") as told:
+            list(call(texts))
+        assert "Ruiz" not in str(told.value)
 
 
 def test_spans_lie_where_the_text_is(pipeline: Pipeline) -> None:

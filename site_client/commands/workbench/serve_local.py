@@ -14,9 +14,19 @@ from site_client.commands.options import folder_option, min_recall_option
 @click.command(
     "serve-local",
     cls=Computation,
-    epilog=examples("site-client serve-local", "site-client serve-local --port 9000 --token-file deid.token"),
+    epilog=examples(
+        "site-client serve-local",
+        "site-client serve-local --socket deid/service",
+        "site-client serve-local --port 9000 --token-file deid.token",
+    ),
 )
 @click.option("--port", default=8791, show_default=True, type=click.IntRange(0, 65535), help="Where to listen; 0: any.")
+@click.option(
+    "--socket",
+    "socket_path",
+    type=click.Path(path_type=Path),
+    help="Listen at a socket in a folder that no other account can write, in the place of a port, which any account can take while this is down.",
+)
 @click.option(
     "--token-file",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -25,11 +35,13 @@ from site_client.commands.options import folder_option, min_recall_option
 @min_recall_option
 @folder_option
 @json_option
-def serve_local(port: int, token_file: Path | None, min_recall: float | None, root: Path, as_json: bool) -> None:
-    """De-identify for other programs of this machine over HTTP, on loopback alone. Ends on Ctrl+C or SIGTERM."""
+def serve_local(
+    port: int, socket_path: Path | None, token_file: Path | None, min_recall: float | None, root: Path, as_json: bool
+) -> None:
+    """De-identify for other programs of this machine over HTTP, on loopback or at a socket alone. Ends on Ctrl+C or SIGTERM."""
     from site_client import workspace
     from site_client.api import Pipeline
-    from site_client.local_http.serving import HOST, listening, serve
+    from site_client.local_http.serving import HOST, listening, listening_at, serve
     from site_client.local_http.token_file import read_token
     from site_client.local_service import LocalService
 
@@ -37,9 +49,10 @@ def serve_local(port: int, token_file: Path | None, min_recall: float | None, ro
     path = token_file or opened.keys_folder / "local-service.token"
     pipeline = Pipeline.load(root, min_recall=min_recall)
     token = read_token(path)
-    with listening(port) as listener:
-        address = f"http://{HOST}:{listener.getsockname()[1]}"
-        app = LocalService(pipeline).guarded(listener.getsockname()[1], token)
+    with listening(port) if socket_path is None else listening_at(socket_path) as listener:
+        number = None if socket_path else listener.getsockname()[1]
+        address = f"unix:{socket_path}" if socket_path else f"http://{HOST}:{number}"
+        app = LocalService(pipeline).guarded(number, token)
 
         def ready() -> None:
             said = {"address": address, "token_file": str(path)}

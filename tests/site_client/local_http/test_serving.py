@@ -3,12 +3,17 @@ from __future__ import annotations
 import re
 import socket
 import stat
+import threading
 from pathlib import Path
 
+import httpx
 import pytest
+from starlette.responses import PlainTextResponse
 
 from foundation.errors import StorageError
-from site_client.local_http.serving import listening
+from site_client.local_http.gates import BearerGate
+from site_client.local_http.guard import Guard
+from site_client.local_http.serving import listening, listening_at, serve
 from site_client.local_http.token_file import read_token
 
 
@@ -26,6 +31,51 @@ def test_a_port_that_is_taken_is_said_so() -> None:
         port = listener.getsockname()[1]
         with pytest.raises(StorageError, match="--port"), listening(port):
             pass
+
+
+def test_a_socket_in_a_folder_is_its_owner_s_alone_and_answers(tmp_path: Path) -> None:
+    path, ready = tmp_path / "service", threading.Event()
+    app = Guard(PlainTextResponse("here"), None, BearerGate("secret"))
+
+    def run() -> None:
+        with listening_at(path) as listener:
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600
+            serve(app, listener, ready.set)
+
+    # A daemon: in a thread nothing tells it to end.
+    threading.Thread(target=run, daemon=True).start()
+    assert ready.wait(20)
+    with httpx.Client(
+        transport=httpx.HTTPTransport(uds=str(path)), headers={"authorization": "Bearer secret"}
+    ) as client:
+        assert client.get("http://localhost/").text == "here"
+        assert client.get("http://elsewhere/").status_code == 421
+    with pytest.raises(StorageError, match="--socket"), listening_at(path):
+        pass
+
+
+def test_a_socket_where_others_can_write_or_over_a_file_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    folder.chmod(0o1777)
+    with pytest.raises(StorageError, match="others can write"), listening_at(folder / "service"):
+        pass
+    with pytest.raises(StorageError, match="--socket"), listening_at(tmp_path / "none" / "service"):
+        pass
+    (tmp_path / "notes.txt").write_text("a note")
+    with pytest.raises(StorageError, match="--socket"), listening_at(tmp_path / "notes.txt"):
+        pass
+    assert (tmp_path / "notes.txt").read_text() == "a note"
+
+
+def test_the_socket_of_a_killed_program_is_replaced_and_goes_at_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "service"
+    left = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    left.bind(str(path))
+    left.close()
+    with listening_at(path):
+        assert path.is_socket()
+    assert not path.exists()
 
 
 def test_a_token_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
