@@ -21,6 +21,8 @@ PARTS: dict[str, Callable[[], Iterable[Entry]]] = {
     f"chosen{QUICK}": lambda: chosen.measure(chosen.QUICK),
     "compared": compared.measure,
     f"compared{QUICK}": lambda: compared.measure(compared.QUICK),
+    "longer": compared.measure_longer,
+    f"longer{QUICK}": lambda: compared.measure_longer(compared.QUICK),
     "unseen": compared.measure_unseen,
     f"unseen{QUICK}": lambda: compared.measure_unseen(compared.QUICK),
     "followed": followed.measure,

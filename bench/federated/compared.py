@@ -1,4 +1,4 @@
-"""Parts `compared` and `unseen`: pooled shares, federated, federated under noise, and raw notes pooled, on `en_sites`, as often over every note.
+"""Parts `compared`, `longer` and `unseen`: pooled shares, federated, federated under noise, and raw notes pooled, on `en_sites`, as often over every note.
 
 A to E learn together and are scored on test notes of all five; A to D learn together and are scored on those of E, which none of them has seen.
 """
@@ -36,6 +36,7 @@ from shared.taggers.tagger import Tagger
 from shared.training.tagging import TaggingConfig, train_tagger
 
 COMMAND, UNSEEN_COMMAND = "python -m bench.federated compared", "python -m bench.federated unseen"
+LONGER_COMMAND = "python -m bench.federated longer"
 RAW, SHARES, FEDERATED, NOISY = "raw notes pooled", "pooled shares", "federated", "federated with noise"
 _WITHIN, _EPSILON = 0.005, 8.0
 _RATE, _STEPS = 0.1, 10
@@ -60,6 +61,8 @@ class Size:
 
 
 FULL = Size(16, 24, 30, (1,))
+LONGER = Size(16, 72, 30, (1,))
+"""Three times as many passes: whether those who learn together come to the same in the end, or stay behind."""
 QUICK = Size(8, 2, 3, (1,))
 
 
@@ -84,14 +87,21 @@ def measure(size: Size = FULL) -> Iterator[Entry]:
     yield _spent(size)
 
 
+def measure_longer(size: Size = LONGER) -> Iterator[Entry]:
+    """A to E learn together for longer, beside raw notes pooled for as long."""
+    yield from _case("5 sites, for longer", corpora.SITES, corpora.SITES, size, LONGER_COMMAND, (RAW, FEDERATED))
+
+
 def measure_unseen(size: Size = FULL) -> Iterator[Entry]:
     """A to D learn together, all ways."""
     sites = tuple(site for site in corpora.SITES if site != UNSEEN)
     yield from _case("4 sites, the fifth unseen", sites, (UNSEEN,), size, UNSEEN_COMMAND)
 
 
-def _case(name: str, sites: Sequence[str], tested: Sequence[str], size: Size, command: str) -> Iterator[Entry]:
-    arms = {way: _arm(way, sites, tested, size) for way in (RAW, SHARES, FEDERATED, NOISY)}
+def _case(
+    name: str, sites: Sequence[str], tested: Sequence[str], size: Size, command: str, ways: Sequence[str] = ()
+) -> Iterator[Entry]:
+    arms = {way: _arm(way, sites, tested, size) for way in ways or WAYS}
     yield from (replace(one, command=command) for one in _entries(name, arms, size, len(sites)))
 
 
@@ -173,7 +183,9 @@ def _entries(name: str, arms: dict[str, Arm], size: Size, sites: int) -> Iterato
         yield entry(way, "entities hidden whole", round(arm.found.whole, 4), "of entities")
         yield entry(way, "seconds of CPU, training", round(arm.seconds, 1), "s", "one thread; one site after the other")
         yield entry(way, "moved by a site", round(arm.bytes_each / 1e6, 3), "MB", _moved(way))
-    for other in (SHARES, FEDERATED, NOISY):
+    for other in arms:
+        if other == RAW:
+            continue
         for measure, kind in (("strict F1", "entities"), ("token-binary F1", "tokens")):
             asked = other == FEDERATED and sites == len(corpora.SITES)
             value, interval = _less(arms[other].found, arms[RAW].found, kind)
