@@ -183,12 +183,12 @@ def _entries(name: str, arms: dict[str, Arm], size: Size, sites: int) -> Iterato
         yield entry(way, "entities hidden whole", round(arm.found.whole, 4), "of entities")
         yield entry(way, "seconds of CPU, training", round(arm.seconds, 1), "s", "one thread; one site after the other")
         yield entry(way, "moved by a site", round(arm.bytes_each / 1e6, 3), "MB", _moved(way))
-    for other in arms:
+    for other, arm in arms.items():
         if other == RAW:
             continue
         for measure, kind in (("strict F1", "entities"), ("token-binary F1", "tokens")):
             asked = other == FEDERATED and sites == len(corpora.SITES)
-            value, interval = _less(arms[other].found, arms[RAW].found, kind)
+            value, interval = _less(arm.found, arms[RAW].found, kind)
             yield Entry(
                 f"{name}: {other} less {RAW}, {measure}",
                 round(value, 4),
