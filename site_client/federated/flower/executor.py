@@ -17,13 +17,12 @@ from flwr.supercore.interceptors import RuntimeVersionHttpInterceptor, SuperExec
 from flwr.supercore.runtime import RuntimeHttpClient
 from flwr.supernode.runtime.run_clientapp import run_clientapp
 
+# What the app asks for is forked along.
+import site_client.federated.flower.relay  # noqa: F401
 from command_line.flower import end_with_parent
-from site_client.federated.flower import relay
 
 _KIND, _ACQUIRE = "flwr-clientapp", "/flwr.proto.Runtime/AcquireTask"
-_NAP_S = 0.5
-# Read by what is forked: it is here already when the app asks for it.
-_ = relay.app
+_NAP_S, _UNHEARD_S = 0.5, 120.0
 
 
 def main(port: str, secret: str) -> None:
@@ -37,11 +36,17 @@ def main(port: str, secret: str) -> None:
     signing = SuperExecAuthHttpInterceptor(master_secret=Path(secret).read_bytes(), protected_methods={_ACQUIRE})
     version = RuntimeVersionHttpInterceptor(component_name="SuperExec")
     client = RuntimeHttpClient.from_server_address(address, True, None, [version, signing])
+    heard = time.monotonic()
     while True:
         _bury()
-        # The node may not listen yet; where it has ended, so is this process by whoever started both.
-        with suppress(Exception):
+        try:
             found = client.AcquireTask(AcquireTaskRequest(supported_task_types=[_KIND]))
+        except Exception:
+            # A node that has just begun does not listen yet. One that never answers is begun anew, by whoever sees this end.
+            if time.monotonic() - heard > _UNHEARD_S:
+                raise
+        else:
+            heard = time.monotonic()
             if found.HasField("task") and found.token:
                 _fork(address, str(found.token))
                 continue
