@@ -196,7 +196,7 @@ def process(workspace: Workspace, share: int) -> Decision:
 def _decided(workspace: Workspace, share: int) -> Decision:
     with workspace.registry().reading() as session:
         row = session.get_one(ShareRow, share)
-        keys = keys_in(session, arrival_day(row))
+        keys = keys_in(session, arrival_day(row), row.site)
     known = row.state != ShareState.RECEIVED
     if not known:
         try:

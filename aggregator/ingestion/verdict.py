@@ -83,7 +83,7 @@ def _verdict(session: Session, workspace: Workspace, row: ShareRow, findings: Pa
 
 def check_signer(session: Session, site: str, key: PublicKey | None, day: datetime.date) -> None:
     """Returns if a key counts, now that nobody can revoke it before the transaction ends."""
-    if key is None or key not in keys_in(session, day).get(site, ()):
+    if key is None or key not in keys_in(session, day, site).get(site, ()):
         raise UnknownSignerError(
             "a share signed with a key that counts for its site",
             received="one of a key or site that was revoked",

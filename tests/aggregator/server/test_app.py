@@ -29,6 +29,7 @@ from aggregator.server.authentication import Authenticator
 from aggregator.server.intake import Intake
 from aggregator.server.limits import Limits
 from aggregator.server.uploads import Upload, Uploads
+from aggregator.server.waiting import Turns
 from foundation.errors import StorageError
 from protocols.errors import ConflictError, MismatchError
 from protocols.http.messages import MAX_CHUNK_BYTES, MAX_MESSAGE_BYTES, ServerTime, UploadRequest
@@ -1089,6 +1090,28 @@ def test_withdrawals_and_rotations_reach_those_who_carry_them_out(central: Provi
 
     run(work)
     assert central.messages == [("withdrawal", "north", b"{1}"), ("rotation", "south", b"{2}")]
+
+
+@pytest.mark.parametrize("path", ["/v1/withdrawals", "/v1/rotations"])
+def test_attack_who_rotates_and_withdraws_without_end_waits_behind_others_as_with_all_work(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns: list[str] = []
+
+    class Noted(Turns):
+        async def run(self, who: str, *work: Any, **named: Any) -> Any:
+            turns.append(who)
+            return await super().run(who, *work, **named)
+
+    monkeypatch.setattr("aggregator.server.app.Turns", Noted)
+    central = provider(tmp_path)
+
+    async def work() -> None:
+        async with site(central.app) as north:
+            await north.send("POST", path, b"{1}")
+
+    run(work)
+    assert turns.count("north") == 1
 
 
 def test_the_time_is_the_servers(tmp_path: Path) -> None:
