@@ -1,4 +1,7 @@
-"""Objects in an S3-compatible store; its credentials come from the environment (AWS_ACCESS_KEY_ID and its kin), never from a URL."""
+"""Objects in an S3-compatible store.
+
+Its credentials come from the environment (AWS_ACCESS_KEY_ID and its kin, or a file that it names), never from a URL.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ import obstore
 from obstore.exceptions import BaseError
 from obstore.store import S3Store as Bucket
 
+from aggregator.objects.credentials import credentials_of_file
 from aggregator.objects.staging import opening_folder
 from aggregator.objects.store import file_chunks, missing_object, object_name, verify_chunks
 from foundation.errors import StorageError
@@ -31,26 +35,30 @@ class S3Store:
     """A store in a bucket.
 
     Args:
-        url: s3://BUCKET/PREFIX?endpoint=URL&region=NAME; the endpoint speaks HTTPS unless it is on this machine.
+        url: s3://BUCKET/PREFIX?endpoint=URL&region=NAME; the endpoint speaks HTTPS unless it is on this machine, or
+            `&allow_http=true` says that the network to it is the provider's alone.
         scratch: folder for what is being read, which `aggregator.objects.staging.sweep` cleans up behind a killed process.
 
     Raises:
-        ConfigurationError: not such a URL.
+        ConfigurationError: not such a URL, or a file of credentials without any.
+        StorageError: that file can't be read.
     """
 
     def __init__(self, url: str, scratch: Path) -> None:
         self._scratch = scratch
         parts = urlsplit(url)
         query = dict(parse_qsl(parts.query, keep_blank_values=True))
-        endpoint = query.get("endpoint")
+        endpoint, allow_http = query.get("endpoint"), query.pop("allow_http", None)
         if (
             parts.scheme != "s3"
             or not _BUCKET.fullmatch(parts.netloc)
             or not query.keys() <= {"endpoint", "region"}
-            or not (endpoint is None or _is_safe(endpoint))
+            or allow_http not in (None, "true")
+            or not (allow_http is None if endpoint is None else _is_safe(endpoint, bool(allow_http)))
         ):
             raise ConfigurationError(
-                "objects: expected s3://BUCKET/PREFIX?endpoint=URL&region=NAME, got something else; correct the setting"
+                "objects: expected s3://BUCKET/PREFIX?endpoint=URL&region=NAME, with &allow_http=true where the endpoint is plain HTTP on "
+                "another machine, got something else; correct the setting"
             )
         self._bucket = Bucket(
             parts.netloc,
@@ -58,6 +66,7 @@ class S3Store:
             client_options={"allow_http": (endpoint or "").startswith("http:"), "timeout": "120s"},
             retry_config={"max_retries": 5, "retry_timeout": timedelta(seconds=60)},
             **query,  # type: ignore[arg-type]
+            **credentials_of_file(),  # type: ignore[arg-type]
         )
 
     def put(self, path: Path, sha256: str) -> None:
@@ -139,9 +148,8 @@ def _answered(sha256: str) -> Iterator[None]:
         ) from error
 
 
-def _is_safe(endpoint: str) -> bool:
-    """Whether nobody reads along on the way: payloads lie in the store as they were opened."""
+def _is_safe(endpoint: str, allow_http: bool) -> bool:
+    """Whether nobody reads along on the way, or the provider answers for it: payloads lie in the store as they were opened."""
     parts = urlsplit(endpoint)
-    return bool(parts.hostname) and (
-        parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
-    )
+    in_clear = parts.scheme == "http" and (allow_http or parts.hostname in _LOOPBACK)
+    return bool(parts.hostname) and (parts.scheme == "https" or in_clear)

@@ -8,7 +8,9 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 from pathlib import Path
+from typing import Any
 
 import obstore
 import pytest
@@ -208,6 +210,57 @@ def test_a_setting_names_its_store(tmp_path: Path) -> None:
     assert isinstance(open_store("s3://shares/north?region=eu-central-1"), S3Store)
 
 
+def test_plain_http_beyond_this_machine_is_for_whoever_asks_for_it() -> None:
+    assert isinstance(open_store("s3://bucket?endpoint=http://store:9000&allow_http=true"), S3Store)
+
+
+class TestCredentialsInAFile:
+    """The client of S3 reads the environment alone; containers are given files."""
+
+    @pytest.fixture
+    def file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
+            monkeypatch.delenv(name, raising=False)
+        path = tmp_path / "credentials"
+        monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(path))
+        path.write_text(
+            "[default]\naws_access_key_id = one\naws_secret_access_key = se%cret\n"
+            "[other]\naws_access_key_id=two\naws_secret_access_key=three\naws_session_token=four\n"
+        )
+        return path
+
+    @staticmethod
+    def used() -> dict[str, Any]:
+        store = open_store("s3://shares")
+        assert isinstance(store, S3Store)
+        return {name: value for name, value in store._bucket.config.items() if "key" in name or "token" in name}
+
+    def test_they_are_read(self, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert self.used() == {"access_key_id": "one", "secret_access_key": "se%cret"}
+        monkeypatch.setenv("AWS_PROFILE", "other")
+        assert self.used() == {"access_key_id": "two", "secret_access_key": "three", "session_token": "four"}
+
+    def test_those_of_the_environment_come_first(self, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "five")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "six")
+        file.unlink()
+        assert "two" not in self.used().values()
+
+    @pytest.mark.parametrize(
+        "content", ["", "hunter2", "[default]\nhunter2", "[default]\naws_access_key_id=hunter2", "[other]\n"]
+    )
+    def test_a_file_without_them_is_refused_and_not_repeated(self, file: Path, content: str) -> None:
+        file.write_text(content)
+        with pytest.raises(ConfigurationError, match=r"AWS_SHARED_CREDENTIALS_FILE: expected .*; correct") as raised:
+            open_store("s3://shares")
+        assert "hunter2" not in "".join(traceback.format_exception(raised.value))
+
+    def test_a_file_that_is_gone_is_named(self, file: Path) -> None:
+        file.unlink()
+        with pytest.raises(StorageError, match="credentials"):
+            open_store("s3://shares")
+
+
 @pytest.mark.parametrize(
     "setting",
     [
@@ -218,6 +271,9 @@ def test_a_setting_names_its_store(tmp_path: Path) -> None:
         "s3://key:secret@bucket/x",
         "s3://bucket/x?secret=1",
         "s3://bucket?endpoint=http://elsewhere.example",
+        "s3://bucket?endpoint=http://elsewhere.example&allow_http=false",
+        "s3://bucket?endpoint=ftp://elsewhere.example&allow_http=true",
+        "s3://bucket?allow_http=true",
         "s3://bucket?endpoint=ftp://127.0.0.1",
         "s3://bucket?endpoint=",
     ],
