@@ -320,7 +320,8 @@ def _same_share(workspace: Workspace, bundle: VerifiedBundle, recipient: Recipie
             return row.id
         if row.state == ShareState.REJECTED:
             return None
-        detail = f"share {header.sequence}: bundle {bundle.sha256[:16]} came after {row.bundle_sha256[:16]}"
+        # Not naming the other: whoever sends many under one number raises one alarm.
+        detail = f"share {header.sequence}: another bundle came after {row.bundle_sha256[:16]}"
         raise_alarm(session, header.site, AlarmKind.CONFLICT, detail)
     raise ConflictError(
         f"a new share, or share {header.sequence} of {header.site} as it came first",

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select, update
 
 from aggregator.errors import DatabaseError, RegistryError, UnconfinedError, WorkspaceError
-from aggregator.registry.states import UploadState
+from aggregator.registry.states import ShareState, UploadState
 from aggregator.registry.tables import NonceRow, ShareRow, UploadRow
 from aggregator.server.authentication import Authenticator
 from aggregator.server.intake import Intake
@@ -36,6 +36,7 @@ from protocols.http.messages import MAX_CHUNK_BYTES, MAX_MESSAGE_BYTES, ServerTi
 from protocols.http.signatures import MAX_AGE_S, new_nonce
 from protocols.keys.signing import PrivateKey
 from protocols.share.receipt import read_receipt
+from tests.aggregator.registry.rows import share
 from tests.aggregator.server.service import ADDRESS, PROVIDER, Provider, bundle, problem, provider, run, site
 
 BUNDLE = bundle(20_000)
@@ -776,6 +777,28 @@ def test_bytes_a_day_are_limited_whatever_becomes_of_them(tmp_path: Path) -> Non
                 "POST", "/v1/uploads", UploadRequest("ab" * 32, 6_000).to_bytes(), created=clock[0]
             )
             assert answer.status_code == 201
+
+    run(work)
+
+
+def test_attack_what_a_site_leaves_by_refused_bundles_a_day_is_limited(tmp_path: Path) -> None:
+    clock = [time.time()]
+    central = provider(tmp_path, Limits(day_refused=2), clock=lambda: clock[0])
+    with central.registry.transaction() as session:
+        session.add(share(7, "north", state=ShareState.REJECTED))
+        session.add(share(7, "south", state=ShareState.REJECTED))
+    central.ingest.error = MismatchError("another")
+
+    async def work() -> None:
+        async with site(central.app) as north, site(central.app, "south") as south:
+            refused(await north.upload(bundle(6_000)), 422, "malformed")
+            answer = await north.begin(bundle(6_000, 2))
+            refused(answer, 429, "too-many")
+            assert int(answer.headers["retry-after"]) > 0
+            assert (await south.begin(bundle(6_000, 3, site="south"))).status_code == 201
+            clock[0] += 86400 + 1
+            asked = UploadRequest("ab" * 32, 6_000).to_bytes()
+            assert (await north.send("POST", "/v1/uploads", asked, created=clock[0])).status_code == 201
 
     run(work)
 
