@@ -28,4 +28,4 @@ def open_store(setting: str | Path, root: Path = Path()) -> ObjectStore:
         return S3Store(text, root / "staging")
     if not text or "://" in text:
         raise ConfigurationError("objects: expected a folder or an s3:// URL, got something else; correct the setting")
-    return FolderStore(root / text)
+    return FolderStore(root / text, root / "staging")

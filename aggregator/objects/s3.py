@@ -6,12 +6,11 @@ Its credentials come from the environment (AWS_ACCESS_KEY_ID and its kin, or a f
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO
 from urllib.parse import parse_qsl, urlsplit
 
 import obstore
@@ -19,7 +18,7 @@ from obstore.exceptions import BaseError
 from obstore.store import S3Store as Bucket
 
 from aggregator.objects.credentials import credentials_of_file
-from aggregator.objects.staging import opening_folder
+from aggregator.objects.private_copies import PrivateCopies
 from aggregator.objects.store import file_chunks, missing_object, object_name, verify_chunks
 from foundation.errors import StorageError
 from foundation.os_errors import map_os_errors
@@ -31,13 +30,13 @@ _CHUNKS_IN_MEMORY = 4
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
-class S3Store:
+class S3Store(PrivateCopies):
     """A store in a bucket.
 
     Args:
         url: s3://BUCKET/PREFIX?endpoint=URL&region=NAME; the endpoint speaks HTTPS unless it is on this machine, or
             `&allow_http=true` says that the network to it is the provider's alone.
-        scratch: folder for what is being read, which `aggregator.objects.staging.sweep` cleans up behind a killed process.
+        scratch: as for `PrivateCopies`.
 
     Raises:
         ConfigurationError: not such a URL, or a file of credentials without any.
@@ -45,7 +44,7 @@ class S3Store:
     """
 
     def __init__(self, url: str, scratch: Path) -> None:
-        self._scratch = scratch
+        super().__init__(scratch)
         parts = urlsplit(url)
         query = dict(parse_qsl(parts.query, keep_blank_values=True))
         endpoint, allow_http = query.get("endpoint"), query.pop("allow_http", None)
@@ -78,25 +77,6 @@ class S3Store:
             with _answered(sha256):
                 obstore.put(self._bucket, name, chunks, max_concurrency=_CHUNKS_IN_MEMORY)
 
-    def open(self, sha256: str) -> BinaryIO:
-        """The verified object, open for reading; see ObjectStore."""
-        file = tempfile.TemporaryFile()  # noqa: SIM115
-        try:
-            self._fetch(sha256, file)
-        except BaseException:
-            file.close()
-            raise
-        return file
-
-    @contextmanager
-    def local(self, sha256: str) -> Iterator[Path]:
-        """The verified object as a file; see ObjectStore."""
-        with opening_folder(self._scratch) as folder:
-            path = folder / "object"
-            with map_os_errors(path), path.open("xb") as file:
-                self._fetch(sha256, file)
-            yield path
-
     def exists(self, sha256: str) -> bool:
         """Whether it is there."""
         name = object_name(sha256)
@@ -117,11 +97,10 @@ class S3Store:
         # Parts of uploads that were cut are removed by a lifecycle rule of the bucket: docs/operation.md.
         return 0
 
-    def _fetch(self, sha256: str, file: IO[bytes]) -> None:
+    def _copy(self, sha256: str, file: IO[bytes]) -> None:
         with map_os_errors(Path(sha256[:12])):
             file.writelines(verify_chunks(self._chunks(sha256), sha256))
             file.flush()
-            file.seek(0)
 
     def _chunks(self, sha256: str) -> Iterator[bytes]:
         with _answered(sha256):

@@ -45,8 +45,8 @@ from protocols.http.messages import MAX_CHUNK_BYTES, UploadRequest
 _DAY = datetime.timedelta(days=1)
 # A disk that is filled to the brim stops everything else too.
 _SPARE_BYTES = 256 << 20
-# The upload, its object and what is decrypted from it lie side by side while a share is taken in.
-_COPIES = 3
+# The upload, its object, the copy that is read and what is decrypted from it lie side by side while a share is taken in.
+_COPIES = 4
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import subprocess
@@ -9,8 +10,9 @@ import sys
 import threading
 import time
 import traceback
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import obstore
 import pytest
@@ -27,7 +29,7 @@ SIZES = [0, 1, 11 * 2**20 + 1]
 @pytest.fixture(params=["folder", "s3"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
     if request.param == "folder":
-        return FolderStore(tmp_path / "objects")
+        return FolderStore(tmp_path / "objects", tmp_path / "scratch")
     return S3Store(request.getfixturevalue("s3_url"), tmp_path / "scratch")
 
 
@@ -100,6 +102,48 @@ def test_an_object_that_was_exchanged_is_never_handed_out(content: bytes, store:
         assert file.read() == b"the object"
 
 
+def test_attack_an_object_that_is_exchanged_while_it_is_read_is_not_seen(store: ObjectStore, tmp_path: Path) -> None:
+    path, sha256 = made(tmp_path, b"the object")
+    store.put(path, sha256)
+    with store.local(sha256) as local, store.open(sha256) as file:
+        replace(store, sha256, b"the objec!")
+        assert (local.read_bytes(), file.read()) == (b"the object", b"the object")
+        assert local.parent.stat().st_mode & 0o077 == 0
+    assert not list((tmp_path / "scratch").iterdir())
+
+
+def test_many_at_once_cost_one_open_file(store: ObjectStore, tmp_path: Path) -> None:
+    contents = [b"%d" % number for number in range(20)]
+    digests = []
+    for content in contents:
+        path, sha256 = made(tmp_path, content)
+        store.put(path, sha256)
+        digests.append(sha256)
+    before = len(os.listdir("/proc/self/fd"))
+    with store.all_local(digests) as paths:
+        # The connections to a store are kept open, a few of them.
+        assert len(os.listdir("/proc/self/fd")) < before + 10
+        assert [path.read_bytes() for path in paths] == contents
+    assert not list((tmp_path / "scratch").iterdir())
+
+
+@pytest.mark.parametrize("content", [b"the object", b"another"])
+def test_where_a_file_system_shares_blocks_a_copy_is_made_of_them_and_verified(
+    content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, sha256 = made(tmp_path, b"the object")
+    store = FolderStore(tmp_path / "objects", tmp_path / "scratch")
+    store.put(path, sha256)
+    replace(store, sha256, content)
+
+    def clone(copy: IO[bytes], request: int, source: int) -> int:
+        return os.pwrite(copy.fileno(), os.pread(source, 100, 0), 0)
+
+    monkeypatch.setattr(fcntl, "ioctl", clone)
+    with nullcontext() if content == b"the object" else pytest.raises(DigestError), store.local(sha256) as local:
+        assert local.read_bytes() == b"the object"
+
+
 def test_what_is_deleted_is_gone_and_may_be_deleted_again(store: ObjectStore, tmp_path: Path) -> None:
     path, sha256 = made(tmp_path, b"object")
     store.delete(sha256)
@@ -157,7 +201,7 @@ import os, sys
 from pathlib import Path
 from aggregator.objects import FolderStore
 os.replace = lambda *names: os._exit(9)
-FolderStore(Path(sys.argv[1])).put(Path(sys.argv[2]), sys.argv[3])
+FolderStore(Path(sys.argv[1]), Path()).put(Path(sys.argv[2]), sys.argv[3])
 """
 
 
@@ -165,7 +209,7 @@ def test_a_crash_before_the_rename_leaves_nothing_that_counts(tmp_path: Path) ->
     path, sha256 = made(tmp_path, b"object")
     root = tmp_path / "objects"
     assert subprocess.run([sys.executable, "-c", KILLED, root, path, sha256], check=False).returncode == 9
-    store = FolderStore(root)
+    store = FolderStore(root, tmp_path / "scratch")
     assert not store.exists(sha256)
     (left,) = root.rglob("*.partial")
     # It may still be another writer's, so it waits a day.
@@ -180,8 +224,8 @@ def test_a_folder_without_rights_or_room_is_a_clear_line(tmp_path: Path, monkeyp
     path, sha256 = made(tmp_path, b"object")
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(StorageError):
-        FolderStore(tmp_path / "file").put(path, sha256)
-    store = FolderStore(tmp_path / "objects")
+        FolderStore(tmp_path / "file", tmp_path).put(path, sha256)
+    store = FolderStore(tmp_path / "objects", tmp_path / "scratch")
     monkeypatch.setattr(os, "fsync", lambda file: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     with pytest.raises(StorageError, match="full disk"):
         store.put(path, sha256)
@@ -198,7 +242,7 @@ def test_a_store_that_does_not_answer_is_a_clear_line(s3_url: str, tmp_path: Pat
 
 def test_both_stores_use_the_same_names(s3_url: str, tmp_path: Path) -> None:
     path, sha256 = made(tmp_path, b"object")
-    for store in (FolderStore(tmp_path / "objects"), bucket := S3Store(s3_url, tmp_path / "scratch")):
+    for store in (FolderStore(tmp_path / "objects", tmp_path), bucket := S3Store(s3_url, tmp_path / "scratch")):
         store.put(path, sha256)
     (listed,) = obstore.list(bucket._bucket).collect()
     (kept,) = (one for one in (tmp_path / "objects").rglob("*") if one.is_file())

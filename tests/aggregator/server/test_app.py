@@ -812,8 +812,8 @@ def test_attack_uploads_that_are_only_announced_cannot_fill_the_disk_together(
     central: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = bundle(10_000, 1), bundle(10_000, 2, site="south")
-    # A bundle, its object and what is decrypted from it, and a little more.
-    with_free_disk(monkeypatch, 35_000)
+    # A bundle, its object, the copy that is read and what is decrypted from it, and a little more.
+    with_free_disk(monkeypatch, 45_000)
 
     async def work() -> None:
         async with site(central.app) as north, site(central.app, "south") as south:
@@ -828,9 +828,9 @@ def test_attack_uploads_that_are_only_announced_cannot_fill_the_disk_together(
 def test_a_bundle_needs_room_for_all_that_is_made_of_it(central: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
         async with site(central.app) as north:
-            with_free_disk(monkeypatch, 3 * len(BUNDLE) - 1)
+            with_free_disk(monkeypatch, 4 * len(BUNDLE) - 1)
             refused(await north.begin(BUNDLE), 507, "full")
-            with_free_disk(monkeypatch, 3 * len(BUNDLE))
+            with_free_disk(monkeypatch, 4 * len(BUNDLE))
             assert (await north.begin(BUNDLE)).status_code == 201
 
     run(work)
