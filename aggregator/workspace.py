@@ -3,7 +3,8 @@
 aggregator.json    format, name of the provider, label scheme, where the registry and the objects are
 keys/              provider.pem signs receipts, recipient.pem opens shares, and those that followed them (see
                    `aggregator.provider_keys`); online/ and offline/ sign releases (see `aggregator.repository.tuf_keys`);
-                   readable by their owner only, and under a passphrase if the provider wants it
+                   readable by their owner only, and under a passphrase if the provider wants it; overlap.key is
+                   the secret by which sentences are known again
 embeddings/        public word vectors
 language-model/    the language model of public texts that a tagger may read words in their context with
 representer/       the frozen representer, the record of its training, the provider's own encoded notes
@@ -37,6 +38,7 @@ from foundation.files import write_text
 from foundation.folders import new_tree
 from foundation.locks import lock_folder
 from foundation.reading import read_text
+from foundation.secret_files import read_secret
 from protocols.fields import NAME
 from protocols.keys.passphrase import Passphrase
 from protocols.keys.recipient import RecipientPrivateKey
@@ -155,7 +157,7 @@ class Workspace:
 
     @property
     def overlap_secret(self) -> Path:
-        """File of the secret by which sentences are known again, made on first use."""
+        """File of the secret by which sentences are known again; see `aggregator.ingestion.share_terms.overlap_key`."""
         return self.keys / "overlap.key"
 
     def key(self) -> PrivateKey:
@@ -265,6 +267,8 @@ def create(
         key = PrivateKey.generate()
         key.save(workspace.private_key, passphrase)
         RecipientPrivateKey.generate().save(workspace.keys / FIRST[Purpose.ENCRYPTION], passphrase)
+        # Now, not with the first share: whoever copies the keys of a new workspace has all of them.
+        read_secret(workspace.overlap_secret)
         documents = {PROVIDER: workspace.record().to_bytes()}
         workspace.repository(offline).create(documents, protected=passphrase is not None)
         with closing(open_registry(url)) as registry:

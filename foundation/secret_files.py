@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from foundation.errors import StorageError
-from foundation.files import write_bytes
+from foundation.files import flush, write_bytes
 from foundation.os_errors import map_os_errors
 
 SECRET_BYTES = 32
@@ -48,6 +48,8 @@ def _make(path: Path) -> None:
         write_bytes(draft, secrets.token_bytes(SECRET_BYTES))
         with map_os_errors(path), suppress(FileExistsError):
             os.link(draft, path)
+            # What is made with it must not outlive it.
+            flush(path.parent)
     finally:
         with map_os_errors(draft):
             draft.unlink(missing_ok=True)

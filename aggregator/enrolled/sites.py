@@ -7,7 +7,7 @@ Every change and its event in the audit log are one transaction.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,10 +94,24 @@ def site_keys(workspace: Workspace, on: datetime.date) -> Mapping[str, Sequence[
         return keys_in(session, on)
 
 
-def keys_in(session: Session, on: datetime.date) -> dict[str, list[PublicKey]]:
-    """`site_keys` inside a transaction."""
-    found = {site.name: [key.public_key for key in reversed(site.keys_on(on))] for site in _sites(session)}
-    return {name: keys for name, keys in found.items() if keys}
+def keys_in(session: Session, on: datetime.date, site: str | None = None) -> dict[str, list[PublicKey]]:
+    """`site_keys` inside a transaction, of one site alone where it is named. Keys that are over cost nothing."""
+    query = (
+        select(SiteKeyRow)
+        .join(SiteRow, SiteRow.name == SiteKeyRow.site)
+        .where(
+            SiteRow.state != SiteState.REVOKED,
+            SiteKeyRow.state != KeyState.REVOKED,
+            SiteKeyRow.valid_from <= last_second(on),
+            SiteKeyRow.valid_until >= _first_second(on),
+        )
+    )
+    if site is not None:
+        query = query.where(SiteKeyRow.site == site)
+    found: dict[str, list[PublicKey]] = {}
+    for row in reversed(_oldest_first(session.scalars(query))):
+        found.setdefault(row.site, []).append(PublicKey.from_hex(row.public_key))
+    return found
 
 
 def enrol(workspace: Workspace, path: Path, fingerprint: str) -> SiteRequest:
@@ -136,7 +150,7 @@ def enrol_request(
     day = today()
     with workspace.registry().transaction() as session:
         row = session.get(SiteRow, request.site)
-        if row is not None and request.site in keys_in(session, day):
+        if row is not None and request.site in keys_in(session, day, request.site):
             raise RegistryError(
                 f"{request.site}: there is a site of that name already; choose another name or revoke it"
             )
@@ -198,9 +212,7 @@ def today() -> datetime.date:
 
 def _sites(session: Session) -> list[Site]:
     keys: dict[str, list[SiteKey]] = {}
-    rows = session.scalars(select(SiteKeyRow))
-    # Of two keys of one day the one that still signs is the newer.
-    for row in sorted(rows, key=lambda row: (row.valid_from, row.state == KeyState.ACTIVE, row.key_id)):
+    for row in _oldest_first(session.scalars(select(SiteKeyRow))):
         key = SiteKey(PublicKey.from_hex(row.public_key), as_day(row.valid_from), as_day(row.valid_until), row.state)
         keys.setdefault(row.site, []).append(key)
     return [
@@ -212,6 +224,11 @@ def _sites(session: Session) -> list[Site]:
         )
         for row in session.scalars(select(SiteRow).order_by(SiteRow.name))
     ]
+
+
+def _oldest_first(rows: Iterable[SiteKeyRow]) -> list[SiteKeyRow]:
+    # Of two keys of one day the one that still signs is the newer.
+    return sorted(rows, key=lambda row: (row.valid_from, row.state == KeyState.ACTIVE, row.key_id))
 
 
 def vouching_key(row: SiteKeyRow) -> str | None:
@@ -260,7 +277,7 @@ def add_key(
         public_key=key.hex,
         request=request,
         state=KeyState.ACTIVE,
-        valid_from=f"{days[0]}T00:00:00Z",
+        valid_from=_first_second(days[0]),
         valid_until=last_second(days[1]),
     )
     session.add(row)
@@ -276,6 +293,10 @@ def record_event(session: Session, action: str, site: str, *, actor: str = OPERA
 def as_day(moment: str) -> datetime.date:
     """The day of a time of the registry."""
     return datetime.date.fromisoformat(moment[:10])
+
+
+def _first_second(day: datetime.date) -> str:
+    return f"{day}T00:00:00Z"
 
 
 def last_second(day: datetime.date) -> str:

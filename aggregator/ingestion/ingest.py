@@ -32,7 +32,7 @@ from aggregator.enrolled.sites import keys_in, site_keys, today
 from aggregator.errors import DatabaseError
 from aggregator.ingestion.opening import LIMITS, open_received
 from aggregator.ingestion.share_terms import share_terms
-from aggregator.ingestion.verdict import check_signer, decide
+from aggregator.ingestion.verdict import check_signer, compare_with_earlier, decide
 from aggregator.objects.staging import opening_folder, sweep
 from aggregator.registry import audit_log
 from aggregator.registry.states import AlarmKind, ShareState
@@ -196,7 +196,7 @@ def process(workspace: Workspace, share: int) -> Decision:
 def _decided(workspace: Workspace, share: int) -> Decision:
     with workspace.registry().reading() as session:
         row = session.get_one(ShareRow, share)
-        keys = keys_in(session, arrival_day(row))
+        keys = keys_in(session, arrival_day(row), row.site)
     known = row.state != ShareState.RECEIVED
     if not known:
         try:
@@ -223,10 +223,11 @@ def _processed(workspace: Workspace, row: ShareRow, keys: Mapping[str, Sequence[
         opened = open_received(path, folder, keys, recipient, terms)
         if opened.payload is not None:
             workspace.objects().put(opened.payload, parse_manifest(opened.envelope).payload_sha256)
+        compared = compare_with_earlier(workspace, row.id, opened)
         with _own_fault(), workspace.registry().transaction() as session:
             row = session.get_one(ShareRow, row.id)
             if row.state == ShareState.RECEIVED:
-                decide(session, workspace, row, opened)
+                decide(session, workspace, row, opened, compared)
     # It is decided, whether this succeeds or not; `resume` tries again.
     with suppress(StorageError):
         forget(workspace, row.bundle_sha256)
@@ -320,7 +321,8 @@ def _same_share(workspace: Workspace, bundle: VerifiedBundle, recipient: Recipie
             return row.id
         if row.state == ShareState.REJECTED:
             return None
-        detail = f"share {header.sequence}: bundle {bundle.sha256[:16]} came after {row.bundle_sha256[:16]}"
+        # Not naming the other: whoever sends many under one number raises one alarm.
+        detail = f"share {header.sequence}: another bundle came after {row.bundle_sha256[:16]}"
         raise_alarm(session, header.site, AlarmKind.CONFLICT, detail)
     raise ConflictError(
         f"a new share, or share {header.sequence} of {header.site} as it came first",

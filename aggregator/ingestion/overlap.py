@@ -2,7 +2,8 @@
 
 "Counted once" has to hold for notes, not for bytes: the same notes in another order, under new surrogates or a new number, from the
 same site or another, would count twice. So the digests of a share's own sentences (`sentence_digests`) are compared with those of
-every share that is kept.
+every share that is kept. That takes as long as they are many, and there is one writer: they are compared before the transaction that
+settles a share, and in it only with what came since.
 
 A share of one row again and again has no sentence of its own to be known by, and each of its rows stands in the codebook. It is set
 aside for that row alone. So is one that says the same sentences several times over, for their weight, and one cut into single tokens,
@@ -10,6 +11,9 @@ which nothing here would know again.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,32 +38,62 @@ _TOKENS = 200
 _SENTENCES = 20
 
 
-def describe_overlap(session: Session, row: ShareRow, digests: bytes) -> str | None:
+@dataclass(frozen=True)
+class Compared:
+    """Which sentences of a share stand in which others.
+
+    Args:
+        sentences: of its own that can be known again.
+        found: by the number of each share that was looked at, which of them it has, a bit for each.
+    """
+
+    sentences: int
+    found: Mapping[int, int] = field(default_factory=dict)
+
+
+def compare(session: Session, share: int, digests: bytes, before: Compared | None = None) -> Compared:
+    """A share against all that are kept now.
+
+    Args:
+        session: of any kind.
+        share: its number.
+        digests: of its sentences, as `SentenceDigests.to_bytes` gives them.
+        before: what was found earlier, so that only what came since is read.
+    """
+    own, known = np.frombuffer(digests, DIGEST_TYPE), {} if before is None else before.found
+    query = select(ShareRow.id).join(ShareDigestsRow, ShareDigestsRow.share == ShareRow.id)
+    # By all numbers and not by the highest: a share has its number when it comes, its digests when it is decided.
+    kept = session.scalars(query.where(ShareRow.state.in_(KEPT), ShareRow.id != share).order_by(ShareRow.id)).all()
+    found = {other: known[other] if other in known else _found(session, own, other) for other in kept}
+    return Compared(len(own), found)
+
+
+def describe_overlap(session: Session, compared: Compared) -> str | None:
     """How many sentences of a share came before, in words, if that is more than half of them; else None.
 
     Args:
         session: of the transaction that settles the share.
-        row: the share.
-        digests: of its sentences, as `SentenceDigests.to_bytes` gives them.
+        compared: with all that are kept.
     """
-    own = np.frombuffer(digests, DIGEST_TYPE)
-    seen = np.zeros(len(own), dtype=np.bool_)
-    most, whose = 0, ""
-    query = (
-        select(ShareRow.site, ShareRow.sequence, ShareDigestsRow.digests)
-        .join(ShareDigestsRow, ShareDigestsRow.share == ShareRow.id)
-        .where(ShareRow.state.in_(KEPT), ShareRow.id != row.id)
-        .order_by(ShareRow.id)
-    )
-    for other in session.execute(query.execution_options(yield_per=1)):
-        found = _among(own, np.frombuffer(other.digests, DIGEST_TYPE))
+    seen, most, whose = 0, 0, 0
+    for other, found in compared.found.items():
         seen |= found
-        if (count := int(found.sum())) > most:
-            most, whose = count, f"share {other.sequence} of {other.site}"
-    total = int(seen.sum())
-    if total <= MOST_SEEN * len(own) or not _is_more_than_chance(total, len(own)):
+        if (count := found.bit_count()) > most:
+            most, whose = count, other
+    total, sentences = seen.bit_count(), compared.sentences
+    if total <= MOST_SEEN * sentences or not _is_more_than_chance(total, sentences):
         return None
-    return f"{total} of its {len(own)} sentences of their own came before, {most} of them in {whose}"
+    first = session.get_one(ShareRow, whose)
+    return (
+        f"{total} of its {sentences} sentences of their own came before, "
+        f"{most} of them in share {first.sequence} of {first.site}"
+    )
+
+
+def _found(session: Session, own: NDArray[np.uint64], other: int) -> int:
+    digests = session.scalar(select(ShareDigestsRow.digests).where(ShareDigestsRow.share == other))
+    found = _among(own, np.frombuffer(digests or b"", DIGEST_TYPE))
+    return int.from_bytes(np.packbits(found).tobytes())
 
 
 def _is_more_than_chance(seen: int, sentences: int) -> bool:

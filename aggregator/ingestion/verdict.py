@@ -15,6 +15,8 @@ from aggregator.enrolled.sites import keys_in
 from aggregator.ingestion.label_rates import HISTORY_FACTOR, POOL_FACTOR, Reference, describe_outliers
 from aggregator.ingestion.opening import OpenedShare
 from aggregator.ingestion.overlap import (
+    Compared,
+    compare,
     describe_overlap,
     describe_repetition,
     describe_row_frequency,
@@ -31,8 +33,26 @@ from protocols.share.manifest_envelope import parse_manifest
 _ACTOR = "server"
 
 
-def decide(session: Session, workspace: Workspace, row: ShareRow, opened: OpenedShare) -> None:
-    """Settles a share, with all that the registry knows of others."""
+def compare_with_earlier(workspace: Workspace, share: int, opened: OpenedShare) -> Compared | None:
+    """What of a sound share came before, looked up outside any transaction; None of one that is refused."""
+    if opened.findings is None:
+        return None
+    with workspace.registry().reading() as session:
+        return compare(session, share, opened.findings.digests)
+
+
+def decide(
+    session: Session, workspace: Workspace, row: ShareRow, opened: OpenedShare, compared: Compared | None = None
+) -> None:
+    """Settles a share, with all that the registry knows of others.
+
+    Args:
+        session: of the transaction.
+        workspace: where.
+        row: the share.
+        opened: as far as it is sound.
+        compared: what `compare_with_earlier` has found: only what came since is read here.
+    """
     error = opened.error
     if opened.envelope:
         manifest = parse_manifest(opened.envelope)
@@ -62,14 +82,16 @@ def decide(session: Session, workspace: Workspace, row: ShareRow, opened: Opened
     # A share with the same payload may have been withdrawn and forgotten since it was put.
     if not workspace.objects().exists(row.payload_sha256):
         workspace.objects().put(opened.payload, row.payload_sha256)
-    settle(session, workspace, row, _verdict(session, workspace, row, opened.findings), _ACTOR)
+    settle(session, workspace, row, _verdict(session, workspace, row, opened.findings, compared), _ACTOR)
     session.add(ShareDigestsRow(share=row.id, digests=opened.findings.digests))
 
 
-def _verdict(session: Session, workspace: Workspace, row: ShareRow, findings: PayloadFindings) -> Verdict:
+def _verdict(
+    session: Session, workspace: Workspace, row: ShareRow, findings: PayloadFindings, compared: Compared | None
+) -> Verdict:
     """What becomes of a sound share: the first that speaks against it sets it aside."""
     doubts: dict[str, Callable[[], str | None]] = {
-        "overlap": lambda: describe_overlap(session, row, findings.digests),
+        "overlap": lambda: describe_overlap(session, compare(session, row.id, findings.digests, compared)),
         "row-frequency": lambda: describe_row_frequency(findings.commonest_row, row.tokens or 0),
         "repetition": lambda: describe_repetition(findings.digests, findings.known_sentences),
         "sentence-lengths": lambda: describe_short_sentences(row.sentences or 0, row.tokens or 0),
@@ -83,7 +105,7 @@ def _verdict(session: Session, workspace: Workspace, row: ShareRow, findings: Pa
 
 def check_signer(session: Session, site: str, key: PublicKey | None, day: datetime.date) -> None:
     """Returns if a key counts, now that nobody can revoke it before the transaction ends."""
-    if key is None or key not in keys_in(session, day).get(site, ()):
+    if key is None or key not in keys_in(session, day, site).get(site, ()):
         raise UnknownSignerError(
             "a share signed with a key that counts for its site",
             received="one of a key or site that was revoked",

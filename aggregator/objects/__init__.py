@@ -16,15 +16,16 @@ def open_store(setting: str | Path, root: Path = Path()) -> ObjectStore:
     """The store that a setting names; nothing is asked of it yet.
 
     Args:
-        setting: a folder, or s3://BUCKET/PREFIX?endpoint=URL&region=NAME.
+        setting: a folder, or a URL as `S3Store` takes it.
         root: what a relative folder is relative to.
 
     Raises:
-        ConfigurationError: a URL of another kind.
+        ConfigurationError: a URL of another kind, or no credentials in the file that should hold them.
+        StorageError: that file can't be read.
     """
     text = str(setting)
     if text.startswith("s3://"):
         return S3Store(text, root / "staging")
     if not text or "://" in text:
         raise ConfigurationError("objects: expected a folder or an s3:// URL, got something else; correct the setting")
-    return FolderStore(root / text)
+    return FolderStore(root / text, root / "staging")

@@ -1,21 +1,24 @@
-"""Objects in an S3-compatible store; its credentials come from the environment (AWS_ACCESS_KEY_ID and its kin), never from a URL."""
+"""Objects in an S3-compatible store.
+
+Its credentials come from the environment (AWS_ACCESS_KEY_ID and its kin, or a file that it names), never from a URL.
+"""
 
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO
 from urllib.parse import parse_qsl, urlsplit
 
 import obstore
 from obstore.exceptions import BaseError
 from obstore.store import S3Store as Bucket
 
-from aggregator.objects.staging import opening_folder
+from aggregator.objects.credentials import credentials_of_file
+from aggregator.objects.private_copies import PrivateCopies
 from aggregator.objects.store import file_chunks, missing_object, object_name, verify_chunks
 from foundation.errors import StorageError
 from foundation.os_errors import map_os_errors
@@ -27,30 +30,34 @@ _CHUNKS_IN_MEMORY = 4
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
-class S3Store:
+class S3Store(PrivateCopies):
     """A store in a bucket.
 
     Args:
-        url: s3://BUCKET/PREFIX?endpoint=URL&region=NAME; the endpoint speaks HTTPS unless it is on this machine.
-        scratch: folder for what is being read, which `aggregator.objects.staging.sweep` cleans up behind a killed process.
+        url: s3://BUCKET/PREFIX?endpoint=URL&region=NAME; the endpoint speaks HTTPS unless it is on this machine, or
+            `&allow_http=true` says that the network to it is the provider's alone.
+        scratch: as for `PrivateCopies`.
 
     Raises:
-        ConfigurationError: not such a URL.
+        ConfigurationError: not such a URL, or a file of credentials without any.
+        StorageError: that file can't be read.
     """
 
     def __init__(self, url: str, scratch: Path) -> None:
-        self._scratch = scratch
+        super().__init__(scratch)
         parts = urlsplit(url)
         query = dict(parse_qsl(parts.query, keep_blank_values=True))
-        endpoint = query.get("endpoint")
+        endpoint, allow_http = query.get("endpoint"), query.pop("allow_http", None)
         if (
             parts.scheme != "s3"
             or not _BUCKET.fullmatch(parts.netloc)
             or not query.keys() <= {"endpoint", "region"}
-            or not (endpoint is None or _is_safe(endpoint))
+            or allow_http not in (None, "true")
+            or not (allow_http is None if endpoint is None else _is_safe(endpoint, bool(allow_http)))
         ):
             raise ConfigurationError(
-                "objects: expected s3://BUCKET/PREFIX?endpoint=URL&region=NAME, got something else; correct the setting"
+                "objects: expected s3://BUCKET/PREFIX?endpoint=URL&region=NAME, with &allow_http=true where the endpoint is plain HTTP on "
+                "another machine, got something else; correct the setting"
             )
         self._bucket = Bucket(
             parts.netloc,
@@ -58,6 +65,7 @@ class S3Store:
             client_options={"allow_http": (endpoint or "").startswith("http:"), "timeout": "120s"},
             retry_config={"max_retries": 5, "retry_timeout": timedelta(seconds=60)},
             **query,  # type: ignore[arg-type]
+            **credentials_of_file(),  # type: ignore[arg-type]
         )
 
     def put(self, path: Path, sha256: str) -> None:
@@ -68,25 +76,6 @@ class S3Store:
             # The store shows an object when its last chunk is there; a wrong digest ends the upload before that.
             with _answered(sha256):
                 obstore.put(self._bucket, name, chunks, max_concurrency=_CHUNKS_IN_MEMORY)
-
-    def open(self, sha256: str) -> BinaryIO:
-        """The verified object, open for reading; see ObjectStore."""
-        file = tempfile.TemporaryFile()  # noqa: SIM115
-        try:
-            self._fetch(sha256, file)
-        except BaseException:
-            file.close()
-            raise
-        return file
-
-    @contextmanager
-    def local(self, sha256: str) -> Iterator[Path]:
-        """The verified object as a file; see ObjectStore."""
-        with opening_folder(self._scratch) as folder:
-            path = folder / "object"
-            with map_os_errors(path), path.open("xb") as file:
-                self._fetch(sha256, file)
-            yield path
 
     def exists(self, sha256: str) -> bool:
         """Whether it is there."""
@@ -108,11 +97,10 @@ class S3Store:
         # Parts of uploads that were cut are removed by a lifecycle rule of the bucket: docs/operation.md.
         return 0
 
-    def _fetch(self, sha256: str, file: IO[bytes]) -> None:
+    def _copy(self, sha256: str, file: IO[bytes]) -> None:
         with map_os_errors(Path(sha256[:12])):
             file.writelines(verify_chunks(self._chunks(sha256), sha256))
             file.flush()
-            file.seek(0)
 
     def _chunks(self, sha256: str) -> Iterator[bytes]:
         with _answered(sha256):
@@ -139,9 +127,8 @@ def _answered(sha256: str) -> Iterator[None]:
         ) from error
 
 
-def _is_safe(endpoint: str) -> bool:
-    """Whether nobody reads along on the way: payloads lie in the store as they were opened."""
+def _is_safe(endpoint: str, allow_http: bool) -> bool:
+    """Whether nobody reads along on the way, or the provider answers for it: payloads lie in the store as they were opened."""
     parts = urlsplit(endpoint)
-    return bool(parts.hostname) and (
-        parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
-    )
+    in_clear = parts.scheme == "http" and (allow_http or parts.hostname in _LOOPBACK)
+    return bool(parts.hostname) and (parts.scheme == "https" or in_clear)

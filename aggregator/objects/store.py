@@ -1,17 +1,17 @@
 """What every store of objects promises.
 
 An object is known by the SHA-256 of its bytes. It is there whole or not at all, is on the disk before `put` returns, and
-is verified again whenever it is read: whoever holds the store can take objects away but not exchange them. Both kinds lay
-an object down under the same name, so one can be copied into the other.
+is verified again whenever it is read, in a copy that nobody else can write: whoever holds the store can take objects away but
+not exchange them. Both kinds lay an object down under the same name, so one can be copied into the other.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import IO, BinaryIO, Protocol
 
 from foundation.errors import StorageError
 from foundation.os_errors import map_os_errors
@@ -50,6 +50,9 @@ class ObjectStore(Protocol):
             DigestError: its bytes were changed.
             StorageError: it is not there.
         """
+
+    def all_local(self, digests: Sequence[str]) -> AbstractContextManager[list[Path]]:
+        """`local` for many at once, in their order."""
 
     def exists(self, sha256: str) -> bool:
         """Whether it is there."""
@@ -90,7 +93,7 @@ def verify_chunks(chunks: Iterable[bytes], sha256: str) -> Iterator[bytes]:
         )
 
 
-def file_chunks(file: BinaryIO, path: Path) -> Iterator[bytes]:
+def file_chunks(file: IO[bytes], path: Path) -> Iterator[bytes]:
     """What is left of a file.
 
     Raises:

@@ -182,10 +182,12 @@ class _Interface:
         return _json(found)
 
     async def withdraw(self, request: Request, caller: Caller) -> Response:
-        return _json(await asyncio.to_thread(self._work.withdraw, caller.site, await self._message(request, caller)))
+        message = await self._message(request, caller)
+        return _json(await self._turns.run(caller.site, self._work.withdraw, caller.site, message))
 
     async def rotate(self, request: Request, caller: Caller) -> Response:
-        return _json(await asyncio.to_thread(self._work.rotate, caller.site, await self._message(request, caller)))
+        message = await self._message(request, caller)
+        return _json(await self._turns.run(caller.site, self._work.rotate, caller.site, message))
 
     async def time(self, request: Request) -> Response:
         return _json(ServerTime(int(self._setup.clock())).to_bytes())

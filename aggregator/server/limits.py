@@ -22,6 +22,7 @@ class Limits:
     Args:
         bundle_bytes: the largest bundle.
         day_bytes: of all bundles begun within a day.
+        day_refused: bundles of a day that may be refused; each leaves rows, events and a receipt for ever.
         open_uploads: at the same time.
         requests_per_s: on average.
         burst: requests in a row.
@@ -43,6 +44,7 @@ class Limits:
 
     bundle_bytes: int = 16 << 30
     day_bytes: int = 64 << 30
+    day_refused: int = 50
     open_uploads: int = 4
     requests_per_s: float = 20
     burst: int = 100

@@ -31,7 +31,7 @@ from sqlalchemy.orm import Session
 
 from aggregator.errors import RequestError
 from aggregator.registry import Registry
-from aggregator.registry.states import UploadState
+from aggregator.registry.states import ShareState, UploadState
 from aggregator.registry.tables import ShareRow, UploadRow
 from aggregator.registry.times import as_text
 from aggregator.server.authentication import Caller
@@ -45,8 +45,8 @@ from protocols.http.messages import MAX_CHUNK_BYTES, UploadRequest
 _DAY = datetime.timedelta(days=1)
 # A disk that is filled to the brim stops everything else too.
 _SPARE_BYTES = 256 << 20
-# The upload, its object and what is decrypted from it lie side by side while a share is taken in.
-_COPIES = 3
+# The upload, its object, the copy that is read and what is decrypted from it lie side by side while a share is taken in.
+_COPIES = 4
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
@@ -280,6 +280,13 @@ class Uploads:
                 code="too-many",
                 retry_after_s=3600,
             )
+        if self._refused(session, site, since) >= limits.day_refused:
+            raise RequestError(
+                f"expected at most {limits.day_refused} bundles a day that are refused, got more; look at the receipts, then go on tomorrow",
+                status=429,
+                code="too-many",
+                retry_after_s=3600,
+            )
         # What others have announced is as good as there: together they could fill the disk otherwise.
         promised = session.scalar(
             select(func.sum(UploadRow.bundle_bytes - UploadRow.offset)).where(UploadRow.state == UploadState.OPEN)
@@ -298,6 +305,17 @@ class Uploads:
             UploadRow.site == site, UploadRow.state == UploadState.OPEN, UploadRow.expires_at > as_text(now)
         )
         return list(session.scalars(open_ones))
+
+    @staticmethod
+    def _refused(session: Session, site: str, since: str) -> int:
+        """Bundles of a site that were refused since: those with a receipt, and those that did not get that far."""
+        rejected = (ShareRow.site == site, ShareRow.state == ShareState.REJECTED, ShareRow.received_at > since)
+        aborted = (UploadRow.site == site, UploadRow.state == UploadState.ABORTED, UploadRow.created_at > since)
+        counts = (
+            select(func.count()).select_from(of).where(*what)
+            for of, what in ((ShareRow, rejected), (UploadRow, aborted))
+        )
+        return sum(session.scalar(count) or 0 for count in counts)
 
     def _now(self) -> datetime.datetime:
         return datetime.datetime.fromtimestamp(self._clock(), datetime.UTC)

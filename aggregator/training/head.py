@@ -181,8 +181,8 @@ def train(
     with ExitStack() as objects:
         kept = objects.enter_context(keep_together(workspace, command, inputs, group, resume=resume, tell=tell))
         payloads: dict[str, tuple[Path, ...]] = {}
-        for share in shares:
-            payload = objects.enter_context(workspace.objects().local(str(share.digest)))
+        local = objects.enter_context(workspace.objects().all_local([str(share.digest) for share in shares]))
+        for share, payload in zip(shares, local, strict=True):
             payloads[share.site] = (*payloads.get(share.site, ()), payload)
         if options.with_public and workspace.public_share.exists():
             payloads[PUBLIC] = (workspace.public_share,)

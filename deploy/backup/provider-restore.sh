@@ -52,5 +52,8 @@ if [ "$code" -ne 0 ]; then
   fi
   echo "laid down all the same: publish nothing before releases/ is brought up to date from a mirror or a hospital, and ask every hospital to submit again what came since" >&2
 fi
+if [ ! -f "$made/keys/overlap.key" ]; then
+  echo "warning: $keys: expected overlap.key among the keys, found none; no share is taken in where any came before, until it is copied into $target/keys" >&2
+fi
 mv "$made" "$target"
 echo "workspace in $target; next: aggregator status, then aggregator ingest --resume"

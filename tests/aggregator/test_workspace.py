@@ -10,6 +10,7 @@ import pytest
 from aggregator.errors import WorkspaceError
 from aggregator.registry import audit_log
 from aggregator.workspace import create, open_workspace
+from foundation.secret_files import SECRET_BYTES
 
 
 def test_what_is_saved_is_opened(tmp_path: Path) -> None:
@@ -23,6 +24,12 @@ def test_private_keys_are_for_their_owner_only(tmp_path: Path) -> None:
     assert len(keys) > 2
     assert all(path.stat().st_mode & 0o077 == 0 for path in keys)
     assert (tmp_path / "keys").stat().st_mode & 0o077 == 0
+
+
+def test_whoever_copies_the_keys_of_a_new_workspace_has_all_of_them(tmp_path: Path) -> None:
+    secret = create(tmp_path, "north", "meddocan").overlap_secret
+    assert len(secret.read_bytes()) == SECRET_BYTES
+    assert secret.stat().st_mode & 0o077 == 0
 
 
 def test_it_may_be_moved(tmp_path: Path) -> None:

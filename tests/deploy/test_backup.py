@@ -92,6 +92,17 @@ class TestBackup:
         sites.revoke(restored, sites.list_sites(restored)[0].name, "lost")
         assert head(tmp_path / "new") != known
 
+    @pytest.mark.parametrize("whole", [True, False])
+    def test_keys_without_the_secret_of_digests_are_named(
+        self, old: Path, backup: Path, tmp_path: Path, whole: bool
+    ) -> None:
+        (old / "keys" / "overlap.key").unlink(missing_ok=True)
+        if whole:
+            (old / "keys" / "overlap.key").write_bytes(bytes(32))
+        done = run("provider-restore.sh", backup, old / "keys", tmp_path / "new", "none")
+        succeeded(done)
+        assert ("expected overlap.key" in done.stderr) != whole
+
     def test_no_private_key_lies_in_it(self, backup: Path) -> None:
         names = {path.name for path in backup.rglob("*")}
         assert not {"keys", "overlap.key"} & names

@@ -8,10 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
 import crossplane
 import pytest
 
+from aggregator.objects import S3Store, open_store
+from aggregator.registry import database_url
 from protocols.http import messages
 from tests.test_documented_commands import parsed
 
@@ -102,6 +105,20 @@ def test_the_programs_take_what_the_services_give_them() -> None:
                     *(one.get("command") or []),
                 ]
                 parsed(" ".join(words))
+
+
+def test_the_registry_and_the_store_of_the_page_are_opened_and_are_services(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    page = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
+    urls = {name: re.findall(rf'--{name} "?([^\s"`]+)', page) for name in ("database", "objects")}
+    services = json.loads(read("provider").stdout)["services"]
+    for url in urls["database"]:
+        assert database_url(url, Path()).host in services
+    for url in urls["objects"]:
+        assert isinstance(open_store(url), S3Store)
+        assert urlsplit(dict(parse_qsl(urlsplit(url).query))["endpoint"]).hostname in services
+    assert all(urls.values())
 
 
 class TestProxy:

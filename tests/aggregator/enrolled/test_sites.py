@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -166,6 +167,50 @@ def test_a_rotation_from_the_past_does_not_bring_an_old_key_back(workspace: Work
     answer = read_acceptance(site_rotation.rotate(workspace, replayed), workspace.key().public_key)
     assert answer.valid_until == DAY
     assert counting(workspace, days(1)) == [third.public_key.key_id, first.public_key.key_id]
+
+
+class TestASiteThatAsksByItself:
+    """Every key that counts is read with every share of everybody: there must be few."""
+
+    @pytest.fixture
+    def passing(self, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+        return lambda count: monkeypatch.setattr(site_rotation, "today", lambda: days(count))
+
+    def rotated(self, workspace: Workspace, old: PrivateKey, new: PrivateKey) -> bytes:
+        return site_rotation.rotate(workspace, rotation(old, new, overlap=90), actor="st-anne")
+
+    def test_attack_it_rotates_once_a_day(self, workspace: Workspace, passing: Callable[[int], None]) -> None:
+        first, second, third = enrol(workspace), new_key(), new_key()
+        answer = self.rotated(workspace, first, second)
+        before = _rows(workspace)
+        with pytest.raises(RegistryError, match=r"^st-anne: expected one rotation a day, got another; .*tomorrow"):
+            self.rotated(workspace, second, third)
+        assert _rows(workspace) == before
+        assert self.rotated(workspace, first, second) == answer
+        passing(1)
+        self.rotated(workspace, second, third)
+
+    def test_attack_three_of_its_keys_count_at_once(self, workspace: Workspace, passing: Callable[[int], None]) -> None:
+        keys = [enrol(workspace), *(new_key() for _ in range(3))]
+        for day in (0, 1):
+            passing(day)
+            answer = self.rotated(workspace, keys[day], keys[day + 1])
+        passing(2)
+        with pytest.raises(RegistryError, match=r"^st-anne: expected at most 3 keys that count at once, got another; "):
+            self.rotated(workspace, keys[2], keys[3])
+        assert len(counting(workspace, days(2))) == 3
+        assert self.rotated(workspace, keys[1], keys[2]) == answer
+        # The first of them is over.
+        passing(91)
+        self.rotated(workspace, keys[2], keys[3])
+
+    def test_the_provider_takes_what_it_was_brought_and_revokes(self, workspace: Workspace) -> None:
+        keys = [enrol(workspace), *(new_key() for _ in range(4))]
+        for old, new in itertools.pairwise(keys):
+            site_rotation.rotate(workspace, rotation(old, new))
+        assert len(counting(workspace)) == 5
+        sites.revoke(workspace, "st-anne", "too many", keys[0].public_key.key_id)
+        assert not counting(workspace)
 
 
 def test_a_key_that_was_replaced_can_not_be_rotated_again(workspace: Workspace) -> None:

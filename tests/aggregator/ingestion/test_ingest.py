@@ -140,6 +140,15 @@ class TestConflict:
             actions = [event.action for event in audit_log.events(session)]
         assert actions.count("alarm-conflict") == 1
 
+    def test_attack_many_bundles_under_one_number_are_one_alarm(self, world: World) -> None:
+        workspace = world.workspace()
+        for number in (1, 2):
+            ingest.ingest(workspace, world.bundle(seed=number, sequence=number))
+        for seed, number in ((3, 1), (4, 1), (5, 2), (6, 1), (7, 2)):
+            with pytest.raises(ConflictError):
+                ingest.ingest(workspace, world.bundle(seed=seed, sequence=number))
+        assert [one.detail.partition(":")[0] for one in alarms.list_alarms(workspace)] == ["share 1", "share 2"]
+
     def test_it_does_not_hide_behind_a_share_that_waits(self, world: World) -> None:
         workspace = world.workspace()
         ingest.receive(workspace, world.bundle(seed=0))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import comb
+from typing import Any
 
 import numpy as np
 import pytest
 
 from aggregator.enrolled import shares
-from aggregator.ingestion import ingest, overlap
+from aggregator.ingestion import ingest, overlap, verdict
 from aggregator.ingestion.overlap import describe_repetition, describe_row_frequency, describe_short_sentences
 from aggregator.ingestion.sentence_digests import DIGEST_TYPE, MOST
 from aggregator.registry.states import ShareState
@@ -104,6 +106,62 @@ def test_a_share_that_was_refused_leaves_no_digests(small: World) -> None:
     decision = ingest.ingest(small.workspace(), next(small.root.glob("*.share")))
     assert decision.state == ShareState.REJECTED
     assert kept(small) == 0
+
+
+class TestWhileOthersWrite:
+    """There is one writer: shares are compared before it is one's turn, and with what came since when it is."""
+
+    @staticmethod
+    def between(monkeypatch: pytest.MonkeyPatch, work: Callable[[], object]) -> None:
+        """Does some work once, between the comparison of a share and the transaction that settles it."""
+        compare, left = verdict.compare_with_earlier, [work]
+
+        def compared(*given: Any) -> Any:
+            found = compare(*given)
+            while left:
+                left.pop()()
+            return found
+
+        monkeypatch.setattr(ingest, "compare_with_earlier", compared)
+
+    def test_attack_no_number_of_earlier_sentences_holds_the_writer(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for sequence in (1, 2, 3):
+            take(world, "north", sequence, range(100 * sequence, 100 * sequence + 30))
+        among, decide = overlap._among, verdict.decide
+        read: list[bool] = []
+        inside = [False]
+
+        def looked(*given: Any) -> Any:
+            read.append(inside[0])
+            return among(*given)
+
+        def decided(*given: Any) -> None:
+            inside[0] = True
+            decide(*given)
+            inside[0] = False
+
+        monkeypatch.setattr(overlap, "_among", looked)
+        monkeypatch.setattr(ingest, "decide", decided)
+        assert take(world, "south", 1, range(100, 130), seed=1) == ASIDE
+        assert read == [False] * 3
+
+    def test_attack_the_same_notes_at_the_same_time_count_once(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        self.between(monkeypatch, lambda: take(world, "south", 1, range(40), seed=1))
+        assert take(world, "north", 1, range(40)) == ASIDE
+        assert {one.site: one.state for one in shares.list_shares(world.workspace())} == {
+            "north": ShareState.QUARANTINED,
+            "south": ShareState.ACCEPTED,
+        }
+
+    def test_what_is_withdrawn_meanwhile_does_not_count(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        take(world, "south", 1, range(40), seed=1)
+        [first] = shares.list_shares(world.workspace())
+        self.between(monkeypatch, lambda: shares.withdraw(world.workspace(), first, "A. Weiss", "asked by letter"))
+        assert take(world, "north", 1, range(40)) == ACCEPTED
 
 
 @pytest.mark.parametrize("sentences", range(1, 60))

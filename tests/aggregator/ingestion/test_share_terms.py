@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 from aggregator.ingestion.known_rows import find_known_rows
-from aggregator.ingestion.share_terms import share_terms
+from aggregator.ingestion.share_terms import overlap_key, share_terms
 from aggregator.publishing.releases import Publishing, publish_representer
+from aggregator.registry.states import ShareState
+from aggregator.registry.tables import ShareDigestsRow
 from aggregator.workspace import create
+from foundation.errors import StorageError
 from foundation.files import write_text
 from protocols.share.sealing import ShareExpectation
 from shared.constructions import registry
@@ -18,6 +21,7 @@ from shared.constructions.rows import MAX_FACTOR
 from shared.labels import load_scheme
 from shared.models.representer import RepresenterConfig
 from tests import constructions
+from tests.aggregator.registry.rows import add, share, site
 from tests.shared.embeddings.made import table
 
 
@@ -33,6 +37,25 @@ def test_a_share_must_fit_what_was_published_and_be_meant_for_this_provider(tmp_
     assert terms.expected == ShareExpectation(
         recipient=workspace.key().public_key.key_id, label_scheme="meddocan", tags=len(scheme.tags), dim=6, features=()
     )
+
+
+class TestTheSecretOfDigests:
+    def test_a_workspace_of_before_makes_it_while_no_digests_are_made_with_another(self, tmp_path: Path) -> None:
+        workspace = create(tmp_path, "north", "meddocan")
+        workspace.overlap_secret.unlink()
+        assert overlap_key(workspace) == overlap_key(workspace) == workspace.overlap_secret.read_bytes()
+
+    def test_attack_notes_shared_twice_across_a_restore_without_it_are_not_taken_for_new(self, tmp_path: Path) -> None:
+        workspace = create(tmp_path, "north", "meddocan")
+        with workspace.registry().transaction() as session:
+            add(session, site(), share(1, id=1, state=ShareState.QUARANTINED))
+            session.add(ShareDigestsRow(share=1, digests=b""))
+        workspace.overlap_secret.unlink()
+        with pytest.raises(
+            StorageError, match=r"overlap\.key: expected the secret .* restore it from the copy of keys/"
+        ):
+            overlap_key(workspace)
+        assert not workspace.overlap_secret.exists()
 
 
 @pytest.mark.parametrize("codes", [True, False])

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import subprocess
 import sys
 import threading
 import time
+import traceback
+from contextlib import nullcontext
 from pathlib import Path
+from typing import IO, Any
 
 import obstore
 import pytest
@@ -25,7 +29,7 @@ SIZES = [0, 1, 11 * 2**20 + 1]
 @pytest.fixture(params=["folder", "s3"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> ObjectStore:
     if request.param == "folder":
-        return FolderStore(tmp_path / "objects")
+        return FolderStore(tmp_path / "objects", tmp_path / "scratch")
     return S3Store(request.getfixturevalue("s3_url"), tmp_path / "scratch")
 
 
@@ -98,6 +102,48 @@ def test_an_object_that_was_exchanged_is_never_handed_out(content: bytes, store:
         assert file.read() == b"the object"
 
 
+def test_attack_an_object_that_is_exchanged_while_it_is_read_is_not_seen(store: ObjectStore, tmp_path: Path) -> None:
+    path, sha256 = made(tmp_path, b"the object")
+    store.put(path, sha256)
+    with store.local(sha256) as local, store.open(sha256) as file:
+        replace(store, sha256, b"the objec!")
+        assert (local.read_bytes(), file.read()) == (b"the object", b"the object")
+        assert local.parent.stat().st_mode & 0o077 == 0
+    assert not list((tmp_path / "scratch").iterdir())
+
+
+def test_many_at_once_cost_one_open_file(store: ObjectStore, tmp_path: Path) -> None:
+    contents = [b"%d" % number for number in range(20)]
+    digests = []
+    for content in contents:
+        path, sha256 = made(tmp_path, content)
+        store.put(path, sha256)
+        digests.append(sha256)
+    before = len(os.listdir("/proc/self/fd"))
+    with store.all_local(digests) as paths:
+        # The connections to a store are kept open, a few of them.
+        assert len(os.listdir("/proc/self/fd")) < before + 10
+        assert [path.read_bytes() for path in paths] == contents
+    assert not list((tmp_path / "scratch").iterdir())
+
+
+@pytest.mark.parametrize("content", [b"the object", b"another"])
+def test_where_a_file_system_shares_blocks_a_copy_is_made_of_them_and_verified(
+    content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, sha256 = made(tmp_path, b"the object")
+    store = FolderStore(tmp_path / "objects", tmp_path / "scratch")
+    store.put(path, sha256)
+    replace(store, sha256, content)
+
+    def clone(copy: IO[bytes], request: int, source: int) -> int:
+        return os.pwrite(copy.fileno(), os.pread(source, 100, 0), 0)
+
+    monkeypatch.setattr(fcntl, "ioctl", clone)
+    with nullcontext() if content == b"the object" else pytest.raises(DigestError), store.local(sha256) as local:
+        assert local.read_bytes() == b"the object"
+
+
 def test_what_is_deleted_is_gone_and_may_be_deleted_again(store: ObjectStore, tmp_path: Path) -> None:
     path, sha256 = made(tmp_path, b"object")
     store.delete(sha256)
@@ -155,7 +201,7 @@ import os, sys
 from pathlib import Path
 from aggregator.objects import FolderStore
 os.replace = lambda *names: os._exit(9)
-FolderStore(Path(sys.argv[1])).put(Path(sys.argv[2]), sys.argv[3])
+FolderStore(Path(sys.argv[1]), Path()).put(Path(sys.argv[2]), sys.argv[3])
 """
 
 
@@ -163,7 +209,7 @@ def test_a_crash_before_the_rename_leaves_nothing_that_counts(tmp_path: Path) ->
     path, sha256 = made(tmp_path, b"object")
     root = tmp_path / "objects"
     assert subprocess.run([sys.executable, "-c", KILLED, root, path, sha256], check=False).returncode == 9
-    store = FolderStore(root)
+    store = FolderStore(root, tmp_path / "scratch")
     assert not store.exists(sha256)
     (left,) = root.rglob("*.partial")
     # It may still be another writer's, so it waits a day.
@@ -178,8 +224,8 @@ def test_a_folder_without_rights_or_room_is_a_clear_line(tmp_path: Path, monkeyp
     path, sha256 = made(tmp_path, b"object")
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(StorageError):
-        FolderStore(tmp_path / "file").put(path, sha256)
-    store = FolderStore(tmp_path / "objects")
+        FolderStore(tmp_path / "file", tmp_path).put(path, sha256)
+    store = FolderStore(tmp_path / "objects", tmp_path / "scratch")
     monkeypatch.setattr(os, "fsync", lambda file: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     with pytest.raises(StorageError, match="full disk"):
         store.put(path, sha256)
@@ -196,7 +242,7 @@ def test_a_store_that_does_not_answer_is_a_clear_line(s3_url: str, tmp_path: Pat
 
 def test_both_stores_use_the_same_names(s3_url: str, tmp_path: Path) -> None:
     path, sha256 = made(tmp_path, b"object")
-    for store in (FolderStore(tmp_path / "objects"), bucket := S3Store(s3_url, tmp_path / "scratch")):
+    for store in (FolderStore(tmp_path / "objects", tmp_path), bucket := S3Store(s3_url, tmp_path / "scratch")):
         store.put(path, sha256)
     (listed,) = obstore.list(bucket._bucket).collect()
     (kept,) = (one for one in (tmp_path / "objects").rglob("*") if one.is_file())
@@ -206,6 +252,57 @@ def test_both_stores_use_the_same_names(s3_url: str, tmp_path: Path) -> None:
 def test_a_setting_names_its_store(tmp_path: Path) -> None:
     assert isinstance(open_store("objects", tmp_path), FolderStore)
     assert isinstance(open_store("s3://shares/north?region=eu-central-1"), S3Store)
+
+
+def test_plain_http_beyond_this_machine_is_for_whoever_asks_for_it() -> None:
+    assert isinstance(open_store("s3://bucket?endpoint=http://store:9000&allow_http=true"), S3Store)
+
+
+class TestCredentialsInAFile:
+    """The client of S3 reads the environment alone; containers are given files."""
+
+    @pytest.fixture
+    def file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
+            monkeypatch.delenv(name, raising=False)
+        path = tmp_path / "credentials"
+        monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(path))
+        path.write_text(
+            "[default]\naws_access_key_id = one\naws_secret_access_key = se%cret\n"
+            "[other]\naws_access_key_id=two\naws_secret_access_key=three\naws_session_token=four\n"
+        )
+        return path
+
+    @staticmethod
+    def used() -> dict[str, Any]:
+        store = open_store("s3://shares")
+        assert isinstance(store, S3Store)
+        return {name: value for name, value in store._bucket.config.items() if "key" in name or "token" in name}
+
+    def test_they_are_read(self, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert self.used() == {"access_key_id": "one", "secret_access_key": "se%cret"}
+        monkeypatch.setenv("AWS_PROFILE", "other")
+        assert self.used() == {"access_key_id": "two", "secret_access_key": "three", "session_token": "four"}
+
+    def test_those_of_the_environment_come_first(self, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "five")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "six")
+        file.unlink()
+        assert "two" not in self.used().values()
+
+    @pytest.mark.parametrize(
+        "content", ["", "hunter2", "[default]\nhunter2", "[default]\naws_access_key_id=hunter2", "[other]\n"]
+    )
+    def test_a_file_without_them_is_refused_and_not_repeated(self, file: Path, content: str) -> None:
+        file.write_text(content)
+        with pytest.raises(ConfigurationError, match=r"AWS_SHARED_CREDENTIALS_FILE: expected .*; correct") as raised:
+            open_store("s3://shares")
+        assert "hunter2" not in "".join(traceback.format_exception(raised.value))
+
+    def test_a_file_that_is_gone_is_named(self, file: Path) -> None:
+        file.unlink()
+        with pytest.raises(StorageError, match="credentials"):
+            open_store("s3://shares")
 
 
 @pytest.mark.parametrize(
@@ -218,6 +315,9 @@ def test_a_setting_names_its_store(tmp_path: Path) -> None:
         "s3://key:secret@bucket/x",
         "s3://bucket/x?secret=1",
         "s3://bucket?endpoint=http://elsewhere.example",
+        "s3://bucket?endpoint=http://elsewhere.example&allow_http=false",
+        "s3://bucket?endpoint=ftp://elsewhere.example&allow_http=true",
+        "s3://bucket?allow_http=true",
         "s3://bucket?endpoint=ftp://127.0.0.1",
         "s3://bucket?endpoint=",
     ],

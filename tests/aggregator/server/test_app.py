@@ -23,18 +23,20 @@ from hypothesis import strategies as st
 from sqlalchemy import select, update
 
 from aggregator.errors import DatabaseError, RegistryError, UnconfinedError, WorkspaceError
-from aggregator.registry.states import UploadState
+from aggregator.registry.states import ShareState, UploadState
 from aggregator.registry.tables import NonceRow, ShareRow, UploadRow
 from aggregator.server.authentication import Authenticator
 from aggregator.server.intake import Intake
 from aggregator.server.limits import Limits
 from aggregator.server.uploads import Upload, Uploads
+from aggregator.server.waiting import Turns
 from foundation.errors import StorageError
 from protocols.errors import ConflictError, MismatchError
 from protocols.http.messages import MAX_CHUNK_BYTES, MAX_MESSAGE_BYTES, ServerTime, UploadRequest
 from protocols.http.signatures import MAX_AGE_S, new_nonce
 from protocols.keys.signing import PrivateKey
 from protocols.share.receipt import read_receipt
+from tests.aggregator.registry.rows import share
 from tests.aggregator.server.service import ADDRESS, PROVIDER, Provider, bundle, problem, provider, run, site
 
 BUNDLE = bundle(20_000)
@@ -779,6 +781,28 @@ def test_bytes_a_day_are_limited_whatever_becomes_of_them(tmp_path: Path) -> Non
     run(work)
 
 
+def test_attack_what_a_site_leaves_by_refused_bundles_a_day_is_limited(tmp_path: Path) -> None:
+    clock = [time.time()]
+    central = provider(tmp_path, Limits(day_refused=2), clock=lambda: clock[0])
+    with central.registry.transaction() as session:
+        session.add(share(7, "north", state=ShareState.REJECTED))
+        session.add(share(7, "south", state=ShareState.REJECTED))
+    central.ingest.error = MismatchError("another")
+
+    async def work() -> None:
+        async with site(central.app) as north, site(central.app, "south") as south:
+            refused(await north.upload(bundle(6_000)), 422, "malformed")
+            answer = await north.begin(bundle(6_000, 2))
+            refused(answer, 429, "too-many")
+            assert int(answer.headers["retry-after"]) > 0
+            assert (await south.begin(bundle(6_000, 3, site="south"))).status_code == 201
+            clock[0] += 86400 + 1
+            asked = UploadRequest("ab" * 32, 6_000).to_bytes()
+            assert (await north.send("POST", "/v1/uploads", asked, created=clock[0])).status_code == 201
+
+    run(work)
+
+
 def with_free_disk(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
     """Makes the disk one with so much room, beside what is always kept free."""
     monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=(256 << 20) + free))
@@ -788,8 +812,8 @@ def test_attack_uploads_that_are_only_announced_cannot_fill_the_disk_together(
     central: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = bundle(10_000, 1), bundle(10_000, 2, site="south")
-    # A bundle, its object and what is decrypted from it, and a little more.
-    with_free_disk(monkeypatch, 35_000)
+    # A bundle, its object, the copy that is read and what is decrypted from it, and a little more.
+    with_free_disk(monkeypatch, 45_000)
 
     async def work() -> None:
         async with site(central.app) as north, site(central.app, "south") as south:
@@ -804,9 +828,9 @@ def test_attack_uploads_that_are_only_announced_cannot_fill_the_disk_together(
 def test_a_bundle_needs_room_for_all_that_is_made_of_it(central: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
     async def work() -> None:
         async with site(central.app) as north:
-            with_free_disk(monkeypatch, 3 * len(BUNDLE) - 1)
+            with_free_disk(monkeypatch, 4 * len(BUNDLE) - 1)
             refused(await north.begin(BUNDLE), 507, "full")
-            with_free_disk(monkeypatch, 3 * len(BUNDLE))
+            with_free_disk(monkeypatch, 4 * len(BUNDLE))
             assert (await north.begin(BUNDLE)).status_code == 201
 
     run(work)
@@ -1089,6 +1113,28 @@ def test_withdrawals_and_rotations_reach_those_who_carry_them_out(central: Provi
 
     run(work)
     assert central.messages == [("withdrawal", "north", b"{1}"), ("rotation", "south", b"{2}")]
+
+
+@pytest.mark.parametrize("path", ["/v1/withdrawals", "/v1/rotations"])
+def test_attack_who_rotates_and_withdraws_without_end_waits_behind_others_as_with_all_work(
+    path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns: list[str] = []
+
+    class Noted(Turns):
+        async def run(self, who: str, *work: Any, **named: Any) -> Any:
+            turns.append(who)
+            return await super().run(who, *work, **named)
+
+    monkeypatch.setattr("aggregator.server.app.Turns", Noted)
+    central = provider(tmp_path)
+
+    async def work() -> None:
+        async with site(central.app) as north:
+            await north.send("POST", path, b"{1}")
+
+    run(work)
+    assert turns.count("north") == 1
 
 
 def test_the_time_is_the_servers(tmp_path: Path) -> None:

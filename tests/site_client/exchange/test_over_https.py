@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from aggregator import workspace as provider_workspace
+from aggregator.enrolled import site_rotation
 from aggregator.enrolled import sites as provider_sites
 from aggregator.ingestion.ingest import ingest
 from aggregator.server.app import create_app
@@ -52,8 +54,9 @@ class Pair:
     def at(self) -> tuple[object, ...]:
         return ("--workspace", self.root, "--ca", self.certificates.authority)
 
-    def counting(self) -> list[str]:
-        return [key.key_id for key in provider_sites.site_keys(self.provider, provider_sites.today())["st-anne"]]
+    def counting(self, on: datetime.date | None = None) -> list[str]:
+        found = provider_sites.site_keys(self.provider, on or provider_sites.today())
+        return [key.key_id for key in found["st-anne"]]
 
     def withdraw(self, site: str, data: bytes) -> bytes:
         """The answer to a withdrawal; what it does to shares is shown in tests/aggregator/enrolled/test_shares.py."""
@@ -84,15 +87,19 @@ def pair(certificates: Certificates, tmp_path: Path) -> Iterator[Pair]:
         yield made
 
 
-def test_a_new_key_signs_as_soon_as_the_provider_has_accepted_it(pair: Pair) -> None:
+def test_a_new_key_signs_as_soon_as_the_provider_has_accepted_it(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
     old = pair.site.key_in_use.key_id
     new = values(hospital("keys", "rotate", "--json", *pair.at))["fingerprint"]
     assert [(key.key_id, key.state) for key in pair.site.keys] == [(old, KeyState.RETIRED), (new, KeyState.IN_USE)]
     assert pair.counting() == [new, old]
-    # The next request is signed by the new one.
+    # The next request is signed by the new one, and comes too early; what is asked for then is asked for again.
+    refused(hospital("keys", "rotate", *pair.at), 33, "expected one rotation a day")
+    assert pair.counting() == [new, old]
+    tomorrow = provider_sites.today() + datetime.timedelta(days=1)
+    monkeypatch.setattr(site_rotation, "today", lambda: tomorrow)
     again = values(hospital("keys", "rotate", "--json", *pair.at))["fingerprint"]
-    assert pair.counting()[0] == again
-    assert set(pair.counting()) == {again, new, old}
+    assert pair.counting(tomorrow)[0] == again
+    assert set(pair.counting(tomorrow)) == {again, new, old}
     assert ledger.verify(pair.site) is not None
 
 
