@@ -69,8 +69,12 @@ class _TimePlan(Plan):
             if self._is_shifted(moment):
                 entities[SHIFT] = Protected(category, self._scope.settings.time.shift_epsilon)
             else:
-                entities[_name(moment)] = Protected(category)
+                entities[self._entity(moment, category)] = Protected(category)
         return entities
+
+    def _entity(self, moment: Moment, category: str) -> str:
+        # The unit belongs to the draw: under the one category epsilon may be for a day, under another for a week.
+        return f"{_name(moment)} per {self._scope.settings.units.get(category, moment.unit)}"
 
     def _is_shifted(self, moment: Moment) -> bool:
         # A day of the week that stands alone goes along; ages do not hang on dates.
@@ -85,7 +89,7 @@ class _TimePlan(Plan):
         """For each moment that may be drawn the one that takes its place."""
         moved: dict[Moment, Moment] = {}
         for moment, category in self._category.items():
-            epsilon = epsilons[SHIFT if self._is_shifted(moment) else _name(moment)]
+            epsilon = epsilons[SHIFT if self._is_shifted(moment) else self._entity(moment, category)]
             if epsilon is not None:
                 moved[moment] = (
                     self._shifted(moment, epsilon)

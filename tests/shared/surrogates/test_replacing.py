@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from fractions import Fraction
 
 import pytest
@@ -15,7 +16,7 @@ from shared.generate import generate_notes, site_names
 from shared.labels import load_scheme, scheme_names
 from shared.surrogates.budget import PrivacyFilter, split_evenly
 from shared.surrogates.kinds import KINDS, kind_of
-from shared.surrogates.places.gazetteer import PlaceSettings
+from shared.surrogates.places.gazetteer import Place, PlaceSettings
 from shared.surrogates.registry import makers
 from shared.surrogates.replacing import Surrogates
 from shared.surrogates.settings import SurrogateSettings, TimeSettings
@@ -26,6 +27,14 @@ TODAY = datetime.date(2024, 5, 1)
 CATEGORIES = sorted({category for name in scheme_names() for category in load_scheme(name).categories})
 # Their surrogates come from lists that are short, or are moved by a few units: the true one comes now and then, as it must.
 _OFTEN_TRUE = ("date", "age", "place", "region", "country", "kin", "profession", "department")
+TWICE = PlaceSettings(
+    tuple(
+        Place(name, at, at, level, language)
+        for language in ("English", "Spanish")
+        for level in ("place", "region")
+        for at, name in enumerate(("Alba", "Beta" if language == "English" else "Gama"))
+    )
+)
 
 
 def of(document: Document, **chosen: object) -> Surrogates:
@@ -204,6 +213,51 @@ def test_a_patient_pays_once_for_an_entity_and_is_refused_when_the_budget_is_spe
     assert [one.text == "[AGE]" for one in made] == [False] * 9 + [True] * 2
     assert made[-1].budget.refused == 1
     assert len({one.text for one in made[:6]}) == 1
+
+
+@pytest.mark.parametrize(
+    ("chosen", "texts", "categories"),
+    [
+        # Another epsilon for another category.
+        (
+            {"epsilons": {"CITY": Fraction(1, 2), "LOCATION-OTHER": Fraction(49, 100)}},
+            ["Leeds"] * 2,
+            ["CITY", "LOCATION-OTHER"],
+        ),
+        # Epsilon of a day, and of a week.
+        (
+            {"units": {"AGE": "week"}, "epsilons": {"AGE": Fraction(1, 2), "EDAD_SUJETO_ASISTENCIA": Fraction(1, 2)}},
+            ["3 days"] * 2,
+            ["AGE", "EDAD_SUJETO_ASISTENCIA"],
+        ),
+        # On the list of towns and on that of regions.
+        ({"patient_entities": 1, "places": TWICE}, ["Alba"] * 2, ["CITY", "STATE"]),
+        # On the lists of two languages.
+        (
+            {"language": None, "patient_entities": 1, "places": TWICE},
+            [
+                "Alba. " + "The patient was seen at the clinic and the doctor said that he lives there. " * 3,
+                "Alba. " + "El paciente fue visto en la consulta y el médico dijo que vive allí con su familia. " * 3,
+            ],
+            ["CITY"] * 2,
+        ),
+    ],
+)
+def test_what_is_drawn_twice_is_paid_twice(chosen: dict[str, object], texts: list[str], categories: list[str]) -> None:
+    """One entity under two names of a draw: paid once, its two draws would be of twice the budget."""
+    every = {"language": "English", "epsilon": Fraction(1, 2), **chosen}
+    surrogates = Surrogates(SurrogateSettings(**every), patients={"0": "p", "1": "p"}, today=TODAY)  # type: ignore[arg-type]
+    made = [
+        surrogates.replace(Document(str(at), text, (Annotation(0, len(re.match(r"[\w ]+", text)[0]), category),)))  # type: ignore[index]
+        for at, (text, category) in enumerate(zip(texts, categories, strict=True))
+    ]
+    assert [one.budget.refused for one in made] == [0, 1]
+    assert made[1].budget.spent == made[0].budget.spent <= Fraction(1, 2)
+
+
+def test_one_name_on_two_lists_of_a_note_is_two_entities() -> None:
+    note = Document("n", "Alba, Alba", (Annotation(0, 4, "CITY"), Annotation(6, 10, "STATE")))
+    assert of(note, language="Spanish", places=TWICE).replace(note).budget.entities == 2
 
 
 def test_the_budget_is_split_evenly_over_entities_each_once() -> None:
