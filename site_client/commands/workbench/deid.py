@@ -13,7 +13,7 @@ from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from site_client.commands.keys import tell, warn_of_expiry
 from site_client.commands.options import existing_path, folder_option, min_recall_option
-from site_client.commands.workbench.hiding_options import Choices, HidingOptions, hiding_options
+from site_client.commands.workbench.hiding_options import Choices, HidingOptions, hiding_options, replace_lost_secret
 from site_client.commands.workbench.parts import part_option, write_part
 from site_client.deid.registry import DEFAULT, MODES, describe_modes
 
@@ -57,6 +57,11 @@ _NOTHING_FOUND = (
     "--jobs", type=click.IntRange(1), help="Processes that read notes at the same time (default: one a core)."
 )
 @part_option
+@click.option(
+    "--new-link-key",
+    is_flag=True,
+    help="keys/surrogates.key is lost for good: make another. Surrogates and hashes differ from those of earlier runs, and budgets are spent once more.",
+)
 @hiding_options
 @folder_option
 @json_option
@@ -69,6 +74,7 @@ def deid(
     min_recall: float | None,
     jobs: int | None,
     part: Part | None,
+    new_link_key: bool,
     root: Path,
     as_json: bool,
     **given: Any,
@@ -94,6 +100,8 @@ def deid(
     # Without it every label hides what it covers, whatever it is called.
     scheme = None if reading.labels is None else load_scheme_file(release.folder)
     read = Notes(notes, reading, scheme, to_hide=True, part=part)
+    if new_link_key:
+        replace_lost_secret(opened)
     with progress_bar(quiet=as_json) as bar:
         bar.begin("loading the pipeline")
         pipeline, used = load_in_use(opened, release)

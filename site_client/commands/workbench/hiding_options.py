@@ -188,6 +188,16 @@ def _told_apart(secret: bytes) -> str:
     return hmac.digest(secret, _PURPOSE, hashlib.sha256).hex()[:_SIGNS]
 
 
+def replace_lost_secret(workspace: Workspace) -> None:
+    """Makes another secret of surrogates where one was lost, as a person has asked; the ledger tells of it."""
+    from foundation.secret_files import read_secret
+    from site_client.ledger import Event, record
+
+    if workspace.surrogates_made and not workspace.surrogates_key.exists():
+        record(workspace, Event.SURROGATES_SECRET_MADE_ANEW, {})
+        read_secret(workspace.surrogates_key)
+
+
 def vault_key(workspace: Workspace, passphrase: Path | None) -> VaultKey:
     """What a vault is under: the passphrase in a file, or the secret of the site."""
     from command_line.passphrase import LEAST_CHARACTERS, read_passphrase
