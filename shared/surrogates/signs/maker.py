@@ -1,4 +1,7 @@
-"""Surrogates of numbers, codes and addresses of machines: of the same form, drawn whatever they replace, and never one that the note holds.
+"""Surrogates of numbers, codes and addresses of machines: of the same form, drawn whatever they replace; long ones are never one that the note holds.
+
+Of a form with few values that would tell: who sees many draws of a room sees which number never comes. So a short one may by chance be the true one. And
+where a scope lasts over notes nothing is kept out, for then a surrogate would hang on what else a note holds.
 
 E-mail and web addresses end in `.example`, and addresses of the Internet lie in ranges that are kept for documents (RFC 2606, 5737, 3849): a surrogate
 reaches nobody. Telephone numbers can't promise that.
@@ -11,10 +14,12 @@ from collections.abc import Callable, Sequence, Set
 
 from shared.surrogates.maker import Drawn, Maker, Mention, Plan, Scope
 from shared.surrogates.mechanisms.randomness import Randomness, choose
-from shared.surrogates.signs.formats import check_of, redraw, redraw_checked, signs
+from shared.surrogates.signs.formats import check_of, redraw, redraw_checked, signs, values_of
 from shared.surrogates.spelling import folded, on_one_line
 
 _TRIES = 100
+# Of so many values a handful that never come tell nobody anything that can be counted.
+_MANY = 10**6
 # As many digits as tell a telephone number whatever stands ahead of them.
 _OWN_DIGITS = 9
 _COUNTRY = re.compile(
@@ -38,8 +43,15 @@ class SignsMaker(Maker):
 
     def read(self, mentions: Sequence[Mention], scope: Scope) -> Plan:
         """See `Maker`."""
-        taken = {signs(mention.text) for mention in mentions}
-        return Drawn([_MAKE[mention.kind](on_one_line(mention.text), scope, taken) for mention in mentions])
+        taken = set() if scope.lasts else {signs(mention.text) for mention in mentions}
+        return Drawn(
+            [
+                _MAKE[mention.kind](
+                    on_one_line(mention.text), scope, taken if values_of(mention.text) >= _MANY else frozenset()
+                )
+                for mention in mentions
+            ]
+        )
 
 
 def _phone(text: str, scope: Scope, taken: Set[str]) -> str | None:
@@ -106,7 +118,8 @@ def _address(text: str, scope: Scope, taken: Set[str]) -> str | None:
     chance = scope.randomness("address", text.casefold())
     if ":" in text:
         return _unlike(lambda chance: f"2001:db8::{chance.below(1 << 16):x}:{chance.below(1 << 16):x}", chance, taken)
-    return _unlike(lambda chance: f"{choose(chance, _NETS)}.{1 + chance.below(254)}", chance, taken)
+    # Of so few that none is kept out.
+    return f"{choose(chance, _NETS)}.{1 + chance.below(254)}"
 
 
 def _unlike(draw: Callable[[Randomness], str | None], chance: Randomness, taken: Set[str]) -> str | None:
