@@ -81,7 +81,7 @@ def deid(
 ) -> None:
     """Find PHI in notes, and hide it."""
     from command_line.notes import Notes, warn_of_language
-    from shared.labels import load_scheme_file, with_other
+    from shared.labels import load_scheme_file, with_known
     from shared.pipeline.parallel import ParallelPipeline, usable_cores
     from shared.text.language import guess_vocabulary
     from site_client import workspace
@@ -97,7 +97,7 @@ def deid(
     require_kept(opened, judge_release(opened, release.digest), Step.DEID)
     reading = NotesOptions.of(given).apart_from(out=out)
     require_empty(out)
-    # Without it every label hides what it covers, whatever it is called.
+    # Without it every label hides what it covers, whatever it is called; what is no category is written as OTHER.
     scheme = None if reading.labels is None else load_scheme_file(release.folder)
     read = Notes(notes, reading, scheme, to_hide=True, part=part)
     if new_link_key:
@@ -119,7 +119,8 @@ def deid(
         total = read.corpus.count() if bar.drawn else 0
         total = total if part is None else -(-total // part.of)
         try:
-            documents = without_labels(read) if ignore_labels else map(with_other, read)
+            known = choices.categories.union(pipeline.encoder.scheme.categories)
+            documents = without_labels(read) if ignore_labels else (with_known(note, known) for note in read)
             with choices.remembered(opened, way):
                 done = write_deidentified(
                     finder, documents, out, way, bar, source=read.corpus.reader, total=total, lists=choices.lists

@@ -146,6 +146,14 @@ class Choices:
         }
 
     @property
+    def categories(self) -> frozenset[str]:
+        """Labels that may be written: those of the schemes that come with the program, and those that the hospital's settings name."""
+        from shared.labels import load_scheme, scheme_names
+
+        bundled = (category for name in scheme_names() for category in load_scheme(name).categories)
+        return frozenset(bundled) | self._config.categories
+
+    @property
     def lists(self) -> HospitalLists:
         """Of the hospital."""
         return self._config.lists

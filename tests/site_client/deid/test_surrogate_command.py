@@ -159,3 +159,21 @@ def test_patients_go_with_surrogates_though_a_category_has_another_mode(loop: Lo
     given = ("--config", tmp_path / "ours.toml", "--patients", tmp_path / "p.csv")
     said = done(hospital(*deid(loop, tmp_path / "safe", *given))).stdout
     assert "a patient spends at most epsilon 1" in said
+
+
+@pytest.mark.parametrize("mode", ["redact", "hash", "surrogate"])
+def test_a_label_that_is_itself_a_name_is_written_nowhere(mode: str, loop: Loop, tmp_path: Path) -> None:
+    """Exporters and people write anything into the field of the label; only known categories, and those of the settings, are written."""
+    text = "Quintus Marchbanks, of Ward Seven, was seen."
+    labels = [
+        {"start": 0, "end": 18, "category": "Quintus Marchbanks"},
+        {"start": 23, "end": 33, "category": "OUR_WARD"},
+    ]
+    (tmp_path / "notes.jsonl").write_text(json.dumps({"id": "n", "text": text, "annotations": labels}))
+    (tmp_path / "ours.toml").write_text('[categories.OUR_WARD]\nmode = "redact"\n')
+    command = ("deid", tmp_path / "notes.jsonl", "--out", tmp_path / "safe", "--workspace", loop.site("fourth"))
+    said = done(hospital(*command, "--mode", mode, "--config", tmp_path / "ours.toml", "--json")).stdout
+    written = "".join(texts(tmp_path / "safe").values())
+    assert "Marchbanks" not in said + written
+    assert "OTHER" in said + written
+    assert "[OUR_WARD]" in written
