@@ -67,7 +67,7 @@ class SurrogateSettings:
 
     Args:
         epsilon: what a note may spend on dates, ages and places together, or a patient where notes have patients.
-        patient_entities: over how many entities the budget of a patient is split; what comes later is redacted.
+        patient_entities: over how many entities the budget of a patient is split, or of a note that is drawn under a key; what comes later is redacted.
         language: of the notes, in English ("Spanish"); None to guess it for each note.
         kinds: of categories that no scheme of the project has, or otherwise than it has them.
         epsilons: of an entity of a category, where it is not an even part of the rest.

@@ -133,7 +133,8 @@ def test_signs_that_nobody_here_reads_are_redacted(text: str) -> None:
 def test_no_original_is_left_in_notes_of_any_hospital(site: str) -> None:
     """But by a draw: of names, which are drawn from a thousand, hardly one in so few notes; of what is longer none."""
     language = "English" if site.startswith("en") else "Spanish"
-    surrogates = Surrogates(SurrogateSettings(language=language), key=b"always the same", today=TODAY)
+    chosen = SurrogateSettings(language=language, patient_entities=1000)
+    surrogates = Surrogates(chosen, key=b"always the same", today=TODAY)
     read = unread = names = 0
     for document in generate_notes(site, 12, 7):
         made = surrogates.replace(document)
@@ -174,15 +175,36 @@ def test_under_a_key_another_run_draws_the_same_and_another_key_others() -> None
     assert texts[0] == texts[1] != texts[2]
 
 
-def test_a_note_that_was_changed_gives_no_two_scales_of_one_noise() -> None:
+def test_under_a_key_what_else_is_found_changes_no_draw() -> None:
+    """Or each release that finds one entity more would draw all others once more, and ten draws can be averaged."""
+    text = "Aged 46, of Leeds. Her son, 12, lives in York since 2010-01-31; 77, 71"
+    words = [("46", "AGE"), ("Leeds", "CITY"), ("12", "AGE"), ("York", "CITY"), ("2010-01-31", "DATE"), ("77", "AGE")]
+    spans = [Annotation(text.index(word), text.index(word) + len(word), category) for word, category in words]
+    drawn: dict[str, set[str]] = {}
+    for found in range(1, len(spans) + 1):
+        surrogates = Surrogates(SurrogateSettings(language="English"), key=bytes(32), today=TODAY)
+        made = surrogates.replace(Document("n", text, tuple(sorted(spans[:found], key=lambda one: one.start))))
+        assert made.budget.spent == Fraction(found, 20)
+        for one in made.mapping:
+            # Ages are put in order, which is no further draw.
+            if one.category != "AGE":
+                drawn.setdefault(one.original, set()).add(one.surrogate)
+    assert {len(texts) for texts in drawn.values()} == {1}
+
+
+def test_two_budgets_under_a_key_give_no_two_scales_of_one_noise() -> None:
     """With one stream at two scales, twice the smaller noise less the larger is nothing: the true date."""
-    first = "2010-01-31"
-    short = Document("n", first, (Annotation(0, 10, "DATE"),))
-    longer = Document("n", f"{first} 40", (Annotation(0, 10, "DATE"), Annotation(11, 13, "AGE")))
+    note = Document("n", "2010-01-31", (Annotation(0, 10, "DATE"),))
     noises = []
     for key in range(12):
-        surrogates = Surrogates(SurrogateSettings(epsilon=Fraction(1, 100)), key=bytes([key]), today=TODAY)
-        days = [datetime.date.fromisoformat(surrogates.replace(one).text.split()[0]) for one in (short, longer)]
+        days = [
+            datetime.date.fromisoformat(
+                Surrogates(SurrogateSettings(epsilon=Fraction(1, 5) / halves), key=bytes([key]), today=TODAY)
+                .replace(note)
+                .text
+            )
+            for halves in (1, 2)
+        ]
         noises.append([(day - datetime.date(2010, 1, 31)).days for day in days])
     assert sum(abs(2 * small - large) > 30 for small, large in noises) > 6
 
