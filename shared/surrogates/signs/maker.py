@@ -22,8 +22,11 @@ _TRIES = 100
 _MANY = 10**6
 # As many digits as tell a telephone number whatever stands ahead of them.
 _OWN_DIGITS = 9
+# Codes that the ITU has given out (E.164): three digits of something else are part of the number, and are drawn.
 _COUNTRY = re.compile(
-    r"(?:\+|00)(?:1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]|\d{3})(?!\d)|\+1(?=[\s(\-.])"
+    r"(?:\+|00)(?:1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]"
+    r"|2(?:1[12368]|[2-46]\d|5[0-8]|9[01789])|3(?:[57]\d|8[0-35-79])|42[013]|5[09]\d|6(?:7[02-9]|8[0-35-9]|9[0-2])"
+    r"|8(?:0[08]|5[02356]|7[08]|8[0-368])|9(?:6[0-8]|7[0-79]|9[2-68]))(?!\d)|\+1(?=[\s(\-.])"
 )
 _EMAIL = re.compile(r"(?P<user>[^@\s]+)(?P<at>\s?@\s?)(?P<host>[^@\s]+)")
 _URL = re.compile(
@@ -59,7 +62,8 @@ def _phone(text: str, scope: Scope, taken: Set[str]) -> str | None:
     match = _COUNTRY.match(text)
     country = match[0] if match else ""
     rest = text[len(country) :]
-    digits = "".join(filter(str.isdecimal, rest))
+    # Those of exponents and circles among them, which tell as much.
+    digits = "".join(filter(str.isnumeric, rest))
     if not digits:
         return None
     if not set(folded("".join(sign if sign.isalpha() else " " for sign in rest)).split()) <= _PHONE_WORDS:
@@ -72,7 +76,7 @@ def _phone(text: str, scope: Scope, taken: Set[str]) -> str | None:
         # A 0 that is dialled ahead of a number is no part of it.
         made = "0" + made[1:] if digits[0] == "0" and len(digits) > len(own) else made
         following = iter(made)
-        return country + "".join(next(following) if sign.isdecimal() else sign for sign in rest)
+        return country + "".join(next(following) if sign.isnumeric() else sign for sign in rest)
 
     return _unlike(drawn, scope.randomness("phone", own), taken)
 

@@ -98,7 +98,8 @@ class _TimePlan(Plan):
                 )
         for group in {moment.group for moment in moved} - {"weekday"}:
             true = [moment for moment in moved if moment.group == group]
-            if not self._is_shifted(true[0]):
+            # Where other notes belong to the scope they hold other ages: put in order, the same one would come out as two.
+            if not self._scope.lasts and not self._is_shifted(true[0]):
                 for moment, placed in zip(true, in_order(true, [moved[one] for one in true]), strict=True):
                     moved[moment] = self._bounded(placed)
         return moved

@@ -226,6 +226,14 @@ def test_notes_of_a_patient_are_of_one_patient() -> None:
     assert (shifted[0] - shifted[1]).days == 365
 
 
+def test_an_age_of_a_patient_is_one_age_whatever_else_a_note_holds() -> None:
+    for key in range(20):
+        surrogates = Surrogates(SurrogateSettings(language="English"), patients={"a": "p", "b": "p"}, key=bytes([key]))
+        alone = surrogates.replace(Document("a", "46", (Annotation(0, 2, "AGE"),)))
+        beside = surrogates.replace(Document("b", "46 49", (Annotation(0, 2, "AGE"), Annotation(3, 5, "AGE"))))
+        assert alone.mapping[0].surrogate == beside.mapping[0].surrogate
+
+
 def test_a_patient_pays_once_for_an_entity_and_is_refused_when_the_budget_is_spent() -> None:
     ages = [Document(f"n{age}", str(age), (Annotation(0, 2, "AGE"),)) for age in range(20, 26)]
     chosen = SurrogateSettings(language="English", epsilon=Fraction(1), patient_entities=4)

@@ -129,6 +129,22 @@ def test_a_telephone_number_reads_like_one(text: str) -> None:
     assert re.sub(r"\d", "", made) == re.sub(r"\d", "", text)
 
 
+@pytest.mark.parametrize(
+    ("text", "stays"), [("0034 555 123", "0034 "), ("+353 555 123", "+353 "), ("00123 555 123", "")]
+)
+def test_of_a_telephone_number_a_country_stays_and_no_three_digits_else(text: str, stays: str) -> None:
+    made = {of(text, category="PHONE")[0] for _ in range(30)}
+    assert {one[: len(stays)] for one in made} == {stays}
+    assert len({one[len(stays) : len(stays) + 5] for one in made}) > 5
+
+
+@pytest.mark.parametrize("text", ["5\u2075\u2075\u00b9\u00b2\u00b3\u2074\u2075\u2076", "555 1\u2460\u2461\u2462 4"])
+def test_other_signs_of_digits_are_drawn_too(text: str) -> None:
+    (made,) = of(text, category="PHONE")
+    assert made.isascii()
+    assert form(made) == re.sub(r"\w", "9", text)
+
+
 def test_addresses_reach_nobody() -> None:
     (mail,) = of("ana.garcia@hospital.es", category="EMAIL")
     assert re.fullmatch(r"[a-z]{3}\.[a-z]{6}@[a-z]{8}\.example", mail)
