@@ -4,7 +4,7 @@ epsilon = 1                  # what a note may spend on dates, ages and places; 
 language = "Spanish"         # of the notes; else that of the release
 
 [dates]
-order = "day first"          # what 3/4 means where a note does not show it; or "month first"
+order = "day first"          # what 3/4 means, and in which order surrogates of dates are written; or "month first"
 shift = false                # true: all dates of a note are moved together
 shift_epsilon = 0.01         # of that move, for a day
 oldest_age = 89
