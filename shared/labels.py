@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import resources
@@ -257,6 +257,23 @@ def with_other(document: Note) -> Note:
         return document
     return replace(
         document, annotations=tuple(replace(span, category=span.category or OTHER) for span in document.annotations)
+    )
+
+
+def with_known(document: Note, known: Set[str]) -> Note:
+    """The document with OTHER in the place of every label that is no category: people write anything into that field, names too.
+
+    Args:
+        document: with its labels.
+        known: the categories.
+    """
+    if all(span.category in known for span in document.annotations):
+        return document
+    return replace(
+        document,
+        annotations=tuple(
+            span if span.category in known else replace(span, category=OTHER) for span in document.annotations
+        ),
     )
 
 

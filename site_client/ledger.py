@@ -45,6 +45,7 @@ class Event(StrEnum):
     ROTATION_REQUESTED = "rotation requested"
     ROTATION_ACCEPTED = "rotation accepted"
     NOISE_SECRET_MADE_ANEW = "noise secret made anew"
+    SURROGATES_SECRET_MADE_ANEW = "surrogates secret made anew"
     POLICY_SET = "policy set"
     RELEASE_EXAMINED = "release examined"
     RELEASE_LOG_SEEN = "release log seen"

@@ -5,7 +5,7 @@ site.json       format, name of the site, sequence number of the last share, whe
 keys/           Ed25519 keys of the site, each named by its id; the private half is readable by its owner only, and under a
                 passphrase if the site wants it. noise.key is the secret of the noise that is drawn once for each sentence,
                 notes.key that of the digests of notes, surrogates.key that of surrogates that come again, of hashes and of
-                vaults; they are made on first use where they are missing
+                vaults; they are made on first use, and a lost one is not made anew unasked
 known-notes/    digests of the notes and sentences of each share, so that nothing leaves twice; they never leave
 trust.json      what was verified of the provider's release repository, from its pinned first root on
 releases/       the releases that were pulled, verified
@@ -42,6 +42,7 @@ from protocols.release.verification import VerifiedRelease, verify_release
 from shared.errors import ConfigurationError
 from site_client.errors import WorkspaceError
 from site_client.noise_secret import make_noise_secret, noise_secret
+from site_client.surrogates_secret import surrogates_secret
 
 FORMAT = 2
 VALID_DAYS = 730
@@ -109,6 +110,7 @@ class Workspace:
         approval_required: whether a person has to approve by name before a share leaves.
         pipeline: the newest release that finds PHI, which is older than the one in use where the provider has published a
             representer since; None until one was pulled.
+        surrogates_made: whether there ever was a secret of surrogates that come again.
         passphrase: of the private keys, asked for when a key is under one.
     """
 
@@ -120,6 +122,7 @@ class Workspace:
     current: CurrentRelease | None = None
     approval_required: bool = True
     pipeline: CurrentRelease | None = None
+    surrogates_made: bool = False
     passphrase: Passphrase = field(default_factory=ask_when_needed, compare=False, repr=False)
 
     @property
@@ -227,12 +230,15 @@ class Workspace:
         return self.root / "keys" / "notes.key"
 
     def surrogates_secret(self) -> bytes:
-        """The site's secret for surrogates that come again, for hashes and for vaults.
+        """The site's secret for surrogates that come again, for hashes and for vaults; made on first use.
 
         Raises:
-            StorageError: it is damaged, others may read it, or it can be neither read nor made.
+            WorkspaceError, StorageError: it is lost, it is damaged, others may read it, or it can be neither read nor made.
         """
-        return read_secret(self.surrogates_key)
+        secret = surrogates_secret(self.surrogates_key, made_before=self.surrogates_made)
+        if not self.surrogates_made:
+            self.update_settings(lambda now: replace(now, surrogates_made=True))
+        return secret
 
     @property
     def surrogates_key(self) -> Path:
@@ -263,6 +269,7 @@ class Workspace:
             "provider": None if self.provider is None else self.provider.to_json(),
             "release": None if self.current is None else vars(self.current),
             "pipeline": None if self.pipeline is None else vars(self.pipeline),
+            "surrogates_made": self.surrogates_made,
         }
         write_text(self.root / _SETTINGS, json.dumps(settings, indent=1), private=False)
 
@@ -363,6 +370,7 @@ def open_workspace(root: Path, passphrase: Passphrase | None = None) -> Workspac
             current=current,
             approval_required=_POLICIES[settings["approval"]],
             pipeline=_pipeline(settings, current),
+            surrogates_made=settings.get("surrogates_made") is True,
             passphrase=passphrase or ask_when_needed(),
         )
     except (ValueError, KeyError, TypeError, ProtocolError) as error:

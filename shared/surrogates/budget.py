@@ -22,21 +22,21 @@ class PrivacyFilter:
 
     limit: Fraction
     spent: Fraction = Fraction(0)
-    _paid: set[bytes] = field(default_factory=set, repr=False)
+    _paid: set[tuple[bytes, Fraction]] = field(default_factory=set, repr=False)
 
     def pay(self, entity: bytes, epsilon: Fraction) -> bool:
-        """Whether an entity may be drawn; one that was drawn before is the same draw again, and costs nothing.
+        """Whether an entity may be drawn; one that was drawn before at this epsilon is the same draw again, and costs nothing. At another it is a second look.
 
         Args:
-            entity: a digest of it.
+            entity: a digest of it, and of all but epsilon that its draw hangs on.
             epsilon: of the draw.
         """
-        if entity in self._paid:
+        if (entity, epsilon) in self._paid:
             return True
         if epsilon <= 0 or self.spent + epsilon > self.limit:
             return False
         self.spent += epsilon
-        self._paid.add(entity)
+        self._paid.add((entity, epsilon))
         return True
 
 

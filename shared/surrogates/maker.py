@@ -77,7 +77,7 @@ class Plan(ABC):
     """The spans of a note, read.
 
     Attributes:
-        entities: what costs budget, by a name that says what it is; the name is PHI.
+        entities: what costs budget, by a name that says all that its draw hangs on beside epsilon: what is drawn twice has two names. The name is PHI.
     """
 
     entities: Mapping[str, Protected] = {}

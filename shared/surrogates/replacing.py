@@ -86,7 +86,8 @@ class Surrogates:
         patients: the patient of a note, by the id of the note; a note that is not named is a patient of its own. With patients all notes of
             one get the same surrogates, one budget, and one shift of their dates, whatever the settings say.
         key: secret bytes under which all is drawn, so that another run draws the same again; None to draw anew, under a key that nobody
-            keeps. Without it a note that is replaced twice has spent twice its budget.
+            keeps. Without it a note that is replaced twice has spent twice its budget. With it every entity gets the fixed part of the budget that it
+            has where notes have patients, so that what else is found changes no draw.
         today: of the run; no date is much later.
     """
 
@@ -146,7 +147,8 @@ class Surrogates:
             for name, one in protected.items()
         }
         account = self._account(document, scope)
-        if scope.lasts:
+        if scope.lasts or self._key is not None:
+            # Fixed, or a note in which one entity more is found would have all others drawn anew.
             even = self.settings.epsilon / self.settings.patient_entities
             shares = {name: even if epsilon is None else epsilon for name, epsilon in stated.items()}
         else:

@@ -25,7 +25,8 @@ class TimeSettings:
     Args:
         shift: whether all dates of a note, or of a patient, are moved together by one number of days. Then the days between them are public.
         shift_epsilon: of that move, for a day; on average it is 1 / shift_epsilon days long.
-        day_first: whether 3/4 is the third of April; None where the note and its language say.
+        day_first: whether 3/4 is the third of April, and surrogates are written so; None to read it as the note says, or else its language, and to write as its
+            language does.
         oldest: no surrogate of an age is above it. The law of the USA counts ages above 89 as identifying (45 CFR 164.514(b)(2)(i)(C)).
         earliest: no surrogate of a date is before that year.
         years_ahead: none is more than so many years after today.
@@ -67,7 +68,7 @@ class SurrogateSettings:
 
     Args:
         epsilon: what a note may spend on dates, ages and places together, or a patient where notes have patients.
-        patient_entities: over how many entities the budget of a patient is split; what comes later is redacted.
+        patient_entities: over how many entities the budget of a patient is split, or of a note that is drawn under a key; what comes later is redacted.
         language: of the notes, in English ("Spanish"); None to guess it for each note.
         kinds: of categories that no scheme of the project has, or otherwise than it has them.
         epsilons: of an entity of a category, where it is not an even part of the rest.

@@ -57,6 +57,13 @@ _DATES = {
         "{y}-{m:02}-{d:02}",
     ),
 }
+# Days and months have two digits among numbers, and months their whole name, whatever stood there.
+_WRITTEN = {
+    "{m}/{d}/{short:02}": "{m:02}/{d:02}/{short:02}",
+    "{d}/{m}/{short:02}": "{d:02}/{m:02}/{short:02}",
+    "{d} {mon} {y}": "{d} {month} {y}",
+    "{d} {mon}": "{d} {month}",
+}
 _DISTANCES = {
     "English": ("{n} weeks ago", "{words} weeks ago"),
     "Spanish": ("hace {n} semanas", "hace {words} semanas"),
@@ -76,12 +83,14 @@ class Entity:
         category: of its spans.
         spellings: in which it stands in the note.
         itself: the exact probability that it is drawn as itself.
+        written: of a spelling that no surrogate is written in what stands there when the true value is drawn.
     """
 
     kind: str
     category: str
     spellings: Sequence[str]
     itself: float
+    written: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -155,7 +164,7 @@ def _count(tally: Tally, entities: Iterable[Entity], written: Mapping[str, str],
         kept: the texts between.
     """
     for entity in entities:
-        same = [folded(written[one]) == folded(one) for one in entity.spellings]
+        same = [folded(written[one]) in (folded(one), folded(entity.written.get(one, one))) for one in entity.spellings]
         tally.spans += len(same)
         tally.redacted += sum(written[one] == f"[{entity.category}]" for one in entity.spellings)
         tally.drawn[entity.kind] += all(same)
@@ -200,7 +209,13 @@ def _of_time(language: str, dice: random.Random) -> list[Entity]:
     weeks, age = dice.randrange(5, 40), dice.randrange(25, 80)
     itself = math.tanh(float(_SHARE) / 2)
     return [
-        Entity("date", "DATE", _distinct(one.format(**parts) for one in _DATES[language]), itself),
+        Entity(
+            "date",
+            "DATE",
+            _distinct(one.format(**parts) for one in _DATES[language]),
+            itself,
+            {one.format(**parts): so.format(**parts) for one, so in _WRITTEN.items()},
+        ),
         Entity("distance", "DATE", _counted(_DISTANCES[language], weeks, language), itself),
         Entity("age", "AGE", _counted(_AGES[language], age, language), itself),
     ]

@@ -126,7 +126,8 @@ def _whole_notes() -> Iterator[_Pair]:
 
 def _written(category: str, texts: tuple[str, str], language: str = "English") -> Callable[[int], object]:
     """Draws what a note of one span is replaced by, each time as another note."""
-    surrogates = Surrogates(SurrogateSettings(language=language, epsilon=_EPSILON), key=b"bench")
+    settings = SurrogateSettings(language=language, epsilon=_EPSILON, patient_entities=1)
+    surrogates = Surrogates(settings, key=b"bench")
     numbers = iter(range(10**9))
     notes = [(text, (Annotation(0, len(text), category),)) for text in texts]
 

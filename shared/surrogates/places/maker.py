@@ -54,7 +54,7 @@ class _PlacePlan(Plan):
         # "Dijon, France" are two places; what stands between stays.
         self._pieces = [_BETWEEN.split(on_one_line(mention.text)) for mention in mentions]
         self.entities = {
-            _name(piece): Protected(mention.category)
+            self._entity(mention.kind, piece): Protected(mention.category)
             for mention, pieces in zip(mentions, self._pieces, strict=True)
             for piece in pieces[::2]
             if _is_name(piece)
@@ -75,7 +75,7 @@ class _PlacePlan(Plan):
             elif not _is_name(piece):
                 text += redraw(piece, self._scope.randomness("digits", folded(piece)))
             else:
-                epsilon = epsilons[_name(piece)]
+                epsilon = epsilons[self._entity(kind, piece)]
                 if epsilon is None:
                     return None
                 drawn = self._drawn(kind, piece, epsilon)
@@ -84,15 +84,28 @@ class _PlacePlan(Plan):
                 text += cased_like(drawn, piece)
         return text
 
-    def _drawn(self, kind: str, name: str, epsilon: Fraction) -> str | None:
+    def _lists(self, kind: str) -> list[Gazetteer]:
         levels = [self._atlas.level(level, self._scope.language.name) for level in _LEVELS[kind]]
-        candidates = [places for places in levels if places is not None]
-        for places in candidates:
-            if (true := places.number(name)) is not None:
-                # Another list or budget is another draw: two of one stream might show the true place.
-                chance = self._scope.randomness("place", folded(name), str(epsilon), places.digest)
-                return near(chance, places, true, epsilon)
-        return choose(self._scope.randomness("unlisted", folded(name)), candidates[0].names) if candidates else None
+        return [places for places in levels if places is not None]
+
+    def _list_of(self, kind: str, name: str) -> Gazetteer | None:
+        """The first list that has it."""
+        return next((places for places in self._lists(kind) if places.number(name) is not None), None)
+
+    def _entity(self, kind: str, name: str) -> str:
+        """A place on the list of towns and on that of regions is drawn from each, and pays for each."""
+        places = self._list_of(kind, name)
+        return f"place {'' if places is None else places.digest} {folded(name)}"
+
+    def _drawn(self, kind: str, name: str, epsilon: Fraction) -> str | None:
+        places = self._list_of(kind, name)
+        true = None if places is None else places.number(name)
+        if places is not None and true is not None:
+            # Another list or budget is another draw: two of one stream might show the true place.
+            chance = self._scope.randomness("place", folded(name), str(epsilon), places.digest)
+            return near(chance, places, true, epsilon)
+        lists = self._lists(kind)
+        return choose(self._scope.randomness("unlisted", folded(name)), lists[0].names) if lists else None
 
 
 def near(chance: Randomness, places: Gazetteer, true: int, epsilon: Fraction) -> str:
@@ -108,7 +121,3 @@ def near(chance: Randomness, places: Gazetteer, true: int, epsilon: Fraction) ->
 
 def _is_name(piece: str) -> bool:
     return any(map(str.isalpha, piece)) and not any(map(str.isdigit, piece))
-
-
-def _name(piece: str) -> str:
-    return f"place {folded(piece)}"

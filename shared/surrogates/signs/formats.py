@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 
@@ -36,6 +37,11 @@ def redraw(text: str, randomness: Randomness) -> str:
             # Other numerals, such as those of exponents, tell as much as digits.
             drawn.append(_DIGITS[randomness.below(10)] if sign.isalnum() else sign)
     return "".join(drawn)
+
+
+def values_of(text: str) -> int:
+    """How many texts `redraw` may make of one, within the factor of a first digit that is not 0."""
+    return math.prod(26 if sign.isalpha() else 10 for sign in text if sign.isalnum())
 
 
 def signs(text: str) -> str:

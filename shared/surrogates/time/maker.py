@@ -2,8 +2,9 @@
 
 **Promise.** Every moment of a note, each once in whatever spellings, is moved by discrete Laplace noise in the unit in which it is expressed, as in
 Tchouka et al. (2023, section 4.1). So two notes that are the same but for their moments, whose moments are of the same units, stand in the same order
-and are spelt in the same ways, and whose k-th moment differs by d_k units, give any output with probabilities that differ by at most the factor
-exp(sum of epsilon_k d_k). Order, bounds and spelling are made of the noisy values alone. A date whose year is not written is of the year that is
+and are written in the same patterns, and whose k-th moment differs by d_k units, give any output with probabilities that differ by at most the factor
+exp(sum of epsilon_k d_k). Order, bounds and spelling are made of the noisy values alone; how a moment is written hangs on nothing that one value shows
+and another does not (`shared.surrogates.time.writing`). A date whose year is not written is of the year that is
 read for it (`shared.surrogates.time.resolving`), and d_k counts what is read.
 
 With one shift for all dates that promise holds of notes whose dates are the same days apart, for epsilon times the days between the two notes: the
@@ -26,8 +27,8 @@ from shared.surrogates.spelling import cased_like, folded
 from shared.surrogates.time.moments import DAYS, Moment
 from shared.surrogates.time.order import in_order
 from shared.surrogates.time.reading import read_time
-from shared.surrogates.time.resolving import Resolver, note_style
-from shared.surrogates.time.writing import Written
+from shared.surrogates.time.resolving import Resolver, reads_day_first
+from shared.surrogates.time.writing import Written, without_traces
 
 SHIFT = "shift"
 _WEEK = 7
@@ -50,9 +51,10 @@ class _TimePlan(Plan):
         spans = [_read(mention, scope) for mention in mentions]
         known = [span for span in spans if span is not None]
         ages = [mention.kind == "age" for mention, span in zip(mentions, spans, strict=True) if span is not None]
-        settings = scope.settings.time
-        self._style = note_style(known, settings.day_first, scope.language.name != "English")
-        understood = iter(Resolver(known, ages, self._style, scope.today).resolve())
+        stated = scope.settings.time.day_first
+        self._day_first = scope.language.name != "English" if stated is None else stated
+        read_so = reads_day_first(known, self._day_first) if stated is None else stated
+        understood = iter(Resolver(known, ages, read_so, scope.today).resolve())
         self._spans = [span if span is not None and next(understood) else None for span in spans]
         self._category: dict[Moment, str] = {}
         for mention, span in zip(mentions, self._spans, strict=True):
@@ -67,8 +69,12 @@ class _TimePlan(Plan):
             if self._is_shifted(moment):
                 entities[SHIFT] = Protected(category, self._scope.settings.time.shift_epsilon)
             else:
-                entities[_name(moment)] = Protected(category)
+                entities[self._entity(moment, category)] = Protected(category)
         return entities
+
+    def _entity(self, moment: Moment, category: str) -> str:
+        # The unit belongs to the draw: under the one category epsilon may be for a day, under another for a week.
+        return f"{_name(moment)} per {self._scope.settings.units.get(category, moment.unit)}"
 
     def _is_shifted(self, moment: Moment) -> bool:
         # A day of the week that stands alone goes along; ages do not hang on dates.
@@ -83,7 +89,7 @@ class _TimePlan(Plan):
         """For each moment that may be drawn the one that takes its place."""
         moved: dict[Moment, Moment] = {}
         for moment, category in self._category.items():
-            epsilon = epsilons[SHIFT if self._is_shifted(moment) else _name(moment)]
+            epsilon = epsilons[SHIFT if self._is_shifted(moment) else self._entity(moment, category)]
             if epsilon is not None:
                 moved[moment] = (
                     self._shifted(moment, epsilon)
@@ -92,7 +98,8 @@ class _TimePlan(Plan):
                 )
         for group in {moment.group for moment in moved} - {"weekday"}:
             true = [moment for moment in moved if moment.group == group]
-            if not self._is_shifted(true[0]):
+            # Where other notes belong to the scope they hold other ages: put in order, the same one would come out as two.
+            if not self._scope.lasts and not self._is_shifted(true[0]):
                 for moment, placed in zip(true, in_order(true, [moved[one] for one in true]), strict=True):
                     moved[moment] = self._bounded(placed)
         return moved
@@ -136,7 +143,9 @@ class _TimePlan(Plan):
             elif one.moment not in moved:
                 return None
             else:
-                text += one.write(moved[one.moment], self._style)
+                text += one.write(moved[one.moment], self._day_first)
+        for language in {one.language.name: one.language for one in span if one.says("b")}.values():
+            text = without_traces(text, language)
         return text
 
     def _drawn(self, one: Written) -> str:
@@ -145,15 +154,14 @@ class _TimePlan(Plan):
         chance = self._scope.randomness("free", said)
         if one.free:
             return cased_like(choose(chance, one.free), one.sample("F"))
-        afternoon = int(one.sample("H")) <= 12 and "m" in one.parts[-1].sample.lower()
+        twelve = "m" in one.parts[-1].sample.lower()
         drawn = {
-            "H": 1 + chance.below(12) if afternoon else chance.below(24),
+            "H": 1 + chance.below(12) if twelve else chance.below(24),
             "M": chance.below(60),
             "S": chance.below(60),
         }
-        return "".join(
-            f"{drawn[part.says]:0{len(part.sample)}d}" if part.says in drawn else part.sample for part in one.parts
-        )
+        # Two digits always: one would tell an hour before ten.
+        return "".join(f"{drawn[part.says]:02}" if part.says in drawn else part.sample for part in one.parts)
 
 
 def _read(mention: Mention, scope: Scope) -> list[Written] | None:

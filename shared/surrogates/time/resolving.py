@@ -1,7 +1,8 @@
 """What the dates, ages and spans of time of one note mean, each read beside the others.
 
 Days and months stand in one order throughout a note, and a date without its year is of the year that the note speaks of. This reading looks at
-several dates at once; the promise of the mechanism is about what is read: distances are those between the moments that come out here.
+several dates at once; the promise of the mechanism is about what is read: distances are those between the moments that come out here. The order in
+which dates are read is no order to write them in: "13/2" shows it, "12/2" does not.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from shared.surrogates.spelling import folded
 from shared.surrogates.time.languages import UNITS
 from shared.surrogates.time.moments import Moment, day_moment, month_moment
-from shared.surrogates.time.writing import Style, Written, month_length
+from shared.surrogates.time.writing import Written
 
 PUBLIC_YEAR, PUBLIC_MONTH = 2000, 1
 """Where a note gives none: a leap year, and a month of 31 days."""
@@ -23,23 +24,17 @@ _DAY_CUES = frozenset({"the", "dia", "el", "le", "al", "on"})
 _SHORT_YEARS_AHEAD = 2
 
 
-def note_style(spans: Sequence[Sequence[Written]], day_first: bool | None, day_first_by_language: bool) -> Style:
-    """Habits of the note.
+def reads_day_first(spans: Sequence[Sequence[Written]], otherwise: bool) -> bool:
+    """Whether 3/4 is the third of April in a note.
 
     Args:
         spans: what it says of time.
-        day_first: whether days come first, where somebody has said so.
-        day_first_by_language: likewise, where nothing in the note says it.
+        otherwise: what is so where nothing in the note says it.
     """
     dates = [one for span in spans for one in span if one.says("n1")]
     firsts = sum(one.numbers["n1"] > _MONTHS >= one.numbers["n2"] for one in dates)
     seconds = sum(one.numbers["n2"] > _MONTHS >= one.numbers["n1"] for one in dates)
-    if day_first is None:
-        day_first = day_first_by_language if firsts == seconds else firsts > seconds
-    samples = [one.sample(part) for span in spans for one in span for part in ("n1", "n2", "d", "m") if one.says(part)]
-    bare = [sample for sample in samples if len(sample) == 1]
-    lengths = {month_length(folded(one.sample("b")), one.language) for span in spans for one in span if one.says("b")}
-    return Style(day_first, not bare or any(sample.startswith("0") for sample in samples), True in lengths)
+    return otherwise if firsts == seconds else firsts > seconds
 
 
 class Resolver:
@@ -48,16 +43,16 @@ class Resolver:
     Args:
         spans: what a note says of time, in its order; is filled.
         ages: of each whether it is an age.
-        style: of the note.
+        day_first: whether 3/4 is the third of April.
         today: of the run: two digits of a year are taken for one up to two years after it.
     """
 
     def __init__(
-        self, spans: Sequence[Sequence[Written]], ages: Sequence[bool], style: Style, today: datetime.date
+        self, spans: Sequence[Sequence[Written]], ages: Sequence[bool], day_first: bool, today: datetime.date
     ) -> None:
         self._spans = spans
         self._ages = ages
-        self._style = style
+        self._day_first = day_first
         self._today = today
 
     def resolve(self) -> list[bool]:
@@ -93,11 +88,10 @@ class Resolver:
         month = said.get("m", said.get("b", said.get("r")))
         day = said.get("d", said.get("w"))
         if "n1" in said:
-            day, month = (said["n1"], said["n2"]) if self._style.day_first else (said["n2"], said["n1"])
+            day, month = (said["n1"], said["n2"]) if self._day_first else (said["n2"], said["n1"])
             if month > _MONTHS >= day:
                 # This one date says itself that it goes the other way.
                 day, month = month, day
-                _swap(one)
         if month is not None and not 1 <= month <= _MONTHS:
             return None
         if day is not None:
@@ -204,12 +198,8 @@ def _with_cues(span: Sequence[Written]) -> None:
         return
     for one in numbers:
         number = one.numbers["n"]
-        _rename(one, {"n": "d" if 1 <= number <= 31 and (cued or number < 10) else "y"})
-
-
-def _swap(one: Written) -> None:
-    first, second = ("d", "m") if one.numbers["n1"] > _MONTHS else ("m", "d")
-    _rename(one, {"n1": first, "n2": second})
+        # "In 09" is a year like "in 10".
+        _rename(one, {"n": "d" if 1 <= number <= 31 and (cued or len(one.sample("n")) == 1) else "y"})
 
 
 def _rename(one: Written, names: dict[str, str]) -> None:

@@ -1,4 +1,9 @@
-"""A date, an age or a span of time as it is written: which part says what, so that another one is written in the same way."""
+"""A date, an age or a span of time as it is written: which part says what, so that another one is written in the same pattern.
+
+**Invariant.** What is written hangs on the new moment and on what every value shows alike: the order of the parts, the marks between them, capitals.
+What one value shows and another does not is written in one way always. "9/11" shows that its writer puts no zero, "10/11" can't; "Apr" that months are
+cut short, "May" can't; "fevrier" that accents are left out, "avril" can't. A surrogate in the habit of the true one would tell which kind that was.
+"""
 
 from __future__ import annotations
 
@@ -63,47 +68,37 @@ class Written:
         """How that part is written; "" where it has none."""
         return next((one.sample for one in self.parts if one.says == part), "")
 
-    def write(self, moment: Moment, style: Style) -> str:
-        """Another moment in the same words."""
+    def write(self, moment: Moment, day_first: bool) -> str:
+        """Another moment in the same pattern.
+
+        Args:
+            moment: that is written.
+            day_first: whether the third of April is 3/4.
+        """
         if moment.group == "date":
-            return "".join(_dated(part, moment, self, style) for part in self.parts)
+            return "".join(_dated(part, moment.date, self, day_first) for part in self.parts)
         return _counted(self, moment)
 
 
-@dataclass(frozen=True)
-class Style:
-    """Habits of a note that one of its dates alone does not show.
-
-    Args:
-        day_first: whether 3/4 is the third of April.
-        padded: whether days and months below 10 have a zero where they stand among numbers alone.
-        short_months: whether names of months are cut short: "May" shows neither.
-    """
-
-    day_first: bool
-    padded: bool
-    short_months: bool = False
-
-
-def _dated(part: Part, moment: Moment, written: Written, style: Style) -> str:
-    date, says, sample = moment.date, part.says, part.sample
+def _dated(part: Part, date: datetime.date, written: Written, day_first: bool) -> str:
+    says, sample = part.says, part.sample
     if says in ("n1", "n2"):
-        says = "d" if (says == "n1") == style.day_first else "m"
+        says = "d" if (says == "n1") == day_first else "m"
     if says in ("d", "m"):
         number = date.day if says == "d" else date.month
         if says == "d" and number == 1 and written.says("b") and written.language.name == "French":
             # So it is written of every first, whatever stood there.
             return "1er"
-        alone = any(written.says(part) for part in ("n1", "m", "r"))
-        return f"{number:02}" if sample.startswith("0") or (len(sample) > 1 and alone and style.padded) else str(number)
+        # Two digits among numbers alone, no zero beside a word.
+        return f"{number:02}" if written.says("n1") or written.says("m") else str(number)
     if says == "o":
         return _ordinal(date.day, sample)
     if says == "b":
-        return _month(date, sample, written.language, style)
+        return cased_like(written.language.months[date.month - 1], sample)
     if says == "A":
         return weekday(date.weekday(), sample, written.language)
     plain = {
-        "w": lambda: _cased(in_words(date.day, written.language.name), sample),
+        "w": lambda: cased_like(in_words(date.day, written.language.name), sample),
         "r": lambda: cased_like(ROMAN[date.month - 1], sample) if sample.islower() else ROMAN[date.month - 1],
         "Y": lambda: f"{date.year:04}",
         "y": lambda: f"{date.year % 100:02}",
@@ -119,19 +114,20 @@ def _counted(written: Written, moment: Moment) -> str:
     if moment.group == "weekday":
         return weekday(value, written.sample("A"), language)
     if written.says("R"):
-        return _cased(_relative(moment, language), written.sample("R"))
+        return cased_like(_relative(moment, language), written.sample("R"))
     text = ""
     for part in written.parts:
         if part.says == "N":
-            text += f"{value:0{len(part.sample)}d}" if part.sample.startswith("0") else str(value)
+            text += str(value)
         elif part.says == "W":
-            text += _cased(_in_words(moment, language), part.sample) if value < 100 else str(value)
+            text += cased_like(_in_words(moment, language), part.sample) if value < 100 else str(value)
         elif part.says == "E":
             text += f"{value * 10}"
-        else:
+        elif part.says == "u":
             # "A 3-week history" has no plural.
-            counts = part.says == "u" and not text.endswith("-")
-            text += _unit(part.sample, moment, language) if counts else part.sample
+            text += _unit(part.sample, moment.unit, 1 if text.endswith("-") else value, language)
+        else:
+            text += part.sample
     return text
 
 
@@ -146,23 +142,19 @@ def _in_words(moment: Moment, language: Language) -> str:
     return words + "e" if feminine else words
 
 
-def _unit(sample: str, moment: Moment, language: Language) -> str:
-    """The word of a unit, of one or of several; a short one stays."""
-    one, several, *_ = language.units[moment.unit]
+def _unit(sample: str, unit: str, count: int, language: Language) -> str:
+    """The word of a unit, of one or of several; another word for it, such as a short one, as of one whatever it counts."""
+    one, several, *_ = language.units[unit]
     if folded(sample) not in (folded(one), folded(several)):
-        return sample
+        return sample[0] + sample[1:].rstrip("sS")
     proper = one if folded(sample) == folded(one) else several
-    return accented_like(cased_like(language.unit(moment.unit, moment.value), sample), sample, proper)
+    return accented_like(cased_like(language.unit(unit, count), sample), sample, proper)
 
 
 def _relative(moment: Moment, language: Language) -> str:
     count = abs(moment.value)
     pattern = language.ahead if moment.group == "ahead" else language.ago
     return pattern.replace("%n", str(count)).replace("%unit", language.unit(moment.unit, count))
-
-
-def _cased(words: str, sample: str) -> str:
-    return cased_like(words, sample)
 
 
 def _ordinal(day: int, sample: str) -> str:
@@ -173,41 +165,33 @@ def _ordinal(day: int, sample: str) -> str:
     return suffix.upper() if sample.isupper() else suffix
 
 
-def _month(date: datetime.date, sample: str, language: Language, style: Style) -> str:
+def weekday(number: int, sample: str, language: Language) -> str:
+    """The name of a day of the week, 0 for Monday, as short or long as another one."""
     said = folded(sample)
-    number = language.month_of[said]
-    length = month_length(said, language)
-    short = style.short_months if length is None else length
-    listed = language.short_months if short else language.months
-    name, proper = listed[date.month - 1], listed[number - 1]
-    if short and len(sample) == 3:
-        name = name[:3]
-    return accented_like(cased_like(name, sample), sample, proper)
+    proper = folded(language.weekdays[language.weekday_of[said] - 1])
+    listed = language.weekdays if said.startswith(proper) else language.short_weekdays
+    # In Spanish two days alone show that they are several.
+    several = "s" if said == f"{proper}s" and language.name == "English" else ""
+    return cased_like(listed[number] + several, sample)
 
 
-def month_length(said: str, language: Language) -> bool | None:
-    """Whether the name of a month is cut short; None where it is so short that nobody sees it.
+def without_traces(text: str, language: Language) -> str:
+    """What is written, without what stood beside the name of the true month and tells of it: the point behind "Feb.", which "May" has not, and in "d'avril" the d'.
 
     Args:
-        said: folded.
-        language: that it is of.
+        text: of a span, with its new moments.
+        language: of their words.
     """
-    number = language.month_of[said]
-    long, short = folded(language.months[number - 1]), folded(language.short_months[number - 1])
-    return None if said == long == short else said != long
-
-
-def weekday(number: int, sample: str, language: Language) -> str:
-    """The name of a day of the week, 0 for Monday, written like another one."""
-    said = folded(sample)
-    before = language.weekday_of[said]
-    short = len(said) < len(language.weekdays[before - 1]) and not said.startswith(
-        folded(language.weekdays[before - 1])
+    months = "|".join(language.months)
+    text = re.sub(rf"\b({months})\.(?=[\s,]|$)", r"\1", text, flags=re.IGNORECASE)
+    if language.name != "French":
+        return text
+    return re.sub(
+        rf"\b(d)(?:e\s|['’])(?=({months})\b)",
+        lambda match: match[1] + ("'" if match[2][0].lower() in "ao" else "e "),
+        text,
+        flags=re.IGNORECASE,
     )
-    listed = language.short_weekdays if short else language.weekdays
-    name, proper = listed[number], listed[before - 1]
-    several = "s" if said == folded(proper) + "s" else ""
-    return accented_like(cased_like(name + several, sample), sample, proper)
 
 
 def word_language(word: str, kind: str, own: Language) -> Language | None:

@@ -13,7 +13,7 @@ from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from site_client.commands.keys import tell, warn_of_expiry
 from site_client.commands.options import existing_path, folder_option, min_recall_option
-from site_client.commands.workbench.hiding_options import Choices, HidingOptions, hiding_options
+from site_client.commands.workbench.hiding_options import Choices, HidingOptions, hiding_options, replace_lost_secret
 from site_client.commands.workbench.parts import part_option, write_part
 from site_client.deid.registry import DEFAULT, MODES, describe_modes
 
@@ -57,6 +57,11 @@ _NOTHING_FOUND = (
     "--jobs", type=click.IntRange(1), help="Processes that read notes at the same time (default: one a core)."
 )
 @part_option
+@click.option(
+    "--new-link-key",
+    is_flag=True,
+    help="keys/surrogates.key is lost for good: make another. Surrogates and hashes differ from those of earlier runs, and budgets are spent once more.",
+)
 @hiding_options
 @folder_option
 @json_option
@@ -69,13 +74,14 @@ def deid(
     min_recall: float | None,
     jobs: int | None,
     part: Part | None,
+    new_link_key: bool,
     root: Path,
     as_json: bool,
     **given: Any,
 ) -> None:
     """Find PHI in notes, and hide it."""
     from command_line.notes import Notes, warn_of_language
-    from shared.labels import load_scheme_file, with_other
+    from shared.labels import load_scheme_file, with_known
     from shared.pipeline.parallel import ParallelPipeline, usable_cores
     from shared.text.language import guess_vocabulary
     from site_client import workspace
@@ -91,9 +97,11 @@ def deid(
     require_kept(opened, judge_release(opened, release.digest), Step.DEID)
     reading = NotesOptions.of(given).apart_from(out=out)
     require_empty(out)
-    # Without it every label hides what it covers, whatever it is called.
+    # Without it every label hides what it covers, whatever it is called; what is no category is written as OTHER.
     scheme = None if reading.labels is None else load_scheme_file(release.folder)
     read = Notes(notes, reading, scheme, to_hide=True, part=part)
+    if new_link_key:
+        replace_lost_secret(opened)
     with progress_bar(quiet=as_json) as bar:
         bar.begin("loading the pipeline")
         pipeline, used = load_in_use(opened, release)
@@ -111,7 +119,8 @@ def deid(
         total = read.corpus.count() if bar.drawn else 0
         total = total if part is None else -(-total // part.of)
         try:
-            documents = without_labels(read) if ignore_labels else map(with_other, read)
+            known = choices.categories.union(pipeline.encoder.scheme.categories)
+            documents = without_labels(read) if ignore_labels else (with_known(note, known) for note in read)
             with choices.remembered(opened, way):
                 done = write_deidentified(
                     finder, documents, out, way, bar, source=read.corpus.reader, total=total, lists=choices.lists

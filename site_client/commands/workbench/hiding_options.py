@@ -146,6 +146,14 @@ class Choices:
         }
 
     @property
+    def categories(self) -> frozenset[str]:
+        """Labels that may be written: those of the schemes that come with the program, and those that the hospital's settings name."""
+        from shared.labels import load_scheme, scheme_names
+
+        bundled = (category for name in scheme_names() for category in load_scheme(name).categories)
+        return frozenset(bundled) | self._config.categories
+
+    @property
     def lists(self) -> HospitalLists:
         """Of the hospital."""
         return self._config.lists
@@ -186,6 +194,16 @@ class Choices:
 def _told_apart(secret: bytes) -> str:
     """The same for the same secret, and nothing by which it could be found."""
     return hmac.digest(secret, _PURPOSE, hashlib.sha256).hex()[:_SIGNS]
+
+
+def replace_lost_secret(workspace: Workspace) -> None:
+    """Makes another secret of surrogates where one was lost, as a person has asked; the ledger tells of it."""
+    from foundation.secret_files import read_secret
+    from site_client.ledger import Event, record
+
+    if workspace.surrogates_made and not workspace.surrogates_key.exists():
+        record(workspace, Event.SURROGATES_SECRET_MADE_ANEW, {})
+        read_secret(workspace.surrogates_key)
 
 
 def vault_key(workspace: Workspace, passphrase: Path | None) -> VaultKey:

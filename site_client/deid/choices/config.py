@@ -4,7 +4,7 @@ epsilon = 1                  # what a note may spend on dates, ages and places; 
 language = "Spanish"         # of the notes; else that of the release
 
 [dates]
-order = "day first"          # what 3/4 means where a note does not show it; or "month first"
+order = "day first"          # what 3/4 means, and in which order surrogates of dates are written; or "month first"
 shift = false                # true: all dates of a note are moved together
 shift_epsilon = 0.01         # of that move, for a day
 oldest_age = 89
@@ -60,12 +60,14 @@ class DeidConfig:
         modes: by category.
         lists: of the hospital.
         places: the file of the places, where there is one.
+        categories: that it names anywhere.
     """
 
     surrogates: SurrogateSettings = field(default_factory=SurrogateSettings)
     modes: Mapping[str, Hiding] = field(default_factory=dict)
     lists: HospitalLists = field(default_factory=lambda: HospitalLists({}, {}))
     places: Path | None = None
+    categories: frozenset[str] = frozenset()
 
     def mode(self, usual: Hiding) -> Hiding:
         """The mode of all categories together."""
@@ -88,11 +90,12 @@ def read_config(path: Path) -> DeidConfig:
     categories = {name: table.table("categories").table(name) for name in table.table("categories").stated}
     modes = {name: one.take("mode", _hiding_mode) for name, one in categories.items() if "mode" in one.stated}
     settings = _surrogate_settings(table, dates, _places(places, path), names, categories)
-    lists = HospitalLists(_texts(table.table("allow")), _texts(table.table("deny")))
+    allow, deny = (_texts(table.table(name)) for name in ("allow", "deny"))
     for one in (table, dates, places, names, *categories.values()):
         one.finish()
     listed = places.take("file", _text)
-    return DeidConfig(settings, modes, lists, None if listed is None else path.parent / listed)
+    places_file = None if listed is None else path.parent / listed
+    return DeidConfig(settings, modes, HospitalLists(allow, deny), places_file, frozenset([*categories, *allow, *deny]))
 
 
 class _Table:

@@ -32,6 +32,13 @@ def found(text: str, *spans: str) -> Document:
         ("Rose rose", ["Rose"], "[X] rose"),
         ("Ana, Ana", ["Ana"], "[X], Ana"),
         ("a nurse, the nurse", ["nurse"], "a [X], the nurse"),
+        # A blank without width, which editors and web pages leave, between two words and within one.
+        ("Ana Ruiz, Ana\u200bRuiz, Ana\ufeff Ruiz", ["Ana Ruiz"], "[X], [X], [X]"),
+        ("Ana Ruiz, Ana Ru\u200biz, A\u200bna\u200bRuiz", ["Ana Ruiz"], "[X], [X], [X]"),
+        ("Ana Ruiz, Ana Ru\xadiz, Anaruiz", ["Ana Ruiz"], "[X], [X], Anaruiz"),
+        ("Ana\u200bRuiz, Ana Ruiz", ["Ana\u200bRuiz"], "[X], [X]"),
+        ("Ana Ru\u200biz, Ana Ruiz", ["Ana Ru\u200biz"], "[X], [X]"),
+        ("Ana Ruiz, \uff21\uff4e\uff41 \uff32\uff55\uff49\uff5a", ["Ana Ruiz"], "[X], [X]"),
     ],
 )
 def test_further_mentions(text: str, spans: list[str], hidden: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from fractions import Fraction
 
 import pytest
@@ -15,7 +16,7 @@ from shared.generate import generate_notes, site_names
 from shared.labels import load_scheme, scheme_names
 from shared.surrogates.budget import PrivacyFilter, split_evenly
 from shared.surrogates.kinds import KINDS, kind_of
-from shared.surrogates.places.gazetteer import PlaceSettings
+from shared.surrogates.places.gazetteer import Place, PlaceSettings
 from shared.surrogates.registry import makers
 from shared.surrogates.replacing import Surrogates
 from shared.surrogates.settings import SurrogateSettings, TimeSettings
@@ -26,6 +27,14 @@ TODAY = datetime.date(2024, 5, 1)
 CATEGORIES = sorted({category for name in scheme_names() for category in load_scheme(name).categories})
 # Their surrogates come from lists that are short, or are moved by a few units: the true one comes now and then, as it must.
 _OFTEN_TRUE = ("date", "age", "place", "region", "country", "kin", "profession", "department")
+TWICE = PlaceSettings(
+    tuple(
+        Place(name, at, at, level, language)
+        for language in ("English", "Spanish")
+        for level in ("place", "region")
+        for at, name in enumerate(("Alba", "Beta" if language == "English" else "Gama"))
+    )
+)
 
 
 def of(document: Document, **chosen: object) -> Surrogates:
@@ -124,7 +133,8 @@ def test_signs_that_nobody_here_reads_are_redacted(text: str) -> None:
 def test_no_original_is_left_in_notes_of_any_hospital(site: str) -> None:
     """But by a draw: of names, which are drawn from a thousand, hardly one in so few notes; of what is longer none."""
     language = "English" if site.startswith("en") else "Spanish"
-    surrogates = Surrogates(SurrogateSettings(language=language), key=b"always the same", today=TODAY)
+    chosen = SurrogateSettings(language=language, patient_entities=1000)
+    surrogates = Surrogates(chosen, key=b"always the same", today=TODAY)
     read = unread = names = 0
     for document in generate_notes(site, 12, 7):
         made = surrogates.replace(document)
@@ -165,15 +175,36 @@ def test_under_a_key_another_run_draws_the_same_and_another_key_others() -> None
     assert texts[0] == texts[1] != texts[2]
 
 
-def test_a_note_that_was_changed_gives_no_two_scales_of_one_noise() -> None:
+def test_under_a_key_what_else_is_found_changes_no_draw() -> None:
+    """Or each release that finds one entity more would draw all others once more, and ten draws can be averaged."""
+    text = "Aged 46, of Leeds. Her son, 12, lives in York since 2010-01-31; 77, 71"
+    words = [("46", "AGE"), ("Leeds", "CITY"), ("12", "AGE"), ("York", "CITY"), ("2010-01-31", "DATE"), ("77", "AGE")]
+    spans = [Annotation(text.index(word), text.index(word) + len(word), category) for word, category in words]
+    drawn: dict[str, set[str]] = {}
+    for found in range(1, len(spans) + 1):
+        surrogates = Surrogates(SurrogateSettings(language="English"), key=bytes(32), today=TODAY)
+        made = surrogates.replace(Document("n", text, tuple(sorted(spans[:found], key=lambda one: one.start))))
+        assert made.budget.spent == Fraction(found, 20)
+        for one in made.mapping:
+            # Ages are put in order, which is no further draw.
+            if one.category != "AGE":
+                drawn.setdefault(one.original, set()).add(one.surrogate)
+    assert {len(texts) for texts in drawn.values()} == {1}
+
+
+def test_two_budgets_under_a_key_give_no_two_scales_of_one_noise() -> None:
     """With one stream at two scales, twice the smaller noise less the larger is nothing: the true date."""
-    first = "2010-01-31"
-    short = Document("n", first, (Annotation(0, 10, "DATE"),))
-    longer = Document("n", f"{first} 40", (Annotation(0, 10, "DATE"), Annotation(11, 13, "AGE")))
+    note = Document("n", "2010-01-31", (Annotation(0, 10, "DATE"),))
     noises = []
     for key in range(12):
-        surrogates = Surrogates(SurrogateSettings(epsilon=Fraction(1, 100)), key=bytes([key]), today=TODAY)
-        days = [datetime.date.fromisoformat(surrogates.replace(one).text.split()[0]) for one in (short, longer)]
+        days = [
+            datetime.date.fromisoformat(
+                Surrogates(SurrogateSettings(epsilon=Fraction(1, 5) / halves), key=bytes([key]), today=TODAY)
+                .replace(note)
+                .text
+            )
+            for halves in (1, 2)
+        ]
         noises.append([(day - datetime.date(2010, 1, 31)).days for day in days])
     assert sum(abs(2 * small - large) > 30 for small, large in noises) > 6
 
@@ -195,6 +226,14 @@ def test_notes_of_a_patient_are_of_one_patient() -> None:
     assert (shifted[0] - shifted[1]).days == 365
 
 
+def test_an_age_of_a_patient_is_one_age_whatever_else_a_note_holds() -> None:
+    for key in range(20):
+        surrogates = Surrogates(SurrogateSettings(language="English"), patients={"a": "p", "b": "p"}, key=bytes([key]))
+        alone = surrogates.replace(Document("a", "46", (Annotation(0, 2, "AGE"),)))
+        beside = surrogates.replace(Document("b", "46 49", (Annotation(0, 2, "AGE"), Annotation(3, 5, "AGE"))))
+        assert alone.mapping[0].surrogate == beside.mapping[0].surrogate
+
+
 def test_a_patient_pays_once_for_an_entity_and_is_refused_when_the_budget_is_spent() -> None:
     ages = [Document(f"n{age}", str(age), (Annotation(0, 2, "AGE"),)) for age in range(20, 26)]
     chosen = SurrogateSettings(language="English", epsilon=Fraction(1), patient_entities=4)
@@ -204,6 +243,51 @@ def test_a_patient_pays_once_for_an_entity_and_is_refused_when_the_budget_is_spe
     assert [one.text == "[AGE]" for one in made] == [False] * 9 + [True] * 2
     assert made[-1].budget.refused == 1
     assert len({one.text for one in made[:6]}) == 1
+
+
+@pytest.mark.parametrize(
+    ("chosen", "texts", "categories"),
+    [
+        # Another epsilon for another category.
+        (
+            {"epsilons": {"CITY": Fraction(1, 2), "LOCATION-OTHER": Fraction(49, 100)}},
+            ["Leeds"] * 2,
+            ["CITY", "LOCATION-OTHER"],
+        ),
+        # Epsilon of a day, and of a week.
+        (
+            {"units": {"AGE": "week"}, "epsilons": {"AGE": Fraction(1, 2), "EDAD_SUJETO_ASISTENCIA": Fraction(1, 2)}},
+            ["3 days"] * 2,
+            ["AGE", "EDAD_SUJETO_ASISTENCIA"],
+        ),
+        # On the list of towns and on that of regions.
+        ({"patient_entities": 1, "places": TWICE}, ["Alba"] * 2, ["CITY", "STATE"]),
+        # On the lists of two languages.
+        (
+            {"language": None, "patient_entities": 1, "places": TWICE},
+            [
+                "Alba. " + "The patient was seen at the clinic and the doctor said that he lives there. " * 3,
+                "Alba. " + "El paciente fue visto en la consulta y el médico dijo que vive allí con su familia. " * 3,
+            ],
+            ["CITY"] * 2,
+        ),
+    ],
+)
+def test_what_is_drawn_twice_is_paid_twice(chosen: dict[str, object], texts: list[str], categories: list[str]) -> None:
+    """One entity under two names of a draw: paid once, its two draws would be of twice the budget."""
+    every = {"language": "English", "epsilon": Fraction(1, 2), **chosen}
+    surrogates = Surrogates(SurrogateSettings(**every), patients={"0": "p", "1": "p"}, today=TODAY)  # type: ignore[arg-type]
+    made = [
+        surrogates.replace(Document(str(at), text, (Annotation(0, len(re.match(r"[\w ]+", text)[0]), category),)))  # type: ignore[index]
+        for at, (text, category) in enumerate(zip(texts, categories, strict=True))
+    ]
+    assert [one.budget.refused for one in made] == [0, 1]
+    assert made[1].budget.spent == made[0].budget.spent <= Fraction(1, 2)
+
+
+def test_one_name_on_two_lists_of_a_note_is_two_entities() -> None:
+    note = Document("n", "Alba, Alba", (Annotation(0, 4, "CITY"), Annotation(6, 10, "STATE")))
+    assert of(note, language="Spanish", places=TWICE).replace(note).budget.entities == 2
 
 
 def test_the_budget_is_split_evenly_over_entities_each_once() -> None:

@@ -1,9 +1,10 @@
-"""Numbers, codes and addresses: of the same form, with check digits that hold, and never one that the note has."""
+"""Numbers, codes and addresses: of the same form, with check digits that hold, and if long none that the note has."""
 
 from __future__ import annotations
 
 import ipaddress
 import re
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
@@ -11,9 +12,11 @@ from hypothesis import strategies as st
 
 from shared.document import Annotation, Document
 from shared.patterns.check_digits import CHECKS
+from shared.surrogates.maker import Mention, Scope
 from shared.surrogates.replacing import Surrogates
 from shared.surrogates.settings import SurrogateSettings
 from shared.surrogates.signs.formats import check_of
+from shared.surrogates.signs.maker import SignsMaker
 from shared.surrogates.words.lists import word_lists
 
 
@@ -72,14 +75,51 @@ def test_the_same_number_gets_the_same_in_any_spelling() -> None:
     assert re.sub(r"\D", "", dotted) == plain
 
 
-def test_a_surrogate_is_no_number_that_the_note_has() -> None:
-    taken = [str(number) for number in range(8)]
-    for _ in range(50):
-        assert set(of(*taken)) <= {"8", "9"}
+class _Drawn:
+    """A scope in which the true number is drawn first, and then zeros.
+
+    Args:
+        text: the true number.
+        lasts: whether other notes belong to it.
+    """
+
+    def __init__(self, text: str, lasts: bool) -> None:
+        self.lasts = lasts
+        self._digits = [int(text[0]) - 1, *map(int, text[1:])]
+
+    def randomness(self, *entity: str) -> _Drawn:
+        return self
+
+    def below(self, bound: int, /) -> int:
+        return self._digits.pop(0) if self._digits else 0
 
 
-def test_where_all_are_taken_it_is_redacted() -> None:
-    assert set(of(*map(str, range(10)))) == {"[IDNUM]"}
+@pytest.mark.parametrize(
+    ("text", "lasts", "made"),
+    [("4829371", False, "1000000"), ("4829371", True, "4829371"), ("48293", False, "48293"), ("7", False, "7")],
+)
+def test_a_long_number_is_none_that_the_note_has_and_a_short_one_may_be(text: str, lasts: bool, made: str) -> None:
+    """Of a form with few values the one that never comes would be known to be true; in a scope that lasts another note would change the draw."""
+    plan = SignsMaker().read([Mention(text, "IDNUM", "identifier")], cast(Scope, _Drawn(text, lasts)))
+    assert plan.write({}) == [made]
+
+
+def test_every_room_is_drawn_for_a_room() -> None:
+    assert {of("7", category="ROOM")[0] for _ in range(300)} == set("123456789")
+    assert "[" not in "".join(of(*map(str, range(10)), category="ROOM"))
+
+
+def test_a_bed_of_a_patient_is_one_bed_whatever_else_a_note_holds() -> None:
+    texts = {"a": "7", "b": "7 4 5 1 2 3"}
+    for _ in range(20):
+        surrogates = Surrogates(SurrogateSettings(language="English"), patients=dict.fromkeys(texts, "p"))
+        first, second = (
+            surrogates.replace(
+                Document(name, text, tuple(Annotation(at, at + 1, "ROOM") for at in range(0, len(text), 2)))
+            ).mapping[0]
+            for name, text in texts.items()
+        )
+        assert first.surrogate == second.surrogate
 
 
 @pytest.mark.parametrize("text", ["ext. 3882", "(01) 4321-5678", "busca 4561", "06 12 34 56 78"])
@@ -87,6 +127,22 @@ def test_a_telephone_number_reads_like_one(text: str) -> None:
     (made,) = of(text, category="PHONE")
     assert form(made) == form(text)
     assert re.sub(r"\d", "", made) == re.sub(r"\d", "", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "stays"), [("0034 555 123", "0034 "), ("+353 555 123", "+353 "), ("00123 555 123", "")]
+)
+def test_of_a_telephone_number_a_country_stays_and_no_three_digits_else(text: str, stays: str) -> None:
+    made = {of(text, category="PHONE")[0] for _ in range(30)}
+    assert {one[: len(stays)] for one in made} == {stays}
+    assert len({one[len(stays) : len(stays) + 5] for one in made}) > 5
+
+
+@pytest.mark.parametrize("text", ["5\u2075\u2075\u00b9\u00b2\u00b3\u2074\u2075\u2076", "555 1\u2460\u2461\u2462 4"])
+def test_other_signs_of_digits_are_drawn_too(text: str) -> None:
+    (made,) = of(text, category="PHONE")
+    assert made.isascii()
+    assert form(made) == re.sub(r"\w", "9", text)
 
 
 def test_addresses_reach_nobody() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from shared.corpus import read_corpus
+from site_client.ledger import entries
 from site_client.workspace import open_workspace
 from tests.loop import Loop, done, hospital, refused, values
 
@@ -58,8 +59,15 @@ def test_under_the_key_of_the_site_the_next_run_makes_the_same(loop: Loop, tmp_p
     key = loop.site("fourth") / "keys" / "surrogates.key"
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     key.unlink()
-    done(hospital(*deid(loop, tmp_path / "three", *linked)))
+    # A workspace that was restored without it.
+    for mode in (linked, ("--mode", "hash"), ("--vault", tmp_path / "v")):
+        refused(hospital(*deid(loop, tmp_path / "lost", *mode)), 30, "give deid --new-link-key")
+        assert not key.exists()
+    done(hospital(*deid(loop, tmp_path / "three", *linked, "--new-link-key")))
     assert texts(tmp_path / "one") != texts(tmp_path / "three")
+    assert [one.event for one in entries(open_workspace(loop.site("fourth")))][-1] == "surrogates secret made anew"
+    done(hospital(*deid(loop, tmp_path / "four", *linked, "--new-link-key")))
+    assert texts(tmp_path / "three") == texts(tmp_path / "four")
 
 
 def test_the_vault_says_who_was_what_and_only_to_its_owner(
@@ -135,11 +143,11 @@ def test_settings_by_category_and_lists_are_heard(built_loop: Loop, tmp_path: Pa
     ],
 )
 def test_options_that_do_not_go_together_are_refused_before_anything_is_written(
-    options: str, said: str, built_loop: Loop, tmp_path: Path
+    options: str, said: str, loop: Loop, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("what is this?")
     places = {"new": tmp_path / "new", "file": tmp_path / "file"}
-    command = ("deid", built_loop.notes("fourth"), "--out", tmp_path / "safe", "--workspace", built_loop.site("fourth"))
+    command = ("deid", loop.notes("fourth"), "--out", tmp_path / "safe", "--workspace", loop.site("fourth"))
     refused(hospital(*command, *options.format(**places).split()), 2, said)
     assert not (tmp_path / "safe").exists()
     assert not (tmp_path / "new").exists()
@@ -151,3 +159,21 @@ def test_patients_go_with_surrogates_though_a_category_has_another_mode(loop: Lo
     given = ("--config", tmp_path / "ours.toml", "--patients", tmp_path / "p.csv")
     said = done(hospital(*deid(loop, tmp_path / "safe", *given))).stdout
     assert "a patient spends at most epsilon 1" in said
+
+
+@pytest.mark.parametrize("mode", ["redact", "hash", "surrogate"])
+def test_a_label_that_is_itself_a_name_is_written_nowhere(mode: str, loop: Loop, tmp_path: Path) -> None:
+    """Exporters and people write anything into the field of the label; only known categories, and those of the settings, are written."""
+    text = "Quintus Marchbanks, of Ward Seven, was seen."
+    labels = [
+        {"start": 0, "end": 18, "category": "Quintus Marchbanks"},
+        {"start": 23, "end": 33, "category": "OUR_WARD"},
+    ]
+    (tmp_path / "notes.jsonl").write_text(json.dumps({"id": "n", "text": text, "annotations": labels}))
+    (tmp_path / "ours.toml").write_text('[categories.OUR_WARD]\nmode = "redact"\n')
+    command = ("deid", tmp_path / "notes.jsonl", "--out", tmp_path / "safe", "--workspace", loop.site("fourth"))
+    said = done(hospital(*command, "--mode", mode, "--config", tmp_path / "ours.toml", "--json")).stdout
+    written = "".join(texts(tmp_path / "safe").values())
+    assert "Marchbanks" not in said + written
+    assert "OTHER" in said + written
+    assert "[OUR_WARD]" in written

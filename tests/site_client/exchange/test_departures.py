@@ -43,6 +43,7 @@ def test_events_are_written_as_ever() -> None:
         "rotation requested",
         "rotation accepted",
         "noise secret made anew",
+        "surrogates secret made anew",
         "policy set",
         "release examined",
         "release log seen",
