@@ -15,6 +15,7 @@ from aggregator.workspace import Workspace
 from foundation.errors import DeidError, StorageError
 from foundation.files import write_bytes
 from foundation.os_errors import map_os_errors
+from foundation.printable import escape_unprintable
 from foundation.reading import regular_size
 from protocols.bounded_reading import read_bounded
 from protocols.errors import ProtocolError
@@ -55,9 +56,10 @@ class Outcome:
 
     @property
     def line(self) -> str:
-        """For people."""
+        """For people, whoever named the file."""
         if self.decision is None:
-            what, who = self.error or str(self.state), f"{self.file.name if self.file else ''}: "
+            name = escape_unprintable(self.file.name) if self.file else ""
+            what, who = self.error or str(self.state), f"{name}: "
         else:
             what = " ".join(filter(None, (self.decision.state, self.decision.reason)))
             what += ", already here" if self.decision.known else ""

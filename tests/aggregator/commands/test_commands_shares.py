@@ -143,6 +143,35 @@ class TestIngest:
         assert len(list(folder.glob("*.receipt.json"))) == 4
         assert f"{entry.name}: expected" in run(small, "ingest", folder).stdout
 
+    @pytest.mark.parametrize("form", [[], ["--json"]], ids=["lines", "json"])
+    @pytest.mark.parametrize(
+        ("name", "shown"),
+        [
+            (b"a\x1b[2K\rnorth share 7: accepted", "a\\u001b[2K\\u000dnorth share 7: accepted"),
+            ("a\x9b8m\u202e".encode(), "a\\u009b8m\\u202e"),
+            (b"a\xff", "a\\udcff"),
+        ],
+        ids=["escape", "marks", "no UTF-8"],
+    )
+    @pytest.mark.parametrize("odd", [False, True], ids=["junk", "folder"])
+    def test_attack_the_name_of_a_file_neither_commands_the_terminal_nor_ends_the_run(
+        self, odd: bool, name: bytes, shown: str, form: list[str], small: World
+    ) -> None:
+        """What stands on a stick is named by whoever held it; a name need be no UTF-8."""
+        folder = stick(small)
+        entry = folder / f"{os.fsdecode(name)}.share"
+        entry.mkdir() if odd else entry.write_bytes(b"junk")
+        result = run(small, "ingest", folder, *form)
+        refused(result, 24 if odd else 10)
+        assert all(mark.isprintable() for mark in result.output.replace("\n", ""))
+        assert len(list(folder.glob("*.receipt.json"))) == 4
+        if form:
+            [row, *_] = json.loads(result.stdout)["shares"]
+            assert row["file"] == str(entry)
+            assert row["error"].startswith(f"{shown}.share: expected")
+        else:
+            assert result.stdout.startswith(f"{shown}.share: expected")
+
     def test_an_odd_entry_alone_is_refused(self, small: World) -> None:
         folder = small.root / "odd"
         (folder / "a.share").mkdir(parents=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 from pathlib import Path
@@ -17,6 +18,7 @@ from aggregator.publishing.head_record import head_digest
 from aggregator.publishing.proposal import read_proposal
 from aggregator.refreshing import round as rounds
 from aggregator.refreshing.kept import one_round_at_a_time
+from aggregator.status.last_round import read_last_round
 from aggregator.training import head
 from tests.aggregator.publishing.test_quality_gate import lower_recall
 from tests.loop import Loop, done, hospital, provider, refused, small_heads, snapshot, values
@@ -99,6 +101,20 @@ class TestRound:
             "nothing is released by itself; the approver types:",
             f"  aggregator release --head {here(refreshed)[:12]} --workspace {refreshed.provider}",
         ]
+
+    def test_attack_the_name_of_a_file_does_not_command_the_terminal(self, refreshed: Loop) -> None:
+        odd = refreshed.root / "odd"
+        odd.mkdir()
+        for name in ("a\x1b[8m\r.share", os.fsdecode(b"b\xff.share")):
+            (odd / name).write_bytes(b"junk")
+        result = refresh(refreshed, odd, *QUICK)
+        assert refused(result, 10).startswith("error: a\\u001b[8m\\u000d.share: expected a bundle")
+        assert "brought: b\\udcff.share: b\\udcff.share: expected" in result.stdout
+        assert all(mark.isprintable() for mark in result.stdout.replace("\n", ""))
+        # Also for who knows a file by its name at the beginning of its line.
+        last = read_last_round(workspaces.open_workspace(refreshed.provider))
+        assert last is not None
+        assert last.unread == 2
 
     def test_sticks_are_asked_for_where_the_offline_keys_are_elsewhere(self, refreshed: Loop) -> None:
         done(provider("keys", "export-offline", refreshed.root / "away", "--workspace", refreshed.provider))
