@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aggregator.enrolled import shares
-from aggregator.errors import RegistryError
+from aggregator.errors import DatabaseError, RegistryError
 from aggregator.ingestion import ingest
 from aggregator.ingestion.ingest import Decision
 from aggregator.registry.states import ShareState
@@ -18,7 +18,7 @@ from foundation.os_errors import map_os_errors
 from foundation.printable import escape_unprintable
 from foundation.reading import regular_size
 from protocols.bounded_reading import read_bounded
-from protocols.errors import ProtocolError
+from protocols.errors import PassphraseError, ProtocolError
 from protocols.keys.signed_message import MAX_MESSAGE_BYTES
 
 _BUNDLE, _WITHDRAWAL, _RECEIPT = ".share", ".withdrawal.json", ".receipt.json"
@@ -97,13 +97,15 @@ def take_all(workspace: Workspace, files: list[Path], told: Callable[[Outcome], 
         what went wrong with some of them.
 
     Raises:
-        StorageError, SandboxError: nothing can be taken in here and now.
+        DatabaseError, PassphraseError, WorkspaceError, SandboxError: nothing can be taken in here and now.
     """
     failed: list[DeidError] = []
     for path in files:
         try:
             outcome = take(workspace, path)
-        except (ProtocolError, RegistryError) as error:
+        except (DatabaseError, PassphraseError):
+            raise
+        except (ProtocolError, RegistryError, StorageError) as error:
             failed.append(error)
             outcome = Outcome(path, error=str(error))
         if outcome.lost is not None:
@@ -116,8 +118,8 @@ def take(workspace: Workspace, path: Path) -> Outcome:
     """What became of one file; its receipt lies beside it.
 
     Raises:
-        ProtocolError, RegistryError: as for `ingest` and `carry_out`.
-        StorageError, SandboxError: nothing can be taken in here and now.
+        ProtocolError, RegistryError, StorageError: as for `ingest` and `carry_out`.
+        WorkspaceError, SandboxError: nothing can be taken in here and now.
     """
     if odd := _oddity(path):
         return Outcome(path, error=odd)

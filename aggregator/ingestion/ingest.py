@@ -33,6 +33,7 @@ from aggregator.errors import DatabaseError
 from aggregator.ingestion.opening import LIMITS, open_received
 from aggregator.ingestion.share_terms import share_terms
 from aggregator.ingestion.verdict import check_signer, decide
+from aggregator.objects.room import COPIES, has_room
 from aggregator.objects.staging import opening_folder, sweep
 from aggregator.registry import audit_log
 from aggregator.registry.states import AlarmKind, ShareState
@@ -164,6 +165,13 @@ def receive(workspace: Workspace, path: Path) -> int:
     with workspace.registry().reading() as session:
         taken = _taken(session, bundle)
     if taken is None:
+        if not has_room(workspace.root, COPIES * regular_size(path)):
+            raise StorageError(
+                "room for the share and what is opened of it, and some to spare",
+                received="a disk that is nearly full",
+                advice="free some space and repeat",
+                place=path.name,
+            )
         # Also if it came before: whatever has happened to the object since, now it is right.
         workspace.objects().put(path, bundle.sha256)
         try:

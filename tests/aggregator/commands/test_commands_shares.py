@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from click.testing import Result
 
 from aggregator.enrolled import sites
+from aggregator.errors import DatabaseError
 from aggregator.ingestion import ingest
 from aggregator.registry.states import ShareState
 from aggregator.workspace import Workspace
 from bench.exchange.world import Sentences, World
 from foundation.errors import StorageError
+from foundation.os_errors import map_os_errors
+from protocols.errors import PassphraseError
 from protocols.share.receipt import read_receipt
 from protocols.share.sealing import read_manifest
 from protocols.share.withdrawal import Withdrawal
@@ -117,13 +121,40 @@ class TestIngest:
         result = done(run(small, "ingest", small.root / "empty"))
         assert result.stdout == "nothing to take in\n"
 
-    def test_a_full_disk_stops_it(self, small: World, monkeypatch: pytest.MonkeyPatch) -> None:
-        def full(*arguments: object) -> None:
-            raise StorageError("room for the file", received="a full disk")
+    def test_attack_a_bundle_larger_than_the_disk_does_not_hold_up_the_others(
+        self, small: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        folder = stick(small)
+        large = folder / "a.share"
+        small.seal(small.share("north", 4, Sentences(5, sentences=4000)), "north").rename(large)
+        room = 2 * large.stat().st_size
+        assert room > 2 * max(path.stat().st_size for path in folder.glob("[ns]*.share"))
+        monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=(256 << 20) + room - 1))
+        result = run(small, "ingest", folder)
+        refused(result, 8, "a.share: expected room for the share", "free some space")
+        assert result.stdout.startswith("a.share: expected room")
+        assert not list((small.provider / "objects").glob("??/.*"))
+        assert len(list(folder.glob("*.receipt.json"))) == 4
+        monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=(256 << 20) + room))
+        assert "north share 4: accepted" in done(run(small, "ingest", large)).stdout
 
-        with monkeypatch.context() as patch:
-            patch.setattr("aggregator.ingestion.ingest.ingest", full)
-            refused(run(small, "ingest", small.bundle()), 8, "full disk")
+    @pytest.mark.parametrize("error", [StorageError("room", received="a full disk"), OSError(5, "Input/output error")])
+    def test_what_the_disk_says_of_one_file_does_not_hold_up_the_others(
+        self, error: Exception, small: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        first, second = small.bundle("north"), small.bundle("south", seed=1)
+        true = ingest.receive
+
+        def failing(workspace: Workspace, path: Path) -> int:
+            with map_os_errors(path):
+                if path == first:
+                    raise error
+            return true(workspace, path)
+
+        monkeypatch.setattr(ingest, "receive", failing)
+        result = run(small, "ingest", first, second)
+        refused(result, 8)
+        assert [line.split(": ")[0] for line in result.stdout.splitlines()] == [first.name, "south share 1"]
 
     @pytest.mark.parametrize("odd", ["folder", "pipe", "device", "dangling link", "unreadable"])
     @pytest.mark.parametrize("kind", [".share", ".withdrawal.json"])
@@ -177,20 +208,21 @@ class TestIngest:
         (folder / "a.share").mkdir(parents=True)
         refused(run(small, "ingest", folder), 24, "refused 1 of 1")
 
+    @pytest.mark.parametrize("kind", [DatabaseError, PassphraseError])
     def test_what_was_done_is_told_when_something_ends_the_run(
-        self, small: World, monkeypatch: pytest.MonkeyPatch
+        self, kind: type[StorageError], small: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        first, second = small.bundle("north"), small.bundle("south", seed=1)
-        true = ingest.ingest
+        first, second, third = small.bundle("north"), small.bundle("south", seed=1), small.bundle("south", 2, seed=2)
+        true, error = ingest.ingest, kind("one that answers")
 
-        def full(workspace: Workspace, path: Path) -> object:
+        def failing(workspace: Workspace, path: Path) -> object:
             if path == second:
-                raise StorageError("room for the file", received="a full disk")
+                raise error
             return true(workspace, path)
 
-        monkeypatch.setattr(ingest, "ingest", full)
-        result = run(small, "ingest", first, second, "--json")
-        refused(result, 8, "full disk")
+        monkeypatch.setattr(ingest, "ingest", failing)
+        result = run(small, "ingest", first, second, third, "--json")
+        refused(result, error.exit_code, "that answers")
         [row] = json.loads(result.stdout)["shares"]
         assert (row["site"], row["state"]) == ("north", ShareState.ACCEPTED)
 
