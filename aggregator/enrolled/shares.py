@@ -2,6 +2,7 @@
 
     received -> accepted | quarantined | rejected      by `aggregator.ingestion.ingest`
     quarantined -> accepted | rejected                 by a person
+    received -> rejected                               by a person, who gives up what can't be decided
     accepted, quarantined -> withdrawn                 by the site, or by a person
 
 A state changes in one transaction with its event in the audit log and the receipt that says so. The payload of a share
@@ -226,9 +227,11 @@ def accept(workspace: Workspace, share: Share, name: str, reason: str) -> None:
 
 
 def reject(workspace: Workspace, share: Share, name: str, reason: str) -> None:
-    """Refuses a quarantined share; the site may use its number again. Arguments and errors as of `accept`."""
-    _decide(workspace, share, name, (ShareState.QUARANTINED,), Verdict(ShareState.REJECTED, BY_PERSON, reason))
-    forget(workspace, share.digest)
+    """Refuses a quarantined share, or one that can't be decided; the site may use its number again. Arguments and errors as of `accept`."""
+    before = (ShareState.QUARANTINED, ShareState.RECEIVED)
+    _decide(workspace, share, name, before, Verdict(ShareState.REJECTED, BY_PERSON, reason))
+    for digest in (share.bundle, share.digest):
+        forget(workspace, digest)
 
 
 def withdraw(workspace: Workspace, share: Share, name: str, reason: str) -> bytes:

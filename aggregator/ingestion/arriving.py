@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from aggregator.enrolled import shares
-from aggregator.errors import DatabaseError, RegistryError
+from aggregator.errors import DatabaseError, RefusedError, RegistryError
 from aggregator.ingestion import ingest
 from aggregator.ingestion.ingest import Decision
 from aggregator.registry.states import ShareState
@@ -22,6 +23,14 @@ from protocols.errors import PassphraseError, ProtocolError
 from protocols.keys.signed_message import MAX_MESSAGE_BYTES
 
 _BUNDLE, _WITHDRAWAL, _RECEIPT = ".share", ".withdrawal.json", ".receipt.json"
+
+
+class MayBeRefused(Protocol):
+    """What became of something that was brought."""
+
+    @property
+    def refused(self) -> bool:
+        """Whether it does not count."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +67,8 @@ class Outcome:
     def line(self) -> str:
         """For people, whoever named the file."""
         if self.decision is None:
-            name = escape_unprintable(self.file.name) if self.file else ""
-            what, who = self.error or str(self.state), f"{name}: "
+            what = self.error or str(self.state)
+            who = f"{escape_unprintable(self.file.name)}: " if self.file else ""
         else:
             what = " ".join(filter(None, (self.decision.state, self.decision.reason)))
             what += ", already here" if self.decision.known else ""
@@ -114,6 +123,22 @@ def take_all(workspace: Workspace, files: list[Path], told: Callable[[Outcome], 
     return failed
 
 
+def finish_all(workspace: Workspace, told: Callable[[Outcome], None]) -> list[DeidError]:
+    """Finishes what a crash interrupted; returns and raises as `aggregator.ingestion.ingest.finish`.
+
+    Args:
+        workspace: the provider's.
+        told: is told what became of each share.
+
+    Returns:
+        what went wrong with some of them.
+    """
+    decisions, failed = ingest.finish(workspace)
+    for outcome in (*(Outcome(decision=one) for one in decisions), *(Outcome(error=str(one)) for one in failed)):
+        told(outcome)
+    return failed
+
+
 def take(workspace: Workspace, path: Path) -> Outcome:
     """What became of one file; its receipt lies beside it.
 
@@ -130,6 +155,17 @@ def take(workspace: Workspace, path: Path) -> Outcome:
     beside = _receipt_path(path, _BUNDLE)
     lost = _written(beside, decision.receipt)
     return Outcome(path, decision, beside if lost is None else None, lost=lost)
+
+
+def refusal(outcomes: Sequence[MayBeRefused]) -> RefusedError | None:
+    """The error that says how many of them were refused; None where none was."""
+    refused = sum(one.refused for one in outcomes)
+    if not refused:
+        return None
+    return RefusedError(
+        f"expected shares that can be accepted, refused {refused} of {len(outcomes)}; send the receipts back to their sites, and look "
+        "at what has none"
+    )
 
 
 def _oddity(path: Path) -> str:

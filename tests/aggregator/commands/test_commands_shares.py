@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from aggregator.enrolled import sites
+from aggregator.enrolled import shares, sites
 from aggregator.errors import DatabaseError
 from aggregator.ingestion import ingest
 from aggregator.registry.states import ShareState
@@ -240,6 +241,27 @@ class TestIngest:
     def test_what_was_interrupted_is_finished(self, small: World) -> None:
         ingest.receive(small.workspace(), small.bundle())
         assert "north share 1: accepted" in done(run(small, "ingest", "--resume")).stdout
+        assert done(run(small, "ingest", "--resume")).stdout == "nothing was interrupted\n"
+
+    def test_a_share_that_was_interrupted_and_is_refused_counts_as_refused(self, small: World) -> None:
+        ingest.receive(small.workspace(), small.bundle(release="cd" * 32))
+        result = run(small, "ingest", "--resume")
+        refused(result, 24, "refused 1 of 1")
+        assert "north share 1: rejected" in result.stdout
+
+    def test_what_can_not_be_finished_is_named_with_what_was_and_can_be_given_up(self, small: World) -> None:
+        workspace = small.workspace()
+        ingest.receive(workspace, small.bundle("north"))
+        [lost] = shares.list_shares(workspace)
+        workspace.objects().delete(lost.bundle)
+        ingest.receive(workspace, small.bundle("south", seed=1))
+        result = run(small, "ingest", "--resume", "--json")
+        words = shlex.split(refused(result, 8, "share 1 of north").partition("`")[2].partition("`")[0])
+        decided, told = json.loads(result.stdout)["shares"]
+        assert (decided["site"], decided["state"]) == ("south", ShareState.ACCEPTED)
+        assert told == {"error": result.stderr.removeprefix("error: ").rstrip()}
+        assert words[:4] == ["aggregator", "shares", "reject", lost.bundle[:12]]
+        done(run(small, *words[1:]))
         assert done(run(small, "ingest", "--resume")).stdout == "nothing was interrupted\n"
 
     @pytest.mark.parametrize("arguments", [[], ["--resume", "."]])
