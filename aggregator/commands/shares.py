@@ -202,6 +202,7 @@ def _row(one: Share, state: ShareState) -> dict[str, object]:
 
 
 def _line(one: Share) -> str:
+    # Of its bundle: a payload can come again under another number.
     size = f"{one.sentences} sentences, {one.tokens} tokens, " if one.tokens else ""
     why = f" ({one.reason_code})" if one.reason_code else ""
-    return f"{one.site:20} share {one.sequence}: {size}{one.digest[:12] if one.digest else one.bundle[:12]}  {one.state}{why}"
+    return f"{one.site:20} share {one.sequence}: {size}{one.bundle[:12]}  {one.state}{why}"

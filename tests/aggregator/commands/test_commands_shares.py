@@ -15,6 +15,7 @@ from click.testing import Result
 from aggregator.enrolled import shares, sites
 from aggregator.errors import DatabaseError
 from aggregator.ingestion import ingest
+from aggregator.refreshing.arrivals import Arrivals
 from aggregator.registry.states import ShareState
 from aggregator.workspace import Workspace
 from bench.exchange.world import Sentences, World
@@ -288,6 +289,23 @@ class TestShares:
             "accepted",
             "quarantined (label-rates)",
         ]
+
+    def test_attack_a_hospital_can_not_make_the_digits_of_its_share_those_of_two(self, taken: World) -> None:
+        """It sends the payload that waits for a person once more, under another number, which is refused as the same."""
+        run(taken, "ingest", taken.seal(taken.share("south", 3, flooded()), "south"))
+        waiting = self.row(taken, ShareState.QUARANTINED)
+        again = values(run(taken, "shares", "list", "--json"))["shares"][-1]
+        assert (again["state"], again["digest"]) == (ShareState.REJECTED, waiting["digest"])
+        # Who has other digits of it is told those that are one share's alone.
+        said = refused(run(taken, "shares", "show", str(waiting["digest"])), 21, "found 2 shares with it")
+        assert f"{waiting['bundle']} (south share 2, quarantined), {again['bundle']} (south share 3, rejected)" in said
+        [line] = done(run(taken, "shares", "list", "--state", "quarantined")).stdout.splitlines()
+        digits = line.split(" tokens, ")[1].split()[0]
+        arrived = Arrivals(
+            None, (), tuple(shares.list_shares(taken.workspace(), (ShareState.QUARANTINED,))), (), (), ()
+        )
+        assert f"`aggregator shares accept {digits}`" in "".join(arrived.lines())
+        done(run(taken, "shares", "accept", digits, "--name", "A. Weiss", "--reason", "looked at"))
 
     def test_one_is_shown_with_what_its_site_signed(self, taken: World) -> None:
         row = self.row(taken, ShareState.ACCEPTED)
