@@ -10,6 +10,7 @@ need, and what a command works with is imported in its function. `tests/test_sta
 from __future__ import annotations
 
 import errno
+import io
 import json
 import os
 import sys
@@ -20,6 +21,7 @@ import click
 
 from command_line.stopping import StoppedError, heed_stop_signals
 from foundation.errors import DeidError
+from foundation.printable import escape_unprintable
 
 Sections = Sequence[tuple[str, Sequence[str]]]
 """Titles of the help of a program, and the commands below each, in the order of use."""
@@ -74,6 +76,7 @@ class Program(Listing):
     ) -> click.Context:
         """Parse, with a wrong use told in one line."""
         self._as_json = "--json" in args
+        _escape_what_no_output_takes()
         _said.clear()
         try:
             return super().make_context(info_name, args, parent, **extra)
@@ -118,11 +121,11 @@ class Program(Listing):
     def _fail(self, message: str, code: int, error: BaseException) -> NoReturn:
         if os.environ.get("DEID_COMMONS_DEBUG") == "1":
             raise error
-        line = " ".join(message.split())
+        line = escape_unprintable(" ".join(message.split()))
         click.echo("error: " + line, err=True)
         if self._as_json and not _said:
             # What was done before it failed has been told already, and one object is all that a program reads.
-            click.echo(json.dumps({"error": line, "exit_code": code}, ensure_ascii=False, sort_keys=True))
+            click.echo(_on_one_line({"error": line, "exit_code": code}))
         sys.exit(code)
 
 
@@ -187,4 +190,15 @@ def warn(line: str) -> None:
 def report(result: dict[str, Any], lines: list[str], *, as_json: bool) -> None:
     """Print a result: JSON where it was asked for, the lines for people elsewhere."""
     _said.add(True)
-    click.echo(json.dumps(result, ensure_ascii=False, sort_keys=True) if as_json else "\n".join(lines))
+    click.echo(_on_one_line(result) if as_json else "\n".join(lines))
+
+
+def _on_one_line(result: dict[str, Any]) -> str:
+    return escape_unprintable(json.dumps(result, ensure_ascii=False, sort_keys=True))
+
+
+def _escape_what_no_output_takes() -> None:
+    """A name that is no UTF-8, or a letter that a terminal does not know, must not end what the command does."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")

@@ -17,6 +17,8 @@ A message says what was expected, what came instead and what to do, on one line.
 
 from __future__ import annotations
 
+from foundation.printable import escape_unprintable
+
 
 class DeidError(Exception):
     """Root of the tree."""
@@ -25,7 +27,7 @@ class DeidError(Exception):
 
 
 class ExpectationError(DeidError):
-    """Something else came than was expected; its message is made of its parts.
+    """Something else came than was expected; its message is made of its parts, and fit for a terminal.
 
     Args:
         expected: what should have come.
@@ -39,12 +41,12 @@ class ExpectationError(DeidError):
         self.received = received
         self.advice = advice
         self.place = place
-        message = f"{place}: expected {expected}" if place else f"expected {expected}"
+        message = f"{escape_unprintable(place)}: expected {expected}" if place else f"expected {expected}"
         if received:
             message += f", received {received}"
         if advice:
             message += f"; {advice}"
-        super().__init__(" ".join(message.split()))
+        super().__init__(escape_unprintable(" ".join(message.split())))
 
 
 class StorageError(ExpectationError):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from aggregator.commands.options import SHARE_STATES, folder_option
-from aggregator.errors import RefusedError
 from command_line.commands import Listing, examples, json_option, report
 from shared.errors import ConfigurationError
 
@@ -34,39 +33,30 @@ def ingest(paths: tuple[Path, ...], finish: bool, root: Path, as_json: bool) -> 
     share was refused or what has such a name is no file that can be read; the others are taken in all the same.
     """
     from aggregator import workspace
-    from aggregator.ingestion.arriving import Outcome, files_in, take_all
-    from aggregator.ingestion.ingest import resume
+    from aggregator.ingestion.arriving import files_in, finish_all, refusal, take_all
 
     if bool(paths) == finish:
         raise ConfigurationError("ingest: expected files or folders, or else --resume; see --help")
     target = workspace.open_workspace(root)
-    if finish:
-        finished = [Outcome(decision=decision) for decision in resume(target)]
-        _report(finished, [one.line for one in finished] or ["nothing was interrupted"], as_json=as_json)
-        return
     files = [file for given in paths for file in files_in(given)]
     outcomes: list[Outcome] = []
 
     def told(outcome: Outcome) -> None:
         outcomes.append(outcome)
-        # A single error is told at the end.
-        if not as_json and (not outcome.error or len(files) > 1):
+        # The error of a single file is told at the end.
+        if not as_json and (not outcome.error or len(files) != 1):
             click.echo(outcome.line)
 
     try:
-        failed = take_all(target, files, told)
+        failed = finish_all(target, told) if finish else take_all(target, files, told)
     finally:
         # Whatever ends the run, what was done is told.
-        if as_json or not files:
-            _report(outcomes, ["nothing to take in"], as_json=as_json)
-    if failed:
-        raise failed[0]
-    refused = [one for one in outcomes if one.refused]
-    if refused:
-        raise RefusedError(
-            f"expected shares that can be accepted, refused {len(refused)} of {len(outcomes)}; send the receipts back to their "
-            "sites, and look at what has none"
-        )
+        if as_json:
+            report({"shares": [one.as_json() for one in outcomes]}, [], as_json=True)
+    if not (as_json or outcomes):
+        click.echo("nothing was interrupted" if finish else "nothing to take in")
+    if (error := failed[0] if failed else refusal(outcomes)) is not None:
+        raise error
 
 
 @click.group("shares", cls=Listing)
@@ -136,7 +126,7 @@ def shares_accept(digest: str, name: str, reason: str, root: Path, as_json: bool
 @folder_option
 @json_option
 def shares_reject(digest: str, name: str, reason: str, root: Path, as_json: bool) -> None:
-    """Refuse a share in quarantine and delete it."""
+    """Refuse a share in quarantine, or one that can't be decided, and delete it."""
     from aggregator import workspace
     from aggregator.enrolled import shares
     from aggregator.registry.states import ShareState
@@ -207,15 +197,12 @@ def alarms_acknowledge(number: int, name: str, root: Path, as_json: bool) -> Non
     report({"alarm": number}, [f"alarm {number} acknowledged"], as_json=as_json)
 
 
-def _report(outcomes: list[Outcome], lines: list[str], *, as_json: bool) -> None:
-    report({"shares": [one.as_json() for one in outcomes]}, lines, as_json=as_json)
-
-
 def _row(one: Share, state: ShareState) -> dict[str, object]:
     return {"site": one.site, "sequence": one.sequence, "bundle": one.bundle, "state": state}
 
 
 def _line(one: Share) -> str:
+    # Of its bundle: a payload can come again under another number.
     size = f"{one.sentences} sentences, {one.tokens} tokens, " if one.tokens else ""
     why = f" ({one.reason_code})" if one.reason_code else ""
-    return f"{one.site:20} share {one.sequence}: {size}{one.digest[:12] if one.digest else one.bundle[:12]}  {one.state}{why}"
+    return f"{one.site:20} share {one.sequence}: {size}{one.bundle[:12]}  {one.state}{why}"

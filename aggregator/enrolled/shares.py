@@ -2,6 +2,7 @@
 
     received -> accepted | quarantined | rejected      by `aggregator.ingestion.ingest`
     quarantined -> accepted | rejected                 by a person
+    received -> rejected                               by a person, who gives up what can't be decided
     accepted, quarantined -> withdrawn                 by the site, or by a person
 
 A state changes in one transaction with its event in the audit log and the receipt that says so. The payload of a share
@@ -36,6 +37,8 @@ from protocols.share.withdrawal import read_withdrawal, withdrawal_sender
 
 # States in which the payload is kept.
 KEPT = (ShareState.ACCEPTED, ShareState.QUARANTINED)
+# Of shares whose digests begin alike; a hospital could send any number.
+_NAMED = 5
 BY_PERSON = "person"
 """The word for programs where no check has refused a share."""
 
@@ -135,11 +138,20 @@ def find_share(workspace: Workspace, name: str) -> Share:
         for column in columns:
             with workspace.registry().reading() as session:
                 found += _found(session, select(*SHARE_COLUMNS).where(column.startswith(name)))
-    count = len({share.id for share in found})
-    if count != 1:
+    different = {share.id: share for share in found}
+    if not different:
         raise RegistryError(
-            f"{name or 'an empty digest'}: expected the first digits of one share's digest, found "
-            f"{f'{count} shares' if count else 'no share'} with it; see `aggregator shares list`"
+            f"{name or 'an empty digest'}: expected the first digits of one share's digest, found no share with it; see "
+            "`aggregator shares list`"
+        )
+    if len(different) > 1:
+        # No two shares have the bundle in common: a hospital can send a payload again, and grind digits that begin alike.
+        kept_first = sorted(different.values(), key=lambda one: one.state not in KEPT)
+        bundles = [f"{one.bundle} ({one.site} share {one.sequence}, {one.state})" for one in kept_first]
+        more = ", ..." if bundles[_NAMED:] else ""
+        raise RegistryError(
+            f"{name}: expected the first digits of one share's digest, found {len(bundles)} shares with it; give the digest of one's "
+            f"bundle: {', '.join(bundles[:_NAMED])}{more}"
         )
     return found[0]
 
@@ -226,9 +238,11 @@ def accept(workspace: Workspace, share: Share, name: str, reason: str) -> None:
 
 
 def reject(workspace: Workspace, share: Share, name: str, reason: str) -> None:
-    """Refuses a quarantined share; the site may use its number again. Arguments and errors as of `accept`."""
-    _decide(workspace, share, name, (ShareState.QUARANTINED,), Verdict(ShareState.REJECTED, BY_PERSON, reason))
-    forget(workspace, share.digest)
+    """Refuses a quarantined share, or one that can't be decided; the site may use its number again. Arguments and errors as of `accept`."""
+    before = (ShareState.QUARANTINED, ShareState.RECEIVED)
+    _decide(workspace, share, name, before, Verdict(ShareState.REJECTED, BY_PERSON, reason))
+    for digest in (share.bundle, share.digest):
+        forget(workspace, digest)
 
 
 def withdraw(workspace: Workspace, share: Share, name: str, reason: str) -> bytes:

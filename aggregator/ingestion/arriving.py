@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from aggregator.enrolled import shares
-from aggregator.errors import RegistryError
+from aggregator.errors import DatabaseError, RefusedError, RegistryError
 from aggregator.ingestion import ingest
 from aggregator.ingestion.ingest import Decision
 from aggregator.registry.states import ShareState
@@ -15,12 +16,21 @@ from aggregator.workspace import Workspace
 from foundation.errors import DeidError, StorageError
 from foundation.files import write_bytes
 from foundation.os_errors import map_os_errors
+from foundation.printable import escape_unprintable
 from foundation.reading import regular_size
 from protocols.bounded_reading import read_bounded
-from protocols.errors import ProtocolError
+from protocols.errors import PassphraseError, ProtocolError
 from protocols.keys.signed_message import MAX_MESSAGE_BYTES
 
 _BUNDLE, _WITHDRAWAL, _RECEIPT = ".share", ".withdrawal.json", ".receipt.json"
+
+
+class MayBeRefused(Protocol):
+    """What became of something that was brought."""
+
+    @property
+    def refused(self) -> bool:
+        """Whether it does not count."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +65,10 @@ class Outcome:
 
     @property
     def line(self) -> str:
-        """For people."""
+        """For people, whoever named the file."""
         if self.decision is None:
-            what, who = self.error or str(self.state), f"{self.file.name if self.file else ''}: "
+            what = self.error or str(self.state)
+            who = f"{escape_unprintable(self.file.name)}: " if self.file else ""
         else:
             what = " ".join(filter(None, (self.decision.state, self.decision.reason)))
             what += ", already here" if self.decision.known else ""
@@ -95,13 +106,15 @@ def take_all(workspace: Workspace, files: list[Path], told: Callable[[Outcome], 
         what went wrong with some of them.
 
     Raises:
-        StorageError, SandboxError: nothing can be taken in here and now.
+        DatabaseError, PassphraseError, WorkspaceError, SandboxError: nothing can be taken in here and now.
     """
     failed: list[DeidError] = []
     for path in files:
         try:
             outcome = take(workspace, path)
-        except (ProtocolError, RegistryError) as error:
+        except (DatabaseError, PassphraseError):
+            raise
+        except (ProtocolError, RegistryError, StorageError) as error:
             failed.append(error)
             outcome = Outcome(path, error=str(error))
         if outcome.lost is not None:
@@ -110,12 +123,28 @@ def take_all(workspace: Workspace, files: list[Path], told: Callable[[Outcome], 
     return failed
 
 
+def finish_all(workspace: Workspace, told: Callable[[Outcome], None]) -> list[DeidError]:
+    """Finishes what a crash interrupted; returns and raises as `aggregator.ingestion.ingest.finish`.
+
+    Args:
+        workspace: the provider's.
+        told: is told what became of each share.
+
+    Returns:
+        what went wrong with some of them.
+    """
+    decisions, failed = ingest.finish(workspace)
+    for outcome in (*(Outcome(decision=one) for one in decisions), *(Outcome(error=str(one)) for one in failed)):
+        told(outcome)
+    return failed
+
+
 def take(workspace: Workspace, path: Path) -> Outcome:
     """What became of one file; its receipt lies beside it.
 
     Raises:
-        ProtocolError, RegistryError: as for `ingest` and `carry_out`.
-        StorageError, SandboxError: nothing can be taken in here and now.
+        ProtocolError, RegistryError, StorageError: as for `ingest` and `carry_out`.
+        WorkspaceError, SandboxError: nothing can be taken in here and now.
     """
     if odd := _oddity(path):
         return Outcome(path, error=odd)
@@ -126,6 +155,17 @@ def take(workspace: Workspace, path: Path) -> Outcome:
     beside = _receipt_path(path, _BUNDLE)
     lost = _written(beside, decision.receipt)
     return Outcome(path, decision, beside if lost is None else None, lost=lost)
+
+
+def refusal(outcomes: Sequence[MayBeRefused]) -> RefusedError | None:
+    """The error that says how many of them were refused; None where none was."""
+    refused = sum(one.refused for one in outcomes)
+    if not refused:
+        return None
+    return RefusedError(
+        f"expected shares that can be accepted, refused {refused} of {len(outcomes)}; send the receipts back to their sites, and look "
+        "at what has none"
+    )
 
 
 def _oddity(path: Path) -> str:

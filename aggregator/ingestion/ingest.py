@@ -29,20 +29,21 @@ from sqlalchemy.orm import Session
 from aggregator.enrolled.alarms import raise_alarm
 from aggregator.enrolled.shares import KEPT, arrival_day, forget
 from aggregator.enrolled.sites import keys_in, site_keys, today
-from aggregator.errors import DatabaseError
+from aggregator.errors import AggregatorError, DatabaseError
 from aggregator.ingestion.opening import LIMITS, open_received
 from aggregator.ingestion.share_terms import share_terms
 from aggregator.ingestion.verdict import check_signer, compare_with_earlier, decide
+from aggregator.objects.room import COPIES, has_room
 from aggregator.objects.staging import opening_folder, sweep
 from aggregator.registry import audit_log
 from aggregator.registry.states import AlarmKind, ShareState
 from aggregator.registry.tables import ShareRow
 from aggregator.registry.times import now
 from aggregator.workspace import Workspace
-from foundation.errors import StorageError
+from foundation.errors import DeidError, StorageError
 from foundation.locks import lock_number
 from foundation.reading import file_sha256, regular_size
-from protocols.errors import BoundsError, ConflictError, ProtocolError
+from protocols.errors import BoundsError, ConflictError, PassphraseError, ProtocolError
 from protocols.keys.recipient import RecipientPrivateKey
 from protocols.keys.signing import PublicKey
 from protocols.share.bundle import VerifiedBundle, open_bundle, read_header, verify_bundle
@@ -96,28 +97,43 @@ def ingest(workspace: Workspace, path: Path) -> Decision:
 
 
 def resume(workspace: Workspace) -> list[Decision]:
+    """As `finish`, where one share that can't be decided is an error, too, after all others were."""
+    decisions, failed = finish(workspace)
+    if failed:
+        raise failed[0]
+    return decisions
+
+
+def finish(workspace: Workspace) -> tuple[list[Decision], list[DeidError]]:
     """Finishes what a crash interrupted, and removes what it left; may run beside a server.
 
+    Returns:
+        what was decided; and of each share that could not be, why, and how it is given up.
+
     Raises:
-        StorageError, DatabaseError, UnconfinedError: of the first share that could not be processed, after all others were.
+        DatabaseError, PassphraseError, WorkspaceError, UnconfinedError: it can't be done here and now, whatever the share.
     """
     decided = select(ShareRow.bundle_sha256, ShareRow.payload_sha256, ShareRow.state).where(
         ShareRow.state != ShareState.RECEIVED
     )
     with workspace.registry().reading() as session:
         waiting = session.scalars(
-            select(ShareRow.id).where(ShareRow.state == ShareState.RECEIVED).order_by(ShareRow.id)
+            select(ShareRow).where(ShareRow.state == ShareState.RECEIVED).order_by(ShareRow.id)
         ).all()
         last = session.execute(decided.order_by(ShareRow.decided_at.desc()).limit(_DECIDED_LAST)).all()
-    decisions, failed = [], []
-    for share in waiting:
+    decisions: list[Decision] = []
+    failed: list[DeidError] = []
+    ended: list[DeidError] = []
+    for row in waiting:
         try:
             # What another process is about it finishes, or the next run does.
-            with lock_number(_lock_file(workspace), share, wait=False) as free:
+            with lock_number(_lock_file(workspace), row.id, wait=False) as free:
                 if free:
-                    decisions.append(_decided(workspace, share))
+                    decisions.append(_decided(workspace, row.id))
+        except (AggregatorError, DatabaseError, PassphraseError) as error:
+            ended.append(error)
         except Exception as error:
-            failed.append(error)
+            failed.append(_undecided(row, error))
     # After the shares: what can't be cleaned up must not hold them up.
     try:
         sweep(_staging(workspace))
@@ -131,9 +147,9 @@ def resume(workspace: Workspace) -> list[Decision]:
         raise
     except StorageError as error:
         failed.append(error)
-    if failed:
-        raise failed[0]
-    return decisions
+    if ended:
+        raise ended[0]
+    return decisions, failed
 
 
 def receive(workspace: Workspace, path: Path) -> int:
@@ -164,6 +180,13 @@ def receive(workspace: Workspace, path: Path) -> int:
     with workspace.registry().reading() as session:
         taken = _taken(session, bundle)
     if taken is None:
+        if not has_room(workspace.root, COPIES * regular_size(path)):
+            raise StorageError(
+                "room for the share and what is opened of it, and some to spare",
+                received="a disk that is nearly full",
+                advice="free some space and repeat",
+                place=path.name,
+            )
         # Also if it came before: whatever has happened to the object since, now it is right.
         workspace.objects().put(path, bundle.sha256)
         try:
@@ -221,8 +244,9 @@ def _processed(workspace: Workspace, row: ShareRow, keys: Mapping[str, Sequence[
             path = objects.enter_context(workspace.objects().local(row.bundle_sha256))
             terms, recipient = share_terms(workspace), workspace.recipient(read_header(path).recipient)
         opened = open_received(path, folder, keys, recipient, terms)
-        if opened.payload is not None:
-            workspace.objects().put(opened.payload, parse_manifest(opened.envelope).payload_sha256)
+        payload = parse_manifest(opened.envelope).payload_sha256 if opened.envelope else None
+        if opened.payload is not None and payload is not None:
+            workspace.objects().put(opened.payload, payload)
         compared = compare_with_earlier(workspace, row.id, opened)
         with _own_fault(), workspace.registry().transaction() as session:
             row = session.get_one(ShareRow, row.id)
@@ -231,8 +255,27 @@ def _processed(workspace: Workspace, row: ShareRow, keys: Mapping[str, Sequence[
     # It is decided, whether this succeeds or not; `resume` tries again.
     with suppress(StorageError):
         forget(workspace, row.bundle_sha256)
-        forget(workspace, row.payload_sha256)
+        # Also where a person has given the share up meanwhile, whose row does not name it.
+        forget(workspace, payload)
     return row
+
+
+def _undecided(row: ShareRow, error: Exception) -> DeidError:
+    """What went wrong with a share, with its name and the command that gives it up; what nobody foresaw is told by its kind."""
+    share = f"share {row.sequence} of {row.site}"
+    away = f"give it up: `aggregator shares reject {row.bundle_sha256[:12]} --name NAME --reason WHY`"
+    if isinstance(error, StorageError):
+        place = ", ".join(filter(None, (share, error.place)))
+        told: DeidError = StorageError(
+            error.expected, received=error.received, advice=f"{error.advice}, or {away}", place=place
+        )
+    else:
+        told = DeidError(
+            f"{share}: expected one that can be looked at, a fault in this program ({type(error).__name__}) came; set "
+            f"DEID_COMMONS_DEBUG=1 to see where, or {away}"
+        )
+    told.__cause__ = error
+    return told
 
 
 @contextmanager

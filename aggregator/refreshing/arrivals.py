@@ -51,7 +51,7 @@ class Arrivals:
         return [
             f"taken{since}: {_listed(self.new) or 'no share'}",
             *(
-                f"set aside: {_named(one)}, {one.reason_code}: {one.reason}; decide by `aggregator shares accept {_digits(one)}` or `reject`"
+                f"set aside: {_named(one)}, {one.reason_code}: {one.reason}; decide by `aggregator shares accept {one.bundle[:12]}` or `reject`"
                 for one in self.waiting
             ),
             *(f"refused{since}: {_named(one)}, {one.reason_code}: {one.reason}" for one in self.refused),
@@ -95,10 +95,6 @@ def _named(one: Share) -> str:
 
 def _listed(shares: Sequence[Share]) -> str:
     return ", ".join(f"{_named(one)} ({one.sentences or 0} sentences)" for one in shares)
-
-
-def _digits(one: Share) -> str:
-    return (one.digest or one.bundle)[:12]
 
 
 def _row(one: Share) -> dict[str, object]:

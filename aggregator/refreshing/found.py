@@ -12,6 +12,7 @@ from aggregator.refreshing.arrivals import Arrivals
 from aggregator.refreshing.kept import KeptRound
 from aggregator.registry.times import as_text
 from foundation.errors import DeidError
+from foundation.printable import escape_unprintable
 
 _DIGITS = 12
 
@@ -73,7 +74,8 @@ class Found:
         """For people."""
         again = ", which was cut and went on" if self.went_on else ""
         lines = [f"round {self.round.number}, begun {self.round.begun}{again}"]
-        lines += [f"brought: {Path(path).name}: {one.line}" for path, one in self.round.files.items() if one.refused]
+        brought = [(escape_unprintable(Path(path).name), one) for path, one in self.round.files.items()]
+        lines += [f"brought: {name}: {one.line}" for name, one in brought if one.refused]
         if self.arrivals is not None:
             lines += self.arrivals.lines()
         if self.head:

@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from aggregator.auditing.audit import require_passed
-from aggregator.errors import AuditError, DropError, RefusedError
-from aggregator.ingestion.arriving import Outcome, files_in, take_all
-from aggregator.ingestion.ingest import resume
+from aggregator.errors import AuditError, DropError
+from aggregator.ingestion.arriving import Outcome, files_in, finish_all, refusal, take_all
 from aggregator.publishing.head_record import RECORD, head_digest
 from aggregator.publishing.proposal import Verdict, propose, released_as
 from aggregator.publishing.releases import Publishing, renew, try_pipeline
@@ -113,18 +112,13 @@ def _take_in(workspace: Workspace, plan: RoundPlan, found: Found) -> DeidError |
             one = TakenFile(outcome.line, outcome.refused)
             _keep(workspace, found, files={**found.round.files, path: one})
 
+    waited: list[Outcome] = []
     try:
-        resume(workspace)
-        failed = take_all(workspace, [file for given in plan.paths for file in files_in(given)], note)
+        failed = finish_all(workspace, waited.append)
+        failed += take_all(workspace, [file for given in plan.paths for file in files_in(given)], note)
     finally:
         found.arrivals = read_arrivals(workspace)
-    refused = [one for one in found.round.files.values() if one.refused]
-    if not failed and refused:
-        return RefusedError(
-            f"expected shares that can be accepted, refused {len(refused)} of {len(found.round.files)} files; send the receipts back to "
-            "their sites, and look at what has none"
-        )
-    return failed[0] if failed else None
+    return failed[0] if failed else refusal([*waited, *found.round.files.values()])
 
 
 def _train(workspace: Workspace, plan: RoundPlan, found: Found, watch: Watch, tell: Callable[[str], None]) -> None:

@@ -30,6 +30,7 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session
 
 from aggregator.errors import RequestError
+from aggregator.objects.room import COPIES, has_room
 from aggregator.registry import Registry
 from aggregator.registry.states import ShareState, UploadState
 from aggregator.registry.tables import ShareRow, UploadRow
@@ -43,10 +44,6 @@ from foundation.os_errors import map_os_errors
 from protocols.http.messages import MAX_CHUNK_BYTES, UploadRequest
 
 _DAY = datetime.timedelta(days=1)
-# A disk that is filled to the brim stops everything else too.
-_SPARE_BYTES = 256 << 20
-# The upload, its object, the copy that is read and what is decrypted from it lie side by side while a share is taken in.
-_COPIES = 4
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
@@ -291,12 +288,10 @@ class Uploads:
         promised = session.scalar(
             select(func.sum(UploadRow.bundle_bytes - UploadRow.offset)).where(UploadRow.state == UploadState.OPEN)
         )
-        self._check_room(int(promised or 0) + _COPIES * size)
+        self._check_room(int(promised or 0) + (1 + COPIES) * size)
 
     def _check_room(self, needed: int) -> None:
-        with map_os_errors(self._folder):
-            free = shutil.disk_usage(self._folder).free
-        if free < needed + _SPARE_BYTES:
+        if not has_room(self._folder, needed):
             raise _full()
 
     @staticmethod

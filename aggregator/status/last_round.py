@@ -15,6 +15,7 @@ from typing import Any
 
 from aggregator.registry.times import as_moment
 from aggregator.workspace import Workspace
+from foundation.printable import escape_unprintable
 from foundation.reading import read_text
 
 _FILE = "round/round.json"
@@ -56,4 +57,4 @@ def read_last_round(workspace: Workspace) -> LastRound | None:
 
 def _is_unread(path: str, taken: Mapping[str, Any]) -> bool:
     # A line about a share begins with its hospital; one about a file of which no share came, with the file.
-    return bool(taken["refused"]) and str(taken["line"]).startswith(f"{PurePath(path).name}: ")
+    return bool(taken["refused"]) and str(taken["line"]).startswith(f"{escape_unprintable(PurePath(path).name)}: ")

@@ -1,6 +1,8 @@
 #!/bin/sh
 # Copies a provider's workspace, its registry and its objects, for a disk that is lost: provider-backup.sh WORKSPACE NEW-FOLDER
-# A server may run meanwhile: the registry is copied first, in one transaction, and the objects that it names after it.
+# A server may run meanwhile: the registry is copied in one transaction, and the objects both before it and after it, since a bundle goes
+# as soon as its share is decided. One that comes and goes in between is missing: `aggregator ingest --resume` names its share, and its
+# hospital sends it again.
 # Private keys are NOT copied: keep them apart, since who has both can open every share (docs/deployment.md).
 set -eu
 umask 077
@@ -15,6 +17,18 @@ setting() { python3 -c 'import json, sys; print(json.load(open(sys.argv[1]))[sys
 # First the head of the log, then what holds at least that: a later restore is held against it. Keep it somewhere else too.
 aggregator audit-log verify --workspace "$workspace" --json > "$made/log-head.json"
 database=$(setting database) objects=$(setting objects)
+copy_objects() {
+  # There is none before the first share.
+  if [ -d "$workspace/$objects" ]; then
+    mkdir -p "$made/objects"
+    cp -au "$workspace/$objects/." "$made/objects/"
+  fi
+}
+case $objects in
+  s3://*) ;;
+  # What goes while it is copied is no error here, and any other comes again.
+  *) copy_objects 2> /dev/null || : ;;
+esac
 case $database in
   # The program takes these three; PostgreSQL's own do not know the last.
   postgres://* | postgresql://* | postgresql+psycopg://*)
@@ -32,9 +46,8 @@ source.close()
 PYTHON
 esac
 case $objects in
-  s3://*) echo "objects: in $objects; copy the bucket by its own means, after this" ;;
-  # There is none before the first share.
-  *) if [ -d "$workspace/$objects" ]; then cp -a "$workspace/$objects" "$made/objects"; fi ;;
+  s3://*) echo "objects: in $objects; copy the bucket by its own means, before this and after it" ;;
+  *) copy_objects ;;
 esac
 for name in aggregator.json embeddings representer head audit releases proposal.json; do
   if [ -e "$workspace/$name" ]; then cp -a "$workspace/$name" "$made/workspace/"; fi

@@ -47,11 +47,6 @@ def is_presentable(identifier: str) -> bool:
     return 0 < len(identifier) <= _ID_CHARACTERS and not _UNPRINTABLE.search(identifier)
 
 
-def escape_unprintable(text: str) -> str:
-    """The same on one line, with what can't be printed as escapes."""
-    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
-
-
 def _encodes(text: str) -> bool:
     if text.isascii():
         return True

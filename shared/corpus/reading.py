@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from shared.corpus.checks import check_document, escape_unprintable, is_presentable
+from foundation.printable import escape_unprintable
+from shared.corpus.checks import check_document, is_presentable
 from shared.corpus.detect import Detection, detect, stray_error
 from shared.corpus.formats.registry import make_format
 from shared.corpus.parsing.compressed_files import map_reading_errors, read_bytes

@@ -16,7 +16,8 @@ from typing import IO, cast
 from foundation.files import atomic_file, write_bytes
 from foundation.folders import new_folder
 from foundation.os_errors import map_os_errors
-from shared.corpus.checks import check_document, escape_unprintable
+from foundation.printable import escape_unprintable
+from shared.corpus.checks import check_document
 from shared.corpus.formats.registry import make_format
 from shared.corpus.parsing.format import Format, stem_of
 from shared.document import Document

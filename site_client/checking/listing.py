@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from foundation.files import write_text
+from foundation.printable import escape_unprintable
 from shared.corpus import write_corpus
-from shared.corpus.checks import escape_unprintable
 from shared.document import Annotation, Document
 from shared.labels import HIDDEN, OTHER
 from shared.patterns.kinds import Suspicion

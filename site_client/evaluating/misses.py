@@ -12,7 +12,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from shared.corpus.checks import escape_unprintable
+from foundation.printable import escape_unprintable
 from shared.document import AnnotatedText, Annotation, Document
 from shared.evaluation.hospital import characters_that_count, hidden_characters
 from shared.evaluation.spans import hiding_spans

@@ -18,9 +18,12 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import text
 
 from aggregator import workspace as workspaces
-from aggregator.enrolled import sites
+from aggregator.enrolled import shares, sites
 from aggregator.errors import WorkspaceError
+from aggregator.ingestion import ingest
 from aggregator.registry import audit_log, schema
+from aggregator.registry.states import ShareState
+from bench.exchange.world import build, invented_terms
 from tests.databases import Database, Postgres
 from tests.golden.archives import unpack
 from tests.golden.test_v0_1 import GOLDEN
@@ -121,6 +124,28 @@ class TestBackup:
     def test_nothing_is_written_over(self, old: Path, backup: Path) -> None:
         assert run("provider-backup.sh", old, backup).returncode == 2
         assert run("provider-restore.sh", backup, old / "keys", old, "none").returncode == 2
+
+    def test_a_share_that_is_decided_while_it_is_made_is_whole_in_it(self, tmp_path: Path) -> None:
+        """The server takes a bundle away as soon as it has decided: here, between the registry and the objects that it names."""
+        world = build(tmp_path / "world")
+        with invented_terms(sandbox=False):
+            ingest.receive(world.workspace(), world.bundle())
+        [share] = shares.list_shares(world.workspace())
+        copying = tmp_path / "bin" / "cp"
+        copying.parent.mkdir()
+        stored = world.provider / "objects" / share.bundle[:2] / share.bundle
+        # The registry is in the backup by then.
+        copying.write_text(
+            f'#!/bin/sh\nif [ -e "{tmp_path}/backup.partial/registry.sqlite" ]; then rm -f "{stored}"; fi\nexec /bin/cp "$@"\n'
+        )
+        copying.chmod(0o755)
+        succeeded(run("provider-backup.sh", world.provider, tmp_path / "backup", path=copying.parent))
+        assert not stored.exists()
+        arguments = (tmp_path / "backup", world.provider / "keys", tmp_path / "new", "none")
+        succeeded(run("provider-restore.sh", *arguments))
+        with invented_terms(sandbox=False):
+            [decision] = ingest.resume(workspaces.open_workspace(tmp_path / "new"))
+        assert decision.state == ShareState.ACCEPTED
 
 
 class TestRollback:

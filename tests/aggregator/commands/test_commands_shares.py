@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from click.testing import Result
 
-from aggregator.enrolled import sites
+from aggregator.enrolled import shares, sites
+from aggregator.errors import DatabaseError
 from aggregator.ingestion import ingest
+from aggregator.objects.room import COPIES
+from aggregator.refreshing.arrivals import Arrivals
 from aggregator.registry.states import ShareState
 from aggregator.workspace import Workspace
 from bench.exchange.world import Sentences, World
 from foundation.errors import StorageError
+from foundation.os_errors import map_os_errors
+from protocols.errors import PassphraseError
 from protocols.share.receipt import read_receipt
 from protocols.share.sealing import read_manifest
 from protocols.share.withdrawal import Withdrawal
@@ -117,13 +124,40 @@ class TestIngest:
         result = done(run(small, "ingest", small.root / "empty"))
         assert result.stdout == "nothing to take in\n"
 
-    def test_a_full_disk_stops_it(self, small: World, monkeypatch: pytest.MonkeyPatch) -> None:
-        def full(*arguments: object) -> None:
-            raise StorageError("room for the file", received="a full disk")
+    def test_attack_a_bundle_larger_than_the_disk_does_not_hold_up_the_others(
+        self, small: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        folder = stick(small)
+        large = folder / "a.share"
+        small.seal(small.share("north", 4, Sentences(5, sentences=4000)), "north").rename(large)
+        room = COPIES * large.stat().st_size
+        assert room > COPIES * max(path.stat().st_size for path in folder.glob("[ns]*.share"))
+        monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=(256 << 20) + room - 1))
+        result = run(small, "ingest", folder)
+        refused(result, 8, "a.share: expected room for the share", "free some space")
+        assert result.stdout.startswith("a.share: expected room")
+        assert not list((small.provider / "objects").glob("??/.*"))
+        assert len(list(folder.glob("*.receipt.json"))) == 4
+        monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=(256 << 20) + room))
+        assert "north share 4: accepted" in done(run(small, "ingest", large)).stdout
 
-        with monkeypatch.context() as patch:
-            patch.setattr("aggregator.ingestion.ingest.ingest", full)
-            refused(run(small, "ingest", small.bundle()), 8, "full disk")
+    @pytest.mark.parametrize("error", [StorageError("room", received="a full disk"), OSError(5, "Input/output error")])
+    def test_what_the_disk_says_of_one_file_does_not_hold_up_the_others(
+        self, error: Exception, small: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        first, second = small.bundle("north"), small.bundle("south", seed=1)
+        true = ingest.receive
+
+        def failing(workspace: Workspace, path: Path) -> int:
+            with map_os_errors(path):
+                if path == first:
+                    raise error
+            return true(workspace, path)
+
+        monkeypatch.setattr(ingest, "receive", failing)
+        result = run(small, "ingest", first, second)
+        refused(result, 8)
+        assert [line.split(": ")[0] for line in result.stdout.splitlines()] == [first.name, "south share 1"]
 
     @pytest.mark.parametrize("odd", ["folder", "pipe", "device", "dangling link", "unreadable"])
     @pytest.mark.parametrize("kind", [".share", ".withdrawal.json"])
@@ -143,25 +177,55 @@ class TestIngest:
         assert len(list(folder.glob("*.receipt.json"))) == 4
         assert f"{entry.name}: expected" in run(small, "ingest", folder).stdout
 
+    @pytest.mark.parametrize("form", [[], ["--json"]], ids=["lines", "json"])
+    @pytest.mark.parametrize(
+        ("name", "shown"),
+        [
+            (b"a\x1b[2K\rnorth share 7: accepted", "a\\u001b[2K\\u000dnorth share 7: accepted"),
+            ("a\x9b8m\u202e".encode(), "a\\u009b8m\\u202e"),
+            (b"a\xff", "a\\udcff"),
+        ],
+        ids=["escape", "marks", "no UTF-8"],
+    )
+    @pytest.mark.parametrize("odd", [False, True], ids=["junk", "folder"])
+    def test_attack_the_name_of_a_file_neither_commands_the_terminal_nor_ends_the_run(
+        self, odd: bool, name: bytes, shown: str, form: list[str], small: World
+    ) -> None:
+        """What stands on a stick is named by whoever held it; a name need be no UTF-8."""
+        folder = stick(small)
+        entry = folder / f"{os.fsdecode(name)}.share"
+        entry.mkdir() if odd else entry.write_bytes(b"junk")
+        result = run(small, "ingest", folder, *form)
+        refused(result, 24 if odd else 10)
+        assert all(mark.isprintable() for mark in result.output.replace("\n", ""))
+        assert len(list(folder.glob("*.receipt.json"))) == 4
+        if form:
+            [row, *_] = json.loads(result.stdout)["shares"]
+            assert row["file"] == str(entry)
+            assert row["error"].startswith(f"{shown}.share: expected")
+        else:
+            assert result.stdout.startswith(f"{shown}.share: expected")
+
     def test_an_odd_entry_alone_is_refused(self, small: World) -> None:
         folder = small.root / "odd"
         (folder / "a.share").mkdir(parents=True)
         refused(run(small, "ingest", folder), 24, "refused 1 of 1")
 
+    @pytest.mark.parametrize("kind", [DatabaseError, PassphraseError])
     def test_what_was_done_is_told_when_something_ends_the_run(
-        self, small: World, monkeypatch: pytest.MonkeyPatch
+        self, kind: type[StorageError], small: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        first, second = small.bundle("north"), small.bundle("south", seed=1)
-        true = ingest.ingest
+        first, second, third = small.bundle("north"), small.bundle("south", seed=1), small.bundle("south", 2, seed=2)
+        true, error = ingest.ingest, kind("one that answers")
 
-        def full(workspace: Workspace, path: Path) -> object:
+        def failing(workspace: Workspace, path: Path) -> object:
             if path == second:
-                raise StorageError("room for the file", received="a full disk")
+                raise error
             return true(workspace, path)
 
-        monkeypatch.setattr(ingest, "ingest", full)
-        result = run(small, "ingest", first, second, "--json")
-        refused(result, 8, "full disk")
+        monkeypatch.setattr(ingest, "ingest", failing)
+        result = run(small, "ingest", first, second, third, "--json")
+        refused(result, error.exit_code, "that answers")
         [row] = json.loads(result.stdout)["shares"]
         assert (row["site"], row["state"]) == ("north", ShareState.ACCEPTED)
 
@@ -179,6 +243,27 @@ class TestIngest:
     def test_what_was_interrupted_is_finished(self, small: World) -> None:
         ingest.receive(small.workspace(), small.bundle())
         assert "north share 1: accepted" in done(run(small, "ingest", "--resume")).stdout
+        assert done(run(small, "ingest", "--resume")).stdout == "nothing was interrupted\n"
+
+    def test_a_share_that_was_interrupted_and_is_refused_counts_as_refused(self, small: World) -> None:
+        ingest.receive(small.workspace(), small.bundle(release="cd" * 32))
+        result = run(small, "ingest", "--resume")
+        refused(result, 24, "refused 1 of 1")
+        assert "north share 1: rejected" in result.stdout
+
+    def test_what_can_not_be_finished_is_named_with_what_was_and_can_be_given_up(self, small: World) -> None:
+        workspace = small.workspace()
+        ingest.receive(workspace, small.bundle("north"))
+        [lost] = shares.list_shares(workspace)
+        workspace.objects().delete(lost.bundle)
+        ingest.receive(workspace, small.bundle("south", seed=1))
+        result = run(small, "ingest", "--resume", "--json")
+        words = shlex.split(refused(result, 8, "share 1 of north").partition("`")[2].partition("`")[0])
+        decided, told = json.loads(result.stdout)["shares"]
+        assert (decided["site"], decided["state"]) == ("south", ShareState.ACCEPTED)
+        assert told == {"error": result.stderr.removeprefix("error: ").rstrip()}
+        assert words[:4] == ["aggregator", "shares", "reject", lost.bundle[:12]]
+        done(run(small, *words[1:]))
         assert done(run(small, "ingest", "--resume")).stdout == "nothing was interrupted\n"
 
     @pytest.mark.parametrize("arguments", [[], ["--resume", "."]])
@@ -205,6 +290,23 @@ class TestShares:
             "accepted",
             "quarantined (label-rates)",
         ]
+
+    def test_attack_a_hospital_can_not_make_the_digits_of_its_share_those_of_two(self, taken: World) -> None:
+        """It sends the payload that waits for a person once more, under another number, which is refused as the same."""
+        run(taken, "ingest", taken.seal(taken.share("south", 3, flooded()), "south"))
+        waiting = self.row(taken, ShareState.QUARANTINED)
+        again = values(run(taken, "shares", "list", "--json"))["shares"][-1]
+        assert (again["state"], again["digest"]) == (ShareState.REJECTED, waiting["digest"])
+        # Who has other digits of it is told those that are one share's alone.
+        said = refused(run(taken, "shares", "show", str(waiting["digest"])), 21, "found 2 shares with it")
+        assert f"{waiting['bundle']} (south share 2, quarantined), {again['bundle']} (south share 3, rejected)" in said
+        [line] = done(run(taken, "shares", "list", "--state", "quarantined")).stdout.splitlines()
+        digits = line.split(" tokens, ")[1].split()[0]
+        arrived = Arrivals(
+            None, (), tuple(shares.list_shares(taken.workspace(), (ShareState.QUARANTINED,))), (), (), ()
+        )
+        assert f"`aggregator shares accept {digits}`" in "".join(arrived.lines())
+        done(run(taken, "shares", "accept", digits, "--name", "A. Weiss", "--reason", "looked at"))
 
     def test_one_is_shown_with_what_its_site_signed(self, taken: World) -> None:
         row = self.row(taken, ShareState.ACCEPTED)

@@ -105,6 +105,20 @@ class TestQuarantine:
                 decide(workspace, share, "A. Weiss", "after all")
         assert ingest.ingest(workspace, world.bundle(seed=4)).state == ShareState.ACCEPTED
 
+    @pytest.mark.parametrize("stored", [False, True], ids=["its bundle lost", "its bundle there"])
+    def test_one_that_is_not_decided_can_be_given_up(self, stored: bool, world: World) -> None:
+        workspace, bundle = world.workspace(), world.bundle()
+        number = ingest.receive(workspace, bundle)
+        [share] = shares.list_shares(workspace)
+        if not stored:
+            workspace.objects().delete(share.bundle)
+        shares.reject(workspace, share, "A. Weiss", "lost")
+        receipt_agrees(workspace, ingest.process(workspace, number))
+        nothing_left(workspace)
+        assert ingest.resume(workspace) == []
+        # Its number is free: the hospital seals it anew.
+        assert ingest.ingest(workspace, world.bundle()).state == ShareState.ACCEPTED
+
     def test_an_accepted_share_is_not_decided_again(self, world: World) -> None:
         workspace = world.workspace()
         ingest.ingest(workspace, world.bundle())

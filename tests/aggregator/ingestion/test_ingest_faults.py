@@ -19,11 +19,13 @@ from aggregator.enrolled import shares
 from aggregator.errors import DatabaseError, WorkspaceError
 from aggregator.ingestion import ingest
 from aggregator.ingestion.ingest import Decision
-from aggregator.ingestion.opening import open_received
+from aggregator.ingestion.opening import OpenedShare, open_received
+from aggregator.ingestion.overlap import Compared
 from aggregator.ingestion.verdict import decide
 from aggregator.objects.staging import opening_folder, sweep
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
+from aggregator.registry.tables import ShareRow
 from aggregator.workspace import Workspace
 from bench.exchange.world import World, build, invented_terms
 from foundation.errors import StorageError
@@ -54,11 +56,51 @@ class TestResume:
         lost, bundle = shares.list_shares(workspace)[0], world.root / "north-1-0.share"
         ingest.receive(workspace, world.bundle("south", seed=1))
         workspace.objects().delete(lost.bundle)
-        with pytest.raises(StorageError, match="none"):
+        with pytest.raises(
+            StorageError, match=r"share 1 of north, objects: expected .* received none; .* give it up"
+        ) as told:
             ingest.resume(workspace)
+        assert f"aggregator shares reject {lost.bundle[:12]} " in str(told.value)
         assert rows(workspace) == [("north", 1, ShareState.RECEIVED, ""), ("south", 1, ShareState.ACCEPTED, "")]
         # Sent again, its bytes are there again.
         assert ingest.ingest(workspace, bundle).state == ShareState.ACCEPTED
+        nothing_left(workspace)
+
+    def test_a_fault_of_the_program_is_told_by_its_kind_and_share_and_holds_up_no_other(
+        self, small: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        workspace = small.workspace()
+        ingest.receive(workspace, small.bundle("north"))
+        ingest.receive(workspace, small.bundle("south", seed=1))
+
+        def faulty(
+            session: Session, workspace: Workspace, row: ShareRow, opened: OpenedShare, compared: Compared | None
+        ) -> None:
+            if row.site == "north":
+                raise ValueError("what a note says")
+            decide(session, workspace, row, opened, compared)
+
+        monkeypatch.setattr(ingest, "decide", faulty)
+        decisions, [error] = ingest.finish(workspace)
+        assert [one.site for one in decisions] == ["south"]
+        assert "share 1 of north: expected " in str(error)
+        assert "ValueError" in str(error)
+        assert "note" not in str(error)
+        assert error.exit_code == 1
+
+    def test_a_share_that_is_given_up_while_it_is_looked_at_leaves_nothing(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        workspace = world.workspace()
+        number = ingest.receive(workspace, world.bundle())
+
+        def late(*arguments: Any) -> Any:
+            [share] = shares.list_shares(workspace)
+            shares.reject(workspace, share, "A. Weiss", "too slow")
+            return open_received(*arguments)
+
+        monkeypatch.setattr(ingest, "open_received", late)
+        assert ingest.process(workspace, number).state == ShareState.REJECTED
         nothing_left(workspace)
 
     def test_what_lies_about_in_staging_does_not_hold_up_shares(self, small: World) -> None:

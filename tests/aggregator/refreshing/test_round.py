@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +14,20 @@ import pytest
 from click.testing import Result
 
 from aggregator import workspace as workspaces
+from aggregator.enrolled.shares import Share, list_shares, reject
+from aggregator.ingestion import ingest
+from aggregator.ingestion.share_terms import share_terms
 from aggregator.publishing import quality_gate
 from aggregator.publishing.head_record import head_digest
 from aggregator.publishing.proposal import read_proposal
 from aggregator.refreshing import round as rounds
 from aggregator.refreshing.kept import one_round_at_a_time
+from aggregator.registry.states import ShareState
+from aggregator.status.last_round import read_last_round
 from aggregator.training import head
+from aggregator.workspace import Workspace
 from tests.aggregator.publishing.test_quality_gate import lower_recall
-from tests.loop import Loop, done, hospital, provider, refused, small_heads, snapshot, values
+from tests.loop import Loop, done, hospital, provider, refused, share, small_heads, snapshot, values
 
 QUICK = ("--epochs", 10, "--influence", "none", "--no-operating-points")
 
@@ -34,6 +42,17 @@ def withdraw(loop: Loop, name: str) -> Path:
     stick = loop.root / "withdrawals"
     done(hospital("withdraw", 1, "--reason", "asked", "--to-folder", stick, "--workspace", loop.site(name)))
     return stick
+
+
+def left_by_a_crash(loop: Loop) -> tuple[Workspace, Share]:
+    """A share that was received and not looked at."""
+    request = loop.root / "fourth.request.json"
+    made = values(hospital("enrol", "--out", request, "--workspace", loop.site("fourth"), "--json"))
+    done(provider("site", "add", request, "--fingerprint", made["fingerprint"], "--workspace", loop.provider))
+    workspace = workspaces.open_workspace(loop.provider)
+    ingest.receive(workspace, share(loop, "fourth"))
+    [left] = list_shares(workspace, (ShareState.RECEIVED,))
+    return workspace, left
 
 
 def here(loop: Loop) -> str:
@@ -99,6 +118,43 @@ class TestRound:
             "nothing is released by itself; the approver types:",
             f"  aggregator release --head {here(refreshed)[:12]} --workspace {refreshed.provider}",
         ]
+
+    def test_attack_the_name_of_a_file_does_not_command_the_terminal(self, refreshed: Loop) -> None:
+        odd = refreshed.root / "odd"
+        odd.mkdir()
+        for name in ("a\x1b[8m\r.share", os.fsdecode(b"b\xff.share")):
+            (odd / name).write_bytes(b"junk")
+        result = refresh(refreshed, odd, *QUICK)
+        assert refused(result, 10).startswith("error: a\\u001b[8m\\u000d.share: expected a bundle")
+        assert "brought: b\\udcff.share: b\\udcff.share: expected" in result.stdout
+        assert all(mark.isprintable() for mark in result.stdout.replace("\n", ""))
+        # Also for who knows a file by its name at the beginning of its line.
+        last = read_last_round(workspaces.open_workspace(refreshed.provider))
+        assert last is not None
+        assert last.unread == 2
+
+    def test_a_share_that_can_not_be_decided_holds_up_nobody(self, refreshed: Loop) -> None:
+        workspace, lost = left_by_a_crash(refreshed)
+        workspace.objects().delete(lost.bundle)
+        result = refresh(refreshed, *QUICK, "--json")
+        refused(result, 8, "share 1 of fourth", f"aggregator shares reject {lost.bundle[:12]}")
+        assert told(result)["ended"]
+        assert [one["site"] for one in told(result)["shares"]["undecided"]] == ["fourth"]
+        assert told(result)["gate"]["verdict"] == "passed"
+        reject(workspace, lost, "D. Engel", "lost")
+        assert not values(refresh(refreshed, *QUICK, "--json"))["shares"]["undecided"]
+
+    def test_a_share_that_a_crash_left_and_that_is_refused_ends_it_with_24(
+        self, refreshed: Loop, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        workspace, left = left_by_a_crash(refreshed)
+        monkeypatch.setattr(
+            ingest, "share_terms", lambda workspace: replace(share_terms(workspace), releases=frozenset())
+        )
+        result = refresh(refreshed, *QUICK)
+        refused(result, 24, "refused 1 of 1")
+        assert "refused since release 0002-pipeline: fourth share 1, other-release" in result.stdout
+        assert ingest.process(workspace, left.id).known
 
     def test_sticks_are_asked_for_where_the_offline_keys_are_elsewhere(self, refreshed: Loop) -> None:
         done(provider("keys", "export-offline", refreshed.root / "away", "--workspace", refreshed.provider))

@@ -1,0 +1,13 @@
+"""Text from outside in a line for people: whatever commands a terminal, turns a line round or ends it stands there as an escape."""
+
+from __future__ import annotations
+
+import re
+
+# Controls (C0, C1), ends of lines, marks of direction, and half surrogates: of the latter are names of files that are no UTF-8.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def escape_unprintable(text: str) -> str:
+    r"""The same on one line, with what can't be printed as \uXXXX; so JSON on one line stays JSON of the same value."""
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)

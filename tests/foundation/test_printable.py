@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from foundation.errors import StorageError
+from foundation.printable import escape_unprintable
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("st-anne 1.share", "st-anne 1.share"),
+        ("Ünal 公.share", "Ünal 公.share"),
+        ("\x1b]0;title\x07", "\\u001b]0;title\\u0007"),
+        ("\x9b2J", "\\u009b2J"),
+        ("a\r\n\u2028b", "a\\u000d\\u000a\\u2028b"),
+        ("\u202eerahs.\u2069", "\\u202eerahs.\\u2069"),
+        (b"a\xff".decode("utf-8", "surrogateescape"), "a\\udcff"),
+    ],
+)
+def test_what_commands_a_terminal_is_shown_as_an_escape(text: str, shown: str) -> None:
+    assert escape_unprintable(text) == shown
+    assert escape_unprintable(shown) == shown
+    assert json.loads(escape_unprintable(json.dumps(text, ensure_ascii=False))) == text
+
+
+def test_attack_no_error_about_a_file_commands_the_terminal_by_its_name() -> None:
+    message = str(StorageError("a file", received="\x9b2J", place="a\x1b[2K\r.share"))
+    assert message == "a\\u001b[2K\\u000d.share: expected a file, received \\u009b2J"
