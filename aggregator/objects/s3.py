@@ -16,7 +16,7 @@ from obstore.exceptions import BaseError
 from obstore.store import S3Store as Bucket
 
 from aggregator.objects.staging import opening_folder
-from aggregator.objects.store import file_chunks, missing_object, object_name, verify_chunks
+from aggregator.objects.store import digest_in, file_chunks, missing_object, object_name, verify_chunks
 from foundation.errors import StorageError
 from foundation.os_errors import map_os_errors
 from shared.errors import ConfigurationError
@@ -97,6 +97,12 @@ class S3Store:
             except FileNotFoundError:
                 return False
         return True
+
+    def digests(self) -> Iterator[str]:
+        """Of all objects that are there."""
+        with _answered("list"):
+            for batch in obstore.list(self._bucket):
+                yield from filter(None, (digest_in(one["path"]) for one in batch))
 
     def delete(self, sha256: str) -> None:
         """Removes it; one that is not there stays so."""
