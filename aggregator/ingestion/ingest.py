@@ -52,8 +52,6 @@ from protocols.share.sealing import read_envelope
 
 # Encryption adds a quarter of a thousandth.
 _MAX_BUNDLE_BYTES = LIMITS.max_file_bytes + (LIMITS.max_file_bytes >> 10)
-# A killed process leaves the objects of one share at most, and of one that it had just decided.
-_DECIDED_LAST = 100
 
 
 @dataclass(frozen=True)
@@ -113,14 +111,10 @@ def finish(workspace: Workspace) -> tuple[list[Decision], list[DeidError]]:
     Raises:
         DatabaseError, PassphraseError, WorkspaceError, UnconfinedError: it can't be done here and now, whatever the share.
     """
-    decided = select(ShareRow.bundle_sha256, ShareRow.payload_sha256, ShareRow.state).where(
-        ShareRow.state != ShareState.RECEIVED
-    )
     with workspace.registry().reading() as session:
         waiting = session.scalars(
             select(ShareRow).where(ShareRow.state == ShareState.RECEIVED).order_by(ShareRow.id)
         ).all()
-        last = session.execute(decided.order_by(ShareRow.decided_at.desc()).limit(_DECIDED_LAST)).all()
     decisions: list[Decision] = []
     failed: list[DeidError] = []
     ended: list[DeidError] = []
@@ -138,10 +132,8 @@ def finish(workspace: Workspace) -> tuple[list[Decision], list[DeidError]]:
     try:
         sweep(_staging(workspace))
         workspace.objects().tidy()
-        left = {row.bundle_sha256 for row in last} | {row.payload_sha256 for row in last if row.state not in KEPT}
-        for digest in left - {None}:
-            if workspace.objects().exists(digest):
-                forget(workspace, digest)
+        for digest in _unneeded(workspace).intersection(workspace.objects().digests()):
+            forget(workspace, digest)
     except DatabaseError:
         # It says more than what went wrong with one share before it.
         raise
@@ -258,6 +250,15 @@ def _processed(workspace: Workspace, row: ShareRow, keys: Mapping[str, Sequence[
         # Also where a person has given the share up meanwhile, whose row does not name it.
         forget(workspace, payload)
     return row
+
+
+def _unneeded(workspace: Workspace) -> set[str]:
+    """What the registry names and no share needs any more. What it does not name is not looked at: the store may be another's, too."""
+    rows = select(ShareRow.bundle_sha256, ShareRow.payload_sha256, ShareRow.state)
+    with workspace.registry().reading() as session:
+        decided = session.execute(rows.where(ShareRow.state != ShareState.RECEIVED)).all()
+    kept = {row.payload_sha256 for row in decided if row.state in KEPT}
+    return {digest for row in decided for digest in (row.bundle_sha256, row.payload_sha256) if digest} - kept
 
 
 def _undecided(row: ShareRow, error: Exception) -> DeidError:

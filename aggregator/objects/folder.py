@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import fcntl
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 from aggregator.objects.private_copies import PrivateCopies
-from aggregator.objects.store import file_chunks, missing_object, object_name, verify_chunks
+from aggregator.objects.store import digest_in, file_chunks, missing_object, object_name, verify_chunks
 from foundation.files import flush, stage_file
 from foundation.os_errors import map_os_errors
 
@@ -46,6 +47,12 @@ class FolderStore(PrivateCopies):
         path = self._root / object_name(sha256)
         with map_os_errors(path):
             return path.is_file()
+
+    def digests(self) -> Iterator[str]:
+        """Of all objects that are there."""
+        with map_os_errors(self._root):
+            names = [str(path.relative_to(self._root)) for path in self._root.glob("??/*")]
+        yield from filter(None, map(digest_in, names))
 
     def delete(self, sha256: str) -> None:
         """Removes it; one that is not there stays so."""

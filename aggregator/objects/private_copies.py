@@ -25,7 +25,10 @@ class PrivateCopies(ABC):
 
     def open(self, sha256: str) -> BinaryIO:
         """The verified object, open for reading; see ObjectStore."""
-        file = tempfile.TemporaryFile()  # noqa: SIM115
+        # On the disk of the workspace, for which `has_room` looks: the system's folder for such files may be small, and in memory.
+        with map_os_errors(self._scratch):
+            self._scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file = tempfile.TemporaryFile(dir=self._scratch)  # noqa: SIM115
         try:
             self._copy(sha256, file)
             file.seek(0)

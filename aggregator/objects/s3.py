@@ -19,7 +19,7 @@ from obstore.store import S3Store as Bucket
 
 from aggregator.objects.credentials import credentials_of_file
 from aggregator.objects.private_copies import PrivateCopies
-from aggregator.objects.store import file_chunks, missing_object, object_name, verify_chunks
+from aggregator.objects.store import digest_in, file_chunks, missing_object, object_name, verify_chunks
 from foundation.errors import StorageError
 from foundation.os_errors import map_os_errors
 from shared.errors import ConfigurationError
@@ -86,6 +86,12 @@ class S3Store(PrivateCopies):
             except FileNotFoundError:
                 return False
         return True
+
+    def digests(self) -> Iterator[str]:
+        """Of all objects that are there."""
+        with _answered("list"):
+            for batch in obstore.list(self._bucket):
+                yield from filter(None, (digest_in(one["path"]) for one in batch))
 
     def delete(self, sha256: str) -> None:
         """Removes it; one that is not there stays so."""

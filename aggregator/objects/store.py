@@ -57,6 +57,9 @@ class ObjectStore(Protocol):
     def exists(self, sha256: str) -> bool:
         """Whether it is there."""
 
+    def digests(self) -> Iterator[str]:
+        """Of all objects that are there, in any order."""
+
     def delete(self, sha256: str) -> None:
         """Removes it; one that is not there stays so."""
 
@@ -72,6 +75,12 @@ def object_name(sha256: str) -> str:
     """
     check_text(sha256, SHA256, "object")
     return f"{sha256[:2]}/{sha256}"
+
+
+def digest_in(name: str) -> str | None:
+    """The digest of the object that has such a name; None if it is none of ours."""
+    digest = name.rpartition("/")[2]
+    return digest if SHA256.fullmatch(digest) and name == object_name(digest) else None
 
 
 def verify_chunks(chunks: Iterable[bytes], sha256: str) -> Iterator[bytes]:

@@ -26,6 +26,7 @@ from aggregator.objects.staging import opening_folder, sweep
 from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ShareRow
+from aggregator.registry.times import now
 from aggregator.workspace import Workspace
 from bench.exchange.world import World, build, invented_terms
 from foundation.errors import StorageError
@@ -249,6 +250,33 @@ class TestResume:
             decision = ingest.ingest(workspace, bundle)
         assert decision.state == ShareState.ACCEPTED
         assert workspace.objects().exists(shares.list_shares(workspace)[0].bundle)
+        ingest.resume(workspace)
+        nothing_left(workspace)
+
+    def test_a_payload_that_was_withdrawn_goes_however_much_was_decided_since(
+        self, small: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        workspace = small.workspace()
+        ingest.ingest(workspace, small.bundle())
+        [share] = shares.accepted_shares(workspace)
+        with monkeypatch.context() as patch:
+            patch.setattr(shares, "forget", lambda workspace, digest: None)
+            shares.withdraw(workspace, share, "A. Weiss", "asked")
+        assert share.digest is not None
+        with workspace.registry().transaction() as session:
+            for number in range(120):
+                session.add(
+                    ShareRow(
+                        site="south",
+                        sequence=1,
+                        bundle_sha256=f"{number:064x}",
+                        bundle_bytes=1,
+                        state=ShareState.REJECTED,
+                        received_at=now(),
+                        decided_at="2099-01-01T00:00:00Z",
+                    )
+                )
+        assert workspace.objects().exists(share.digest)
         ingest.resume(workspace)
         nothing_left(workspace)
 

@@ -144,6 +144,22 @@ def test_where_a_file_system_shares_blocks_a_copy_is_made_of_them_and_verified(
         assert local.read_bytes() == b"the object"
 
 
+def test_every_object_is_listed_and_nothing_else(store: ObjectStore, tmp_path: Path) -> None:
+    assert list(store.digests()) == []
+    put = set()
+    for number in range(3):
+        path, sha256 = made(tmp_path, bytes([number]))
+        store.put(path, sha256)
+        put.add(sha256)
+    if isinstance(store, FolderStore):
+        (tmp_path / "objects" / "ab").mkdir(exist_ok=True)
+        for name in ("notes", f".{'ab' * 32}.0123456789abcdef.partial", "cd" * 32):
+            (tmp_path / "objects" / "ab" / name).write_bytes(b"x")
+    assert set(store.digests()) == put
+    store.delete(put.pop())
+    assert set(store.digests()) == put
+
+
 def test_what_is_deleted_is_gone_and_may_be_deleted_again(store: ObjectStore, tmp_path: Path) -> None:
     path, sha256 = made(tmp_path, b"object")
     store.delete(sha256)
