@@ -316,6 +316,7 @@ def test_arrows_follow_what_is_seen_and_offsets_what_is_stored(
     with shown(browser, reviews, tmp_path / "p", [Document("h", hebrew), Document("s", smiles)], {}) as desk:
         desk.page.focus("#text")
         desk.press("ArrowLeft", "ArrowLeft", "Shift+ArrowLeft", "1")
+        desk.page.wait_for_timeout(500)
         desk.press("f")
         desk.page.focus("#text")
         desk.press(*["ArrowRight"] * 6, "1")
