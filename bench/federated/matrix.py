@@ -25,7 +25,8 @@ from shared.training.tagging import TaggingConfig
 COMMAND, DEPLOYMENT_COMMAND = "python -m bench.federated matrix", "python -m bench.federated deployment"
 _TEST = "tests/e2e/test_federated_flower.py"
 _MOST_MATRIX_S, _MOST_DEPLOYMENT_S = 60.0, 90.0
-_ROUNDS, _NOTES, _HIDDEN = 2, 6, 32
+# As many steps as with six notes in batches of eight, before batches of four were chosen.
+_ROUNDS, _NOTES, _HIDDEN = 2, 3, 32
 _SITES, _LIARS = (2, 5, 20), (0, 1)
 _ADOPT_ORPHANS = 36
 
