@@ -86,7 +86,8 @@ def listening_at(path: Path) -> Iterator[socket.socket]:
         listener.listen(_WAITING)
     except OSError as error:
         listener.close()
-        raise refused(error.strerror or type(error).__name__) from error
+        # Of a path that is too long the system is not asked, so it has no words for it.
+        raise refused(error.strerror or "a path that is too long for a socket") from error
     finally:
         os.umask(mask)
     with listener:

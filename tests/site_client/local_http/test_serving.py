@@ -62,6 +62,8 @@ def test_a_socket_where_others_can_write_or_over_a_file_is_refused(tmp_path: Pat
         pass
     with pytest.raises(StorageError, match="--socket"), listening_at(tmp_path / "none" / "service"):
         pass
+    with pytest.raises(StorageError, match="too long"), listening_at(tmp_path / ("a" * 120)):
+        pass
     (tmp_path / "notes.txt").write_text("a note")
     with pytest.raises(StorageError, match="--socket"), listening_at(tmp_path / "notes.txt"):
         pass
