@@ -49,7 +49,8 @@ def succeeded(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def head(root: Path) -> str:
-    with workspaces.open_workspace(root).registry().reading() as session:
+    # Closed before anything is compared: SQLite folds its log into the file whenever the last connection goes.
+    with closing(workspaces.open_workspace(root).registry()) as registry, registry.reading() as session:
         return audit_log.head(session)
 
 
