@@ -26,7 +26,7 @@ from protocols.payload.opening import PayloadReader, SentenceBlock, open_payload
 from protocols.payload.sentence_block import CODES
 from shared.labels import UNKNOWN_TAG
 from shared.sentences.codes import CodedSentences
-from shared.sentences.ragged import Batch, RaggedSentences
+from shared.sentences.ragged import WINDOW, Batch, RaggedSentences
 
 PUBLIC = OWN_NOTES
 """Stands for the provider's own notes where sites are named; no site can have such a name."""
@@ -167,14 +167,18 @@ class Pool:
     def batches(self, size: int, generator: np.random.Generator | None = None) -> Iterator[Batch]:
         """See SentenceSource; `rows` of a batch number the sentences of the blocks that were held together."""
         order: Iterable[Slice] = (Slice(block, 0, _ALL) for block in range(len(self._pieces)))
+        turns, whole = None, 1
         if generator is not None:
             shuffled = generator.permutation(len(self._pieces)).tolist()
             order = (Slice(block, 0, _ALL) for block in shuffled)
             if self.part is not None:
                 rates, held, _ = zip(*self._sizes, strict=True)
                 order = self.part.slices(shuffled, held, rates)
-                generator = np.random.default_rng(generator.integers(1 << 63, size=self.part.count)[self.part.index])
-        for sentences in self._held_sentences(order, generator):
+                # All processes take long sentences at the same steps: a step lasts as long as the slowest of them.
+                *own, same = generator.integers(1 << 63, size=self.part.count + 1).tolist()
+                generator, turns = np.random.default_rng(own[self.part.index]), np.random.default_rng(same)
+                whole = size * WINDOW
+        for sentences in self._held_sentences(order, generator, whole):
             if self.augmented is not None and generator is not None:
                 sentences = self.augmented.read_augmented(as_codes(sentences), generator)
             elif self.decoder is not None:
@@ -182,18 +186,26 @@ class Pool:
                 sentences = _change(sentences, partial(read_codes, self.decoder), draws)
             elif generator is not None and self.change is not None:
                 sentences = _change(sentences, self.change, generator)
-            yield from sentences.batches(size, generator)
+            yield from sentences.batches(size, generator, turns)
 
     def _held_sentences(
-        self, order: Iterable[Slice], generator: np.random.Generator | None = None
+        self, order: Iterable[Slice], generator: np.random.Generator | None = None, whole: int = 1
     ) -> Iterator[RaggedSentences]:
-        """The sentences of a few blocks at a time."""
+        """The sentences of a few blocks at a time, but for the last a multiple of a number of them: what is over comes with the next blocks."""
         rest = iter(order)
+        over: list[RaggedSentences] = []
         while slices := list(islice(rest, _BLOCKS_HELD)):
-            blocks = [self._chosen(*self._pieces[one.block], generator, one) for one in slices]
+            blocks = over + [self._chosen(*self._pieces[one.block], generator, one) for one in slices]
+            over = []
             kept = [sentences for sentences in blocks if sentences.sentences]
             if kept:
-                yield RaggedSentences.concatenate(kept)
+                held = RaggedSentences.concatenate(kept)
+                if more := held.sentences % whole:
+                    rows = np.arange(held.sentences)
+                    held, over = held.select(rows[:-more]), [held.select(rows[-more:])]
+                if held.sentences:
+                    yield held
+        yield from over
 
     def _chosen(
         self,

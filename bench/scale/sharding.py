@@ -17,7 +17,7 @@ from shared.text.tokens import cut_tokens
 
 COMMAND = "python -m bench.results_show scale"
 # So many that the start of a program, seconds, weighs as little as it does beside millions.
-TURNS, NOTES = 1, 3200
+TURNS, NOTES = 5, 3200
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def measure(folder: Path) -> Sharding:
         walls.append(took / max(wall for _, wall in two))
         spent.append(one / max(cpu for cpu, _ in two))
         speeds.append(tokens / one)
-    note = f"{NOTES} notes, {characters} characters, whole commands of one process each, the same bytes merged; {TURNS} turn"
+    note = f"{NOTES} notes, {characters} characters, whole commands of one process each, the same bytes merged; median and range of {TURNS} turns, one program and two in turn"
     entries = (
         _entry(
             "deid by two programs that share the notes, over one", walls, f"by the clock; {note}; {state_of_machine()}"

@@ -16,9 +16,10 @@ from pathlib import Path
 
 from bench.results import Entry
 from bench.scale.busy import median_of, state_of_machine
+from bench.scale.training_worker import write_pool
 
 COMMAND = "python -m bench.results_show scale"
-TURNS, TOKENS = 2, 24_000
+TURNS, TOKENS = 5, 48_000
 
 
 def measure() -> list[Entry]:
@@ -31,7 +32,7 @@ def measure() -> list[Entry]:
             sum(part["tokens"] for part in two) / max(part["wall_s"] for part in two) * one["wall_s"] / one["tokens"]
         )
         spent.append(2 * alone[-1] / max(part["cpu_s"] / part["tokens"] for part in two))
-    note = f"{TOKENS} tokens a pass and process, batches of 32 sentences, the paper's head, gloo on the loopback; median and range of {TURNS} turns"
+    note = f"{TOKENS} tokens a pass and process, a pool on disk, batches of 32 sentences, the paper's head, gloo on the loopback; median and range of {TURNS} turns"
     busy = state_of_machine()
     return [
         _entry("training by two processes, over one", walls, 1.7, f"tokens a second by the clock; {note}; {busy}"),
@@ -54,14 +55,16 @@ def measure() -> list[Entry]:
 def run(count: int) -> list[dict[str, float]]:
     """What each of so many processes has measured."""
     with tempfile.TemporaryDirectory() as folder:
+        pool = Path(folder) / "pool.parquet"
+        write_pool(pool, TOKENS * count)
         launcher = ["-m", "torch.distributed.run", "--nnodes", "1", "--nproc-per-node", str(count), "--standalone"]
         command = [
             sys.executable,
             *(launcher if count > 1 else []),
             "-m",
             "bench.scale.training_worker",
+            str(pool),
             folder,
-            str(TOKENS),
         ]
         subprocess.run(command, check=True, env=os.environ | {"OMP_NUM_THREADS": "1"}, stderr=subprocess.DEVNULL)
         return [json.loads((Path(folder) / f"{index}.json").read_text()) for index in range(count)]

@@ -19,7 +19,7 @@ from shared.labels import tag_categories, tag_spans
 from shared.sentences.layout import SentenceLayout
 
 # So many batches are sorted by length together: enough to keep padding low, few enough to keep the order random.
-_WINDOW = 40
+WINDOW = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +113,12 @@ class RaggedSentences(SentenceLayout):
     def _known_tags(self) -> NDArray[np.uint8]:
         return np.where(self.known, self.tags, np.uint8(0))
 
-    def batches(self, size: int, generator: np.random.Generator | None = None) -> Iterator[Batch]:
-        """See SentenceSource."""
+    def batches(
+        self, size: int, generator: np.random.Generator | None = None, turns: np.random.Generator | None = None
+    ) -> Iterator[Batch]:
+        """See SentenceSource, and `batch_rows` for turns."""
         starts = self.starts
-        for rows in batch_rows(self.lengths, size, generator):
+        for rows in batch_rows(self.lengths, size, generator, turns):
             yield self.batch(rows, starts)
 
     def batch(self, rows: NDArray[np.int64], starts: NDArray[np.int64]) -> Batch:
@@ -160,14 +162,25 @@ def padded_positions(
 
 
 def batch_rows(
-    lengths: NDArray[np.int64], size: int, generator: np.random.Generator | None = None
+    lengths: NDArray[np.int64],
+    size: int,
+    generator: np.random.Generator | None = None,
+    turns: np.random.Generator | None = None,
 ) -> Iterator[NDArray[np.int64]]:
-    """Indices of the sentences of each batch, by falling length within the batch."""
+    """Indices of the sentences of each batch, by falling length within the batch.
+
+    Args:
+        lengths: of the sentences.
+        size: sentences of a batch.
+        generator: mixes them; None leaves them in their order, but for the lengths.
+        turns: draws when the long batches of a window come and when the short ones, in the place of the generator. Where several
+            processes draw it alike, none waits at a step for another that has the longer sentences.
+    """
     order = np.arange(len(lengths)) if generator is None else generator.permutation(len(lengths))
-    for begin in range(0, len(order), size * _WINDOW):
-        window = order[begin : begin + size * _WINDOW]
+    for begin in range(0, len(order), size * WINDOW):
+        window = order[begin : begin + size * WINDOW]
         window = window[np.argsort(-lengths[window], kind="stable")]
         cuts = [window[first : first + size] for first in range(0, len(window), size)]
         if generator is not None:
-            cuts = [cuts[index] for index in generator.permutation(len(cuts))]
+            cuts = [cuts[index] for index in (turns or generator).permutation(len(cuts))]
         yield from cuts

@@ -15,6 +15,7 @@ from aggregator.training.part import PoolPart
 from aggregator.training.pool import Pool, Taken
 from shared.errors import ConfigurationError
 from tests.aggregator.training.pools import material, write_pool
+from tests.protocols.payload.blocks import make_block, write_payload
 
 blocks = some.lists(some.tuples(some.integers(0, 50), some.sampled_from([1.0, 0.5, 1 / 3])), min_size=1, max_size=12)
 
@@ -69,6 +70,24 @@ def test_a_site_of_a_lower_rate_is_drawn_in_its_part_alone(tmp_path: Path) -> No
             parts.append(sum(len(lines_of(pool, seed)) for seed in range(20)) / 20)
             expected = pool.sentences / 2
     assert all(abs(part - expected) < 0.1 * expected for part in parts)
+
+
+def test_processes_take_long_sentences_at_the_same_steps(tmp_path: Path) -> None:
+    dice = np.random.default_rng(1)
+    # Blocks of many sizes: what is over from some of them must not set one process a few steps behind another.
+    blocks = [
+        make_block(1 + dice.geometric(0.1, int(dice.integers(50, 150))).tolist(), seed=number) for number in range(30)
+    ]
+    payload = write_payload(tmp_path / "share.parquet", blocks)
+    longest = []
+    for index in range(2):
+        with Pool([payload], part=PoolPart(index, 2)) as pool:
+            longest.append([int(batch.lengths.max()) for batch in pool.batches(4, np.random.default_rng(1))])
+    first, second = (np.array(one[: min(map(len, longest))]) for one in longest)
+    waited = np.abs(first - second).sum() / (first + second).sum()
+    by_chance = np.abs(first - dice.permutation(second)).sum() / (first + second).sum()
+    assert len(first) > 300
+    assert waited < by_chance / 3
 
 
 def test_a_process_reads_no_more_than_its_part_and_the_blocks_at_its_ends(
