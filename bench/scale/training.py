@@ -2,7 +2,8 @@
 
 Turn by turn, on this machine, by torchrun on the loopback. The clock is right where a core is free for each process. Processor seconds are
 right wherever they are taken: what a process computes for a token, alone and beside another one that waits for it; what two machines
-of equal speed reach is twice the first over the greater of the two others.
+of equal speed reach is twice the first over the greater of the two others. Beside both stands what two processes reach here that have
+nothing to do with each other: cores that share a memory, or a host, are not two machines.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from bench.results import Entry
@@ -24,9 +26,12 @@ TURNS, TOKENS = 5, 48_000
 
 def measure() -> list[Entry]:
     """Both ratios, and what a token costs."""
-    alone, walls, spent = [], [], []
+    alone, walls, spent, apart = [], [], [], []
     for _ in range(TURNS):
         (one,), two = run(1), run(2)
+        with ThreadPoolExecutor(2) as both:
+            slower = max(part["wall_s"] for (part,) in both.map(run, (1, 1)))
+        apart.append(2 * one["wall_s"] / slower)
         alone.append(one["cpu_s"] / one["tokens"])
         walls.append(
             sum(part["tokens"] for part in two) / max(part["wall_s"] for part in two) * one["wall_s"] / one["tokens"]
@@ -41,6 +46,18 @@ def measure() -> list[Entry]:
             spent,
             1.7,
             f"by processor seconds a token: waiting for the other one is not in it; {note}",
+        ),
+        _entry(
+            "training by two processes that know nothing of each other, over one",
+            apart,
+            None,
+            f"by the clock: what this machine gives two programs at most; {note}",
+        ),
+        _entry(
+            "training by two processes, over two that know nothing of each other",
+            [one / other for one, other in zip(walls, apart, strict=True)],
+            None,
+            f"by the clock: what training together costs; {note}",
         ),
         _entry(
             "tokens that a core learns from",
