@@ -1,8 +1,9 @@
-"""What hospitals know, as plain programs: a linear-chain CRF with ordinary features (python-crfsuite), spaCy's NER, Presidio's patterns.
+"""What hospitals know, as plain programs: taggers that learn (python-crfsuite, spaCy, flair) and rules that don't (Presidio, philter-lite, pyDeid).
 
 Runs under an interpreter of its own that has their packages, and nothing of this project:
-`python peer_taggers.py train|tag crfsuite|spacy|presidio MODEL NOTES [OUT]`. Training reads one JSON Lines file (`text`, `spans` of start, end, label), tagging
-a folder of texts; it writes spans as JSON Lines, one file for each note, as `site-client deid --mode tag` does.
+`python peer_taggers.py train KIND MODEL NOTES [VECTORS]` and `python peer_taggers.py tag KIND MODEL NOTES OUT`. Training reads one JSON
+Lines file (`text`, `spans` of start, end, label), tagging a folder of texts; it writes spans as JSON Lines, one file for each note, as
+`site-client deid --mode tag` does. Rules are as their packages bring them.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ import json
 import random
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 _TOKEN = re.compile(r"[^\W\d_]+|\d+|\S")
-_ITERATIONS, _PASSES = 50, 4
+_ITERATIONS, _PASSES, _EPOCHS = 50, 4, 10
 _WINDOW = (-2, -1, 1, 2)
 
 
@@ -130,8 +131,58 @@ def _tag_spacy(model: Path, texts: Iterator[str]) -> Iterator[list[list[Any]]]:
         yield [[span.start_char, span.end_char, span.label_] for span in document.ents]
 
 
-def _train_presidio(model: Path, notes: list[dict[str, Any]]) -> None:
-    """It learns nothing: its recognisers are as they come, without a model of names, which it brings none of."""
+def _train_flair(model: Path, notes: list[dict[str, Any]], vectors: str) -> None:
+    from flair.data import Corpus, Sentence
+    from flair.datasets import FlairDatapointDataset
+    from flair.embeddings import CharacterEmbeddings, StackedEmbeddings, WordEmbeddings
+    from flair.models import SequenceTagger
+    from flair.trainers import ModelTrainer
+
+    sentences = []
+    for note in notes:
+        for tokens in _sentences(note["text"]):
+            sentence = Sentence([token[0] for token in tokens])
+            begins = {token.start(): number for number, token in enumerate(tokens)}
+            ends = {token.end(): number for number, token in enumerate(tokens)}
+            for start, end, label in _spans(tokens, _tags(tokens, note["spans"])):
+                sentence[begins[start] : ends[end] + 1].add_label("ner", label)
+            sentences.append(sentence)
+    random.Random(0).shuffle(sentences)
+    held_out = len(sentences) // 10
+    corpus = Corpus(
+        FlairDatapointDataset(sentences[held_out:]),
+        FlairDatapointDataset(sentences[:held_out]),
+        sample_missing_splits=False,
+    )
+    tagger = SequenceTagger(
+        embeddings=StackedEmbeddings([WordEmbeddings(vectors), CharacterEmbeddings()]),
+        tag_dictionary=corpus.make_label_dictionary("ner", add_unk=False),
+        tag_type="ner",
+        hidden_size=256,
+    )
+    ModelTrainer(tagger, corpus).train(
+        model, learning_rate=0.1, mini_batch_size=32, max_epochs=_EPOCHS, embeddings_storage_mode="none"
+    )
+
+
+def _tag_flair(model: Path, texts: Iterator[str]) -> Iterator[list[list[Any]]]:
+    from flair.data import Sentence
+    from flair.models import SequenceTagger
+
+    tagger = SequenceTagger.load(model / "best-model.pt")
+    for text in texts:
+        lines = list(_sentences(text))
+        sentences = [Sentence([token[0] for token in tokens]) for tokens in lines]
+        tagger.predict(sentences, mini_batch_size=128)
+        yield [
+            [tokens[span.tokens[0].idx - 1].start(), tokens[span.tokens[-1].idx - 1].end(), span.get_label("ner").value]
+            for tokens, sentence in zip(lines, sentences, strict=True)
+            for span in sentence.get_spans("ner")
+        ]
+
+
+def _train_nothing(model: Path, notes: list[dict[str, Any]]) -> None:
+    """Rules learn nothing; Presidio is without a model of names, of which it brings none."""
 
 
 def _tag_presidio(model: Path, texts: Iterator[str]) -> Iterator[list[list[Any]]]:
@@ -153,18 +204,51 @@ def _tag_presidio(model: Path, texts: Iterator[str]) -> Iterator[list[list[Any]]
         yield spans
 
 
-_TRAIN = {"crfsuite": _train_crfsuite, "spacy": _train_spacy, "presidio": _train_presidio}
-_TAG = {"crfsuite": _tag_crfsuite, "spacy": _tag_spacy, "presidio": _tag_presidio}
+def _tag_philter(model: Path, texts: Iterator[str]) -> Iterator[list[list[Any]]]:
+    import philter_lite
+
+    filters = philter_lite.load_filters(Path(philter_lite.__file__).parent / "configs" / "philter_delta.toml")
+    for text in texts:
+        kept, _, _ = philter_lite.detect_phi(text, filters)
+        # Whatever no filter calls safe is hidden, punctuation aside.
+        yield [[start, end, "PHI"] for start, end in kept.get_complement(text).items()]
+
+
+def _tag_pydeid(model: Path, texts: Iterator[str]) -> Iterator[list[list[Any]]]:
+    from pyDeid import deid_string
+
+    for text in texts:
+        found, _ = deid_string(text)
+        yield [[one["phi_start"], one["phi_end"], "PHI"] for one in found]
+
+
+_TRAIN: dict[str, Callable[..., None]] = {
+    "crfsuite": _train_crfsuite,
+    "spacy": _train_spacy,
+    "flair": _train_flair,
+    "presidio": _train_nothing,
+    "philter": _train_nothing,
+    "pydeid": _train_nothing,
+}
+_TAG = {
+    "crfsuite": _tag_crfsuite,
+    "spacy": _tag_spacy,
+    "flair": _tag_flair,
+    "presidio": _tag_presidio,
+    "philter": _tag_philter,
+    "pydeid": _tag_pydeid,
+}
 
 
 def _main(action: str, kind: str, model: Path, notes: Path, *rest: str) -> None:
     if action == "train":
-        _TRAIN[kind](model, [json.loads(line) for line in notes.read_text(encoding="utf-8").splitlines()])
+        learned = [json.loads(line) for line in notes.read_text(encoding="utf-8").splitlines()]
+        _TRAIN[kind](model, learned, *rest)
         return
     out = Path(rest[0])
     out.mkdir()
     paths = sorted(notes.glob("*.txt"))
-    for path, spans in zip(paths, _TAG[kind](model, (path.read_text(encoding="utf-8") for path in paths)), strict=True):
+    for path, spans in zip(paths, _TAG[kind](model, (path.read_bytes().decode() for path in paths)), strict=True):
         told = "".join(json.dumps({"start": span[0], "end": span[1], "category": span[2]}) + "\n" for span in spans)
         (out / f"{path.stem}.jsonl").write_text(told, encoding="utf-8")
 

@@ -53,6 +53,20 @@ def measure() -> list[Entry]:
         return _Course(Path(name), peers).measure()
 
 
+def seconds_of(command: Sequence[str]) -> tuple[float, float]:
+    """CPU seconds and wall clock of a command with one thread a process."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run(command, check=True, capture_output=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
+    passed, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, passed
+
+
+def deid_command(notes: Path, out: Path, workspace: Path, jobs: int) -> list[str]:
+    """The whole command by which a hospital tags notes; see `deid_arguments`."""
+    program = "from site_client.commands.cli import main; main()"
+    return [sys.executable, "-c", program, *deid_arguments(notes, out, workspace, jobs)]
+
+
 def deid_arguments(notes: Path, out: Path, workspace: Path, jobs: int) -> list[str]:
     """What follows `site-client` to tag notes.
 
@@ -160,8 +174,7 @@ class _Course:
             self._run([self._peers, peer_taggers.__file__, "train", kind, str(self._folder / kind), str(labelled)])
 
     def _deid(self, notes: Path, jobs: int) -> list[str]:
-        program = "from site_client.commands.cli import main; main()"
-        return [sys.executable, "-c", program, *deid_arguments(notes, self._out, self._folder / "user", jobs)]
+        return deid_command(notes, self._out, self._folder / "user", jobs)
 
     def _peer(self, kind: str) -> list[str]:
         return [
@@ -179,9 +192,5 @@ class _Course:
         return self._folder / "out"
 
     def _run(self, command: Sequence[str]) -> tuple[float, float]:
-        """CPU seconds and wall clock of a command with one thread a process."""
         shutil.rmtree(self._out, ignore_errors=True)
-        before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        subprocess.run(command, check=True, capture_output=True, env=os.environ | {"OMP_NUM_THREADS": "1"})
-        passed, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, passed
+        return seconds_of(command)

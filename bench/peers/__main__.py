@@ -1,7 +1,8 @@
 """`python -m bench.peers [PEER]...`, or `make bench-peers`: what others find on the notes that ours is measured on, for docs/results/peers.md.
 
-`DEID_COMMONS_PEERS` names the Python of an environment with python-crfsuite 0.9.12, spacy 3.8.18 and presidio-analyzer 2.2.366. Speed is `python -m bench.results_generalise speed`,
-to be run where nothing else runs.
+`DEID_COMMONS_PEERS` names the Python of an environment with python-crfsuite 0.9.12, spacy 3.8.18, flair 0.15.1, presidio-analyzer 2.2.366,
+philter-lite 0.6.0 with NLTK's averaged_perceptron_tagger_eng, and pyDeid 1.0.1 from its repository (what its name brings from PyPI is
+empty). Speed where much is tagged is `python -m bench.results_generalise speed`, to be run where nothing else runs.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not interpreter:
         render("peers")
         raise ConfigurationError(
-            "DEID_COMMONS_PEERS: expected the Python of an environment with python-crfsuite, spacy and presidio-analyzer, got nothing; the page was written, nothing was measured"
+            "DEID_COMMONS_PEERS: expected the Python of an environment with the packages of the peers, got nothing; the page was written, nothing was measured"
         )
     with tempfile.TemporaryDirectory() as name:
         for entry in measure(interpreter, chosen, Path(name)):
