@@ -132,7 +132,7 @@ def _tag_spacy(model: Path, texts: Iterator[str]) -> Iterator[list[list[Any]]]:
 
 
 def _train_flair(model: Path, notes: list[dict[str, Any]], vectors: str) -> None:
-    from flair.data import Corpus, Sentence
+    from flair.data import Corpus, Dictionary, Sentence
     from flair.datasets import FlairDatapointDataset
     from flair.embeddings import CharacterEmbeddings, StackedEmbeddings, WordEmbeddings
     from flair.models import SequenceTagger
@@ -154,8 +154,14 @@ def _train_flair(model: Path, notes: list[dict[str, Any]], vectors: str) -> None
         FlairDatapointDataset(sentences[:held_out]),
         sample_missing_splits=False,
     )
+    # Its own list of characters would be fetched.
+    characters = Dictionary()
+    for one in sorted({character for note in notes for character in note["text"]}):
+        characters.add_item(one)
+    model.mkdir()
+    characters.save(model / "characters")
     tagger = SequenceTagger(
-        embeddings=StackedEmbeddings([WordEmbeddings(vectors), CharacterEmbeddings()]),
+        embeddings=StackedEmbeddings([WordEmbeddings(vectors), CharacterEmbeddings(str(model / "characters"))]),
         tag_dictionary=corpus.make_label_dictionary("ner", add_unk=False),
         tag_type="ner",
         hidden_size=256,
