@@ -89,6 +89,7 @@ REVOKED = Site("moor", "", "lost", ())
         (standing(expiries={"targets": in_days(-1)}), "releases-end", "ended on 2026-11-22"),
         (standing(expiries={"provider.json": in_days(3)}), "releases-end", "run `aggregator announce`"),
         (standing(free_bytes=GIB), "disk", "1.0 GiB are free"),
+        (standing(lacks_overlap_key=True), "overlap-key", "`keys/overlap.key` is missing"),
         (standing(hospital("moor", refused=1)), "refused", "1 share was refused since the last release"),
         (standing(round=last_round(hours=25)), "round", "round 3 began on 2026-11-22 and has not ended"),
         (standing(round=last_round(hours=1, unread=2)), "files", "2 files were refused by round 3"),
@@ -185,6 +186,23 @@ def test_a_share_that_was_refused_since_the_last_release_is_told(loop: Loop) -> 
     with opened.registry().transaction() as session:
         session.add(row(9, "south", state="rejected", reason_code="schema", decided_at=now()))
     assert told() == [("refused", "south")]
+
+
+def test_a_restore_without_the_secret_of_the_digests_is_told_before_a_share_waits_for_it(loop: Loop) -> None:
+    at = ("--workspace", loop.provider)
+    secret = workspaces.open_workspace(loop.provider).overlap_secret
+    secret.unlink()
+    refused(provider("status", "--check", *at), 26, "found 1")
+    (alert,) = values(provider("status", "--json", *at))["alerts"]
+    assert (alert["kind"], alert["site"]) == ("overlap-key", None)
+    assert "restore it from the copy of keys/" in alert["text"]
+    assert not secret.exists()
+
+
+def test_a_secret_of_the_digests_that_nothing_hangs_on_yet_is_no_matter(tmp_path: Path) -> None:
+    done(provider("init", tmp_path / "new"))
+    (tmp_path / "new" / "keys" / "overlap.key").unlink()
+    done(provider("status", "--check", "--workspace", tmp_path / "new"))
 
 
 def test_what_a_round_keeps_is_what_status_reads_of_it(loop: Loop) -> None:
