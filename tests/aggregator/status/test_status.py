@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import stat
 import sys
@@ -17,6 +18,7 @@ from aggregator.enrolled.alarms import Alarm, raise_alarm
 from aggregator.enrolled.shares import Share
 from aggregator.enrolled.sites import Site, SiteKey
 from aggregator.errors import HookError
+from aggregator.objects import FolderStore
 from aggregator.refreshing.kept import KeptRound, TakenFile
 from aggregator.registry.states import AlarmKind, KeyState, ShareState
 from aggregator.registry.times import now
@@ -25,6 +27,7 @@ from aggregator.status.alerts import find_alerts
 from aggregator.status.last_round import LastRound
 from aggregator.status.standing import Hospital, LastShare, Standing, read_standing
 from aggregator.status.table import WIDTH, status_json, status_lines
+from foundation.errors import StorageError
 from protocols.keys.signing import PrivateKey
 from tests.aggregator.registry.rows import share as row
 from tests.loop import Loop, done, provider, refused, values
@@ -231,6 +234,42 @@ def test_a_workspace_of_today_has_nothing_yet(tmp_path: Path) -> None:
     shown = done(provider("status", "--check", "--workspace", tmp_path / "new")).stdout
     assert "no release yet" in shown
     assert "no hospitals yet" in shown
+
+
+def test_objects_that_no_share_names_are_counted_and_stay(loop: Loop) -> None:
+    at = ("--workspace", loop.provider)
+    store = workspaces.open_workspace(loop.provider).objects()
+    named = set(store.digests())
+    assert named
+    assert values(provider("status", "--json", *at))["unnamed_objects"] == []
+    assert "objects" not in done(provider("status", *at)).stdout
+    left = loop.root / "left"
+    left.write_bytes(b"of a registry that was restored since")
+    digest = hashlib.sha256(left.read_bytes()).hexdigest()
+    store.put(left, digest)
+    # They may be another workspace's, so nobody is called for them.
+    shown = done(provider("status", "--check", *at)).stdout.splitlines()
+    assert [line for line in shown if line.startswith("objects that no share names: 1; ")]
+    assert values(provider("status", "--json", *at))["unnamed_objects"] == [digest]
+    assert set(store.digests()) == named | {digest}
+
+
+def test_where_the_store_does_not_answer_everything_else_is_told(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = ("--workspace", loop.provider)
+
+    def away(store: FolderStore) -> None:
+        raise StorageError("a store that answers", received="none", advice="wait", place="objects")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FolderStore, "digests", away)
+        shown = " ".join(done(provider("status", "--check", *at)).stdout.split())
+        assert values(provider("status", "--json", *at))["unnamed_objects"] is None
+    assert "objects were not counted: objects: expected a store that answers, received none; wait" in shown
+    assert "nothing needs you" in shown
+    settings = loop.provider / "aggregator.json"
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"objects": "ftp://elsewhere"}))
+    shown = " ".join(done(provider("status", *at)).stdout.split())
+    assert "objects were not counted: objects: expected a folder or an s3:// URL" in shown
 
 
 def test_only_who_asks_gets_a_code_for_it(loop: Loop) -> None:
