@@ -157,7 +157,7 @@ class Workspace:
 
     @property
     def overlap_secret(self) -> Path:
-        """File of the secret by which sentences are known again; see `aggregator.ingestion.share_terms.overlap_key`."""
+        """File of the secret by which sentences are known again; see `aggregator.enrolled.overlap_key`."""
         return self.keys / "overlap.key"
 
     def key(self) -> PrivateKey:

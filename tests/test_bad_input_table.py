@@ -88,6 +88,8 @@ ROWS: list[tuple[str, int, str]] = [
     ("site-client review {text} --port 99999 --workspace {north}", 2, "--port"),
     ("site-client serve-local --workspace {folder}", 30, "site-client init"),
     ("site-client serve-local --workspace {north}", 30, "pull a pipeline release"),
+    ("site-client serve-local --socket s/service --port 9000 --workspace {fourth}", 2, "expected no --port beside it"),
+    ("site-client serve-local --socket s/service --port 8791 --workspace {fourth}", 2, "expected no --port beside it"),
     ("site-client serve-local --token-file {text} --workspace {fourth}", 8, "only its owner can read"),
     # Ledger, log, keys.
     ("site-client ledger verify --known zzz --workspace {north}", 2, "3 characters; it is mistyped"),

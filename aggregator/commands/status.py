@@ -29,10 +29,12 @@ def status(hook: Path | None, check: bool, root: Path, as_json: bool) -> None:
     from aggregator.status.hook import run_hook
     from aggregator.status.standing import read_standing
     from aggregator.status.table import status_json, status_lines
+    from aggregator.status.unnamed import find_unnamed
 
-    standing = read_standing(workspace.open_workspace(root), datetime.datetime.now(datetime.UTC))
+    opened = workspace.open_workspace(root)
+    standing, unnamed = read_standing(opened, datetime.datetime.now(datetime.UTC)), find_unnamed(opened)
     alerts = find_alerts(standing)
-    report(status_json(standing, alerts), status_lines(standing, alerts), as_json=as_json)
+    report(status_json(standing, alerts, unnamed), status_lines(standing, alerts, unnamed), as_json=as_json)
     if hook is not None:
         run_hook(hook, standing, alerts)
     if check and alerts:

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sqlalchemy import select
-
+from aggregator.enrolled.overlap_key import overlap_key
 from aggregator.ingestion.known_rows import find_known_rows
 from aggregator.publishing.releases import compatible_releases
-from aggregator.registry.tables import ShareDigestsRow
 from aggregator.workspace import Workspace
-from foundation.errors import StorageError
-from foundation.secret_files import SECRET_BYTES, read_secret
+from foundation.secret_files import SECRET_BYTES
 from protocols.errors import BoundsError, OtherReleaseError
 from protocols.payload.codes import CodeList
 from protocols.share.manifest import ShareManifest
@@ -104,24 +101,3 @@ def share_terms(workspace: Workspace) -> ShareTerms:
         overlap_key(workspace),
         frozenset(earlier),
     )
-
-
-def overlap_key(workspace: Workspace) -> bytes:
-    """The secret of the digests by which sentences are known again. A workspace of before makes it with its first share.
-
-    Raises:
-        StorageError: it is damaged, or gone while digests made with it are kept: under another the same notes would be new.
-    """
-    path = workspace.overlap_secret
-    if not path.exists():
-        with workspace.registry().reading() as session:
-            kept = session.scalar(select(ShareDigestsRow.share).limit(1))
-        # Looked for again: the digests may be of another process that has just made it.
-        if kept is not None and not path.exists():
-            raise StorageError(
-                "the secret by which the sentences of earlier shares are known again",
-                received="no file",
-                advice="restore it from the copy of keys/; docs/operation.md says what to do if it is lost for good",
-                place=f"keys/{path.name}",
-            )
-    return read_secret(path)

@@ -47,6 +47,7 @@ def find_alerts(standing: Standing) -> tuple[Alert, ...]:
     """All that needs a person, alarms first."""
     return (
         *_alarms(standing),
+        *_overlap_key(standing),
         *_proposal(standing),
         *_shares(standing),
         *_round(standing),
@@ -60,6 +61,12 @@ def _alarms(standing: Standing) -> Iterator[Alert]:
     for alarm in standing.alarms:
         said = f"alarm {alarm.id}, {alarm.kind}: {' '.join(alarm.detail.split())}; see `aggregator alarms list`"
         yield Alert(f"alarm:{alarm.id}", "alarm", alarm.site, said)
+
+
+def _overlap_key(standing: Standing) -> Iterator[Alert]:
+    if standing.lacks_overlap_key:
+        said = "`keys/overlap.key` is missing, and no share is taken in without it; restore it from the copy of keys/"
+        yield Alert("overlap-key", "overlap-key", None, said)
 
 
 def _proposal(standing: Standing) -> Iterator[Alert]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from sqlalchemy import select
 
 from aggregator.enrolled.alarms import Alarm, list_alarms
+from aggregator.enrolled.overlap_key import lacks_overlap_key
 from aggregator.enrolled.share_counts import count_refused, count_shares, last_shares
 from aggregator.enrolled.shares import Share, list_shares
 from aggregator.enrolled.sites import Site, list_sites
@@ -88,6 +89,7 @@ class Standing:
         free_bytes: on the disk of the workspace.
         proposal: a head that waits for whoever approves releases; None for none.
         round: the monthly round that goes on or ended last; None before the first.
+        lacks_overlap_key: whether the secret is gone by which the sentences of earlier shares are known again.
     """
 
     provider: str
@@ -101,6 +103,7 @@ class Standing:
     free_bytes: int
     proposal: Proposal | None = None
     round: LastRound | None = None
+    lacks_overlap_key: bool = False
 
     @property
     def next_expiry(self) -> tuple[str, datetime.date]:
@@ -150,6 +153,7 @@ def read_standing(workspace: Workspace, at: datetime.datetime) -> Standing:
         free,
         read_proposal(workspace) if names else None,
         read_last_round(workspace),
+        lacks_overlap_key(workspace),
     )
 
 

@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from aggregator.registry.times import as_text
 from aggregator.status.alerts import Alert
 from aggregator.status.standing import Hospital, LastShare, Standing
+from aggregator.status.unnamed import Unnamed
 
 WIDTH = 80
 _NAME = 22
 _GIB = 1 << 30
+_NONE = Unnamed()
 
 
-def status_lines(standing: Standing, alerts: Sequence[Alert]) -> list[str]:
+def status_lines(standing: Standing, alerts: Sequence[Alert], unnamed: Unnamed = _NONE) -> list[str]:
     """For people: the hospitals, what expires next, and what needs them."""
     name, last = standing.next_expiry
     release = "no release yet" if standing.release is None else f"release {standing.release} of {standing.released}"
@@ -26,12 +28,13 @@ def status_lines(standing: Standing, alerts: Sequence[Alert]) -> list[str]:
         f"next to expire: {name} of the releases, on {last}",
         *_next_keys(standing),
         f"free disk: {standing.free_bytes / _GIB:.1f} GiB",
+        *_unnamed_lines(unnamed),
         "",
         *_alert_lines(alerts),
     ]
 
 
-def status_json(standing: Standing, alerts: Sequence[Alert]) -> dict[str, object]:
+def status_json(standing: Standing, alerts: Sequence[Alert], unnamed: Unnamed = _NONE) -> dict[str, object]:
     """For programs."""
     return {
         "provider": standing.provider,
@@ -41,6 +44,7 @@ def status_json(standing: Standing, alerts: Sequence[Alert]) -> dict[str, object
         "hospitals": [_hospital_row(one) for one in standing.hospitals],
         "expires": {name: day.isoformat() for name, day in standing.expiries.items()},
         "free_bytes": standing.free_bytes,
+        "unnamed_objects": None if unnamed.digests is None else list(unnamed.digests),
         "alerts": [alert.as_json() for alert in alerts],
     }
 
@@ -55,6 +59,12 @@ def _hospital_lines(standing: Standing, needing: set[str | None]) -> list[str]:
 def _next_keys(standing: Standing) -> list[str]:
     ends = [(one.keys_until, one.site.name) for one in standing.hospitals if one.keys_until is not None]
     return [f"next keys to expire: those of {_shortened(name)}, on {day}" for day, name in sorted(ends)[:1]]
+
+
+def _unnamed_lines(unnamed: Unnamed) -> list[str]:
+    if unnamed.digests is None:
+        return _wrapped(f"objects were not counted: {unnamed.problem}")
+    return [f"objects that no share names: {len(unnamed.digests)}; see docs/operation.md"] if unnamed.digests else []
 
 
 def _line(one: Hospital, *, marked: bool) -> str:

@@ -69,14 +69,16 @@ class AcceptShare(_OfShare):
 
 
 class RejectShare(_OfShare):
-    """Refuse a share in quarantine."""
+    """Refuse a share in quarantine, or one that can't be decided."""
 
     name, role, after, verb, grave = "share-reject", AccountRole.OPERATOR, ShareState.REJECTED, "Reject", True
+    before = (ShareState.QUARANTINED, ShareState.RECEIVED)
 
     def told(self, asked: Asked, found: Share) -> tuple[str, ...]:
         """See `_OfShare`."""
+        what = "bundle" if found.state == ShareState.RECEIVED else "payload"
         return (
-            "Its payload is deleted, which can't be taken back. Its hospital may use the number again, and gets a signed receipt.",
+            f"Its {what} is deleted, which can't be taken back. Its hospital may use the number again, and gets a signed receipt.",
         )
 
     def settle(self, asked: Asked, found: Share, reason: str) -> None:

@@ -55,7 +55,7 @@ def _bad(number: int) -> Mark:
 
 def _notice(alert: Alert) -> Notice:
     text = alert.text if alert.site is None else f"{alert.site}: {alert.text}"
-    mark = Mark.BAD if alert.kind in ("alarm", "disk") else Mark.WARN
+    mark = Mark.BAD if alert.kind in ("alarm", "disk", "overlap-key") else Mark.WARN
     if alert.kind in ("keys-end", "keys-ended"):
         return Notice(text, mark, f"/sites/{alert.site}", f"keys of {alert.site}")
     return Notice(text, mark, *_PLACES.get(alert.kind, ("", "")))

@@ -61,7 +61,8 @@ def share(reading: Reading) -> Page:
         signed = read_manifest(reading.workspace, found).to_json()
         blocks.append(Words("What its hospital signed", code=json.dumps(signed, indent=1, sort_keys=True)))
     except RegistryError:
-        blocks.append(Words("What its hospital signed", ("It was refused before that could be read.",)))
+        unread = "not opened yet" if found.state == ShareState.RECEIVED else "refused before that could be read"
+        blocks.append(Words("What its hospital signed", (f"It was {unread}.",)))
     return Page(f"Share {found.sequence} of {found.site}", blocks, up=("Shares", f"/shares?site={found.site}"))
 
 
@@ -78,16 +79,14 @@ def _forms(found: Share) -> list[Block]:
                 AccountRole.OPERATOR,
                 "It counts from then on.",
             ),
-            Form(
-                "Reject it",
-                "share-reject",
-                (hidden, _REASON),
-                "Reject",
-                AccountRole.OPERATOR,
-                "Its payload is deleted; the hospital may use the number again.",
-                grave=True,
-            ),
+            _rejection(hidden, "Its payload is deleted; the hospital may use the number again."),
         ]
+    if found.state == ShareState.RECEIVED:
+        given_up = (
+            "For one that can't be decided, such as one whose bundle is lost; what waits for its check needs nobody. "
+            "What is left of it is deleted; the hospital may use the number again."
+        )
+        forms = [_rejection(hidden, given_up)]
     if found.state in KEPT:
         forms.append(
             Form(
@@ -101,6 +100,10 @@ def _forms(found: Share) -> list[Block]:
             )
         )
     return forms
+
+
+def _rejection(hidden: Field, said: str) -> Form:
+    return Form("Reject it", "share-reject", (hidden, _REASON), "Reject", AccountRole.OPERATOR, said, grave=True)
 
 
 def _row(one: Share) -> tuple[Cell | str, ...]:

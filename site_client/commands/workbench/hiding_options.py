@@ -96,7 +96,7 @@ class Choices:
         in_parts: whether several runs share the notes, of which none knows what a patient has spent in the others.
 
     Raises:
-        ConfigurationError: options that do not go together, or a file that says what no setting is.
+        ConfigurationError: options that do not go together, a file that says what no setting is, or a vault that is there already.
     """
 
     def __init__(self, options: HidingOptions, name: str, *, in_parts: bool = False) -> None:
@@ -127,6 +127,11 @@ class Choices:
             )
         if options.vault_passphrase and not options.vault:
             raise ConfigurationError("--vault-passphrase: expected --vault beside it, got none; give both")
+        if options.vault is not None:
+            # Now, too: a mode may make the secret of the site as soon as it is prepared.
+            from site_client.deid.choices.vault import require_new
+
+            require_new(options.vault)
         if options.patients is not None:
             self._patients = read_patients(options.patients)
 

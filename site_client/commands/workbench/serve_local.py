@@ -8,7 +8,10 @@ from pathlib import Path
 import click
 
 from command_line.commands import Computation, examples, json_option
+from shared.errors import ConfigurationError
 from site_client.commands.options import folder_option, min_recall_option
+
+_PORT = 8791
 
 
 @click.command(
@@ -20,7 +23,11 @@ from site_client.commands.options import folder_option, min_recall_option
         "site-client serve-local --port 9000 --token-file deid.token",
     ),
 )
-@click.option("--port", default=8791, show_default=True, type=click.IntRange(0, 65535), help="Where to listen; 0: any.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    help=f"Where to listen, where no --socket is given; 0: any (default: {_PORT}).",
+)
 @click.option(
     "--socket",
     "socket_path",
@@ -36,7 +43,12 @@ from site_client.commands.options import folder_option, min_recall_option
 @folder_option
 @json_option
 def serve_local(
-    port: int, socket_path: Path | None, token_file: Path | None, min_recall: float | None, root: Path, as_json: bool
+    port: int | None,
+    socket_path: Path | None,
+    token_file: Path | None,
+    min_recall: float | None,
+    root: Path,
+    as_json: bool,
 ) -> None:
     """De-identify for other programs of this machine over HTTP, on loopback or at a socket alone. Ends on Ctrl+C or SIGTERM."""
     from site_client import workspace
@@ -45,11 +57,15 @@ def serve_local(
     from site_client.local_http.token_file import read_token
     from site_client.local_service import LocalService
 
+    if port is not None and socket_path is not None:
+        raise ConfigurationError(
+            "--socket: expected no --port beside it, got both; it listens at one place alone, so leave one of them out"
+        )
     opened = workspace.open_workspace(root)
     path = token_file or opened.keys_folder / "local-service.token"
     pipeline = Pipeline.load(root, min_recall=min_recall)
     token = read_token(path)
-    with listening(port) if socket_path is None else listening_at(socket_path) as listener:
+    with listening(_PORT if port is None else port) if socket_path is None else listening_at(socket_path) as listener:
         number = None if socket_path else listener.getsockname()[1]
         address = f"unix:{socket_path}" if socket_path else f"http://{HOST}:{number}"
         app = LocalService(pipeline).guarded(number, token)

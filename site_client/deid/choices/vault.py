@@ -76,6 +76,18 @@ class Remembered:
     replaced: tuple[Replaced, ...]
 
 
+def require_new(path: Path) -> None:
+    """Returns if a vault can be made there: before anything else is, the secret that it would be under too.
+
+    Raises:
+        ConfigurationError: there is such a file.
+    """
+    if path.exists():
+        raise ConfigurationError(
+            f"{path.name}: expected a new file for the vault, found one; choose another name, a vault is not written over"
+        )
+
+
 @contextmanager
 def new_vault(path: Path, key: VaultKey) -> Iterator[Recorder]:
     """A vault that is whole when the block ends well, and not there otherwise; gives what takes the replacements of a note.
@@ -84,10 +96,7 @@ def new_vault(path: Path, key: VaultKey) -> Iterator[Recorder]:
         ConfigurationError: there is such a file.
         StorageError: it can't be written.
     """
-    if path.exists():
-        raise ConfigurationError(
-            f"{path.name}: expected a new file for the vault, found one; choose another name, a vault is not written over"
-        )
+    require_new(path)
     salt = secrets.token_bytes(_SALT_BYTES)
     head = json.dumps({"format": _FORMAT, "under": key.protection, "salt": salt.hex()}).encode() + b"\n"
     with atomic_file(path) as stream:

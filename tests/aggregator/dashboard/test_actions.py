@@ -31,6 +31,7 @@ from protocols.keys.enrolment import write_request
 from protocols.keys.signing import PrivateKey
 from shared.errors import ConfigurationError
 from tests.aggregator.dashboard.desk import Browser, Desk, shown
+from tests.aggregator.registry.rows import share
 from tests.loop import done, provider, refused, values
 
 
@@ -71,6 +72,29 @@ def test_what_somebody_else_decided_meanwhile_stays(desk: Desk) -> None:
     assert other.confirm(other.ask("share-reject", share="1", reason="no")).status_code == 303
     assert one.confirm(asked).status_code == 409
     assert desk.state(1) == ShareState.REJECTED
+
+
+def test_a_share_that_can_not_be_decided_is_given_up_by_an_operator_alone(desk: Desk) -> None:
+    with desk.workspace.registry().transaction() as session:
+        session.add(share(3, id=3, state=ShareState.RECEIVED))
+    looking, browser = desk.signed_in("viewer"), desk.signed_in("operator")
+    assert 'value="share-reject"' not in looking.get("/shares/3").text
+    page = browser.get("/shares/3")
+    assert re.findall(r'name="action" value="(share-[^"]+)"', page.text) == ["share-reject"]
+    assert "such as one whose bundle is lost" in shown(page)
+    assert "It was not opened yet." in shown(page)
+    assert browser.ask("share-reject", share="3", reason="").status_code == 400
+    asked = browser.ask("share-reject", share="3", reason="its bundle is lost", back="/shares/3")
+    assert "Reject share 3 of north?" in shown(asked)
+    assert "it is received" in shown(asked)
+    assert desk.state(3) == ShareState.RECEIVED
+    assert browser.confirm(asked).status_code == 303
+    assert desk.state(3) == ShareState.REJECTED
+    assert desk.events()[-1] == ("operator (dashboard)", "share-rejected")
+    assert "its bundle is lost" in shown(browser.get("/shares/3"))
+    # It neither comes to count by a form nor is given up twice.
+    assert 'name="action" value="share-' not in browser.get("/shares/3").text
+    assert browser.ask("share-reject", share="3", reason="again").status_code == 409
 
 
 def test_a_share_is_withdrawn_and_a_hospital_revoked_by_an_approver(desk: Desk) -> None:

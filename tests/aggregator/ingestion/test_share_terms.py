@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from aggregator.enrolled.overlap_key import overlap_key
 from aggregator.ingestion.known_rows import find_known_rows
-from aggregator.ingestion.share_terms import overlap_key, share_terms
+from aggregator.ingestion.share_terms import share_terms
 from aggregator.publishing.releases import Publishing, publish_representer
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ShareDigestsRow

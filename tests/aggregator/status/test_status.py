@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import json
 import stat
 import sys
@@ -17,6 +18,7 @@ from aggregator.enrolled.alarms import Alarm, raise_alarm
 from aggregator.enrolled.shares import Share
 from aggregator.enrolled.sites import Site, SiteKey
 from aggregator.errors import HookError
+from aggregator.objects import FolderStore
 from aggregator.refreshing.kept import KeptRound, TakenFile
 from aggregator.registry.states import AlarmKind, KeyState, ShareState
 from aggregator.registry.times import now
@@ -25,6 +27,7 @@ from aggregator.status.alerts import find_alerts
 from aggregator.status.last_round import LastRound
 from aggregator.status.standing import Hospital, LastShare, Standing, read_standing
 from aggregator.status.table import WIDTH, status_json, status_lines
+from foundation.errors import StorageError
 from protocols.keys.signing import PrivateKey
 from tests.aggregator.registry.rows import share as row
 from tests.loop import Loop, done, provider, refused, values
@@ -89,6 +92,7 @@ REVOKED = Site("moor", "", "lost", ())
         (standing(expiries={"targets": in_days(-1)}), "releases-end", "ended on 2026-11-22"),
         (standing(expiries={"provider.json": in_days(3)}), "releases-end", "run `aggregator announce`"),
         (standing(free_bytes=GIB), "disk", "1.0 GiB are free"),
+        (standing(lacks_overlap_key=True), "overlap-key", "`keys/overlap.key` is missing"),
         (standing(hospital("moor", refused=1)), "refused", "1 share was refused since the last release"),
         (standing(round=last_round(hours=25)), "round", "round 3 began on 2026-11-22 and has not ended"),
         (standing(round=last_round(hours=1, unread=2)), "files", "2 files were refused by round 3"),
@@ -187,6 +191,23 @@ def test_a_share_that_was_refused_since_the_last_release_is_told(loop: Loop) -> 
     assert told() == [("refused", "south")]
 
 
+def test_a_restore_without_the_secret_of_the_digests_is_told_before_a_share_waits_for_it(loop: Loop) -> None:
+    at = ("--workspace", loop.provider)
+    secret = workspaces.open_workspace(loop.provider).overlap_secret
+    secret.unlink()
+    refused(provider("status", "--check", *at), 26, "found 1")
+    (alert,) = values(provider("status", "--json", *at))["alerts"]
+    assert (alert["kind"], alert["site"]) == ("overlap-key", None)
+    assert "restore it from the copy of keys/" in alert["text"]
+    assert not secret.exists()
+
+
+def test_a_secret_of_the_digests_that_nothing_hangs_on_yet_is_no_matter(tmp_path: Path) -> None:
+    done(provider("init", tmp_path / "new"))
+    (tmp_path / "new" / "keys" / "overlap.key").unlink()
+    done(provider("status", "--check", "--workspace", tmp_path / "new"))
+
+
 def test_what_a_round_keeps_is_what_status_reads_of_it(loop: Loop) -> None:
     opened = workspaces.open_workspace(loop.provider)
 
@@ -213,6 +234,42 @@ def test_a_workspace_of_today_has_nothing_yet(tmp_path: Path) -> None:
     shown = done(provider("status", "--check", "--workspace", tmp_path / "new")).stdout
     assert "no release yet" in shown
     assert "no hospitals yet" in shown
+
+
+def test_objects_that_no_share_names_are_counted_and_stay(loop: Loop) -> None:
+    at = ("--workspace", loop.provider)
+    store = workspaces.open_workspace(loop.provider).objects()
+    named = set(store.digests())
+    assert named
+    assert values(provider("status", "--json", *at))["unnamed_objects"] == []
+    assert "objects" not in done(provider("status", *at)).stdout
+    left = loop.root / "left"
+    left.write_bytes(b"of a registry that was restored since")
+    digest = hashlib.sha256(left.read_bytes()).hexdigest()
+    store.put(left, digest)
+    # They may be another workspace's, so nobody is called for them.
+    shown = done(provider("status", "--check", *at)).stdout.splitlines()
+    assert [line for line in shown if line.startswith("objects that no share names: 1; ")]
+    assert values(provider("status", "--json", *at))["unnamed_objects"] == [digest]
+    assert set(store.digests()) == named | {digest}
+
+
+def test_where_the_store_does_not_answer_everything_else_is_told(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = ("--workspace", loop.provider)
+
+    def away(store: FolderStore) -> None:
+        raise StorageError("a store that answers", received="none", advice="wait", place="objects")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FolderStore, "digests", away)
+        shown = " ".join(done(provider("status", "--check", *at)).stdout.split())
+        assert values(provider("status", "--json", *at))["unnamed_objects"] is None
+    assert "objects were not counted: objects: expected a store that answers, received none; wait" in shown
+    assert "nothing needs you" in shown
+    settings = loop.provider / "aggregator.json"
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"objects": "ftp://elsewhere"}))
+    shown = " ".join(done(provider("status", *at)).stdout.split())
+    assert "objects were not counted: objects: expected a folder or an s3:// URL" in shown
 
 
 def test_only_who_asks_gets_a_code_for_it(loop: Loop) -> None:

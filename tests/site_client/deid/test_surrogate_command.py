@@ -11,7 +11,7 @@ import pytest
 from shared.corpus import read_corpus
 from site_client.ledger import entries
 from site_client.workspace import open_workspace
-from tests.loop import Loop, done, hospital, refused, values
+from tests.loop import Loop, done, hospital, refused, snapshot, values
 
 
 def texts(folder: Path) -> dict[str, str]:
@@ -151,6 +151,17 @@ def test_options_that_do_not_go_together_are_refused_before_anything_is_written(
     refused(hospital(*command, *options.format(**places).split()), 2, said)
     assert not (tmp_path / "safe").exists()
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("more", [(), ("--link-key",)])
+def test_a_vault_that_is_there_is_refused_before_a_secret_is_made(
+    more: tuple[str, ...], loop: Loop, tmp_path: Path
+) -> None:
+    (tmp_path / "kept").write_text("an earlier vault")
+    before = snapshot(loop.site("fourth"), tmp_path / "kept")
+    refused(hospital(*deid(loop, tmp_path / "safe", "--vault", tmp_path / "kept", *more)), 2, "not written over")
+    assert not (loop.site("fourth") / "keys" / "surrogates.key").exists()
+    assert snapshot(loop.site("fourth"), tmp_path / "kept") == before
 
 
 def test_patients_go_with_surrogates_though_a_category_has_another_mode(loop: Loop, tmp_path: Path) -> None:
