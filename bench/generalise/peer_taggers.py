@@ -175,7 +175,9 @@ def _tag_flair(model: Path, texts: Iterator[str]) -> Iterator[list[list[Any]]]:
     from flair.data import Sentence
     from flair.models import SequenceTagger
 
-    tagger = SequenceTagger.load(model / "best-model.pt")
+    # Of a pass that was better than those before on the tenth that is held out; there is none where none was.
+    best = model / "best-model.pt"
+    tagger = SequenceTagger.load(best if best.exists() else model / "final-model.pt")
     for text in texts:
         lines = list(_sentences(text))
         sentences = [Sentence([token[0] for token in tokens]) for tokens in lines]
