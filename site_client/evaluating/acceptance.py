@@ -61,7 +61,7 @@ class Acceptance:
         point: at which it is used; None for the best tags.
         notes: labelled ones. independent: patients, or notes that are no copies.
         by_patient: whether somebody said whose note is whose.
-        left_before: notes that left with a share; None where nobody knows.
+        left_before: notes that left with a share, or taught a training over a connection; None where nobody knows.
         unseen: whether those are left out, so that the release can't have learned from any.
         in_use: what the pipeline hides.
         promises: one for each operating point, by rising target.

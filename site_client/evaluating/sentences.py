@@ -101,12 +101,12 @@ def cautions(report: Acceptance) -> list[str]:
         )
     elif report.left_before and report.unseen:
         told.append(
-            f"{_counted(report.left_before, 'notes')} left with a share and {_are(report.left_before)} left out here: the release may have learned from such notes, and finds "
+            f"{_counted(report.left_before, 'notes')} left with a share or taught a training and {_are(report.left_before)} left out here: the release may have learned from such notes, and finds "
             "more in them than in others"
         )
     elif report.left_before:
         told.append(
-            f"{report.left_before} of these {report.notes} notes left with a share: the release may have learned from them, and finds more in them "
+            f"{report.left_before} of these {report.notes} notes left with a share or taught a training: the release may have learned from them, and finds more in them "
             "than in others; judge it by notes that never left"
         )
     if report.learned:
