@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -11,6 +11,7 @@ from shared.document import AnnotatedText, Document
 from shared.errors import ConfigurationError
 from shared.evaluation.sampling.difference import Difference, compare_recall
 from shared.evaluation.sampling.labelling import notes_needed
+from shared.evaluation.spans import hiding_spans
 from shared.pipeline.operating_points import OperatingPoint
 from shared.pipeline.pipeline import Pipeline, load_pipeline
 from site_client.evaluating.counting import Labelled, Measure
@@ -70,6 +71,7 @@ class Acceptance:
         needed: notes with PHI to label, so that the recall is known within a point.
         misses: the worst, with words of the notes. missed: how many there are in all.
         head: which is used. learned: notes that it was adapted on; left out like those that left.
+        of_the_same: further notes of the same patients, left out with them.
     """
 
     release: int
@@ -88,6 +90,7 @@ class Acceptance:
     missed: int
     head: InUse
     learned: int = 0
+    of_the_same: int = 0
 
     @property
     def promise(self) -> Judged | None:
@@ -116,6 +119,7 @@ class Acceptance:
             "judged_by_notes_that_never_left": self.unseen,
             "head": self.head.as_json(),
             "notes_that_the_head_was_adapted_on": self.learned,
+            "notes_of_the_same_patients": self.of_the_same,
             "few_notes": self.few,
             "in_use": self.in_use.as_json(),
             "promises": [one.as_json() for one in self.promises],
@@ -150,7 +154,8 @@ def accept(
 ) -> tuple[Acceptance, tuple[Document, ...]]:
     """The report, and the notes that it judges by, as the pipeline in use hides them.
 
-    Notes that have left with a share, or that the head in use was adapted on, are left out where enough others are there.
+    Notes that have left with a share, or that the head in use was adapted on, are left out, and with them all others of the same patients, where
+    enough others hold PHI.
 
     Args:
         workspace: of the site; its pipeline is the one that is judged.
@@ -168,8 +173,9 @@ def accept(
     left = find_left_before(workspace, notes)
     learned = learned_from(workspace, used_head.own, notes)
     known = (left or frozenset()) | learned
-    fresh = [note for note in notes if note.identifier not in known]
-    unseen = left is not None and (not known or len(fresh) >= LEAST_NOTES)
+    fresh, telling = _strangers(notes, known, asked.patients)
+    unseen = left is not None and (not known or telling >= LEAST_NOTES)
+    of_the_same = len(notes) - len(fresh) - len(known) if unseen else 0
     notes = fresh if unseen else notes
     labelled = Labelled.of(notes, asked.patients)
     read = _read_pipeline(pipeline, labelled, asked)
@@ -196,8 +202,19 @@ def accept(
         missed,
         used_head,
         len(learned),
+        of_the_same,
     )
     return report, read.found
+
+
+def _strangers(
+    notes: Sequence[AnnotatedText], known: Set[str], patients: Mapping[str, str]
+) -> tuple[list[AnnotatedText], int]:
+    """The notes of nobody of whom a note is known, and how many that count as one each hold PHI: who has learned one knows the names in the next."""
+    groups = Labelled.of(notes, patients).groups.tolist()
+    met = {group for note, group in zip(notes, groups, strict=True) if note.identifier in known}
+    others = [(note, group) for note, group in zip(notes, groups, strict=True) if group not in met]
+    return [note for note, _ in others], len({group for note, group in others if hiding_spans(note)})
 
 
 def _read_pipeline(pipeline: Pipeline, labelled: Labelled, asked: Asked) -> Read:

@@ -118,6 +118,10 @@ def cautions(report: Acceptance) -> list[str]:
                 else ": it knows them by heart, so they show nothing of others"
             )
         )
+    if report.of_the_same:
+        told.append(
+            f"{_counted(report.of_the_same, 'notes')} of the same patients {_are(report.of_the_same)} left out with them"
+        )
     if report.head.stale is not None:
         told += report.head.lines()
     if report.independent < report.notes:

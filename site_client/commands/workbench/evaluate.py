@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from command_line.commands import Computation, examples, json_option, report, seed_option
+from command_line.commands import Computation, examples, json_option, report, seed_option, warn
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from site_client.commands.options import existing_file, existing_path, folder_option, min_recall_option
@@ -67,7 +67,7 @@ def evaluate(
     from site_client.evaluating.lines import report_lines
     from site_client.evaluating.page import write_page
     from site_client.evaluating.promise import require_kept
-    from site_client.patients import read_patients
+    from site_client.patients import count_unnamed, read_patients
 
     opened = workspace.open_workspace(root)
     scheme = load_scheme_file(opened.pipeline_release().folder)
@@ -76,6 +76,8 @@ def evaluate(
     every = list(read.to_evaluate())
     # Pairs with themselves: none, or one that comes twice, is told before anything is read.
     gold = [note for note, _ in match_corpora(every, every)]
+    if patients is not None and (unnamed := count_unnamed(patients, whose, gold)):
+        warn(f"{unnamed} notes are of no patient that --patients names: each stands for itself")
     with progress_bar(quiet=as_json) as bar:
         bar.begin("loading the pipeline")
         asked = Asked(min_recall, whose, lambda words: warn_of_language(gold, words), bar)
