@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from foundation.errors import DeidError
 from shared.document import AnnotatedText, Document
 from shared.errors import ConfigurationError
+from shared.evaluation.hospital import characters_that_count, hidden_characters
 from shared.evaluation.sampling.difference import Difference, compare_recall
 from shared.evaluation.sampling.labelling import notes_needed
 from shared.evaluation.spans import hiding_spans
+from shared.labels import HIDDEN, without_unmapped
 from shared.pipeline.operating_points import OperatingPoint
 from shared.pipeline.pipeline import Pipeline, load_pipeline
 from site_client.evaluating.counting import Labelled, Measure
@@ -72,6 +74,7 @@ class Acceptance:
         misses: the worst, with words of the notes. missed: how many there are in all.
         head: which is used. learned: notes that it was adapted on; left out like those that left.
         of_the_same: further notes of the same patients, left out with them.
+        unmapped: labelled spans of no category of the release, of which nothing is asked. unmapped_in_clear: those of which anything stays in clear.
     """
 
     release: int
@@ -91,6 +94,8 @@ class Acceptance:
     head: InUse
     learned: int = 0
     of_the_same: int = 0
+    unmapped: int = 0
+    unmapped_in_clear: int = 0
 
     @property
     def promise(self) -> Judged | None:
@@ -120,6 +125,7 @@ class Acceptance:
             "head": self.head.as_json(),
             "notes_that_the_head_was_adapted_on": self.learned,
             "notes_of_the_same_patients": self.of_the_same,
+            "labelled_of_no_category": {"spans": self.unmapped, "in_clear": self.unmapped_in_clear},
             "few_notes": self.few,
             "in_use": self.in_use.as_json(),
             "promises": [one.as_json() for one in self.promises],
@@ -159,7 +165,7 @@ def accept(
 
     Args:
         workspace: of the site; its pipeline is the one that is judged.
-        notes: labelled, not empty, each with an id of its own.
+        notes: labelled, not empty, each with an id of its own; what is HIDDEN is PHI of no category, by which nobody is judged.
         asked: how.
 
     Raises:
@@ -176,7 +182,8 @@ def accept(
     fresh, telling = _strangers(notes, known, asked.patients)
     unseen = left is not None and (not known or telling >= LEAST_NOTES)
     of_the_same = len(notes) - len(fresh) - len(known) if unseen else 0
-    notes = fresh if unseen else notes
+    given = fresh if unseen else notes
+    notes = [without_unmapped(note) for note in given]
     labelled = Labelled.of(notes, asked.patients)
     read = _read_pipeline(pipeline, labelled, asked)
     # Word vectors are large: it is let go before another is loaded.
@@ -203,8 +210,20 @@ def accept(
         used_head,
         len(learned),
         of_the_same,
+        *_count_unmapped(given, read.found),
     )
     return report, read.found
+
+
+def _count_unmapped(notes: Sequence[AnnotatedText], found: Sequence[Document]) -> tuple[int, int]:
+    """PHI of no category, and of how much of it anything stays in clear."""
+    spans = clear = 0
+    for note, hiding in zip(notes, found, strict=True):
+        hidden = hidden_characters(hiding)
+        for span in (one for one in hiding_spans(note) if one.category == HIDDEN):
+            spans += 1
+            clear += not hidden[characters_that_count(note, span)].all()
+    return spans, clear
 
 
 def _strangers(
@@ -214,7 +233,7 @@ def _strangers(
     groups = Labelled.of(notes, patients).groups.tolist()
     met = {group for note, group in zip(notes, groups, strict=True) if note.identifier in known}
     others = [(note, group) for note, group in zip(notes, groups, strict=True) if group not in met]
-    return [note for note, _ in others], len({group for note, group in others if hiding_spans(note)})
+    return [note for note, _ in others], len({group for note, group in others if hiding_spans(without_unmapped(note))})
 
 
 def _read_pipeline(pipeline: Pipeline, labelled: Labelled, asked: Asked) -> Read:

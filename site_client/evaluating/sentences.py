@@ -122,6 +122,11 @@ def cautions(report: Acceptance) -> list[str]:
         told.append(
             f"{_counted(report.of_the_same, 'notes')} of the same patients {_are(report.of_the_same)} left out with them"
         )
+    if report.unmapped:
+        told.append(
+            f"{_counted(report.unmapped, 'labelled spans')} {_are(report.unmapped)} of no category of the release and not asked for: "
+            f"{report.unmapped_in_clear} of them {'stays' if report.unmapped_in_clear == 1 else 'stay'} in clear, and what is hidden of them counts as no PHI"
+        )
     if report.head.stale is not None:
         told += report.head.lines()
     if report.independent < report.notes:

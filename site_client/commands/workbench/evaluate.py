@@ -61,7 +61,7 @@ def evaluate(
     from command_line.notes import Notes, warn_of_language
     from shared.evaluation import HEADLINES, blocks_as_table, count_sentences, evaluate_all, match_corpora
     from shared.evaluation import as_json as evaluation_json
-    from shared.labels import load_scheme_file
+    from shared.labels import load_scheme_file, without_unmapped
     from site_client import workspace
     from site_client.evaluating.acceptance import Asked, accept
     from site_client.evaluating.lines import report_lines
@@ -72,7 +72,7 @@ def evaluate(
     opened = workspace.open_workspace(root)
     scheme = load_scheme_file(opened.pipeline_release().folder)
     whose = {} if patients is None else read_patients(patients)
-    read = Notes(notes, NotesOptions.of(reading).apart_from(page=page), scheme, labelled=True)
+    read = Notes(notes, NotesOptions.of(reading).apart_from(page=page), scheme, to_hide=True, labelled=True)
     every = list(read.to_evaluate())
     # Pairs with themselves: none, or one that comes twice, is told before anything is read.
     gold = [note for note, _ in match_corpora(every, every)]
@@ -84,7 +84,7 @@ def evaluate(
         found, hidden = accept(opened, gold, asked)
     # Notes that have left are left out, of both sides.
     judged = {document.identifier for document in hidden}
-    pairs = match_corpora([note for note in gold if note.identifier in judged], hidden)
+    pairs = match_corpora([without_unmapped(note) for note in gold if note.identifier in judged], hidden)
     result = evaluate_all(pairs, rng=np.random.default_rng(seed), sentences=count_sentences)
     lines = [
         *read.lines(),

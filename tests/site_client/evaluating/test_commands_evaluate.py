@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from foundation.files import write_text
-from shared.document import Document
+from shared.document import Annotation, Document
 from shared.pipeline import pipeline as pipeline_module
 from shared.pipeline.pipeline import Pipeline
 from site_client.evaluating import acceptance
@@ -199,6 +200,32 @@ class TestWhoIsKnown:
         report, _ = accept(open_workspace(built_loop.site("fourth")), [*notes[:12], *plain], Asked())
         assert not report.unseen
         assert report.in_use.recall.notes == 12
+
+
+def test_phi_that_the_release_has_no_category_for_is_told_and_not_passed_over(built_loop: Loop, tmp_path: Path) -> None:
+    """The officer reads "hidden whole" and "notes with a miss": what these do not ask for stands beside them."""
+    notes = []
+    for one in tiny_notes(12, 4, "ward"):
+        start = one.text.index("There was ") + len("There was ")
+        spans = (*one.annotations, Annotation(start, one.text.index(" and ", start), "WARD"))
+        notes.append(replace(one, annotations=tuple(sorted(spans))))
+    known = sorted({span.category for one in notes for span in one.annotations} - {"WARD"})
+    (tmp_path / "own.toml").write_text('[map]\nWARD = ""\n' + "".join(f'{name} = "{name}"\n' for name in known))
+    path = write_notes(tmp_path / "notes.jsonl", notes, "jsonl")
+    report = evaluated(built_loop, path, "--labels", tmp_path / "own.toml")["acceptance"]
+    assert report["labelled_of_no_category"]["spans"] == 12
+    clear = report["labelled_of_no_category"]["in_clear"]
+    assert 8 <= clear <= 12
+    page, way = tmp_path / "page.html", ("--labels", tmp_path / "own.toml", "--workspace", built_loop.site("fourth"))
+    said = done(hospital("evaluate", path, "--page", page, *way)).stdout
+    for shown in (said, page.read_text()):
+        assert (
+            f"12 labelled spans are of no category of the release and not asked for: {clear} of them stay in clear"
+            in shown
+        )
+    # Nothing else is judged otherwise than without them.
+    bare = write_notes(tmp_path / "bare.jsonl", list(tiny_notes(12, 4, "ward")), "jsonl")
+    assert evaluated(built_loop, bare)["acceptance"]["in_use"] == report["in_use"]
 
 
 def test_a_table_of_other_notes_makes_no_patients(built_loop: Loop, tmp_path: Path) -> None:
