@@ -10,7 +10,7 @@ never handed back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -66,11 +66,13 @@ class Pipeline:
     Args:
         annotator: the pipeline of a release; `load` makes it.
         categories: of its scheme.
+        head_lines: which head it has, for people; empty where a hospital never adapted any.
     """
 
-    def __init__(self, annotator: Annotator, categories: tuple[str, ...]) -> None:
+    def __init__(self, annotator: Annotator, categories: tuple[str, ...], head_lines: Sequence[str] = ()) -> None:
         self._annotator = annotator
         self.categories = categories
+        self.head_lines = tuple(head_lines)
 
     @classmethod
     def load(cls, folder: str | Path, *, min_recall: float | None = None) -> Pipeline:
@@ -89,16 +91,17 @@ class Pipeline:
             AdaptationError: the hospital uses a head that it has adapted, and its files have changed.
             ProtocolError, EmbeddingError, ModelError: the files have changed, or are damaged.
         """
-        root = Path(folder)
+        root, lines = Path(folder), list[str]()
         if (root / _SETTINGS).is_file():
             opened = workspace.open_workspace(root)
             release = opened.pipeline_release()
             require_kept(opened, judge_release(opened, release.digest), Step.DEID)
-            loaded, _ = load_in_use(opened, release)
+            loaded, used = load_in_use(opened, release)
+            lines = used.lines()
         else:
             loaded = load_pipeline(root)
         loaded = loaded if min_recall is None else loaded.at(min_recall)
-        return cls(loaded, loaded.encoder.scheme.categories)
+        return cls(loaded, loaded.encoder.scheme.categories, lines)
 
     def annotate(self, text: str) -> list[Span]:
         """The spans that are PHI, in order.

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from foundation.reading import read_text
+from shared.document import AnnotatedText
 from shared.errors import ConfigurationError
 
 NOTE, PATIENT = "note", "patient"
@@ -34,6 +36,25 @@ def read_patients(path: Path) -> dict[str, str]:
     except csv.Error as error:
         raise _wrong(path, f"no table in line {rows.line_num}") from error
     return found
+
+
+def count_unnamed(path: Path, patients: Mapping[str, str], notes: Sequence[AnnotatedText]) -> int:
+    """How many notes are of no patient in a table, and so stand for themselves.
+
+    Args:
+        path: of the table.
+        patients: what it says.
+        notes: at least one.
+
+    Raises:
+        ConfigurationError: all of them: it is the table of other notes, or has other ids.
+    """
+    unnamed = sum(note.identifier not in patients for note in notes)
+    if unnamed == len(notes):
+        raise ConfigurationError(
+            f"{path.name}: expected the patients of these notes, got a table that names none of the {len(notes)} notes; correct its ids"
+        )
+    return unnamed
 
 
 def _wrong(path: Path, received: str) -> ConfigurationError:

@@ -6,7 +6,7 @@ keys/           Ed25519 keys of the site, each named by its id; the private half
                 passphrase if the site wants it. noise.key is the secret of the noise that is drawn once for each sentence,
                 notes.key that of the digests of notes, surrogates.key that of surrogates that come again, of hashes and of
                 vaults; they are made on first use, and a lost one is not made anew unasked
-known-notes/    digests of the notes and sentences of each share, so that nothing leaves twice; they never leave
+known-notes/    digests of the notes and sentences of each share, so that nothing leaves twice, and of the notes of trainings; they never leave
 trust.json      what was verified of the provider's release repository, from its pinned first root on
 releases/       the releases that were pulled, verified
 log/            tiles of the provider's log of releases, and what shows that it was forked, see `site_client.release_log`

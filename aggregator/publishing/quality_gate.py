@@ -9,6 +9,8 @@ like one that a person has approved.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -126,20 +128,66 @@ def _describe_refusal(drops: tuple[Drop, ...], uncompared: bool) -> str:
     )
 
 
+def describe_no_drop(head: Path) -> str:
+    """What is known of a head of which nothing is lower, in a line: what was not measured is told as that, and not as found.
+
+    Args:
+        head: its folder.
+
+    Raises:
+        WorkspaceError: the record of the training is damaged.
+    """
+    record = read_record(head)
+    with _damaged():
+        compared = record.get("compared") or {}
+        sites = (record.get("influence") or {}).get("sites", [])
+        seen = [str(one["site"]) for one in sites if one["changes"]]
+        unseen = [str(one["site"]) for one in sites if not one["changes"]]
+        against = [f"release {compared['release']}"] if compared.get("changes") else []
+    missing = [] if against else ["what it finds against an earlier release"]
+    if seen:
+        against.append("without " + (" or ".join(seen) if unseen else "any of the sites"))
+    if unseen or not seen:
+        missing.append(f"what {' and '.join(unseen) if seen else 'each site'} does to the others")
+    found = "the head finds no less than " + ", and no less than ".join(against) if against else ""
+    return "; ".join([found] * bool(found) + [f"NOT MEASURED: {', '.join(missing)}"] * bool(missing))
+
+
 def read_drops(head: Path) -> tuple[list[Drop], str | None]:
     """What the record of a head says is lower, and the digest of the release that it was compared with.
 
     Raises:
         WorkspaceError: the record is damaged.
     """
-    try:
-        record: dict[str, Any] = json.loads(read_text(head / RECORD))
+    record = read_record(head)
+    with _damaged():
         compared = record.get("compared") or {}
-        drops = _lower(compared.get("changes", []), f"release {compared.get('release')}", "")
+        changes = compared.get("changes", [])
+        drops = _lower(changes, f"release {compared.get('release')}", "")
         for one in (record.get("influence") or {}).get("sites", []):
             drops += _lower(one["changes"], f"the pool without {one['site']}", str(one["site"]))
         digest = compared.get("digest")
-        return drops, None if digest is None else str(digest)
+        # Among no figures nothing is lower, and nothing was compared.
+        return drops, None if digest is None or not changes else str(digest)
+
+
+def read_record(head: Path) -> dict[str, Any]:
+    """The record of the training of the head in a folder.
+
+    Raises:
+        WorkspaceError: it is damaged.
+    """
+    with _damaged():
+        record = json.loads(read_text(head / RECORD))
+        if not isinstance(record, dict):
+            raise TypeError
+        return record
+
+
+@contextmanager
+def _damaged() -> Iterator[None]:
+    try:
+        yield
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise WorkspaceError(
             f"head/{RECORD}: expected the record of a training; run `aggregator train-head` again"

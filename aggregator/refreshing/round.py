@@ -12,7 +12,6 @@ Every step can be repeated, and each is on the disk before the next begins: a ro
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,8 +20,9 @@ from typing import Any
 from aggregator.auditing.audit import require_passed
 from aggregator.errors import AuditError, DropError
 from aggregator.ingestion.arriving import Outcome, files_in, finish_all, refusal, take_all
-from aggregator.publishing.head_record import RECORD, head_digest
+from aggregator.publishing.head_record import head_digest
 from aggregator.publishing.proposal import Verdict, propose, released_as
+from aggregator.publishing.quality_gate import describe_no_drop, read_record
 from aggregator.publishing.releases import Publishing, renew, try_pipeline
 from aggregator.refreshing.arrivals import read_arrivals
 from aggregator.refreshing.found import Found
@@ -32,7 +32,6 @@ from aggregator.training import head as train_head
 from aggregator.training.unfinished import can_go_on, digest_of_inputs
 from aggregator.workspace import Workspace
 from foundation.errors import DeidError
-from foundation.reading import read_text
 from shared.progress import Watch, unwatched
 from shared.training.tagging import TaggingConfig
 
@@ -133,7 +132,7 @@ def _train(workspace: Workspace, plan: RoundPlan, found: Found, watch: Watch, te
         found.trained = True
         _keep(workspace, found, inputs=digest, head=head_digest(workspace.head))
     found.head = found.round.head
-    found.record = json.loads(read_text(workspace.head / RECORD))
+    found.record = read_record(workspace.head)
 
 
 def _judge(workspace: Workspace, found: Found) -> None:
@@ -156,6 +155,6 @@ def _judge(workspace: Workspace, found: Found) -> None:
     else:
         verdict = Verdict.PASSED
         lower = [] if passed is None else [f"passes after a withdrawal: {line}" for line in passed.describe()]
-        says = [*audited, *(lower or ["the head finds no less than before, and no less than without any of the sites"])]
+        says = [*audited, *(lower or [describe_no_drop(workspace.head)])]
     found.verdict, found.says = verdict, tuple(says)
     found.proposal = propose(workspace, found.head, verdict, says)

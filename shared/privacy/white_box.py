@@ -216,6 +216,8 @@ def pair_accuracies(
     if len(tokens):
         changes, settings = WordChanges(tokens, places, words, ~differs), pairs.settings
         divergence = construction.divergences(chunk, changes, Trials(settings.draws, noise, settings.seed))
+        # Of finite weights, too, can come what is no number: it bounds nothing.
+        divergence[np.isnan(divergence)] = np.inf
     return PairAccuracies(tokens, normal_cdf(divergence / 2).mean(0), differs, divergence)
 
 

@@ -80,10 +80,12 @@ def federate(
     from shared.labels import load_scheme_file
     from site_client.federated.notes import read_notes
     from site_client.federated.trainer import make_trainer
+    from site_client.sharing.known_notes import DigestKey
 
     prepare_flower()
     read = Notes(notes, NotesOptions.of(reading), load_scheme_file(opened.release().folder), labelled=True)
-    trainer = make_trainer(opened, lambda construction: read_notes(read, construction))
+    key = DigestKey(opened)
+    trainer = make_trainer(opened, lambda construction: read_notes(read, construction, key.note))
     said = (lambda line: None) if as_json else click.echo
     take_part(opened, trainer, connection, said)
     from site_client.federated.budget import read_past

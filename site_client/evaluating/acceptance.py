@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from foundation.errors import DeidError
 from shared.document import AnnotatedText, Document
 from shared.errors import ConfigurationError
+from shared.evaluation.hospital import characters_that_count, hidden_characters
 from shared.evaluation.sampling.difference import Difference, compare_recall
 from shared.evaluation.sampling.labelling import notes_needed
+from shared.evaluation.spans import hiding_spans
+from shared.labels import HIDDEN, without_unmapped
 from shared.pipeline.operating_points import OperatingPoint
 from shared.pipeline.pipeline import Pipeline, load_pipeline
 from site_client.evaluating.counting import Labelled, Measure
@@ -61,7 +64,7 @@ class Acceptance:
         point: at which it is used; None for the best tags.
         notes: labelled ones. independent: patients, or notes that are no copies.
         by_patient: whether somebody said whose note is whose.
-        left_before: notes that left with a share; None where nobody knows.
+        left_before: notes that left with a share, or taught a training over a connection; None where nobody knows.
         unseen: whether those are left out, so that the release can't have learned from any.
         in_use: what the pipeline hides.
         promises: one for each operating point, by rising target.
@@ -70,6 +73,8 @@ class Acceptance:
         needed: notes with PHI to label, so that the recall is known within a point.
         misses: the worst, with words of the notes. missed: how many there are in all.
         head: which is used. learned: notes that it was adapted on; left out like those that left.
+        of_the_same: further notes of the same patients, left out with them.
+        unmapped: labelled spans of no category of the release, of which nothing is asked. unmapped_in_clear: those of which anything stays in clear.
     """
 
     release: int
@@ -88,6 +93,9 @@ class Acceptance:
     missed: int
     head: InUse
     learned: int = 0
+    of_the_same: int = 0
+    unmapped: int = 0
+    unmapped_in_clear: int = 0
 
     @property
     def promise(self) -> Judged | None:
@@ -116,6 +124,8 @@ class Acceptance:
             "judged_by_notes_that_never_left": self.unseen,
             "head": self.head.as_json(),
             "notes_that_the_head_was_adapted_on": self.learned,
+            "notes_of_the_same_patients": self.of_the_same,
+            "labelled_of_no_category": {"spans": self.unmapped, "in_clear": self.unmapped_in_clear},
             "few_notes": self.few,
             "in_use": self.in_use.as_json(),
             "promises": [one.as_json() for one in self.promises],
@@ -150,11 +160,12 @@ def accept(
 ) -> tuple[Acceptance, tuple[Document, ...]]:
     """The report, and the notes that it judges by, as the pipeline in use hides them.
 
-    Notes that have left with a share, or that the head in use was adapted on, are left out where enough others are there.
+    Notes that have left with a share, or that the head in use was adapted on, are left out, and with them all others of the same patients, where
+    enough others hold PHI.
 
     Args:
         workspace: of the site; its pipeline is the one that is judged.
-        notes: labelled, not empty, each with an id of its own.
+        notes: labelled, not empty, each with an id of its own; what is HIDDEN is PHI of no category, by which nobody is judged.
         asked: how.
 
     Raises:
@@ -168,9 +179,11 @@ def accept(
     left = find_left_before(workspace, notes)
     learned = learned_from(workspace, used_head.own, notes)
     known = (left or frozenset()) | learned
-    fresh = [note for note in notes if note.identifier not in known]
-    unseen = left is not None and (not known or len(fresh) >= LEAST_NOTES)
-    notes = fresh if unseen else notes
+    fresh, telling = _strangers(notes, known, asked.patients)
+    unseen = left is not None and (not known or telling >= LEAST_NOTES)
+    of_the_same = len(notes) - len(fresh) - len(known) if unseen else 0
+    given = fresh if unseen else notes
+    notes = [without_unmapped(note) for note in given]
     labelled = Labelled.of(notes, asked.patients)
     read = _read_pipeline(pipeline, labelled, asked)
     # Word vectors are large: it is let go before another is loaded.
@@ -196,8 +209,31 @@ def accept(
         missed,
         used_head,
         len(learned),
+        of_the_same,
+        *_count_unmapped(given, read.found),
     )
     return report, read.found
+
+
+def _count_unmapped(notes: Sequence[AnnotatedText], found: Sequence[Document]) -> tuple[int, int]:
+    """PHI of no category, and of how much of it anything stays in clear."""
+    spans = clear = 0
+    for note, hiding in zip(notes, found, strict=True):
+        hidden = hidden_characters(hiding)
+        for span in (one for one in hiding_spans(note) if one.category == HIDDEN):
+            spans += 1
+            clear += not hidden[characters_that_count(note, span)].all()
+    return spans, clear
+
+
+def _strangers(
+    notes: Sequence[AnnotatedText], known: Set[str], patients: Mapping[str, str]
+) -> tuple[list[AnnotatedText], int]:
+    """The notes of nobody of whom a note is known, and how many that count as one each hold PHI: who has learned one knows the names in the next."""
+    groups = Labelled.of(notes, patients).groups.tolist()
+    met = {group for note, group in zip(notes, groups, strict=True) if note.identifier in known}
+    others = [(note, group) for note, group in zip(notes, groups, strict=True) if group not in met]
+    return [note for note, _ in others], len({group for note, group in others if hiding_spans(without_unmapped(note))})
 
 
 def _read_pipeline(pipeline: Pipeline, labelled: Labelled, asked: Asked) -> Read:

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 
 from foundation.errors import DeidError
 from shared.document import AnnotatedText
-from site_client.sharing.known_notes import DigestKey, read_all
+from site_client.sharing.known_notes import DigestKey, read_all, read_trained
 from site_client.workspace import Workspace
 
 
 def find_left_before(workspace: Workspace, notes: Sequence[AnnotatedText]) -> frozenset[str] | None:
-    """Ids of the notes that have left with a share of this hospital, whatever became of it; None where nobody knows."""
+    """Ids of the notes that have left with a share of this hospital, whatever became of it, or that it took part in a training with.
+
+    None where nobody knows.
+    """
     try:
-        left = frozenset[bytes]().union(*(digests.notes for _, _, digests in read_all(workspace)))
+        left = read_trained(workspace).union(*(digests.notes for _, _, digests in read_all(workspace)))
         if not left:
             return frozenset()
         key = DigestKey(workspace)

@@ -101,12 +101,12 @@ def cautions(report: Acceptance) -> list[str]:
         )
     elif report.left_before and report.unseen:
         told.append(
-            f"{_counted(report.left_before, 'notes')} left with a share and {_are(report.left_before)} left out here: the release may have learned from such notes, and finds "
+            f"{_counted(report.left_before, 'notes')} left with a share or taught a training and {_are(report.left_before)} left out here: the release may have learned from such notes, and finds "
             "more in them than in others"
         )
     elif report.left_before:
         told.append(
-            f"{report.left_before} of these {report.notes} notes left with a share: the release may have learned from them, and finds more in them "
+            f"{report.left_before} of these {report.notes} notes left with a share or taught a training: the release may have learned from them, and finds more in them "
             "than in others; judge it by notes that never left"
         )
     if report.learned:
@@ -117,6 +117,15 @@ def cautions(report: Acceptance) -> list[str]:
                 if report.unseen
                 else ": it knows them by heart, so they show nothing of others"
             )
+        )
+    if report.of_the_same:
+        told.append(
+            f"{_counted(report.of_the_same, 'notes')} of the same patients {_are(report.of_the_same)} left out with them"
+        )
+    if report.unmapped:
+        told.append(
+            f"{_counted(report.unmapped, 'labelled spans')} {_are(report.unmapped)} of no category of the release and not asked for: "
+            f"{report.unmapped_in_clear} of them {'stays' if report.unmapped_in_clear == 1 else 'stay'} in clear, and what is hidden of them counts as no PHI"
         )
     if report.head.stale is not None:
         told += report.head.lines()

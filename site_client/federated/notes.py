@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from shared.constructions.construction import Construction
@@ -19,10 +19,12 @@ class LabelledNotes:
     Args:
         notes: sentences of each note, what stands before the head has made of them.
         words: the same sentences as words, where a whole pipeline is to be measured on them.
+        digests: by which the notes are known again; None where nobody asked for them.
     """
 
     notes: Sequence[RaggedSentences]
     words: Sequence[TokenisedSentences] = ()
+    digests: frozenset[bytes] | None = None
 
     @property
     def sentences(self) -> int:
@@ -39,23 +41,28 @@ class LabelledNotes:
         return RaggedSentences.concatenate(self.notes)
 
 
-def read_notes(documents: Iterable[Document], construction: Construction) -> LabelledNotes:
+def read_notes(
+    documents: Iterable[Document], construction: Construction, digest: Callable[[str], bytes] | None = None
+) -> LabelledNotes:
     """Labelled documents, note by note.
 
     Args:
         documents: in the words of the construction's scheme.
         construction: of the release.
+        digest: of a text, by which the site knows it again.
 
     Raises:
         CorpusError: there are none, or none holds a sentence.
     """
-    notes, words = [], []
+    notes, words, digests = [], [], set()
     for document in documents:
         chunks = list(tokenised_chunks(tokenise_documents([document]), construction.scheme))
         shown = [construction.noise_free(chunk) for chunk in chunks]
         if shown:
             notes.append(RaggedSentences.concatenate(shown))
             words.append(TokenisedSentences.concatenate(chunks))
+            if digest is not None:
+                digests.add(digest(document.text))
     if not notes:
         raise CorpusError("expected labelled notes to train on, found none; check the folder")
-    return LabelledNotes(tuple(notes), tuple(words))
+    return LabelledNotes(tuple(notes), tuple(words), None if digest is None else frozenset(digests))

@@ -31,6 +31,7 @@ from site_client.federated.notes import LabelledNotes
 from site_client.ledger import Event, record
 from site_client.policy.enforcing import Step, judge_release, require_kept
 from site_client.policy.site_policy import SitePolicy
+from site_client.sharing.known_notes import add_trained
 from site_client.workspace import Workspace, open_workspace
 
 _LONGEST_S = 24 * 3600
@@ -95,6 +96,8 @@ class Trainer:
         more: dict[str, Json] = {"notes": len(self.notes.notes), "noise": noise_json(noise)}
         if asked.measures:
             more["measured"] = True
+        elif self.notes.digests is not None:
+            add_trained(self.workspace, self.notes.digests)
         result = self._signed(Event.FEDERATED_ROUND, asked, task, data, epsilon, more)
         self.answered.clear()
         self.answered[same] = data, epsilon

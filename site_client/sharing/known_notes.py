@@ -3,6 +3,7 @@
     known-notes/0007.digests     16 bytes for each note: its text
     known-notes/0007.sentences   a line of JSON, then 8 bytes for each sentence, its letters and digits, 8 for each, these and its labels,
                                  and 8 for each, its tokens: what versions before format 2 knew a sentence by
+    known-notes/trained.digests  16 bytes for each note that a head of a training over a connection has learned from
 
 They never leave. The key lies in `keys/notes.key`; without it, and with it too but for texts that somebody can guess, the digests tell
 nothing of a note. What has left is what the ledger says was submitted, whatever became of it: a share that was refused or taken back
@@ -39,6 +40,7 @@ FORMAT = 2
 _BY_TOKENS = 1
 _NOTE_BYTES = 16
 _SENTENCE_BYTES = 8
+_TRAINED = "trained.digests"
 _GONE = (ReceiptState.REJECTED, ReceiptState.WITHDRAWN)
 _NEITHER_LETTER_NOR_DIGIT = re.compile(r"[\W_]+")
 _NONE: Digests = np.zeros(0, dtype=np.uint64)
@@ -188,10 +190,9 @@ def read_digests(workspace: Workspace, sequence: int) -> ShareDigests:
         WorkspaceError: a file is damaged.
         StorageError: one can't be read.
     """
-    notes = _read(_folder(workspace) / f"{sequence:04}.digests")
+    known = _note_digests(_folder(workspace) / f"{sequence:04}.digests")
     path = _folder(workspace) / f"{sequence:04}.sentences"
     head, _, body = _read(path).partition(b"\n")
-    known = frozenset(notes[place : place + _NOTE_BYTES] for place in range(0, len(notes), _NOTE_BYTES))
     if not head:
         return ShareDigests(known)
     try:
@@ -210,6 +211,45 @@ def read_digests(workspace: Workspace, sequence: int) -> ShareDigests:
         raise WorkspaceError(
             f"{path.name}: expected digests of the sentences of a share, found something else; restore the file from a backup"
         ) from error
+
+
+def add_trained(workspace: Workspace, notes: frozenset[bytes]) -> None:
+    """Keeps what a training over a connection learns from, beside what earlier ones have.
+
+    Args:
+        workspace: of the site.
+        notes: digests of their texts.
+
+    Raises:
+        StorageError: no room, no permission.
+    """
+    folder = _folder(workspace)
+    with map_os_errors(folder):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    path = folder / _TRAINED
+    known = _note_digests(path)
+    if not path.exists() or not notes <= known:
+        write_bytes(path, b"".join(sorted(known | notes)))
+
+
+def read_trained(workspace: Workspace) -> frozenset[bytes]:
+    """Digests of the notes that a head of a training over a connection has learned from.
+
+    Raises:
+        LedgerError: the ledger was changed.
+        WorkspaceError: it tells of rounds, and nobody knows of which notes.
+        StorageError: they can't be read.
+    """
+    path = _folder(workspace) / _TRAINED
+    if not path.exists() and any(_has_taught(entry) for entry in ledger.entries(workspace)):
+        raise WorkspaceError(
+            f"{path.name}: expected digests of the notes of earlier trainings, found no file; restore it from a backup"
+        )
+    return _note_digests(path)
+
+
+def _has_taught(entry: ledger.Entry) -> bool:
+    return entry.event == Event.FEDERATED_ROUND and not entry.details.get("measured")
 
 
 def are_among(digests: Digests, known: Digests) -> NDArray[np.bool_]:
@@ -243,6 +283,11 @@ def _as_array(digests: Sequence[bytes]) -> Digests:
 
 def _folder(workspace: Workspace) -> Path:
     return workspace.root / "known-notes"
+
+
+def _note_digests(path: Path) -> frozenset[bytes]:
+    notes = _read(path)
+    return frozenset(notes[place : place + _NOTE_BYTES] for place in range(0, len(notes), _NOTE_BYTES))
 
 
 def _read(path: Path) -> bytes:

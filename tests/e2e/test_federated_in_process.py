@@ -42,13 +42,16 @@ from shared.taggers.registry import build_tagger
 from shared.training.tagging import TaggingConfig
 from site_client import ledger
 from site_client.errors import PolicyError
+from site_client.evaluating.left_before import find_left_before
 from site_client.federated.budget import read_past
 from site_client.federated.control import Control, Wish
 from site_client.federated.notes import read_notes
 from site_client.federated.trainer import Trainer, make_trainer
 from site_client.ledger import Event
+from site_client.sharing.known_notes import DigestKey
 from site_client.workspace import open_workspace as open_site
-from tests.loop import Loop, done, hospital
+from tests.loop import Loop, done, forget, hospital
+from tests.tiny_notes import tiny_notes
 
 NAMES = ("north", "south")
 
@@ -62,9 +65,10 @@ def trainers(loop: Loop, count: int = 6) -> dict[str, Trainer]:
     made = {}
     for name in NAMES:
         documents = list(read_corpus(loop.notes(name)))[:count]
+        key = DigestKey(open_site(loop.site(name)))
         made[name] = make_trainer(
             open_site(loop.site(name)),
-            lambda construction, notes=documents: read_notes(notes, construction),  # type: ignore[misc]
+            lambda construction, notes=documents, key=key: read_notes(notes, construction, key.note),  # type: ignore[misc]
         )
     return made
 
@@ -130,6 +134,23 @@ def test_two_hospitals_train_with_noise_by_the_note_and_their_ledgers_tell_all(l
         # Two of fifty rounds: noise is such that all of them stay within the budget.
         assert 0 < past.epsilon < 8
         assert len(past.spent) == 2
+
+
+def test_evaluate_does_not_take_notes_that_taught_a_training_for_notes_that_the_head_never_saw(loop: Loop) -> None:
+    allow(loop, "--federated-epsilon", "none")
+    workspace = open_site(loop.site("north"))
+    # As of a hospital that never shared them.
+    forget(workspace.root)
+    taught = list(read_corpus(loop.notes("north")))[:6]
+    others = [replace(one, identifier=f"new {one.identifier}") for one in tiny_notes(10, 9, "others")]
+    assert find_left_before(workspace, taught + others) == frozenset()
+    direct = Direct(trainers(loop))
+    assert find_left_before(workspace, taught + others) == frozenset()
+    first(loop, direct)
+    assert find_left_before(workspace, taught + others) == frozenset(one.identifier for one in taught)
+    # Of rounds that were done without the digests nobody knows what they taught.
+    (loop.site("north") / "known-notes" / "trained.digests").unlink()
+    assert find_left_before(workspace, taught + others) is None
 
 
 def test_nothing_of_a_note_stands_in_what_leaves_beside_the_weights(loop: Loop) -> None:

@@ -9,7 +9,7 @@ from aggregator.dashboard.actions.action import Action, Asked, Foretold, Happene
 from aggregator.dashboard.jobs.job import Job, JobKind, JobState
 from aggregator.errors import AuditError, RequestError, WorkspaceError
 from aggregator.publishing.head_record import DIGITS, head_digest
-from aggregator.publishing.quality_gate import read_drops
+from aggregator.publishing.quality_gate import describe_no_drop, read_drops
 from aggregator.registry import audit_log
 from aggregator.registry.states import AccountRole
 from foundation.reading import read_text
@@ -149,7 +149,7 @@ class ReleasePipeline(_Publish):
         if not asked.workspace.head.exists():
             raise WorkspaceError("no head is trained yet; train it first")
         head = head_digest(asked.workspace.head)
-        drops, compared = read_drops(asked.workspace.head)
+        drops, _ = read_drops(asked.workspace.head)
         lines = [
             self._audit(asked),
             f"It carries the head {head[:DIGITS]}; once another is trained, this one is asked for again.",
@@ -157,10 +157,8 @@ class ReleasePipeline(_Publish):
         lines += [f"The head finds less: recall of {drop}." for drop in drops[:_SHOWN]]
         lines += [f"And so of {len(drops) - _SHOWN} more."] if len(drops) > _SHOWN else []
         if not drops:
-            lines.append(
-                "The head finds no less than "
-                + ("the last release." if compared else "it would without any of the hospitals.")
-            )
+            told = describe_no_drop(asked.workspace.head)
+            lines.append(f"{told[:1].upper()}{told[1:]}.")
         if "accept_drop" in values:
             lines.append(f"You accept whatever it finds less: the model card and the log say that {asked.actor} did.")
         elif drops:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from command_line.commands import Computation, examples, json_option, report, seed_option
+from command_line.commands import Computation, examples, json_option, report, seed_option, warn
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from shared.errors import ConfigurationError
@@ -81,12 +81,14 @@ def _make(
     from shared.training.fine_tuning.adapting import AdaptingConfig
     from site_client.adapting.keeping import adapt as adapt_to
     from site_client.adapting.lines import adapted_lines
-    from site_client.patients import read_patients
+    from site_client.patients import count_unnamed, read_patients
 
     scheme = load_scheme_file(opened.pipeline_release().folder)
     whose = {} if patients is None else read_patients(patients)
     read = Notes(notes, options, scheme, to_hide=True, labelled=True)
     every = list(read)
+    if patients is not None and (unnamed := count_unnamed(patients, whose, every)):
+        warn(f"{unnamed} notes are of no patient that --patients names: each stands for itself")
     with progress_bar(quiet=as_json) as bar:
         bar.begin("loading the pipeline")
         made, release = adapt_to(

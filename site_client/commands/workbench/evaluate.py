@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from command_line.commands import Computation, examples, json_option, report, seed_option
+from command_line.commands import Computation, examples, json_option, report, seed_option, warn
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
 from site_client.commands.options import existing_file, existing_path, folder_option, min_recall_option
@@ -61,28 +61,30 @@ def evaluate(
     from command_line.notes import Notes, warn_of_language
     from shared.evaluation import HEADLINES, blocks_as_table, count_sentences, evaluate_all, match_corpora
     from shared.evaluation import as_json as evaluation_json
-    from shared.labels import load_scheme_file
+    from shared.labels import load_scheme_file, without_unmapped
     from site_client import workspace
     from site_client.evaluating.acceptance import Asked, accept
     from site_client.evaluating.lines import report_lines
     from site_client.evaluating.page import write_page
     from site_client.evaluating.promise import require_kept
-    from site_client.patients import read_patients
+    from site_client.patients import count_unnamed, read_patients
 
     opened = workspace.open_workspace(root)
     scheme = load_scheme_file(opened.pipeline_release().folder)
     whose = {} if patients is None else read_patients(patients)
-    read = Notes(notes, NotesOptions.of(reading).apart_from(page=page), scheme, labelled=True)
+    read = Notes(notes, NotesOptions.of(reading).apart_from(page=page), scheme, to_hide=True, labelled=True)
     every = list(read.to_evaluate())
     # Pairs with themselves: none, or one that comes twice, is told before anything is read.
     gold = [note for note, _ in match_corpora(every, every)]
+    if patients is not None and (unnamed := count_unnamed(patients, whose, gold)):
+        warn(f"{unnamed} notes are of no patient that --patients names: each stands for itself")
     with progress_bar(quiet=as_json) as bar:
         bar.begin("loading the pipeline")
         asked = Asked(min_recall, whose, lambda words: warn_of_language(gold, words), bar)
         found, hidden = accept(opened, gold, asked)
     # Notes that have left are left out, of both sides.
     judged = {document.identifier for document in hidden}
-    pairs = match_corpora([note for note in gold if note.identifier in judged], hidden)
+    pairs = match_corpora([without_unmapped(note) for note in gold if note.identifier in judged], hidden)
     result = evaluate_all(pairs, rng=np.random.default_rng(seed), sentences=count_sentences)
     lines = [
         *read.lines(),

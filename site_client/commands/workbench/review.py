@@ -158,8 +158,11 @@ def _serve(opened: Workspace, project: Project, port: int, *, prelabel: bool, as
         from site_client.own_head.in_use import load_in_use
         from site_client.review.prelabel import PipelineFinder
 
-        pipeline = None if release is None else load_in_use(opened, release)[0]
-        if pipeline is not None:
+        pipeline = None
+        if release is not None:
+            pipeline, used = load_in_use(opened, release)
+            for line in used.lines():
+                click.echo(line, err=as_json)
             warn_of_language(project.notes, pipeline.encoder.vectors.words)
         return PipelineFinder(project.scheme, pipeline)
 

@@ -71,7 +71,8 @@ def serve_local(
         app = LocalService(pipeline).guarded(number, token)
 
         def ready() -> None:
-            said = {"address": address, "token_file": str(path)}
-            click.echo(json.dumps(said) if as_json else f"serving {address}; callers send the secret in {path}")
+            said = {"address": address, "token_file": str(path), "head": pipeline.head_lines}
+            lines = [f"serving {address}; callers send the secret in {path}", *pipeline.head_lines]
+            click.echo(json.dumps(said) if as_json else "\n".join(lines))
 
         serve(app, listener, ready)

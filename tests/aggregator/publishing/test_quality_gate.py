@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from aggregator.errors import DropError, WorkspaceError
-from aggregator.publishing.quality_gate import Reason, check_quality
+from aggregator.publishing.quality_gate import Reason, check_quality, describe_no_drop
 from tests.loop import Loop, done, hospital, provider, refused, train_head, values
 
 LAST = "ab" * 32
@@ -75,6 +75,32 @@ def test_a_head_that_was_compared_with_another_release_or_with_none_is_refused(t
         passed = check_quality(folder, last, withdrawn=False, approver="A. Weiss")
         assert passed is not None
         assert passed.describe() == ["it was not compared with the last release"]
+
+
+def test_a_head_that_was_compared_on_no_phi_was_not_compared(tmp_path: Path) -> None:
+    """Nothing is lower among no figures."""
+    with pytest.raises(DropError, match="was compared with the last release"):
+        check_quality(head(tmp_path, []), LAST, withdrawn=False, approver=None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "without", "told"),
+    [
+        ([AS_BEFORE], {"north": [AS_BEFORE]}, "the head finds no less than release 2, and no less than without any of the sites"),
+        (None, {"north": [AS_BEFORE]}, "the head finds no less than without any of the sites; NOT MEASURED: what it finds against an earlier release"),
+        ([AS_BEFORE], {}, "the head finds no less than release 2; NOT MEASURED: what each site does to the others"),
+        (
+            [AS_BEFORE],
+            {"north": [], "south": [AS_BEFORE], "west": [SLIGHTLY]},
+            "the head finds no less than release 2, and no less than without south or west; NOT MEASURED: what north does to the others",
+        ),
+        (None, {}, "NOT MEASURED: what it finds against an earlier release, what each site does to the others"),
+    ],
+)  # fmt: skip
+def test_what_was_not_measured_is_not_told_as_found(
+    changes: list[Any] | None, without: dict[str, list[Any]], told: str, tmp_path: Path
+) -> None:
+    assert describe_no_drop(head(tmp_path, changes, without)) == told
 
 
 def test_a_figure_that_is_no_number_is_a_drop(tmp_path: Path) -> None:

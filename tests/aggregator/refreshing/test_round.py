@@ -172,6 +172,17 @@ class TestRound:
         assert "--accept-drop --approver NAME" in found["proposal"]["command"]
         refused(provider("release", "--head", found["head"][:12], "--workspace", refreshed.provider), 25)
 
+    def test_what_was_not_measured_is_not_proposed_as_found(self, refreshed: Loop) -> None:
+        """The approver reads this line and no other of the head: without any measurement it said that no site does harm."""
+        found = values(refresh(refreshed, *QUICK, "--json"))
+        said = found["gate"]["says"][-1]
+        assert said == "the head finds no less than release 2; NOT MEASURED: what each site does to the others"
+        assert found["proposal"]["says"][-1] == said
+
+    def test_a_damaged_record_of_the_head_is_told_in_a_line(self, refreshed: Loop) -> None:
+        (refreshed.provider / "head" / "training.json").write_text("{")
+        refused(refresh(refreshed, *QUICK, "--json"), 20, "train-head")
+
     def test_without_an_audit_there_is_nothing_to_approve(self, refreshed: Loop) -> None:
         shutil.rmtree(refreshed.provider / "audit")
         result = refresh(refreshed, *QUICK, "--json")

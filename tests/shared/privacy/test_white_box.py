@@ -303,6 +303,26 @@ def test_what_no_noise_can_protect_is_left_out() -> None:
     assert not enforce(CLEAR, nothing, AdvantageBound(0.2), pairs, generator).left_out.any()
 
 
+def test_attack_a_word_that_no_note_has_blows_the_figures_up() -> None:
+    """A provider's weights, all finite, give a share of these notes as ever, and no number at all for one of the neighbours."""
+    generator, chunk = torch.Generator().manual_seed(0), CHUNK.select(np.array([0]))
+    config = RepresenterConfig(6, dim=4, hidden=5, input_noise=0.001, output_noise=0.01, noise_floor=0.0001)
+    encoder, trap = constructions.noisy(VECTORS, SCHEME, config), torch.from_numpy(VECTORS.rows(["clara"])[0])
+    everybody = WordPairs(Pseudonymiser(Neighbours(VECTORS), len(VECTORS)), WhiteBoxSettings())
+    with torch.no_grad():
+        forwards = dict(encoder.representer.encoder.forwards.named_parameters())
+        # Two units that are exactly 0 but for this one word; their sum with such weights is infinite.
+        for row in (5 * gate + unit for gate in range(4) for unit in range(2)):
+            forwards["weight_ih_l0"][row], forwards["weight_hh_l0"][row] = 1e4 * trap, 0
+            forwards["bias_ih_l0"][row] = -1e4 * 0.98
+        encoder.representer.output.weight[:, :2] = 3e38
+    shown = encoder.rehearse_share(chunk, generator)
+    assert np.isfinite(shown.values).all()
+    bound = AdvantageBound(0.01, max_factor=2)
+    assert pair_accuracies(encoder, chunk, everybody, generator).accuracy.max() == 1
+    assert enforce(encoder, chunk, bound, everybody, generator).left_out.all()
+
+
 def test_a_sample_bounds_nothing() -> None:
     with pytest.raises(ConfigurationError, match="sample"):
         enforce(noisy(0.2), CHUNK, AdvantageBound(0.2), WordPairs(PSEUDONYMS, WHILE_ENCODING), torch.Generator())

@@ -18,12 +18,15 @@ from shared.labels import HIDDEN, UNKNOWN_TAG
 from shared.sentences.tokenised import tokenised_corpus
 from shared.text.tokens import tokenise
 from shared.training.fine_tuning import adapting
+from site_client import api
 from site_client.adapting import adapt, crossing, keeping
 from site_client.adapting.adapt import Adapted
 from site_client.adapting.counts import Asked
 from site_client.evaluating.counting import Labelled
 from site_client.ledger import Event, entries
+from site_client.local_http import serving
 from site_client.own_head import decided, record
+from site_client.review import running
 from site_client.workspace import open_workspace
 from tests.loop import Loop, done, hospital, refused, snapshot, values
 from tests.once import made_once
@@ -165,6 +168,29 @@ def test_another_release_leaves_the_head_behind_and_says_so(
     ask = ("deid", waiting.notes("fourth"), "--out", tmp_path / "out", "--workspace", waiting.site("fourth"))
     assert "is of release 2, and is not used" in done(hospital(*ask)).stdout
     refused(at(waiting, "--use", *NAME), 39, "release 3", "release 2")
+
+
+def test_whatever_hides_says_which_head_it_hides_with(
+    waiting: Loop, another_release: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who works on a page or behind a port for months sees no `pull`."""
+    monkeypatch.setattr(serving, "serve", lambda app, listener, ready: ready())
+    monkeypatch.setattr(running, "run", lambda project, load, port, announce: load())
+    site = waiting.site("fourth")
+
+    def said() -> list[str]:
+        served = hospital("serve-local", "--port", 0, "--workspace", site)
+        reviewed = hospital("review", waiting.notes("fourth"), "--workspace", site)
+        assert (served.exit_code, reviewed.exit_code) == (0, 0)
+        return [served.stdout, reviewed.stdout, "\n".join(api.Pipeline.load(site).head_lines)]
+
+    assert not any("adapted" in one for one in said())
+    done(at(waiting, "--use", *NAME))
+    assert all("the head that this hospital adapted from release 2" in one for one in said())
+    shutil.rmtree(waiting.provider)
+    shutil.copytree(Loop(another_release).provider, waiting.provider)
+    done(hospital("pull", waiting.releases, "--workspace", site))
+    assert all("is of release 2, and is not used" in one for one in said())
 
 
 @pytest.mark.parametrize("file", ["adapted.json", "head.safetensors", "operating_points.json"])

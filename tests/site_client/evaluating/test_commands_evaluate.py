@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from foundation.files import write_text
+from shared.document import Annotation, Document
 from shared.pipeline import pipeline as pipeline_module
 from shared.pipeline.pipeline import Pipeline
+from site_client.evaluating import acceptance
 from site_client.evaluating.acceptance import Asked, accept
 from site_client.evaluating.previous import find_previous
 from site_client.evaluating.promise import LEAST_NOTES
+from site_client.evaluating.sentences import cautions
 from site_client.workspace import open_workspace
 from tests.loop import Loop, done, hospital, refused, share, snapshot, values
-from tests.tiny_notes import phi_strings, tiny_notes, write_notes
+from tests.tiny_notes import note, phi_strings, tiny_notes, write_notes
 
 
 def evaluated(loop: Loop, notes: Path, *more: object, site: str = "fourth") -> Any:
@@ -161,6 +165,78 @@ def test_it_is_said_where_nobody_knows_which_notes_left(loop: Loop) -> None:
     found = evaluated(loop, loop.notes("north"), site="north")["acceptance"]
     assert found["notes_that_left_before"] is None
     assert "holds" not in [one["verdict"] for one in found["promises"]]
+
+
+class TestWhoIsKnown:
+    """Notes of which the release may know more than it would of others."""
+
+    @pytest.fixture
+    def notes(self, monkeypatch: pytest.MonkeyPatch) -> list[Document]:
+        """Of which the first dozen left with a share."""
+        notes = list(tiny_notes(24, 4, "known"))
+        left = frozenset(one.identifier for one in notes[:12])
+        monkeypatch.setattr(acceptance, "find_left_before", lambda workspace, given: left)
+        return notes
+
+    def test_other_notes_of_a_patient_whose_note_left_show_no_promise_to_hold(
+        self, built_loop: Loop, notes: list[Document]
+    ) -> None:
+        """A head that has learned one note of a patient knows the name in the next."""
+        workspace = open_workspace(built_loop.site("fourth"))
+        whose = {note.identifier: f"patient {number % 12}" for number, note in enumerate(notes)}
+        report, _ = accept(workspace, notes, Asked(patients=whose))
+        assert not report.unseen
+        assert report.notes == 24
+        # All but two of the patients have no note that left.
+        whose |= {note.identifier: f"new {number}" for number, note in enumerate(notes[14:])}
+        report, _ = accept(workspace, notes, Asked(patients=whose))
+        assert report.unseen
+        assert (report.notes, report.left_before, report.of_the_same) == (10, 12, 2)
+        assert any(line.startswith("2 notes of the same patients") for line in cautions(report))
+
+    def test_notes_without_phi_are_not_enough_others(self, built_loop: Loop, notes: list[Document]) -> None:
+        """They would be all that is left to judge by, and show nothing."""
+        plain = [note(f"plain-{day}", f"Nothing to report on day {day}.\n") for day in range(12)]
+        report, _ = accept(open_workspace(built_loop.site("fourth")), [*notes[:12], *plain], Asked())
+        assert not report.unseen
+        assert report.in_use.recall.notes == 12
+
+
+def test_phi_that_the_release_has_no_category_for_is_told_and_not_passed_over(built_loop: Loop, tmp_path: Path) -> None:
+    """The officer reads "hidden whole" and "notes with a miss": what these do not ask for stands beside them."""
+    notes = []
+    for one in tiny_notes(12, 4, "ward"):
+        start = one.text.index("There was ") + len("There was ")
+        spans = (*one.annotations, Annotation(start, one.text.index(" and ", start), "WARD"))
+        notes.append(replace(one, annotations=tuple(sorted(spans))))
+    known = sorted({span.category for one in notes for span in one.annotations} - {"WARD"})
+    (tmp_path / "own.toml").write_text('[map]\nWARD = ""\n' + "".join(f'{name} = "{name}"\n' for name in known))
+    path = write_notes(tmp_path / "notes.jsonl", notes, "jsonl")
+    report = evaluated(built_loop, path, "--labels", tmp_path / "own.toml")["acceptance"]
+    assert report["labelled_of_no_category"]["spans"] == 12
+    clear = report["labelled_of_no_category"]["in_clear"]
+    assert 8 <= clear <= 12
+    page, way = tmp_path / "page.html", ("--labels", tmp_path / "own.toml", "--workspace", built_loop.site("fourth"))
+    said = done(hospital("evaluate", path, "--page", page, *way)).stdout
+    for shown in (said, page.read_text()):
+        assert (
+            f"12 labelled spans are of no category of the release and not asked for: {clear} of them stay in clear"
+            in shown
+        )
+    # Nothing else is judged otherwise than without them.
+    bare = write_notes(tmp_path / "bare.jsonl", list(tiny_notes(12, 4, "ward")), "jsonl")
+    assert evaluated(built_loop, bare)["acceptance"]["in_use"] == report["in_use"]
+
+
+def test_a_table_of_other_notes_makes_no_patients(built_loop: Loop, tmp_path: Path) -> None:
+    notes = list(tiny_notes(20, 3, "p"))
+    table = tmp_path / "whose.csv"
+    table.write_text("note,patient\n" + "".join(f"{one.identifier}.txt,{at // 4}\n" for at, one in enumerate(notes)))
+    way = (write_notes(tmp_path / "notes", notes), "--patients", table, "--workspace", built_loop.site("fourth"))
+    refused(hospital("evaluate", *way), 2, "whose.csv", "none of the 20 notes")
+    refused(hospital("adapt", *way), 2, "whose.csv", "none of the 20 notes")
+    table.write_text("note,patient\n" + "".join(f"{one.identifier},{at // 4}\n" for at, one in enumerate(notes[3:])))
+    assert "3 notes are of no patient that --patients names" in hospital("evaluate", *way).stderr
 
 
 def test_the_page_and_nothing_else_holds_words(built_loop: Loop, tmp_path: Path) -> None:
