@@ -27,6 +27,7 @@ from bench.privacy.worth.sites import sides_of, unseen_by
 from bench.results import Entry
 from bench.results_loop import private_pipeline
 from bench.speed.ratio import ratio
+from shared.corpus import read_corpus
 from shared.document import Annotation, Document
 from shared.embeddings.vectors import WordVectors
 from shared.evaluation import match_corpora
@@ -55,10 +56,10 @@ class Peer:
 PEERS = {
     "crfsuite": Peer("python-crfsuite"),
     "spacy": Peer("spaCy"),
-    "flair": Peer("flair"),
     "presidio": Peer("Presidio, patterns alone", learns=False),
     "philter": Peer("philter-lite", learns=False),
     "pydeid": Peer("pyDeid", learns=False),
+    "flair": Peer("flair"),
 }
 _FIGURES = (
     ("entities hidden whole", "hidden", share, "of entities"),
@@ -85,14 +86,13 @@ def measure(peers: str, kinds: Sequence[str], folder: Path) -> Iterator[Entry]:
         # Bytes, since a line end is part of a note.
         (notes / f"{number:03}.txt").write_bytes(note.text.encode())
 
-    def found(out: Path) -> list[Document]:
-        return [read(note, out / f"{number:03}.jsonl") for number, note in enumerate(gold)]
-
     _release(sides, folder)
     ours = folder / "ours"
     command = deid_command(notes, ours, folder / "user", 1)
     seconds_of(command)
-    yield from entries(OURS, "learned from shares of three hospitals and the raw notes of one", gold, found(ours))
+    yield from entries(
+        OURS, "learned from shares of three hospitals and the raw notes of one", gold, read_tagged(gold, ours)
+    )
     for kind in kinds:
         peer, model, out = PEERS[kind], folder / kind, folder / f"{kind}-out"
         program = [peers, peer_taggers.__file__]
@@ -103,7 +103,8 @@ def measure(peers: str, kinds: Sequence[str], folder: Path) -> Iterator[Entry]:
                 rmtree(place, ignore_errors=True)
                 taken[place].append(seconds_of(what)[0])
         learned = "learned from the raw notes of four hospitals" if peer.learns else "learned nothing"
-        yield from entries(peer.name, learned, gold, found(out))
+        found = [read(note, out / f"{number:03}.jsonl") for number, note in enumerate(gold)]
+        yield from entries(peer.name, learned, gold, found)
         times = ratio(taken[out], taken[ours])
         yield Entry(
             f"CPU seconds to tag the unseen hospital's notes, {peer.name}, over ours",
@@ -129,8 +130,14 @@ def _release(sides: Sides, folder: Path) -> None:
     )
 
 
+def read_tagged(notes: Sequence[Document], out: Path) -> list[Document]:
+    """The notes with what `site-client deid --mode tag` has written of them, in their order, into a folder."""
+    found = sorted(read_corpus(out, format="brat"), key=lambda one: one.identifier)
+    return [Document(note.identifier, note.text, one.annotations) for note, one in zip(notes, found, strict=True)]
+
+
 def read(note: Document, path: Path) -> Document:
-    """A note with the spans that a program wrote for it."""
+    """A note with the spans that a peer wrote for it."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     spans = [Annotation(row["start"], row["end"], row["category"]) for row in rows]
     return Document(note.identifier, note.text, tuple(spans))

@@ -11,7 +11,8 @@ import pytest
 
 from bench.generalise import peer_taggers
 from bench.peers.__main__ import main
-from bench.peers.accuracy import PEERS, entries, read
+from bench.peers.accuracy import PEERS, entries, read, read_tagged
+from shared.corpus import write_corpus
 from shared.document import Annotation, Document
 
 TEXT = "Seen\r\nby Ann Roe on\r03/04/2019."
@@ -35,6 +36,21 @@ def test_line_ends_move_no_span(tmp_path: Path) -> None:
     figures = {one.measure.split(", ")[1]: one.value for one in entries("pyDeid", "learned nothing", [gold], [found])}
     assert figures["entities hidden whole"] == 0.5
     assert figures["token precision"] == 1
+
+
+def test_what_ours_writes_is_read_in_the_order_of_the_notes(tmp_path: Path) -> None:
+    notes = [Document("b", "Ann came."), Document("a", TEXT)]
+    found = [Annotation(0, 3, "DOCTOR")], [Annotation(9, 16, "DOCTOR"), Annotation(20, 30, "DATE")]
+    tagged = [
+        Document(f"{n:03}", one.text, tuple(spans)) for n, (one, spans) in enumerate(zip(notes, found, strict=True))
+    ]
+    write_corpus(tagged, tmp_path / "out", "brat")
+    read_again = read_tagged(notes, tmp_path / "out")
+    assert [one.identifier for one in read_again] == ["b", "a"]
+    assert [[(span.start, span.end) for span in one.annotations] for one in read_again] == [
+        [(0, 3)],
+        [(9, 16), (20, 30)],
+    ]
 
 
 def test_every_peer_can_be_run() -> None:
