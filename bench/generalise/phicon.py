@@ -45,6 +45,15 @@ from shared.training.tagging import train_tagger
 FRACTIONS = (20, 40, 60, 80, 100)
 ALPHAS = (1, 2, 3, 4)
 PAPER = ("phi", "context")
+# The paper's figures by (trained on, tested on): rows of its Table 3 without and with copies, by fraction; its Table 4, each method alone.
+PUBLISHED_3: Mapping[tuple[int, int], Mapping[tuple[str, ...], tuple[float, ...]]] = {
+    (2006, 2014): {(): (0.5990, 0.6021, 0.6364, 0.6436, 0.6482), PAPER: (0.6670, 0.6979, 0.7025, 0.7063, 0.7166)},
+    (2014, 2006): {(): (0.7303, 0.7513, 0.7864, 0.7891, 0.7936), PAPER: (0.7911, 0.7944, 0.8135, 0.8175, 0.8051)},
+}
+PUBLISHED_4: Mapping[tuple[int, int], Mapping[tuple[str, ...], float]] = {
+    (2006, 2014): {("phi",): 0.670, ("context",): 0.659},
+    (2014, 2006): {("phi",): 0.804, ("context",): 0.803},
+}
 _RESAMPLES = 1000
 
 
@@ -208,6 +217,8 @@ def _entries(choice: Choice, runs: Mapping[Choice, Sequence[Mapping[str, Any]]],
         sides = [[np.array(run[key], dtype=np.int64) for run in side] for side in (own, without)]
         value, *others = [statistics.fmean(map(figure, side)) for side in sides if side]
         more = f"{note}; by category: {_by_category(own)}" if key == "hidden" else note
+        if measure == "token-binary F1":
+            more = f"{_published(choice)}{note}"
         made = _Made(effort, unit, more, ", ".join(sorted({run["commit"] for run in own})))
         entries.append(made.entry(f"unseen hospital, {told}", value, _interval(sides[:1], figure)))
         if choice.methods and others:
@@ -217,6 +228,20 @@ def _entries(choice: Choice, runs: Mapping[Choice, Sequence[Mapping[str, Any]]],
                 made.entry(f"unseen hospital, gain in {told}", value - others[0], _interval(sides, figure), asked)
             )
     return entries
+
+
+def _published(choice: Choice) -> str:
+    """The paper's own figures of such a row, on its corpora, for the front of a note; "" where it has none."""
+    told = []
+    for train, test in PUBLISHED_3:
+        rows = PUBLISHED_3[train, test]
+        if choice.methods in rows:
+            told.append((train, test, rows[choice.methods][FRACTIONS.index(choice.fraction)]))
+        elif choice.methods in PUBLISHED_4[train, test]:
+            told.append((train, test, PUBLISHED_4[train, test][choice.methods]))
+    if not told or choice.shares or choice.alpha != Choice(()).alpha:
+        return ""
+    return f"the paper: {', '.join(f'{score:.3f} from i2b2 {train} to {test}' for train, test, score in told)}; "
 
 
 @dataclass(frozen=True)

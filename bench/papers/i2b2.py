@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -19,6 +19,7 @@ import numpy as np
 
 from bench import corpora
 from bench.generalise.figures import f1, gain, interval
+from bench.generalise.phicon import FRACTIONS, PAPER, PUBLISHED_3, PUBLISHED_4
 from bench.outcomes import Outcome, load_or_measure, score_pipeline
 from bench.privacy.material import english
 from bench.privacy.worth.sides import recipe
@@ -43,18 +44,7 @@ from shared.training.language import LanguageSettings, train_language_model
 from shared.training.loop import seed_training
 from shared.training.tagging import train_tagger
 
-FRACTIONS = (20, 40, 60, 80, 100)
-BOTH = ("phi", "context")
 FRIEDRICH, KHIN = "Friedrich et al. 2019", "Khin et al. 2018"
-# By (trained on, tested on): rows of its Table 3 without and with copies, by fraction; its Table 4, each method alone.
-TABLE_3: Mapping[tuple[int, int], Mapping[tuple[str, ...], tuple[float, ...]]] = {
-    (2006, 2014): {(): (0.5990, 0.6021, 0.6364, 0.6436, 0.6482), BOTH: (0.6670, 0.6979, 0.7025, 0.7063, 0.7166)},
-    (2014, 2006): {(): (0.7303, 0.7513, 0.7864, 0.7891, 0.7936), BOTH: (0.7911, 0.7944, 0.8135, 0.8175, 0.8051)},
-}
-TABLE_4: Mapping[tuple[int, int], Mapping[tuple[str, ...], float]] = {
-    (2006, 2014): {("phi",): 0.670, ("context",): 0.659},
-    (2014, 2006): {("phi",): 0.804, ("context",): 0.803},
-}
 TAGGERS = {FRIEDRICH: "token-binary 0.9767 with FastText", KHIN: "no figure in the review that we have"}
 _PROGRAM = "python -m bench.papers"
 
@@ -99,16 +89,16 @@ def notes(year: int, split: str) -> list[Document]:
 
 def phicon(effort: Effort = Effort()) -> Iterator[Entry]:
     """Tables 3 and 4 of Yue and Zhou 2020: train on one challenge, read the whole of the other; token-binary F1."""
-    for train, test in TABLE_3:
+    for train, test in PUBLISHED_3:
         bare: dict[int, list[Outcome]] = {}
         for fraction in effort.fractions:
-            ways = ((), BOTH) if fraction != 100 else ((), ("phi",), ("context",), BOTH)
+            ways = ((), PAPER) if fraction != 100 else ((), ("phi",), ("context",), PAPER)
             for methods in ways:
                 runs = [_copied(train, test, fraction, methods, seed, effort) for seed in effort.seeds]
                 if not methods:
                     bare[fraction] = runs
-                published = TABLE_3[train, test].get(methods)
-                theirs = published[FRACTIONS.index(fraction)] if published else TABLE_4[train, test][methods]
+                published = PUBLISHED_3[train, test].get(methods)
+                theirs = published[FRACTIONS.index(fraction)] if published else PUBLISHED_4[train, test][methods]
                 named = " + ".join(methods) or "no copies"
                 yield from _entries(
                     f"i2b2 {train} to {test}, {named}, {fraction}% of the notes",

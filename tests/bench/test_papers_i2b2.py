@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench import corpora, outcomes
+from bench.generalise import phicon
 from bench.outcomes import Outcome
 from bench.papers import i2b2
 from shared.corpus.writing import write_corpus
@@ -53,7 +54,7 @@ def challenges(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_tagger_of_one_challenge_reads_the_whole_of_the_other(challenges: Path) -> None:
-    found = i2b2._copied(2006, 2014, 60, i2b2.BOTH, 1, EFFORT)
+    found = i2b2._copied(2006, 2014, 60, phicon.PAPER, 1, EFFORT)
     # Of six notes and of two, whatever their labels are called there.
     assert len(found.tokens) == 8
     assert (
@@ -102,5 +103,5 @@ def test_without_the_notes_one_line_says_what_to_name(monkeypatch: pytest.Monkey
 
 def test_the_tables_are_of_categories_that_the_schemes_have() -> None:
     assert set(_OF_2006) <= set(load_scheme("i2b2_2006").categories)
-    assert set(i2b2.TABLE_3) == set(i2b2.TABLE_4)
-    assert all(len(row) == len(i2b2.FRACTIONS) for rows in i2b2.TABLE_3.values() for row in rows.values())
+    assert set(phicon.PUBLISHED_3) == set(phicon.PUBLISHED_4)
+    assert all(len(row) == len(phicon.FRACTIONS) for rows in phicon.PUBLISHED_3.values() for row in rows.values())
