@@ -12,6 +12,8 @@ from bench.results.entries import Entry
 from bench.results.numbers import asked, bare, interval, measured, verdict
 
 _PARTS = re.compile(r", |: ")
+# What a note begins with that has the figures of a paper, up to its first semicolon; they stand below a matrix.
+_PUBLISHED = "the paper: "
 _MOST_COLUMNS, _LEAST_OF_A_COLUMN, _LEAST_CELLS = 6, 3, 8
 
 
@@ -54,6 +56,8 @@ def section(title: str, entries: Sequence[Entry]) -> list[str]:
         told = list(dict.fromkeys(entry.note for entry in entries if entry.measure in inside and entry.note))
         if 0 < len(told) <= _MOST_COLUMNS:
             lines += [f"Beside these figures is noted: {'; '.join(map(_line, told))}.", ""]
+        elif published := [entry for entry in entries if entry.note.startswith(_PUBLISHED)]:
+            lines += [f"- {entry.measure}: {_line(entry.note.partition('; ')[0])}" for entry in published] + [""]
     if rest:
         rows = [(entry.measure, measured(entry), entry.note) for entry in rest]
         lines += [*table(("figure", "measured", "note"), rows), ""]
