@@ -227,7 +227,14 @@ def _tag_pydeid(model: Path, texts: Iterator[str]) -> Iterator[list[list[Any]]]:
 
     for text in texts:
         found, _ = deid_string(text)
-        yield [[one["phi_start"], one["phi_end"], "PHI"] for one in found]
+        spans: list[list[Any]] = []
+        # What two of its rules have found may overlap.
+        for start, end in sorted((one["phi_start"], one["phi_end"]) for one in found):
+            if spans and start < spans[-1][1]:
+                spans[-1][1] = max(end, spans[-1][1])
+            else:
+                spans.append([start, end, "PHI"])
+        yield spans
 
 
 _TRAIN: dict[str, Callable[..., None]] = {

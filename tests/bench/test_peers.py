@@ -19,7 +19,8 @@ TEXT = "Seen\r\nby Ann Roe on\r03/04/2019."
 # In the place of a package that others install: it calls what its author is sure of.
 FAKE = """
 def deid_string(note):
-    return [{"phi_start": note.index("Ann"), "phi_end": note.index("Ann") + 7}], note
+    start = note.index("Ann")
+    return [{"phi_start": start + 2, "phi_end": start + 7}, {"phi_start": start, "phi_end": start + 3}], note
 """
 
 
