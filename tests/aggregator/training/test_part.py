@@ -76,7 +76,7 @@ def test_processes_take_long_sentences_at_the_same_steps(tmp_path: Path) -> None
     dice = np.random.default_rng(1)
     # Blocks of many sizes: what is over from some of them must not set one process a few steps behind another.
     blocks = [
-        make_block(1 + dice.geometric(0.1, int(dice.integers(50, 150))).tolist(), seed=number) for number in range(30)
+        make_block((1 + dice.geometric(0.1, int(dice.integers(50, 150)))).tolist(), seed=number) for number in range(30)
     ]
     payload = write_payload(tmp_path / "share.parquet", blocks)
     longest = []
