@@ -80,7 +80,7 @@ def measure(peers: str, kinds: Sequence[str], folder: Path) -> Iterator[Entry]:
     gold = corpora.en_site(unseen_by(PROVIDER), "test")
     labelled, vectors, notes = folder / "labelled.jsonl", folder / "vectors.txt", folder / "notes"
     _write(labelled, [*sides.provider, *sides.pooled])
-    _write_vectors(vectors, sides.vectors)
+    write_vectors(vectors, sides.vectors)
     notes.mkdir()
     for number, note in enumerate(gold):
         # Bytes, since a line end is part of a note.
@@ -179,10 +179,12 @@ def _write(path: Path, notes: Sequence[Document]) -> None:
             file.write(json.dumps({"text": note.text, "spans": spans}) + "\n")
 
 
-def _write_vectors(path: Path, vectors: WordVectors) -> None:
+def write_vectors(path: Path, vectors: WordVectors) -> None:
     """Public word vectors, in the text format of word2vec."""
-    with path.open("w", encoding="utf-8") as file:
-        file.write(f"{len(vectors)} {vectors.dim}\n")
-        for word, row in zip(vectors.words, vectors.matrix, strict=True):
-            if not any(map(str.isspace, word)):
-                file.write(f"{word} {' '.join(f'{number:.5f}' for number in row.tolist())}\n")
+    lines = [
+        f"{word} {' '.join(f'{number:.5f}' for number in row.tolist())}\n"
+        for word, row in zip(vectors.words, vectors.matrix, strict=True)
+        if not any(map(str.isspace, word))
+    ]
+    # Readers take as many lines as the head says.
+    path.write_text(f"{len(lines)} {vectors.dim}\n{''.join(lines)}", encoding="utf-8")

@@ -7,13 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from bench.generalise import peer_taggers
 from bench.peers.__main__ import main
-from bench.peers.accuracy import PEERS, entries, read, read_tagged
+from bench.peers.accuracy import PEERS, entries, read, read_tagged, write_vectors
 from shared.corpus import write_corpus
 from shared.document import Annotation, Document
+from shared.embeddings.vectors import WordVectors
 
 TEXT = "Seen\r\nby Ann Roe on\r03/04/2019."
 # In the place of a package that others install: it calls what its author is sure of.
@@ -52,6 +54,13 @@ def test_what_ours_writes_is_read_in_the_order_of_the_notes(tmp_path: Path) -> N
         [(0, 3)],
         [(9, 16), (20, 30)],
     ]
+
+
+def test_the_head_of_a_file_of_vectors_counts_its_lines(tmp_path: Path) -> None:
+    vectors = WordVectors(["pain", "no pain", "ward"], np.eye(3, dtype=np.float32))
+    write_vectors(tmp_path / "vectors.txt", vectors)
+    head, *lines = (tmp_path / "vectors.txt").read_text().splitlines()
+    assert (head, [line.split()[0] for line in lines]) == ("2 3", ["pain", "ward"])
 
 
 def test_every_peer_can_be_run() -> None:
