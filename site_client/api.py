@@ -1,6 +1,6 @@
 """The pipeline of a release for programs in Python: text in, spans or de-identified text out. docs/python.md shows it.
 
-    pipeline = Pipeline.load("deid")                    # a workspace, or the folder of a release
+    pipeline = Pipeline.load("deid")                    # a workspace; or the folder of a release, as it is
     for span in pipeline.annotate(text): ...
     safe = pipeline.deidentify(text, mode="redact").text
 
@@ -77,12 +77,12 @@ class Pipeline:
     @classmethod
     def load(cls, folder: str | Path, *, min_recall: float | None = None) -> Pipeline:
         """The pipeline of a hospital's workspace, verified and held to the hospital's policy as `site-client deid` does, with the head that it has adapted where
-        it uses one; or of a release's folder, as it is.
+        it uses one; or of a release's folder, as it is: nothing is verified there, and no policy is asked.
 
         Args:
             folder: of a workspace, or of a pulled release.
             min_recall: which of the operating points that the release promises: how many of the entities are hidden whole at a hospital that
-                nobody has seen; None for the best tags.
+                nobody has seen; None for its default point, or the best tags where it has none.
 
         Raises:
             ConfigurationError: the release promises no such point.
