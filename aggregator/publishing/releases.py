@@ -4,7 +4,8 @@
 needs. Numbers only rise, so a site can refuse to go back.
 
 Which shares trained the head of a release is written into the registry before the release is published: a release that is
-out never lacks its record, and a record without a release is replaced by the next publishing.
+out never lacks its record. A record without a release goes as soon as publishing has failed, or with the next publishing; what is
+out is what the repository names.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from aggregator.publishing.head_record import FURTHER_HEAD_FILES, HEAD_FILES, RE
 from aggregator.publishing.judging import judge_head, require_fitting
 from aggregator.publishing.model_card import model_card
 from aggregator.publishing.preparing import copy_as, copy_files, pipeline_among, stage_head, staging, stated_licence
-from aggregator.publishing.registering import register_release
+from aggregator.publishing.registering import give_up_release, register_release
 from aggregator.registry import audit_log
 from aggregator.repository.release_log import lay_down_log
 from aggregator.repository.tuf_repository import NewRelease, Repository
@@ -276,14 +277,18 @@ def _publish_next(workspace: Workspace, repository: Repository, kind: str, how: 
         register_release(
             workspace, release.name, release.manifest, prepared.failed, prepared.passed, prepared.head, how.actor
         )
-        documents = {
-            PROVIDER: _record_of(workspace, repository, how.server).to_bytes(),
-            LATEST: latest_bytes(release.name),
-            **_log(workspace, repository, release),
-        }
-        carried = set(release.manifest.files) - ({_EMBEDDINGS} if how.embeddings_url else set())
-        new = NewRelease(release.name, prepared.folder, (*sorted(carried), MANIFEST_NAME))
-        repository.publish(documents, new, pipeline_among(earlier))
+        try:
+            documents = {
+                PROVIDER: _record_of(workspace, repository, how.server).to_bytes(),
+                LATEST: latest_bytes(release.name),
+                **_log(workspace, repository, release),
+            }
+            carried = set(release.manifest.files) - ({_EMBEDDINGS} if how.embeddings_url else set())
+            new = NewRelease(release.name, prepared.folder, (*sorted(carried), MANIFEST_NAME))
+            repository.publish(documents, new, pipeline_among(earlier))
+        except BaseException:
+            give_up_release(workspace, release.name, release.manifest.sequence, how.actor)
+            raise
     return release
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import func, select
@@ -46,11 +46,12 @@ def releases(reading: Reading) -> Page:
         found = list(session.scalars(query.offset((reading.page - 1) * ROWS).limit(ROWS)))
     trained = trained_counts(reading.workspace)
     audits = {row.name: reading.released(row.digest, row.name, AUDIT) for row in found}
+    out = reading.workspace.repository().release_names()
     rows = [
         (
             Cell(row.name, f"/releases/{row.name}"),
-            moment(row.published_at),
-            _verdict(audits[row.name]),
+            _published(row, out),
+            _verdict(audits[row.name]) if row.name in out else "",
             str(trained.get(row.name, 0)) if row.kind == "pipeline" else "no head",
         )
         for row in found
@@ -105,7 +106,7 @@ def release(reading: Reading) -> Page:
     software = ", ".join(f"{one} {version}" for one, version in sorted((manifest.get("software") or {}).items()))
     pairs: list[tuple[str, Cell | str]] = [
         ("kind", row.kind),
-        ("published", moment(row.published_at)),
+        ("published", _published(row, reading.workspace.repository().release_names())),
         ("digest", Cell(row.digest, code=True)),
         ("shares that trained it", str(trained_counts(reading.workspace).get(name, 0))),
         ("made with", software or "not stated"),
@@ -236,6 +237,12 @@ def _next(reading: Reading) -> Notices:
         except WorkspaceError as error:
             notices.append(Notice(str(error), Mark.BAD))
     return Notices("Before the next release", notices, "nothing that is recorded stands against it")
+
+
+def _published(row: ReleaseRow, out: Sequence[str]) -> Cell | str:
+    """When it was published. One that is registered and not in the repository is being published now, or was killed while it was."""
+    at = moment(row.published_at)
+    return at if row.name in out else Cell(f"begun {at}, not out", mark=Mark.WARN)
 
 
 def _verdict(audit: Record) -> Cell:
