@@ -20,7 +20,7 @@ from aggregator.errors import WorkspaceError
 from aggregator.publishing import audit_gate, quality_gate
 from aggregator.publishing.changes import CARD, check_changed
 from aggregator.publishing.head_record import FURTHER_HEAD_FILES, HEAD_FILES, RECORD
-from aggregator.publishing.judging import judge_head, require_fitting
+from aggregator.publishing.judging import Shown, judge_head, look_at, require_fitting
 from aggregator.publishing.model_card import model_card
 from aggregator.publishing.preparing import copy_as, copy_files, pipeline_among, stage_head, staging, stated_licence
 from aggregator.publishing.registering import give_up_release, register_release
@@ -91,6 +91,7 @@ class Publishing:
         approver: who accepts a head that finds less than the last; None for nobody.
         actor: who publishes it, as the log says.
         head: the first digits of the digest of the head that it must be; "" for any.
+        shown: what somebody was shown before they confirmed it, and it must be still; None where nobody was shown anything.
     """
 
     offline: tuple[Path, ...] = ()
@@ -103,6 +104,7 @@ class Publishing:
     approver: str | None = None
     actor: str = "operator"
     head: str = ""
+    shown: Shown | None = None
 
 
 def publish_representer(workspace: Workspace, how: Publishing = Publishing()) -> Release:
@@ -308,12 +310,14 @@ def _prepare(workspace: Workspace, repository: Repository, kind: str, how: Publi
     )
     copy_files(workspace.representer, folder, _construction_files(workspace.representer))
     head = stage_head(workspace, staged) if kind == "pipeline" else None
-    passed = None
+    passed, representer = None, digest_of(_digests(folder))
     if head is not None:
-        require_fitting(workspace, head, digest_of(_digests(folder)), how.head)
-        last = last_pipeline(workspace)
+        require_fitting(workspace, head, representer, how.head)
+        last = last_pipeline(workspace, representer)
         passed = judge_head(workspace, head, None if last is None else last.manifest, how.approver)
     failed = _fill(workspace, folder, head, fields, how, passed)
+    if how.shown is not None:
+        how.shown.require(look_at(representer, folder, head, earlier))
     release = Release(list_release(folder, fields, workspace.signing_keys()[0].key_id).manifest)
     check_sizes(release.manifest.files)
     if earlier:
@@ -329,9 +333,9 @@ def _log(workspace: Workspace, repository: Repository, *following: Release) -> d
     return {CHECKPOINT: lay_down_log(repository, entries, workspace.newest_key())} if entries else {}
 
 
-def last_pipeline(workspace: Workspace) -> Release | None:
-    """The last release with a head that goes with the representer here; None for none."""
-    digest = representer_digest(workspace)
+def last_pipeline(workspace: Workspace, representer: str | None = None) -> Release | None:
+    """The last release with a head that goes with a representer, by its digest, or with that here; None for none."""
+    digest = representer or representer_digest(workspace)
     found = [
         release
         for release in releases(workspace)
