@@ -131,11 +131,12 @@ def trained_counts(workspace: Workspace) -> dict[str, int]:
 
 
 def releases_of(workspace: Workspace, shares: Sequence[Share]) -> dict[int, list[str]]:
-    """Names of the releases that each of some shares has trained, by the number of the share."""
+    """Names of the releases that are out and that each of some shares has trained, by the number of the share."""
+    out = ReleaseRow.name.in_(workspace.repository().release_names())
     query = (
         select(ReleaseShareRow.share, ReleaseRow.name)
         .join(ReleaseRow, ReleaseShareRow.release == ReleaseRow.sequence)
-        .where(ReleaseShareRow.share.in_([share.id for share in shares]))
+        .where(ReleaseShareRow.share.in_([share.id for share in shares]), out)
         .order_by(ReleaseRow.sequence)
     )
     found: dict[int, list[str]] = {}

@@ -172,12 +172,13 @@ def read_manifest(workspace: Workspace, share: Share) -> ShareManifest:
 
 
 def releases_with(workspace: Workspace, share: Share) -> list[tuple[int, str]]:
-    """Number and name of the releases whose head the share has trained."""
+    """Number and name of the releases that are out and whose head the share has trained."""
+    out = ReleaseRow.name.in_(workspace.repository().release_names())
     query = select(ReleaseRow.sequence, ReleaseRow.name).join(
         ReleaseShareRow, ReleaseShareRow.release == ReleaseRow.sequence
     )
     with workspace.registry().reading() as session:
-        rows = session.execute(query.where(ReleaseShareRow.share == share.id).order_by(ReleaseRow.sequence))
+        rows = session.execute(query.where(ReleaseShareRow.share == share.id, out).order_by(ReleaseRow.sequence))
         return [(row.sequence, row.name) for row in rows]
 
 

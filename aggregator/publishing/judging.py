@@ -1,23 +1,84 @@
-"""Whether a head may be released: it is the one that is asked for, fits the representer, and finds no less than before.
+"""Whether a release may be signed: all is as somebody was shown it, and its head is the one that is asked for, fits the representer, and
+finds no less than before.
 
-It is asked of the copy that will be signed: a training may put another head into the workspace at any time.
+It is asked of the copy that will be signed: a training or an audit may put something else into the workspace at any time. What a person is
+shown is noted before it is read for them, so that whatever is exchanged between the two is refused.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from sqlalchemy import select
 
 from aggregator.errors import WorkspaceError
-from aggregator.publishing import quality_gate
-from aggregator.publishing.head_record import DIGITS, HEAD_FILES, head_digest, read_origin
+from aggregator.publishing import audit_gate, quality_gate
+from aggregator.publishing.head_record import DIGITS, HEAD_FILES, RECORD, head_digest, read_origin
 from aggregator.publishing.registering import find_trained_shares
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseShareRow, ShareRow
 from aggregator.workspace import Workspace
 from foundation.reading import file_sha256
 from protocols.release.manifest import ReleaseManifest
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What decides what a release says; the head itself is asked for by its digest.
+
+    Args:
+        representer: its digest.
+        audit: SHA-256 of the record of its audit; "" for none.
+        training: the same of the record of the head's training; "" for a release without a head.
+        newest: name of the release that was published last; "" before the first.
+    """
+
+    representer: str
+    audit: str
+    training: str
+    newest: str
+
+    def require(self, found: Shown) -> None:
+        """Returns if it is what is found.
+
+        Raises:
+            WorkspaceError: something else is.
+        """
+        other = asdict(found)
+        changed = [_NAMES[name] for name, value in asdict(self).items() if value != other[name]]
+        if changed:
+            raise WorkspaceError(
+                f"expected what was shown before it was confirmed, found another {' and another '.join(changed)}; look at it again, and "
+                "confirm that"
+            )
+
+
+_NAMES = {
+    "representer": "representer",
+    "audit": "audit",
+    "training": "training of the head",
+    "newest": "release published last",
+}
+
+
+def look_at(representer: str, audit: Path, head: Path | None, names: Sequence[str]) -> Shown:
+    """What a person would be shown, or what is about to be signed.
+
+    Args:
+        representer: its digest.
+        audit: folder of its audit.
+        head: folder of the head and its record; None for a release without one.
+        names: of all releases, oldest first.
+    """
+    record = audit / audit_gate.RECORD
+    return Shown(
+        representer,
+        file_sha256(record) if record.exists() else "",
+        "" if head is None else file_sha256(head / RECORD),
+        names[-1] if names else "",
+    )
 
 
 def require_fitting(workspace: Workspace, head: Path, representer: str, wanted: str) -> None:

@@ -14,15 +14,15 @@ from enum import StrEnum
 from pathlib import Path
 
 from aggregator.errors import WorkspaceError
-from aggregator.publishing.head_record import DIGITS, FURTHER_HEAD_FILES, HEAD_FILES, head_digest
-from aggregator.publishing.releases import last_pipeline
+from aggregator.publishing.head_record import DIGITS, HEAD_FILES, head_digest
+from aggregator.publishing.outlook import foresee, released_as
+from aggregator.publishing.releases import representer_digest
 from aggregator.registry import audit_log
 from aggregator.registry.times import now
 from aggregator.repository.tuf_keys import THRESHOLD
 from aggregator.workspace import Workspace
 from foundation.files import write_text
 from foundation.reading import read_text
-from shared.constructions.files import digest_of
 
 FORMAT = 1
 _FILE = "proposal.json"
@@ -33,6 +33,8 @@ class Verdict(StrEnum):
 
     PASSED = "passed"
     DROP = "drop"
+    REFUSED = "refused"
+    """What passed, or could be accepted, when it was proposed, and can't be released now."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,8 @@ def propose(workspace: Workspace, head: str, verdict: Verdict, says: Sequence[st
 
 
 def read_proposal(workspace: Workspace) -> Proposal | None:
-    """What waits for a person; None where nothing does: no round has proposed, another head is here, or it is released.
+    """What waits for a person, as the gates see it now; None where nothing does: no round has proposed, another head is here, or it is
+    released.
 
     Raises:
         WorkspaceError: the file is damaged.
@@ -100,17 +103,13 @@ def read_proposal(workspace: Workspace) -> Proposal | None:
         raise WorkspaceError(
             f"{_FILE}: expected what `aggregator refresh` proposed; remove the file and run that again"
         ) from error
-    return found if found.head == head_digest(workspace.head) and released_as(workspace) is None else None
-
-
-def released_as(workspace: Workspace) -> str | None:
-    """Name of the last release with a head, if that is the head of the workspace; None if it is another."""
-    last = last_pipeline(workspace)
-    if last is None or not _has_head(workspace.head):
+    if found.head != head_digest(workspace.head) or released_as(workspace) is not None:
         return None
-    files = last.manifest.files
-    carried = digest_of([files[name].sha256 for name in (*HEAD_FILES, *FURTHER_HEAD_FILES) if name in files])
-    return last.name if carried == head_digest(workspace.head) else None
+    seen = foresee(workspace, representer_digest(workspace))
+    refused = list(seen.refusals)
+    if seen.head is not None and seen.head.drop is not None and found.verdict is Verdict.PASSED:
+        refused.append(seen.head.drop)
+    return replace(found, verdict=Verdict.REFUSED, says=(str(refused[0]),)) if refused else found
 
 
 def _has_head(folder: Path) -> bool:

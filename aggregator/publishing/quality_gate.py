@@ -24,6 +24,7 @@ from protocols.canonical import Json
 TOLERANCE = 0.01
 """Two trainings on the same notes differ by about as much: less is no drop."""
 _NAMED = 3
+_AGAINST = "what it finds against an earlier release"
 
 
 class Reason(StrEnum):
@@ -137,6 +138,29 @@ def describe_no_drop(head: Path) -> str:
     Raises:
         WorkspaceError: the record of the training is damaged.
     """
+    against, missing = _measured(head)
+    found = "the head finds no less than " + ", and no less than ".join(against) if against else ""
+    return "; ".join([found] * bool(found) + _not_measured(missing))
+
+
+def describe_unmeasured(head: Path, *, uncompared: bool) -> str:
+    """What was not measured of a head of which something is lower, in a line; "" for nothing.
+
+    Args:
+        head: its folder.
+        uncompared: whether it was not compared with the last release, whatever else it was compared with.
+
+    Raises:
+        WorkspaceError: the record of the training is damaged.
+    """
+    _, missing = _measured(head)
+    if uncompared:
+        missing = ["what it finds against the last release", *(one for one in missing if one != _AGAINST)]
+    return "".join(_not_measured(missing))
+
+
+def _measured(head: Path) -> tuple[list[str], list[str]]:
+    """With what a head was compared, and with what it was not."""
     record = read_record(head)
     with _damaged():
         compared = record.get("compared") or {}
@@ -144,13 +168,16 @@ def describe_no_drop(head: Path) -> str:
         seen = [str(one["site"]) for one in sites if one["changes"]]
         unseen = [str(one["site"]) for one in sites if not one["changes"]]
         against = [f"release {compared['release']}"] if compared.get("changes") else []
-    missing = [] if against else ["what it finds against an earlier release"]
+    missing = [] if against else [_AGAINST]
     if seen:
         against.append("without " + (" or ".join(seen) if unseen else "any of the sites"))
     if unseen or not seen:
         missing.append(f"what {' and '.join(unseen) if seen else 'each site'} does to the others")
-    found = "the head finds no less than " + ", and no less than ".join(against) if against else ""
-    return "; ".join([found] * bool(found) + [f"NOT MEASURED: {', '.join(missing)}"] * bool(missing))
+    return against, missing
+
+
+def _not_measured(missing: list[str]) -> list[str]:
+    return [f"NOT MEASURED: {', '.join(missing)}"] if missing else []
 
 
 def read_drops(head: Path) -> tuple[list[Drop], str | None]:

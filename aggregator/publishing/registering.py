@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from sqlalchemy import delete, select
@@ -16,6 +17,7 @@ from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseRow, ReleaseShareRow, ShareRow
 from aggregator.registry.times import now
 from aggregator.workspace import Workspace
+from foundation.errors import DeidError
 from protocols.canonical import Json
 from protocols.release.manifest import ReleaseManifest
 
@@ -44,9 +46,8 @@ def register_release(
         WorkspaceError: a share that trained the head does not count any more.
     """
     with workspace.registry().transaction() as session:
-        # What an interrupted publishing of the same number left was never out.
-        session.execute(delete(ReleaseShareRow).where(ReleaseShareRow.release == manifest.sequence))
-        session.execute(delete(ReleaseRow).where(ReleaseRow.sequence == manifest.sequence))
+        # What a publishing of the same number that was killed left was never out.
+        _strike(session, manifest.sequence, actor)
         session.add(
             ReleaseRow(
                 sequence=manifest.sequence,
@@ -65,6 +66,33 @@ def register_release(
         if failed:
             details["failed_audit"] = [*failed]
         audit_log.append(session, actor, "release-published", details)
+
+
+def give_up_release(workspace: Workspace, name: str, sequence: int, actor: str) -> None:
+    """Write down that a release which was registered is not out after all, unless it is: where publishing it has failed.
+
+    Args:
+        workspace: the provider's.
+        name: of the release in the repository.
+        sequence: its number.
+        actor: who wanted to publish it.
+    """
+    # A full disk may have failed both; then the next publishing writes it down, and nobody takes the row for a release meanwhile.
+    with suppress(DeidError):
+        # It is out if the error came after the rename that publishes it.
+        if name not in workspace.repository().release_names():
+            with workspace.registry().transaction() as session:
+                _strike(session, sequence, actor)
+
+
+def _strike(session: Session, sequence: int, actor: str) -> None:
+    """Remove a release that never was out, with the event that says so; does nothing where there is none."""
+    row = session.get(ReleaseRow, sequence)
+    if row is None:
+        return
+    audit_log.append(session, actor, "release-failed", {"release": row.name, "digest": row.digest})
+    session.execute(delete(ReleaseShareRow).where(ReleaseShareRow.release == sequence))
+    session.execute(delete(ReleaseRow).where(ReleaseRow.sequence == sequence))
 
 
 def find_trained_shares(head: Path, session: Session) -> list[int]:

@@ -4,7 +4,8 @@
 needs. Numbers only rise, so a site can refuse to go back.
 
 Which shares trained the head of a release is written into the registry before the release is published: a release that is
-out never lacks its record, and a record without a release is replaced by the next publishing.
+out never lacks its record. A record without a release goes as soon as publishing has failed, or with the next publishing; what is
+out is what the repository names.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from aggregator.errors import WorkspaceError
 from aggregator.publishing import audit_gate, quality_gate
 from aggregator.publishing.changes import CARD, check_changed
 from aggregator.publishing.head_record import FURTHER_HEAD_FILES, HEAD_FILES, RECORD
-from aggregator.publishing.judging import judge_head, require_fitting
+from aggregator.publishing.judging import Shown, judge_head, look_at, require_fitting
 from aggregator.publishing.model_card import model_card
 from aggregator.publishing.preparing import copy_as, copy_files, pipeline_among, stage_head, staging, stated_licence
-from aggregator.publishing.registering import register_release
+from aggregator.publishing.registering import give_up_release, register_release
 from aggregator.registry import audit_log
 from aggregator.repository.release_log import lay_down_log
 from aggregator.repository.tuf_repository import NewRelease, Repository
@@ -90,6 +91,7 @@ class Publishing:
         approver: who accepts a head that finds less than the last; None for nobody.
         actor: who publishes it, as the log says.
         head: the first digits of the digest of the head that it must be; "" for any.
+        shown: what somebody was shown before they confirmed it, and it must be still; None where nobody was shown anything.
     """
 
     offline: tuple[Path, ...] = ()
@@ -102,6 +104,7 @@ class Publishing:
     approver: str | None = None
     actor: str = "operator"
     head: str = ""
+    shown: Shown | None = None
 
 
 def publish_representer(workspace: Workspace, how: Publishing = Publishing()) -> Release:
@@ -276,14 +279,18 @@ def _publish_next(workspace: Workspace, repository: Repository, kind: str, how: 
         register_release(
             workspace, release.name, release.manifest, prepared.failed, prepared.passed, prepared.head, how.actor
         )
-        documents = {
-            PROVIDER: _record_of(workspace, repository, how.server).to_bytes(),
-            LATEST: latest_bytes(release.name),
-            **_log(workspace, repository, release),
-        }
-        carried = set(release.manifest.files) - ({_EMBEDDINGS} if how.embeddings_url else set())
-        new = NewRelease(release.name, prepared.folder, (*sorted(carried), MANIFEST_NAME))
-        repository.publish(documents, new, pipeline_among(earlier))
+        try:
+            documents = {
+                PROVIDER: _record_of(workspace, repository, how.server).to_bytes(),
+                LATEST: latest_bytes(release.name),
+                **_log(workspace, repository, release),
+            }
+            carried = set(release.manifest.files) - ({_EMBEDDINGS} if how.embeddings_url else set())
+            new = NewRelease(release.name, prepared.folder, (*sorted(carried), MANIFEST_NAME))
+            repository.publish(documents, new, pipeline_among(earlier))
+        except BaseException:
+            give_up_release(workspace, release.name, release.manifest.sequence, how.actor)
+            raise
     return release
 
 
@@ -303,12 +310,14 @@ def _prepare(workspace: Workspace, repository: Repository, kind: str, how: Publi
     )
     copy_files(workspace.representer, folder, _construction_files(workspace.representer))
     head = stage_head(workspace, staged) if kind == "pipeline" else None
-    passed = None
+    passed, representer = None, digest_of(_digests(folder))
     if head is not None:
-        require_fitting(workspace, head, digest_of(_digests(folder)), how.head)
-        last = last_pipeline(workspace)
+        require_fitting(workspace, head, representer, how.head)
+        last = last_pipeline(workspace, representer)
         passed = judge_head(workspace, head, None if last is None else last.manifest, how.approver)
     failed = _fill(workspace, folder, head, fields, how, passed)
+    if how.shown is not None:
+        how.shown.require(look_at(representer, folder, head, earlier))
     release = Release(list_release(folder, fields, workspace.signing_keys()[0].key_id).manifest)
     check_sizes(release.manifest.files)
     if earlier:
@@ -324,9 +333,9 @@ def _log(workspace: Workspace, repository: Repository, *following: Release) -> d
     return {CHECKPOINT: lay_down_log(repository, entries, workspace.newest_key())} if entries else {}
 
 
-def last_pipeline(workspace: Workspace) -> Release | None:
-    """The last release with a head that goes with the representer here; None for none."""
-    digest = representer_digest(workspace)
+def last_pipeline(workspace: Workspace, representer: str | None = None) -> Release | None:
+    """The last release with a head that goes with a representer, by its digest, or with that here; None for none."""
+    digest = representer or representer_digest(workspace)
     found = [
         release
         for release in releases(workspace)

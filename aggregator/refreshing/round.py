@@ -21,7 +21,8 @@ from aggregator.auditing.audit import require_passed
 from aggregator.errors import AuditError, DropError
 from aggregator.ingestion.arriving import Outcome, files_in, finish_all, refusal, take_all
 from aggregator.publishing.head_record import head_digest
-from aggregator.publishing.proposal import Verdict, propose, released_as
+from aggregator.publishing.outlook import released_as
+from aggregator.publishing.proposal import Verdict, propose
 from aggregator.publishing.quality_gate import describe_no_drop, read_record
 from aggregator.publishing.releases import Publishing, renew, try_pipeline
 from aggregator.refreshing.arrivals import read_arrivals

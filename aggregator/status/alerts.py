@@ -71,7 +71,10 @@ def _overlap_key(standing: Standing) -> Iterator[Alert]:
 
 def _proposal(standing: Standing) -> Iterator[Alert]:
     one = standing.proposal
-    if one is not None:
+    if one is not None and one.verdict is Verdict.REFUSED:
+        said = f"head {one.name} was proposed on {as_moment(one.at).date()}, and the gates refuse it now: {'; '.join(one.says)}"
+        yield Alert(f"proposal:{one.name}:{one.verdict}", "proposal", None, said)
+    elif one is not None:
         found = "and finds less than before" if one.verdict is Verdict.DROP else "and passes the gates"
         said = f"head {one.name} was proposed on {as_moment(one.at).date()} {found}; to release it: `{one.command}`"
         yield Alert(f"proposal:{one.name}:{one.verdict}", "proposal", None, said)

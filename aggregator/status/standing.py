@@ -158,9 +158,10 @@ def read_standing(workspace: Workspace, at: datetime.datetime) -> Standing:
 
 
 def _release_names(workspace: Workspace) -> dict[str, tuple[str, datetime.datetime]]:
-    """Name and moment of every release by its digest, oldest first."""
+    """Name and moment of every release that is out by its digest, oldest first."""
+    out = ReleaseRow.name.in_(workspace.repository().release_names())
     with workspace.registry().reading() as session:
-        rows = session.scalars(select(ReleaseRow).order_by(ReleaseRow.sequence))
+        rows = session.scalars(select(ReleaseRow).where(out).order_by(ReleaseRow.sequence))
         return {row.digest: (row.name, as_moment(row.published_at)) for row in rows}
 
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
+from dataclasses import asdict, fields
 
 from aggregator.dashboard.actions.action import Action, Asked, Foretold, Happened
 from aggregator.dashboard.jobs.job import Job, JobKind, JobState
-from aggregator.errors import AuditError, RequestError, WorkspaceError
+from aggregator.errors import RequestError
+from aggregator.publishing.audit_gate import PassedAudit, load_passed_audit
 from aggregator.publishing.head_record import DIGITS, head_digest
-from aggregator.publishing.quality_gate import describe_no_drop, read_drops
+from aggregator.publishing.judging import Shown, look_at
+from aggregator.publishing.outlook import HeadOutlook, foresee
+from aggregator.publishing.releases import representer_digest
 from aggregator.registry import audit_log
 from aggregator.registry.states import AccountRole
-from foundation.reading import read_text
+from aggregator.workspace import require
 from protocols.fields import SHA256
-from shared.privacy.audit_record import RECORD as AUDIT
-
-_SHOWN = 8
 
 
 class _Begin(Action):
@@ -91,35 +91,29 @@ class TrainHead(_Begin):
 
 
 class _Publish(_Begin):
-    """What signs a release."""
+    """What signs a release: of what was shown, and nothing else."""
 
     role = AccountRole.APPROVER
+
+    def carry_out(self, asked: Asked) -> Happened:
+        """Begin it, if all is still as it was shown; the work looks once more, at the copy that it signs."""
+        bound = self.foretell(asked).bound
+        if any(asked.values.get(name) != value for name, value in bound.items()):
+            raise RequestError(
+                "expected what you were shown, found another representer, audit, head or release since; ask for it again",
+                status=409,
+            )
+        return super().carry_out(asked)
 
     def values(self, asked: Asked) -> dict[str, str]:
         """See `_Begin`."""
         notes = asked.line("notes", optional=True)
-        values = {"notes": notes} if notes else {}
+        values = {one.name: asked.values.get(one.name, "") for one in fields(Shown)} | (
+            {"notes": notes} if notes else {}
+        )
         if asked.offline:
             values["offline"] = "\n".join(str(folder) for folder in asked.offline)
         return values
-
-    def _audit(self, asked: Asked) -> str:
-        """The audit of the representer in a sentence.
-
-        Raises:
-            AuditError: there is none, or it has not passed.
-        """
-        path = asked.workspace.root / "audit" / AUDIT
-        if not path.exists():
-            raise AuditError("expected an audit of this representer, found none; run `aggregator audit` first")
-        try:
-            record = json.loads(read_text(path))
-            passed, made, preset = record["passed"] is True, record["made"], record["preset"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise AuditError("audit.json: expected the record of an audit; run `aggregator audit` again") from error
-        if not passed:
-            raise AuditError("the representer did not pass its audit; change the representer, not the policy")
-        return f"The {preset} audit of {made} has passed; it is looked at once more before anything is signed."
 
 
 class PublishRepresenter(_Publish):
@@ -128,9 +122,13 @@ class PublishRepresenter(_Publish):
     name, kind = "publish", JobKind.PUBLISH
 
     def foretell(self, asked: Asked) -> Foretold:
-        """See `Action`."""
+        """With what its audit says."""
         self.values(asked)
-        return Foretold("Publish the representer?", (self._audit(asked), *_signed(asked)), grave=True)
+        workspace = asked.workspace
+        audit, names = workspace.root / "audit", workspace.repository().release_names()
+        shown = look_at(representer_digest(workspace), audit, None, names)
+        lines = _audit_lines(load_passed_audit(audit, shown.representer))
+        return Foretold("Publish the representer?", (*lines, *_signed(asked)), grave=True, bound=asdict(shown))
 
 
 class ReleasePipeline(_Publish):
@@ -144,26 +142,22 @@ class ReleasePipeline(_Publish):
         return super().values(asked) | accepted | {"head": asked.values.get("head", "")}
 
     def foretell(self, asked: Asked) -> Foretold:
-        """With what the gate will look at."""
-        values = self.values(asked)
-        if not asked.workspace.head.exists():
-            raise WorkspaceError("no head is trained yet; train it first")
-        head = head_digest(asked.workspace.head)
-        drops, _ = read_drops(asked.workspace.head)
+        """With what the gates say now."""
+        values, workspace = self.values(asked), asked.workspace
+        folder = require(workspace.head, "aggregator train-head")
+        # Ahead of the gates: what is exchanged between is another than the one that is bound, and refused.
+        head, names = head_digest(folder), workspace.repository().release_names()
+        shown = look_at(representer_digest(workspace), workspace.root / "audit", folder, names)
+        seen = foresee(workspace, shown.representer)
+        if seen.audit is None or seen.head is None:
+            raise seen.refusals[0]
         lines = [
-            self._audit(asked),
+            *_audit_lines(seen.audit),
             f"It carries the head {head[:DIGITS]}; once another is trained, this one is asked for again.",
+            *_head_lines(seen.head, asked.actor, accepted="accept_drop" in values),
+            *_signed(asked),
         ]
-        lines += [f"The head finds less: recall of {drop}." for drop in drops[:_SHOWN]]
-        lines += [f"And so of {len(drops) - _SHOWN} more."] if len(drops) > _SHOWN else []
-        if not drops:
-            told = describe_no_drop(asked.workspace.head)
-            lines.append(f"{told[:1].upper()}{told[1:]}.")
-        if "accept_drop" in values:
-            lines.append(f"You accept whatever it finds less: the model card and the log say that {asked.actor} did.")
-        elif drops:
-            lines.append("You have not accepted that, so the gate will refuse it.")
-        return Foretold("Release the pipeline?", (*lines, *_signed(asked)), grave=True, bound={"head": head})
+        return Foretold("Release the pipeline?", tuple(lines), grave=True, bound={"head": head, **asdict(shown)})
 
 
 class StopWork(Action):
@@ -194,6 +188,29 @@ def _running(asked: Asked) -> Job:
     if job is None or job.state is not JobState.RUNNING:
         raise RequestError("expected a work that runs, found none; it may have ended meanwhile", status=409)
     return job
+
+
+def _audit_lines(audit: PassedAudit) -> list[str]:
+    return [f"The representer has passed its audit: {audit.description}.", *(f"Mind: {one}." for one in audit.caveats)]
+
+
+def _head_lines(head: HeadOutlook, actor: str, *, accepted: bool) -> list[str]:
+    lines = [] if head.released is None else [f"This head is out already as {head.released}."]
+    lines += head.lower
+    if head.measured:
+        lines.append(f"{head.measured[:1].upper()}{head.measured[1:]}.")
+    if accepted:
+        told = (
+            "You accept that: the model card and the log say that {} did."
+            if head.lower
+            else "There is nothing to accept for {}."
+        )
+        lines.append(told.format(actor))
+    elif head.drop is not None:
+        lines.append("You have not accepted that, so the gate will refuse it.")
+    elif head.lower:
+        lines.append("It passes all the same, after a withdrawal: the model card and the log say so.")
+    return lines
 
 
 def _signed(asked: Asked) -> tuple[str, ...]:

@@ -66,6 +66,7 @@ def release(workspace: Workspace, values: Mapping[str, str], by: str, watch: Wat
 
 def _publish(workspace: Workspace, values: Mapping[str, str], by: str, watch: Watch, *, pipeline: bool) -> Told:
     from aggregator.auditing.audit import require_passed
+    from aggregator.publishing.judging import Shown
     from aggregator.publishing.releases import Publishing, publish_pipeline, publish_representer
 
     watch("looking at the audit", 0.1, None)
@@ -77,9 +78,11 @@ def _publish(workspace: Workspace, values: Mapping[str, str], by: str, watch: Wa
     watch("signing", 0.4, None)
     offline = tuple(Path(one) for one in values.get("offline", "").split("\n") if one)
     approver = by if values.get("accept_drop") else None
-    # The head that was shown when it was confirmed; a representer has none.
+    # What was shown when it was confirmed, and nothing else; a representer has no head.
     head = values["head"] if pipeline else ""
-    how = Publishing(offline=offline, notes=values.get("notes", ""), approver=approver, actor=by, head=head)
+    shown = Shown(values["representer"], values["audit"], values["training"], values["newest"])
+    notes = values.get("notes", "")
+    how = Publishing(offline=offline, notes=notes, approver=approver, actor=by, head=head, shown=shown)
     made = publish_pipeline(workspace, how) if pipeline else publish_representer(workspace, how)
     lines = [f"{made.name} is published", f"digest {made.digest}", *(f"audit: {line}" for line in audited)]
     return lines, {"name": made.name, "digest": made.digest}

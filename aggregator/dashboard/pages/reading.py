@@ -17,9 +17,11 @@ from urllib.parse import urlencode
 from aggregator.dashboard.jobs.running import Jobs
 from aggregator.errors import RequestError
 from aggregator.publishing.head_record import RECORD
+from aggregator.publishing.releases import representer_digest
 from aggregator.registry.states import AccountRole
 from aggregator.workspace import Workspace
 from foundation.errors import DeidError
+from foundation.os_errors import map_os_errors
 from foundation.reading import read_text
 from shared.privacy.audit_record import RECORD as AUDIT
 
@@ -83,6 +85,21 @@ class Reading:
         """The same of the representer."""
         return _record_at(self.workspace.representer / RECORD)
 
+    def representer(self) -> str:
+        """Digest of the representer in the workspace, for a page: taken anew only where one of its files has changed, for they are large.
+
+        Raises:
+            WorkspaceError: none is trained yet.
+        """
+        folder = self.workspace.representer
+        with map_os_errors(folder):
+            paths = sorted(folder.iterdir()) if folder.is_dir() else []
+            stamps = [(path.name, one.st_mtime_ns, one.st_size, one.st_ino) for path in paths for one in [path.stat()]]
+        known = _REPRESENTERS.get(folder)
+        if known is None or known[0] != stamps:
+            known = _REPRESENTERS[folder] = (stamps, representer_digest(self.workspace))
+        return known[1]
+
     def audit_record(self) -> Record:
         """What the last audit of the representer in the workspace wrote down."""
         return _record_at(self.workspace.root / "audit" / AUDIT)
@@ -109,6 +126,7 @@ class Reading:
 
 _MOST_RELEASED = 500
 _RELEASED: dict[tuple[str, str], Record] = {}
+_REPRESENTERS: dict[Path, tuple[list[tuple[str, int, int, int]], str]] = {}
 
 
 def address(path: str, **values: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import func, select
@@ -26,10 +26,11 @@ from aggregator.dashboard.blocks import (
 from aggregator.dashboard.pages.marks import moment, ratio
 from aggregator.dashboard.pages.reading import Reading, Record
 from aggregator.enrolled.share_counts import trained_counts
-from aggregator.errors import RequestError, WorkspaceError
-from aggregator.publishing.quality_gate import read_drops
+from aggregator.errors import RequestError
+from aggregator.publishing.outlook import HeadOutlook, foresee
 from aggregator.registry.states import AccountRole
 from aggregator.registry.tables import ReleaseRow
+from foundation.errors import DeidError
 from protocols.release.verification import MANIFEST_NAME
 from shared.privacy.audit_record import RECORD as AUDIT
 from shared.report import light
@@ -46,11 +47,12 @@ def releases(reading: Reading) -> Page:
         found = list(session.scalars(query.offset((reading.page - 1) * ROWS).limit(ROWS)))
     trained = trained_counts(reading.workspace)
     audits = {row.name: reading.released(row.digest, row.name, AUDIT) for row in found}
+    out = reading.workspace.repository().release_names()
     rows = [
         (
             Cell(row.name, f"/releases/{row.name}"),
-            moment(row.published_at),
-            _verdict(audits[row.name]),
+            _published(row, out),
+            _verdict(audits[row.name]) if row.name in out else "",
             str(trained.get(row.name, 0)) if row.kind == "pipeline" else "no head",
         )
         for row in found
@@ -105,7 +107,7 @@ def release(reading: Reading) -> Page:
     software = ", ".join(f"{one} {version}" for one, version in sorted((manifest.get("software") or {}).items()))
     pairs: list[tuple[str, Cell | str]] = [
         ("kind", row.kind),
-        ("published", moment(row.published_at)),
+        ("published", _published(row, reading.workspace.repository().release_names())),
         ("digest", Cell(row.digest, code=True)),
         ("shares that trained it", str(trained_counts(reading.workspace).get(name, 0))),
         ("made with", software or "not stated"),
@@ -215,27 +217,35 @@ def _adversaries(record: Record) -> list[Block]:
 
 
 def _next(reading: Reading) -> Notices:
-    """What stands between the workspace and the next release, as far as that is known without opening a key."""
-    notices: list[Notice] = []
-    audit = reading.audit_record()
-    if not audit:
-        notices.append(Notice("the representer has no audit; run `aggregator audit`"))
-    elif audit.get("passed") is not True:
-        notices.append(
-            Notice("the representer has not passed its audit; see audit/audit.html in the workspace", Mark.BAD)
-        )
-    if not reading.head_record():
-        notices.append(Notice("no head is trained yet"))
+    """What stands between the workspace and the next release: what the gates of `release` say now, without opening a key."""
+    try:
+        seen = foresee(reading.workspace, reading.representer())
+    except DeidError as error:
+        notices = [Notice(str(error), Mark.BAD)]
     else:
-        try:
-            drops, _ = read_drops(reading.workspace.head)
-            notices += [
-                Notice(f"the head finds less: recall of {drop}", Mark.BAD, "/influence", "influence")
-                for drop in drops[:10]
-            ]
-        except WorkspaceError as error:
-            notices.append(Notice(str(error), Mark.BAD))
+        notices = [Notice(str(error), Mark.BAD) for error in seen.refusals]
+        notices += [Notice(f"the audit: {one}") for one in (seen.audit.caveats if seen.audit else ())]
+        notices += _of_head(seen.head) if seen.head else ()
     return Notices("Before the next release", notices, "nothing that is recorded stands against it")
+
+
+def _of_head(head: HeadOutlook) -> list[Notice]:
+    notices = [
+        Notice(one, Mark.WARN if head.drop is None else Mark.BAD, "/influence", "influence") for one in head.lower
+    ]
+    if "NOT MEASURED" in head.measured:
+        notices.append(Notice(head.measured))
+    if head.released is not None:
+        notices.append(
+            Notice(f"this head is out already as {head.released}", href=f"/releases/{head.released}", link="see")
+        )
+    return notices
+
+
+def _published(row: ReleaseRow, out: Sequence[str]) -> Cell | str:
+    """When it was published. One that is registered and not in the repository is being published now, or was killed while it was."""
+    at = moment(row.published_at)
+    return at if row.name in out else Cell(f"begun {at}, not out", mark=Mark.WARN)
 
 
 def _verdict(audit: Record) -> Cell:
@@ -243,8 +253,15 @@ def _verdict(audit: Record) -> Cell:
         return Cell("none")
     failed = [str(one.get("attack")) for one in audit.get("verdicts", []) if one.get("passed") is not True]
     if audit.get("passed") is True and not failed:
-        return Cell(f"{audit.get('preset', '')} audit passed", mark=Mark.GOOD)
+        said, caveats = f"{audit.get('preset', '')} audit passed", audit.get("caveats")
+        # No list of caveats is not an empty one.
+        return Cell(said, mark=Mark.GOOD) if caveats == [] else Cell(f"{said}, {_counted(caveats)}", mark=Mark.WARN)
     return Cell(f"failed: {', '.join(dict.fromkeys(failed)) or 'by its verdict'}", mark=Mark.BAD)
+
+
+def _counted(caveats: object) -> str:
+    count = len(caveats) if isinstance(caveats, list) else 0
+    return f"with {count} caveat{'' if count == 1 else 's'}" if count else "with caveats that are not known"
 
 
 def _kept(passed: object) -> Cell:

@@ -6,26 +6,19 @@ import datetime
 import re
 import subprocess
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from aggregator.auditing import audit
 from aggregator.dashboard.access import accounts, passwords
-from aggregator.dashboard.actions import works
 from aggregator.dashboard.actions.action import Asked
 from aggregator.dashboard.actions.registry import ACTIONS
-from aggregator.dashboard.jobs import child, running
+from aggregator.dashboard.jobs import running
 from aggregator.dashboard.jobs.job import Job, JobKind, JobState
 from aggregator.dashboard.jobs.running import Jobs
 from aggregator.enrolled.alarms import raise_alarm
 from aggregator.enrolled.sites import list_sites
 from aggregator.errors import RegistryError
-from aggregator.publishing import releases
-from aggregator.publishing.head_record import HEAD_FILES, head_digest
-from aggregator.publishing.releases import Publishing
 from aggregator.registry.states import AccountRole, AlarmKind, ShareState
 from protocols.keys.enrolment import write_request
 from protocols.keys.signing import PrivateKey
@@ -157,39 +150,6 @@ def test_a_release_without_what_it_takes_is_refused_before_anything_begins(desk:
     for action in ("publish", "release"):
         assert browser.ask(action, notes="").status_code == 409
     assert desk.jobs.all() == []
-
-
-def test_a_release_is_of_the_head_that_was_shown(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A person accepts what one head finds less, and no other head leaves by that."""
-    begun: list[Mapping[str, str]] = []
-
-    def begin(kind: JobKind, values: Mapping[str, str], by: str, log: object) -> Job:
-        begun.append(values)
-        return Job("ab" * 8, kind, by, dict(values), "2026-11-24T10:00:00Z")
-
-    folder = desk.workspace.head
-    folder.mkdir(exist_ok=True)
-    for name in HEAD_FILES:
-        (folder / name).write_text("{}")
-    (folder / "training.json").write_text("{}")
-    monkeypatch.setattr(works.ReleasePipeline, "_audit", lambda self, asked: "The audit has passed.")
-    monkeypatch.setattr(desk.jobs, "begin", begin)
-    head, browser = head_digest(folder), desk.signed_in("approver")
-    asked = browser.ask("release", notes="", accept_drop="yes", head="")
-    assert f"the head {head[:12]}" in shown(asked)
-    (folder / "head.json").write_text("[]")
-    assert browser.confirm(asked).status_code == 303
-    assert [(one["head"], one["accept_drop"]) for one in begun] == [(head, "yes")]
-
-    published: list[Publishing] = []
-    monkeypatch.setattr(audit, "require_passed", lambda workspace: [])
-    monkeypatch.setattr(releases, "publish_pipeline", lambda workspace, how: published.append(how) or _released())
-    child.release(desk.workspace, begun[0], "approver (dashboard)", lambda *told: None)
-    assert [one.head for one in published] == [head]
-
-
-def _released() -> SimpleNamespace:
-    return SimpleNamespace(name="0002-pipeline", digest="ab" * 32)
 
 
 def test_a_work_that_can_not_begin_is_no_work_that_runs(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from aggregator.enrolled import shares, sites
+from aggregator.enrolled.share_counts import releases_of
 from aggregator.errors import RegistryError
 from aggregator.ingestion import ingest
 from aggregator.ingestion.ingest import Decision
@@ -15,6 +16,7 @@ from aggregator.registry import audit_log
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseRow, ReleaseShareRow
 from aggregator.registry.times import now
+from aggregator.repository.tuf_repository import Repository
 from bench.exchange.world import Sentences, World
 from protocols.errors import ConflictError, ProtocolError, SchemaError, UnknownSignerError
 from protocols.share.receipt import read_receipt
@@ -182,19 +184,22 @@ class TestWithdrawal:
             shares.carry_out(workspace, self.asked(world, payload))
         assert len(shares.accepted_shares(workspace)) == 1
 
-    def test_the_record_says_which_releases_it_has_trained(self, world: World) -> None:
+    def test_the_record_says_which_releases_it_has_trained(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         workspace = world.workspace()
+        # 5 was begun, and never came out.
+        monkeypatch.setattr(Repository, "release_names", lambda self: ["0003-pipeline", "0004-pipeline"])
         ingest.ingest(workspace, world.bundle())
         [share] = shares.accepted_shares(workspace)
         with workspace.registry().transaction() as session:
-            for number in (3, 4):
+            for number in (3, 4, 5):
                 name = f"000{number}-pipeline"
                 session.add(ReleaseRow(sequence=number, kind="pipeline", name=name, digest="0", published_at=now()))
             session.flush()
-            session.add(ReleaseShareRow(release=4, share=share.id))
+            session.add_all(ReleaseShareRow(release=number, share=share.id) for number in (4, 5))
         shares.withdraw(workspace, share, "A. Weiss", "asked by letter")
         [share] = shares.list_shares(workspace)
         assert shares.releases_with(workspace, share) == [(4, "0004-pipeline")]
+        assert releases_of(workspace, [share]) == {share.id: ["0004-pipeline"]}
 
     def test_the_same_payload_may_come_again_afterwards(self, world: World) -> None:
         workspace = world.workspace()

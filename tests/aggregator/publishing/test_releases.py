@@ -11,9 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
 import pytest
-from safetensors.numpy import save
 from sqlalchemy import select
 
 from aggregator.errors import AuditError, WorkspaceError
@@ -33,10 +31,10 @@ from protocols.release.provider_record import ProviderRecord
 from protocols.release.repository import LATEST, PROVIDER, Reference, read_latest
 from protocols.release.verification import ReleaseFields
 from shared.constructions.construction import Construction
+from tests.aggregator.publishing.trained import lay_down, record_training
 from tests.loop import snapshot
 from tests.site_client import sites
 
-TENSORS = save({"weight": np.zeros(3, dtype=np.float32)})
 SITES = [
     {"site": "(public notes)", "tokens": 900, "precision": 0.9, "recall": 0.8, "f1": 0.847, "alone_f1": 0.8},
     {"site": "st-anne", "tokens": 1234, "precision": 0.95, "recall": 0.9, "f1": 0.924, "alone_f1": None},
@@ -47,19 +45,7 @@ SITES = [
 def workspace(tmp_path: Path) -> Workspace:
     """With a representer and a head that one share trained."""
     made = create(tmp_path / "provider", "north", "i2b2_2014")
-    for folder, files in (
-        (
-            made.representer,
-            ("embeddings.safetensors", "vocabulary.json", "representer.safetensors", "representer.json", "scheme.json"),
-        ),
-        (made.head, ("head.safetensors", "head.json")),
-    ):
-        folder.mkdir()
-        for name in files:
-            (folder / name).write_bytes(TENSORS if name.endswith("safetensors") else b"{}")
-    options = {"procedure": "surrogates"}
-    record = {"options": options, "sentences": 12000, "tokens": 200_000, "phi_tokens": 7000}
-    (made.representer / "training.json").write_text(json.dumps(record))
+    lay_down(made)
     train(made)
     with made.registry().transaction() as session:
         session.add(SiteRow(name="st-anne", state="enrolled", enrolled_at="2026-01-31T00:00:00Z"))
@@ -84,15 +70,8 @@ UNAUDITED = Publishing(audited=False)
 
 def train(workspace: Workspace) -> None:
     """The record of a head that was trained on the representer of the workspace."""
-    record = {
-        "representer": releases.representer_digest(workspace),
-        "sentences": 3000,
-        "tokens": 50_000,
-        "public": True,
-        "sites": SITES,
-        "shares": [{"site": "st-anne", "sequence": 1, "payload": "bb" * 32}],
-    }
-    (workspace.head / "training.json").write_text(json.dumps(record))
+    shares = [{"site": "st-anne", "sequence": 1, "payload": "bb" * 32}]
+    record_training(workspace, sites=SITES, shares=shares)
 
 
 def read(workspace: Workspace, name: str) -> str:

@@ -1,0 +1,83 @@
+"""A head that waits for a person: what the gates said of it stands only as long as they still say so."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from aggregator.publishing import releases
+from aggregator.publishing.head_record import head_digest
+from aggregator.publishing.proposal import Verdict, propose, read_proposal
+from aggregator.registry.states import ShareState
+from aggregator.registry.tables import ShareRow
+from aggregator.status.alerts import find_alerts
+from aggregator.status.standing import read_standing
+from aggregator.workspace import Workspace, create
+from tests.aggregator.publishing.trained import lay_down, pass_audit, record_training
+from tests.aggregator.registry.rows import add, share, site
+
+SHARE = {"site": "north", "sequence": 1, "payload": "bb" * 32}
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    """With a released representer, and a head that a share has trained."""
+    made = create(tmp_path / "provider", "north", "i2b2_2014")
+    lay_down(made)
+    record_training(made, shares=[SHARE])
+    pass_audit(made)
+    with made.registry().transaction() as session:
+        add(session, site(), share(1, id=1, state=ShareState.ACCEPTED, payload_sha256="bb" * 32))
+    releases.publish_representer(made)
+    return made
+
+
+def alerts(workspace: Workspace) -> list[tuple[str, str]]:
+    """Of proposals: name and text."""
+    found = find_alerts(read_standing(workspace, datetime.datetime.now(datetime.UTC)))
+    return [(one.id, one.text) for one in found if one.kind == "proposal"]
+
+
+def withdraw(workspace: Workspace) -> None:
+    with workspace.registry().transaction() as session:
+        session.get_one(ShareRow, 1).state = ShareState.WITHDRAWN
+
+
+def audit_another(workspace: Workspace) -> None:
+    pass_audit(workspace, representer="00" * 32)
+
+
+@pytest.mark.parametrize("verdict", [Verdict.PASSED, Verdict.DROP])
+@pytest.mark.parametrize(
+    ("change", "said"), [(withdraw, "which was withdrawn since"), (audit_another, "another representer")]
+)
+def test_a_head_that_the_gates_refuse_since_is_not_said_to_wait(
+    change: Callable[[Workspace], None], said: str, verdict: Verdict, workspace: Workspace
+) -> None:
+    propose(workspace, head_digest(workspace.head), verdict, ["as it was"])
+    [(before, told)] = alerts(workspace)
+    assert "to release it: `aggregator release" in told
+    change(workspace)
+    [(after, told)] = alerts(workspace)
+    assert before != after
+    assert "the gates refuse it now" in told
+    assert said in told
+    assert "passes the gates" not in told
+    assert "aggregator release" not in told
+
+
+def test_a_drop_that_was_proposed_as_one_still_waits_and_one_that_was_not_is_refused(workspace: Workspace) -> None:
+    head = head_digest(workspace.head)
+    lower = {"category": "DATE", "recall": 0.8, "before": 0.9, "low": -0.15, "high": -0.05}
+    record_training(workspace, shares=[SHARE], influence={"sites": [{"site": "south", "changes": [lower]}]})
+    for verdict, now in ((Verdict.DROP, Verdict.DROP), (Verdict.PASSED, Verdict.REFUSED)):
+        propose(workspace, head, verdict, ["as it was"])
+        found = read_proposal(workspace)
+        assert found is not None
+        assert found.verdict is now
+        # What was said of it then stays in the file.
+        assert json.loads((workspace.root / "proposal.json").read_text())["verdict"] == verdict
