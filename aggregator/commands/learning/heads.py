@@ -224,6 +224,8 @@ def _influence_lines(influence: Influence | None) -> list[str]:
         return ["influence of the sites: not measured"]
     lines = [f"recall at all others with each site and without it ({influence.mode}); 95% interval of the difference:"]
     for one in influence.sites:
+        if not one.changes:
+            lines.append(f"  {one.site:20} not measured")
         for change in one.changes[:1]:
             lines.append(
                 f"  {one.site:20} {change.recall:.3f} with, {change.before:.3f} without  ({change.low:+.3f} to {change.high:+.3f})"
