@@ -58,8 +58,8 @@ class Share:
         manifest: digest of its manifest; None until it was opened.
         digest: of its payload; None until it was opened.
         release: digest of the release that it was made with.
-        sentences: in it.
-        tokens: in it.
+        sentences: in it; None until it was opened.
+        tokens: in it; None until it was opened.
         received_at: when it came.
         decided_at: when it got its state.
     """
@@ -78,6 +78,13 @@ class Share:
     tokens: int | None
     received_at: str
     decided_at: str | None
+
+    @property
+    def size(self) -> str:
+        """How much is in it, in words: of one that nobody has opened that is not known, and not nothing."""
+        if self.sentences is None or self.tokens is None:
+            return "not known before it is opened"
+        return f"{self.sentences:,} sentences, {self.tokens:,} tokens"
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,11 @@ def _named(one: Share) -> str:
 
 
 def _listed(shares: Sequence[Share]) -> str:
-    return ", ".join(f"{_named(one)} ({one.sentences or 0} sentences)" for one in shares)
+    return ", ".join(f"{_named(one)} ({_sentences(one)})" for one in shares)
+
+
+def _sentences(one: Share) -> str:
+    return f"size {one.size}" if one.sentences is None else f"{one.sentences} sentences"
 
 
 def _row(one: Share) -> dict[str, object]:

@@ -25,7 +25,7 @@ class _OfShare(Action):
                 f"share {found.sequence} of {found.site}: expected one that is {' or '.join(self.before)}, it is {found.state}"
             )
         reason = asked.line("reason")
-        size = f"{found.sentences or 0:,} sentences, {found.tokens or 0:,} tokens; it is {found.state}"
+        size = f"Size: {found.size}; it is {found.state}"
         was = f" because of {found.reason_code}: {found.reason}" if found.reason_code else ""
         end = f"The audit log says that {asked.actor} did it, and why: {reason}."
         return Foretold(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from aggregator.dashboard.blocks import Block, Cell, Facts, Field, Form, Page, Plot, Table, Words, part
 from aggregator.dashboard.pages.marks import ratio
 from aggregator.dashboard.pages.reading import Reading, Record
@@ -22,7 +20,7 @@ def pool(reading: Reading) -> Page:
     record = reading.head_record()
     blocks: list[Block] = [_growth(growth(reading.workspace))]
     if record:
-        blocks += [_trained(record), *_recall(record, reading), *_by_category(record)]
+        blocks += [_trained(record), *_recall(reading), *_by_category(record)]
     else:
         blocks.append(Words("What it is worth", ("No head is trained yet.",)))
     blocks.append(
@@ -97,13 +95,13 @@ def _trained(record: Record) -> Facts:
     return Facts("The head in the workspace", pairs)
 
 
-def _recall(record: Record, reading: Reading) -> list[Block]:
+def _recall(reading: Reading) -> list[Block]:
     """Recall on the held-out tenth of each site: with your own notes alone, and with the pool."""
-    scores: list[dict[str, Any]] = [one for one in record.get("sites", []) if one["site"] != OWN_NOTES]
+    scores = reading.head_scores()
     if not scores:
         return [Words("Recall at each hospital", ("Nothing was held out, so nothing is known.",))]
-    # Whom it serves least comes first.
-    scores.sort(key=lambda one: (one["recall"], one["site"]))
+    # Whom it serves least comes first, and last of whom nobody knows.
+    scores.sort(key=lambda one: (one["recall"] is None, one["recall"], one["site"]))
     shown, pager = part(scores, reading.page, "/pool", _SITES)
     page = scores[shown]
     rows = [

@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 from aggregator.dashboard.jobs.running import Jobs
 from aggregator.errors import RequestError
-from aggregator.publishing.head_record import RECORD
+from aggregator.publishing.head_record import OWN_NOTES, RECORD
 from aggregator.registry.states import AccountRole
 from aggregator.workspace import Workspace
 from foundation.errors import DeidError
@@ -78,6 +78,15 @@ class Reading:
     def head_record(self) -> Record:
         """What the training of the head wrote down; empty where there is none."""
         return _record_at(self.workspace.head / RECORD)
+
+    def head_scores(self) -> list[Record]:
+        """What that head is worth at each hospital.
+
+        Where no PHI was held out its training has written 0, which nobody has measured: it is None here.
+        """
+        unknown = dict.fromkeys(("recall", "precision", "alone_recall"))
+        found = [one for one in self.head_record().get("sites", []) if one["site"] != OWN_NOTES]
+        return [one if one["phi_tokens"] else {**one, **unknown} for one in found]
 
     def representer_record(self) -> Record:
         """The same of the representer."""

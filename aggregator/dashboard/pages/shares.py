@@ -51,7 +51,7 @@ def share(reading: Reading) -> Page:
         ("why", _why(found) or "nothing is said"),
         ("came", moment(found.received_at)),
         ("decided", moment(found.decided_at) or "not yet"),
-        ("sentences, tokens", f"{found.sentences or 0:,}, {found.tokens or 0:,}"),
+        ("size", found.size),
         ("has trained", ", ".join(trained) or "no release"),
         ("bundle", Cell(found.bundle, code=True)),
         ("payload", Cell(found.digest or "not opened", code=found.digest is not None)),

@@ -87,7 +87,7 @@ def site(reading: Reading) -> Page:
 
 def _recall(reading: Reading, name: str) -> list[Block]:
     """What the head in the workspace finds there, by kind of PHI."""
-    score = next((one for one in reading.head_record().get("sites", []) if one["site"] == name), None)
+    score = next((one for one in reading.head_scores() if one["site"] == name), None)
     if score is None:
         return []
     found = sorted((score.get("categories") or {}).items(), key=lambda one: (one[1][1], one[0]))

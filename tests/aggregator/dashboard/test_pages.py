@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from aggregator.registry.states import ShareState
 from tests.aggregator.dashboard.desk import Desk, shown
+from tests.aggregator.registry.rows import share
 
 
 @pytest.fixture
@@ -47,3 +50,29 @@ def test_where_no_influence_was_measured_it_is_said_of_all(desk: Desk) -> None:
     assert "40 tokens are unlabelled" in shown(answer)
     assert "hospital south recall of the others with it not measured" in shown(answer)
     assert "grey dot" not in shown(answer)
+
+
+def test_a_share_that_nobody_opened_is_not_one_of_nothing(desk: Desk) -> None:
+    with desk.workspace.registry().transaction() as session:
+        session.add(share(3, id=3, state=ShareState.RECEIVED))
+    browser = desk.signed_in("operator")
+    assert "size 10 sentences, 100 tokens" in shown(browser.get("/shares/2"))
+    assert "size not known before it is opened" in shown(browser.get("/shares/3"))
+    asked = shown(browser.ask("share-reject", share="3", reason="lost"))
+    assert "Size: not known before it is opened; it is received." in asked
+    assert not re.search(r"\b0 (sentences|tokens)", asked)
+
+
+def test_of_a_hospital_without_phi_held_out_no_recall_is_told(desk: Desk) -> None:
+    """A training writes 0 there, which would read as one that finds nothing."""
+    nothing = {"site": "north", "tokens": 200, "phi_tokens": 0, "precision": 0.0, "recall": 0.0, "alone_recall": 0.0}
+    some = {"site": "south", "tokens": 900, "phi_tokens": 90, "precision": 0.9, "recall": 0.8, "alone_recall": 0.7}
+    head_with(desk, sites=[nothing, some])
+    browser = desk.signed_in("viewer")
+    pool = shown(browser.get("/pool"))
+    row = "hospital {} recall, your notes alone {} recall, the pool {} precision {} PHI tokens held out {}"
+    south, north = row.format("south", "70.0%", "80.0%", "90.0%", 90), row.format("north", *["not measured"] * 3, 0)
+    # Lowest recall first: of whom nothing is known comes last.
+    assert -1 < pool.find(south) < pool.find(north)
+    assert "all PHI recall not measured tokens held out 0" in shown(browser.get("/sites/north"))
+    assert "With your own notes alone: not measured" in shown(browser.get("/sites/north"))

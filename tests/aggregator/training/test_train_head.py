@@ -103,5 +103,12 @@ def test_a_record_keeps_its_layout_and_tells_where_the_head_is_from(tmp_path: Pa
 def test_what_was_not_measured_is_told_as_that() -> None:
     origin = HeadOrigin("aa" * 32, ())
     influence = Influence("fast", (SiteInfluence("north", ()),), ())
-    trained = HeadTraining(TaggingConfig(), 10, 100, origin, 0, public=True, redrawn=False, influence=influence)
-    assert f"  {'north':20} not measured" in head_lines(trained)
+    scores = (SiteScore("north", 90, 0, 0.0, 0.0, 0.0), SiteScore("south", 90, 8, 0.5, 1.0, 0.25))
+    trained = HeadTraining(
+        TaggingConfig(), 10, 100, origin, 0, public=True, redrawn=False, influence=influence, scores=scores
+    )
+    lines = head_lines(trained)
+    assert f"  {'north':20} not measured" in lines
+    assert f"  {'north':20} not measured: no PHI among its 90 tokens" in lines
+    # What sharing is worth is the mean of those of whom anything is known.
+    assert any("+41.7 points of F1, mean of 1 sites" in line for line in lines)
