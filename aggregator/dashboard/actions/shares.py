@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 
 from aggregator.dashboard.actions.action import Action, Asked, Foretold, Happened
+from aggregator.dashboard.pages.reading import EARLIER, fitting_releases
 from aggregator.enrolled import shares
 from aggregator.enrolled.share_counts import get_share
 from aggregator.enrolled.shares import KEPT, Share, releases_with
@@ -61,7 +62,9 @@ class AcceptShare(_OfShare):
 
     def told(self, asked: Asked, found: Share) -> tuple[str, ...]:
         """See `_OfShare`."""
-        return ("It counts from now on: the next head is trained with it. Its hospital gets a signed receipt.",)
+        fits = found.release in fitting_releases(asked.workspace)
+        counts = "It counts from now on: the next head is trained with it." if fits else f"It was {EARLIER}."
+        return (f"{counts} Its hospital gets a signed receipt.",)
 
     def settle(self, asked: Asked, found: Share, reason: str) -> None:
         """See `_OfShare`."""

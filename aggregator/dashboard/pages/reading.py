@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 from aggregator.dashboard.jobs.running import Jobs
 from aggregator.errors import RequestError
 from aggregator.publishing.head_record import OWN_NOTES, RECORD
+from aggregator.publishing.releases import compatible_releases
 from aggregator.registry.states import AccountRole
 from aggregator.workspace import Workspace
 from foundation.errors import DeidError
@@ -118,6 +119,24 @@ class Reading:
 
 _MOST_RELEASED = 500
 _RELEASED: dict[tuple[str, str], Record] = {}
+_FITTING: dict[Path, tuple[list[str], frozenset[str]]] = {}
+EARLIER = "made with an earlier representer: it does not enter the next head"
+
+
+def fitting_releases(workspace: Workspace) -> frozenset[str]:
+    """Digests of the releases whose shares enter the next head: those of the representer that is published last.
+
+    Remembered for the releases that there are: what was signed does not change.
+
+    Raises:
+        WorkspaceError, ProtocolError: the release repository is damaged.
+    """
+    names = workspace.repository().release_names()
+    known = _FITTING.get(workspace.root)
+    if known is None or known[0] != names:
+        found = frozenset(compatible_releases(workspace)) if names else frozenset[str]()
+        known = _FITTING[workspace.root] = (names, found)
+    return known[1]
 
 
 def address(path: str, **values: str) -> str:

@@ -24,7 +24,7 @@ def sites(reading: Reading) -> Page:
     asked = reading.query.get("name", "")[:64]
     found = [one for one in standing.hospitals if asked in one.site.name]
     shown, pager = part(found, reading.page, f"/sites?name={asked}" if asked and asked.isalnum() else "/sites", ROWS)
-    head = ("hospital", "keys", "shares that count", "wait", "alarms", "last share")
+    head = ("hospital", "keys", "shares accepted", "wait", "alarms", "last share")
     rows = [_row(one, reading.day) for one in found[shown]]
     blocks: list[Block] = [
         Table("Hospitals", head, rows, pager, "no hospitals yet; take one in below"),

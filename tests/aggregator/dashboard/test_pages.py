@@ -7,9 +7,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from safetensors.numpy import save
+from sqlalchemy import select
 
+from aggregator.publishing.releases import Publishing, publish_representer
 from aggregator.registry.states import ShareState
+from aggregator.registry.tables import ShareRow, SiteKeyRow
 from tests.aggregator.dashboard.desk import Desk, shown
 from tests.aggregator.registry.rows import share
 
@@ -76,3 +81,41 @@ def test_of_a_hospital_without_phi_held_out_no_recall_is_told(desk: Desk) -> Non
     assert -1 < pool.find(south) < pool.find(north)
     assert "all PHI recall not measured tokens held out 0" in shown(browser.get("/sites/north"))
     assert "With your own notes alone: not measured" in shown(browser.get("/sites/north"))
+
+
+def published(desk: Desk, vocabulary: str) -> str:
+    """A release of a representer with that vocabulary; its digest."""
+    desk.workspace.representer.mkdir(exist_ok=True)
+    for name in ("embeddings.safetensors", "representer.safetensors"):
+        (desk.workspace.representer / name).write_bytes(save({"weight": np.zeros(3, dtype=np.float32)}))
+    for name in ("representer.json", "scheme.json", "training.json"):
+        (desk.workspace.representer / name).write_text("{}")
+    (desk.workspace.representer / "vocabulary.json").write_text(vocabulary)
+    return publish_representer(desk.workspace, Publishing(audited=False)).digest
+
+
+def test_shares_of_an_earlier_representer_do_not_count(desk: Desk) -> None:
+    first = published(desk, "[]")
+    with desk.workspace.registry().transaction() as session:
+        for number in (1, 2):
+            session.get_one(ShareRow, number).release = first
+    browser = desk.signed_in("operator")
+    assert "1 shares that count 1" in shown(browser.get("/"))
+    assert "It counts from now on" in shown(browser.ask("share-accept", share="1", reason="a new ward"))
+    assert "earlier representer" not in shown(browser.get("/shares/2"))
+    second = published(desk, "[1]")
+    with desk.workspace.registry().transaction() as session:
+        session.add(share(4, id=4, state=ShareState.ACCEPTED, release=second, sentences=7, tokens=70))
+    assert "1 shares that count; 1 of an earlier representer do not" in shown(browser.get("/"))
+    for page in (browser.ask("share-accept", share="1", reason="a new ward"), browser.get("/shares/1")):
+        assert "made with an earlier representer: it does not enter the next head" in shown(page)
+        assert "It counts from" not in shown(page)
+    assert "made with an earlier representer" in shown(browser.get("/shares/2"))
+    row = "shares 1 sentences 7 tokens 70 tokens in all 70 of an earlier representer 1"
+    assert row in shown(browser.get("/pool"))
+
+
+def test_a_hospital_without_a_key_that_counts_may_not_share(desk: Desk) -> None:
+    with desk.workspace.registry().transaction() as session:
+        session.scalars(select(SiteKeyRow).where(SiteKeyRow.site == "north")).one().valid_until = "2026-01-01T23:59:59Z"
+    assert "1 hospitals that may share" in shown(desk.signed_in("viewer").get("/"))
