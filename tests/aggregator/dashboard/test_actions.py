@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import re
 import subprocess
 import time
@@ -20,13 +21,17 @@ from aggregator.dashboard.actions.registry import ACTIONS
 from aggregator.dashboard.jobs import child, running
 from aggregator.dashboard.jobs.job import Job, JobKind, JobState
 from aggregator.dashboard.jobs.running import Jobs
+from aggregator.enrolled import shares as enrolled_shares
 from aggregator.enrolled.alarms import raise_alarm
 from aggregator.enrolled.sites import list_sites
 from aggregator.errors import RegistryError
+from aggregator.ingestion import ingest
 from aggregator.publishing import releases
 from aggregator.publishing.head_record import HEAD_FILES, head_digest
 from aggregator.publishing.releases import Publishing
 from aggregator.registry.states import AccountRole, AlarmKind, ShareState
+from aggregator.registry.tables import ShareRow
+from foundation.errors import StorageError
 from protocols.keys.enrolment import write_request
 from protocols.keys.signing import PrivateKey
 from shared.errors import ConfigurationError
@@ -108,6 +113,58 @@ def test_a_share_is_withdrawn_and_a_hospital_revoked_by_an_approver(desk: Desk) 
         ("approver (dashboard)", "share-withdrawn"),
         ("approver (dashboard)", "site-revoked"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("action", "role", "number", "after"),
+    [
+        ("share-withdraw", "approver", 2, ShareState.WITHDRAWN),
+        ("share-reject", "operator", 1, ShareState.REJECTED),
+        ("share-reject", "operator", 3, ShareState.REJECTED),
+    ],
+)
+def test_what_was_decided_is_told_as_done_where_the_payload_can_not_be_deleted_yet(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, action: str, role: str, number: int, after: ShareState
+) -> None:
+    with desk.workspace.registry().transaction() as session:
+        session.add(share(3, id=3, state=ShareState.RECEIVED))
+        row = session.get_one(ShareRow, number)
+        what, column = ("bundle", "bundle_sha256") if number == 3 else ("payload", "payload_sha256")
+        (tmp_path / "object").write_bytes(b"object")
+        digest = hashlib.sha256(b"object").hexdigest()
+        setattr(row, column, digest)
+    desk.workspace.objects().put(tmp_path / "object", digest)
+    browser = desk.signed_in(role)
+    asked = browser.ask(action, share=str(number), reason="by letter")
+
+    def read_only(workspace: object, digest: str | None) -> None:
+        raise StorageError(
+            "a folder that can be written", received="a read-only one", advice="check it", place="objects"
+        )
+
+    with monkeypatch.context() as patch:
+        patch.setattr(enrolled_shares, "forget", read_only)
+        answer = browser.confirm(asked)
+    assert (answer.status_code, desk.state(number)) == (303, after)
+    assert f"is {after}; its {what} could not be deleted yet, the server tries again" in shown(
+        browser.get(answer.headers["location"])
+    )
+    # The server does so every few minutes.
+    assert digest in desk.workspace.objects().digests()
+    ingest.finish(desk.workspace)
+    assert digest not in desk.workspace.objects().digests()
+
+
+def test_a_share_that_could_not_be_decided_is_not_told_as_done(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser = desk.signed_in("approver")
+    asked = browser.ask("share-withdraw", share="2", reason="by letter")
+
+    def full(*given: object) -> None:
+        raise StorageError("room", received="a full disk", advice="free some space", place="registry")
+
+    monkeypatch.setattr(enrolled_shares, "settle", full)
+    assert browser.confirm(asked).status_code == 503
+    assert desk.state(2) == ShareState.ACCEPTED
 
 
 def test_a_hospital_is_taken_in_only_with_the_fingerprint_that_it_reads_out(desk: Desk, tmp_path: Path) -> None:
