@@ -75,7 +75,7 @@ class AcceptShare(_OfShare):
 
     def settle(self, asked: Asked, found: Share, reason: str) -> None:
         """See `_OfShare`."""
-        shares.accept(asked.workspace, found, asked.actor, reason)
+        shares.accept(asked.workspace, found, asked.actor, reason, first=True)
 
 
 class RejectShare(_OfShare):
@@ -92,7 +92,7 @@ class RejectShare(_OfShare):
 
     def settle(self, asked: Asked, found: Share, reason: str) -> None:
         """See `_OfShare`."""
-        shares.reject(asked.workspace, found, asked.actor, reason)
+        shares.reject(asked.workspace, found, asked.actor, reason, first=True)
 
 
 class WithdrawShare(_OfShare):
@@ -113,7 +113,7 @@ class WithdrawShare(_OfShare):
 
     def settle(self, asked: Asked, found: Share, reason: str) -> None:
         """See `_OfShare`."""
-        shares.withdraw(asked.workspace, found, asked.actor, reason)
+        shares.withdraw(asked.workspace, found, asked.actor, reason, first=True)
 
 
 def _kept(found: Share) -> str:

@@ -79,6 +79,23 @@ def test_what_somebody_else_decided_meanwhile_stays(desk: Desk) -> None:
     assert desk.state(1) == ShareState.REJECTED
 
 
+@pytest.mark.parametrize(
+    ("action", "role", "number"),
+    [("share-accept", "operator", 1), ("share-reject", "operator", 1), ("share-withdraw", "approver", 2)],
+)
+def test_who_decides_the_same_second_is_told_that_the_log_names_another(
+    desk: Desk, action: str, role: str, number: int
+) -> None:
+    one, other = desk.signed_in(role), desk.signed_in("approver")
+    asked = other.ask(action, share=str(number), reason="mine")
+    assert one.confirm(one.ask(action, share=str(number), reason="first")).status_code == 303
+    decided = desk.events()
+    answer = other.confirm(asked)
+    assert answer.status_code == 409
+    assert f"it is {desk.state(number)}" in shown(answer)
+    assert desk.events()[-1] == decided[-1]
+
+
 def test_a_share_that_can_not_be_decided_is_given_up_by_an_operator_alone(desk: Desk) -> None:
     with desk.workspace.registry().transaction() as session:
         session.add(share(3, id=3, state=ShareState.RECEIVED))

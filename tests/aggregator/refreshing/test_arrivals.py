@@ -29,6 +29,17 @@ def came(sequence: int, **changes: Any) -> Share:
     return Share(**values | changes)
 
 
+def test_who_took_a_share_out_is_told() -> None:
+    out = (
+        came(1, state=ShareState.WITHDRAWN, reason_code="withdrawn-by-site", reason="a patient asked"),
+        came(2, state=ShareState.WITHDRAWN, reason_code="withdrawn-by-provider", reason="asked by letter"),
+    )
+    assert Arrivals("0002-pipeline", (), (), (), out, ()).lines()[1:] == [
+        "taken back by its site since release 0002-pipeline: north share 1",
+        "withdrawn by the provider since release 0002-pipeline: north share 2",
+    ]
+
+
 def test_a_share_of_which_no_size_is_known_is_not_one_of_nothing() -> None:
     lines = Arrivals("0002-pipeline", (came(1), came(2, sentences=666, tokens=9000)), (), (), (), ()).lines()
     assert lines == [
