@@ -30,7 +30,7 @@ from aggregator.dashboard.access.signing_in import SignIn
 from aggregator.dashboard.actions.action import Action, Asked
 from aggregator.dashboard.actions.registry import ACTIONS
 from aggregator.dashboard.forms import read_form
-from aggregator.dashboard.guard import Guard
+from aggregator.dashboard.guard import OWN_SITES, Guard
 from aggregator.dashboard.jobs.running import Jobs
 from aggregator.dashboard.options import DashboardOptions
 from aggregator.dashboard.pages.reading import Reading
@@ -244,13 +244,14 @@ class Dashboard:
         return None
 
     def _arrived(self, request: Request) -> Visitor | None:
-        """Whom the proxy states, in a session that begins; None where people sign in here.
+        """Whom the proxy states, in a session that begins; None where people sign in here, or another page sends them.
 
-        For a page that somebody opens, and nothing else: what a page asks by itself, and a form of no session, would begin
-        session after session, each with an event, and put everybody else out.
+        For a page that somebody opens, and nothing else: what a page asks by itself, a form of no session, and the frames of a
+        foreign page, from which a browser keeps our cookie, would begin session after session, each with an event, and put
+        everybody else out.
         """
         vouched = self._vouched(request)
-        if vouched is None:
+        if vouched is None or not _opened_here(request):
             return None
         account = self._sign_in.by_proxy(vouched)
         if account is None:
@@ -295,6 +296,8 @@ class Dashboard:
 
     def _to_sign_in(self, request: Request) -> Response:
         here = _own_path(request.url.path + (f"?{request.url.query}" if request.url.query else ""))
+        if self._options.user_header is not None:
+            return self._pages.at_proxy(here)
         return RedirectResponse("/sign-in" if here == "/" else f"/sign-in?{urlencode({'next': here})}", 303)
 
     async def _nothing(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -307,6 +310,12 @@ class Dashboard:
         if isinstance(error, DeidError):
             return self._pages.error(503 if isinstance(error, StorageError) else 409, str(error))
         return self._pages.error(500, f"a fault in the program ({type(error).__name__})")
+
+
+def _opened_here(request: Request) -> bool:
+    """Whether somebody opened a page by a link of ours or the address bar; a browser that states neither is believed."""
+    site, into = request.headers.get("sec-fetch-site"), request.headers.get("sec-fetch-dest")
+    return site in (None, *OWN_SITES) and into in (None, "document")
 
 
 def _own_path(path: str) -> str:

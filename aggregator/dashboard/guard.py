@@ -30,7 +30,8 @@ HEADERS: Mapping[str, str] = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=(), clipboard-read=()",
 }
-_OWN_SITES = frozenset({"same-origin", "none"})
+OWN_SITES = frozenset({"same-origin", "none"})
+"""What a browser states in `sec-fetch-site` of our own pages, and of what a person types."""
 Failed = Callable[[Exception], ASGIApp]
 """Makes the answer to a request that was refused or went wrong."""
 
@@ -92,9 +93,9 @@ class Guard:
         site, navigates = headers.get("sec-fetch-site"), headers.get("sec-fetch-mode") == "navigate"
         if method == "POST":
             # Every browser states it with a form; what states none is no form of ours.
-            if headers.getlist("origin") != [self._origin] or (site is not None and site not in _OWN_SITES):
+            if headers.getlist("origin") != [self._origin] or (site is not None and site not in OWN_SITES):
                 raise RequestError("expected a form of the dashboard itself, got one of another page", status=403)
-        elif site is not None and site not in _OWN_SITES and not navigates:
+        elif site is not None and site not in OWN_SITES and not navigates:
             raise RequestError("expected a request of the dashboard itself, got one of another page", status=403)
 
     def _comes_through_proxy(self, scope: Scope) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ class Grown:
     Args:
         month: such as "2026-03".
         state: that the shares have today.
+        release: digest of the release that they were made with; None where that is not known.
         shares: how many.
         sentences: in them.
         tokens: in them.
@@ -29,6 +30,7 @@ class Grown:
 
     month: str
     state: ShareState
+    release: str | None
     shares: int
     sentences: int
     tokens: int
@@ -63,6 +65,13 @@ def count_refused(workspace: Workspace, since: str) -> dict[str, int]:
     )
     with workspace.registry().reading() as session:
         return {row[0]: row[1] for row in session.execute(query)}
+
+
+def count_accepted(workspace: Workspace, releases: Collection[str]) -> int:
+    """How many of the accepted shares were made with one of some releases, by their digests."""
+    query = select(func.count()).where(ShareRow.state == ShareState.ACCEPTED, ShareRow.release.in_(releases))
+    with workspace.registry().reading() as session:
+        return session.scalar(query) or 0
 
 
 def last_shares(workspace: Workspace) -> dict[str, Share]:
@@ -114,13 +123,16 @@ def get_share(workspace: Workspace, number: int) -> Share:
 
 
 def growth(workspace: Workspace) -> list[Grown]:
-    """What came in each month, by what became of it, oldest first."""
+    """What came in each month, by what became of it and what it was made with, oldest first."""
     month = func.substr(ShareRow.received_at, 1, 7)
     sums = [func.coalesce(func.sum(column), 0) for column in (ShareRow.sentences, ShareRow.tokens)]
-    query = select(month, ShareRow.state, func.count(), *sums).group_by(month, ShareRow.state).order_by(month)
+    kinds = (month, ShareRow.state, ShareRow.release)
+    query = select(*kinds, func.count(), *sums).group_by(*kinds).order_by(month)
     with workspace.registry().reading() as session:
-        rows = session.execute(query)
-        return [Grown(one, state, count, int(sentences), int(tokens)) for one, state, count, sentences, tokens in rows]
+        return [
+            Grown(one, state, release, shares, int(sentences), int(tokens))
+            for one, state, release, shares, sentences, tokens in session.execute(query)
+        ]
 
 
 def trained_counts(workspace: Workspace) -> dict[str, int]:

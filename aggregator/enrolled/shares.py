@@ -41,6 +41,8 @@ KEPT = (ShareState.ACCEPTED, ShareState.QUARANTINED)
 _NAMED = 5
 BY_PERSON = "person"
 """The word for programs where no check has refused a share."""
+BY_SITE, BY_PROVIDER = "withdrawn-by-site", "withdrawn-by-provider"
+"""The words for programs where one was taken out."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,8 @@ class Share:
         manifest: digest of its manifest; None until it was opened.
         digest: of its payload; None until it was opened.
         release: digest of the release that it was made with.
-        sentences: in it.
-        tokens: in it.
+        sentences: in it; None until it was opened.
+        tokens: in it; None until it was opened.
         received_at: when it came.
         decided_at: when it got its state.
     """
@@ -78,6 +80,13 @@ class Share:
     tokens: int | None
     received_at: str
     decided_at: str | None
+
+    @property
+    def size(self) -> str:
+        """How much is in it, in words: of one that nobody has opened that is not known, and not nothing."""
+        if self.sentences is None or self.tokens is None:
+            return "not known before it is opened"
+        return f"{self.sentences:,} sentences, {self.tokens:,} tokens"
 
 
 @dataclass(frozen=True)
@@ -222,7 +231,7 @@ def settle(session: Session, workspace: Workspace, row: ShareRow, verdict: Verdi
     session.flush()
 
 
-def accept(workspace: Workspace, share: Share, name: str, reason: str) -> None:
+def accept(workspace: Workspace, share: Share, name: str, reason: str, *, first: bool = False) -> None:
     """Lets a quarantined share count; its values were all checked before it was set aside.
 
     Args:
@@ -230,25 +239,26 @@ def accept(workspace: Workspace, share: Share, name: str, reason: str) -> None:
         share: which.
         name: of the person.
         reason: why, for the record.
+        first: whether it is an error that somebody has decided the same before, for who is told that the log has this name.
 
     Raises:
         RegistryError: it is not in quarantine.
         SchemaError: a name or reason that is no line of text.
     """
-    _decide(workspace, share, name, (ShareState.QUARANTINED,), Verdict(ShareState.ACCEPTED, "", reason))
+    _decide(workspace, share, name, (ShareState.QUARANTINED,), Verdict(ShareState.ACCEPTED, "", reason), first)
 
 
-def reject(workspace: Workspace, share: Share, name: str, reason: str) -> None:
+def reject(workspace: Workspace, share: Share, name: str, reason: str, *, first: bool = False) -> None:
     """Refuses a quarantined share, or one that can't be decided; the site may use its number again. Arguments and errors as of `accept`."""
     before = (ShareState.QUARANTINED, ShareState.RECEIVED)
-    _decide(workspace, share, name, before, Verdict(ShareState.REJECTED, BY_PERSON, reason))
+    _decide(workspace, share, name, before, Verdict(ShareState.REJECTED, BY_PERSON, reason), first)
     for digest in (share.bundle, share.digest):
         forget(workspace, digest)
 
 
-def withdraw(workspace: Workspace, share: Share, name: str, reason: str) -> bytes:
+def withdraw(workspace: Workspace, share: Share, name: str, reason: str, *, first: bool = False) -> bytes:
     """Takes a share out, in place of its site; returns the receipt. Arguments and errors as of `accept`."""
-    return _withdraw(workspace, share, name, reason, "provider")
+    return _withdraw(workspace, share, name, Verdict(ShareState.WITHDRAWN, BY_PROVIDER, reason), first)
 
 
 def carry_out(workspace: Workspace, data: bytes) -> bytes:
@@ -287,7 +297,7 @@ def carry_out(workspace: Workspace, data: bytes) -> bytes:
             f"share {asked.sequence} of {asked.site}: expected one with the manifest {asked.manifest_sha256[:12]}, found none; "
             "check number and digest, or bring the share in first"
         )
-    return _withdraw(workspace, found[0], asked.site, asked.reason, "site")
+    return _withdraw(workspace, found[0], asked.site, Verdict(ShareState.WITHDRAWN, BY_SITE, asked.reason))
 
 
 def forget(workspace: Workspace, digest: str | None) -> None:
@@ -311,21 +321,28 @@ def arrival_day(row: ShareRow) -> datetime.date:
     return as_moment(row.received_at).date()
 
 
-def _withdraw(workspace: Workspace, share: Share, actor: str, reason: str, who: str) -> bytes:
-    receipt = _decide(workspace, share, actor, KEPT, Verdict(ShareState.WITHDRAWN, f"withdrawn-by-{who}", reason))
+def _withdraw(workspace: Workspace, share: Share, actor: str, verdict: Verdict, first: bool = False) -> bytes:
+    receipt = _decide(workspace, share, actor, KEPT, verdict, first)
     forget(workspace, share.digest)
     return receipt
 
 
-def _decide(workspace: Workspace, share: Share, actor: str, before: tuple[ShareState, ...], verdict: Verdict) -> bytes:
-    """Settles a share that is in one of the states `before`; one that is there already stays as it is."""
+def _decide(
+    workspace: Workspace,
+    share: Share,
+    actor: str,
+    before: tuple[ShareState, ...],
+    verdict: Verdict,
+    first: bool = False,
+) -> bytes:
+    """Settles a share that is in one of the states `before`; one that is there already stays as it is, or is an error."""
     check_text(actor, LINE, "name")
     check_text(verdict.reason, LINE, "reason")
     with workspace.registry().transaction() as session:
         row = session.get_one(ShareRow, share.id)
         if row.state in before:
             settle(session, workspace, row, verdict, actor)
-        elif row.state != verdict.state:
+        elif first or row.state != verdict.state:
             raise RegistryError(
                 f"share {row.sequence} of {row.site}: expected one that is {' or '.join(before)}, it is {row.state}; "
                 "see `aggregator shares show`"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import select
 
-from aggregator.enrolled.shares import Share, list_shares
+from aggregator.enrolled.shares import BY_SITE, Share, list_shares
 from aggregator.publishing.releases import last_pipeline
 from aggregator.registry.states import ShareState
 from aggregator.registry.tables import ReleaseRow, ReleaseShareRow
@@ -55,7 +55,7 @@ class Arrivals:
                 for one in self.waiting
             ),
             *(f"refused{since}: {_named(one)}, {one.reason_code}: {one.reason}" for one in self.refused),
-            *(f"taken back by its site{since}: {_named(one)}" for one in self.withdrawn),
+            *(f"{_taken_out(one)}{since}: {_named(one)}" for one in self.withdrawn),
             *(f"not decided: {_named(one)}; run `aggregator ingest --resume`" for one in self.undecided),
         ]
 
@@ -93,8 +93,16 @@ def _named(one: Share) -> str:
     return f"{one.site} share {one.sequence}"
 
 
+def _taken_out(one: Share) -> str:
+    return "taken back by its site" if one.reason_code == BY_SITE else "withdrawn by the provider"
+
+
 def _listed(shares: Sequence[Share]) -> str:
-    return ", ".join(f"{_named(one)} ({one.sentences or 0} sentences)" for one in shares)
+    return ", ".join(f"{_named(one)} ({_sentences(one)})" for one in shares)
+
+
+def _sentences(one: Share) -> str:
+    return f"size {one.size}" if one.sentences is None else f"{one.sentences} sentences"
 
 
 def _row(one: Share) -> dict[str, object]:

@@ -187,13 +187,16 @@ def _pool_lines(trained: HeadTraining) -> list[str]:
         _augment_line(trained.augment),
         f"defence {trained.defence}: the labels of {not_counted} tokens do not count",
         "held-out tenth of each site, token-binary; in brackets what the provider's own notes alone reach:",
-        *(
-            f"  {score.site:20} precision {score.precision:.3f}  recall {score.recall:.3f}  F1 {score.f1:.3f}"
-            + ("" if score.alone_f1 is None else f"  ({score.alone_f1:.3f})")
-            for score in trained.scores
-        ),
+        *(_score_line(score) for score in trained.scores),
         *_worth_lines(trained.scores),
     ]
+
+
+def _score_line(score: SiteScore) -> str:
+    if not score.phi_tokens:
+        return f"  {score.site:20} not measured: no PHI among its {score.tokens} tokens"
+    alone = "" if score.alone_f1 is None else f"  ({score.alone_f1:.3f})"
+    return f"  {score.site:20} precision {score.precision:.3f}  recall {score.recall:.3f}  F1 {score.f1:.3f}{alone}"
 
 
 def _augment_line(told: Mapping[str, Any]) -> str:
@@ -209,7 +212,8 @@ def _worth_lines(scores: Sequence[SiteScore]) -> list[str]:
     """What sharing is worth at the sites, as far as anybody can know who has not their notes."""
     from aggregator.training.pool import PUBLIC
 
-    gains = [score.f1 - score.alone_f1 for score in scores if score.site != PUBLIC and score.alone_f1 is not None]
+    measured = [score for score in scores if score.site != PUBLIC and score.phi_tokens]
+    gains = [score.f1 - score.alone_f1 for score in measured if score.alone_f1 is not None]
     if not gains:
         return []
     return [
@@ -224,6 +228,8 @@ def _influence_lines(influence: Influence | None) -> list[str]:
         return ["influence of the sites: not measured"]
     lines = [f"recall at all others with each site and without it ({influence.mode}); 95% interval of the difference:"]
     for one in influence.sites:
+        if not one.changes:
+            lines.append(f"  {one.site:20} not measured")
         for change in one.changes[:1]:
             lines.append(
                 f"  {one.site:20} {change.recall:.3f} with, {change.before:.3f} without  ({change.low:+.3f} to {change.high:+.3f})"

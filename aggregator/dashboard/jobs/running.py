@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from typing import Any
 from aggregator.dashboard.jobs.job import KEPT, Job, JobKind, JobState, load_jobs
 from aggregator.errors import AggregatorError
 from aggregator.registry.times import now
+from foundation.errors import StorageError
 from foundation.os_errors import map_os_errors
 from protocols.keys.passphrase import Passphrase
 
@@ -46,8 +48,9 @@ class Jobs:
             self._folder.mkdir(mode=0o700, exist_ok=True)
         for job in load_jobs(self._folder)[-KEPT:]:
             if job.state is JobState.RUNNING:
-                # Whoever ran it is gone.
-                job = replace(job, state=JobState.CUT, ended_at=now(), left_s=None)
+                # Whoever ran it is gone; a release may be out all the same.
+                said = ("the dashboard ended before it had written down what became of it",)
+                job = replace(job, state=JobState.CUT, lines=said, ended_at=now(), left_s=None)
                 job.save(self._folder)
             self._jobs[job.id] = job
 
@@ -76,10 +79,11 @@ class Jobs:
             kind: what it does.
             values: of the form.
             by: who asks for it, as the audit log says.
-            log: is called once it may begin, ahead of that.
+            log: is called once it may begin and is written down, ahead of that.
 
         Raises:
             AggregatorError: one of the kind runs, or too many do, or its process does not start: that job has failed.
+            StorageError: it can't be written down; nothing has begun.
         """
         with self._lock:
             running = [job for job in self._jobs.values() if job.state is JobState.RUNNING]
@@ -87,9 +91,15 @@ class Jobs:
                 raise AggregatorError(
                     f"{kind}: expected no such work that runs, and fewer than {MOST}, found one; wait until it has ended"
                 )
-            log()
             job = Job(secrets.token_hex(8), kind, by, dict(values), now())
+            # The log can't be taken back: it tells of no job that there was no room for.
             job.save(self._folder)
+            try:
+                log()
+            except BaseException:
+                with suppress(OSError):
+                    self._file(job.id).unlink()
+                raise
             self._jobs[job.id] = job
             try:
                 process = self._processes[job.id] = self._start(job)
@@ -161,16 +171,25 @@ class Jobs:
             state, lines = JobState.FAILED, (str(ended["failed"]),)
         else:
             state, lines = JobState.CUT, ("it was ended before it was done; a training goes on with --resume",)
-        # Its process first: whoever sees the job ended may begin another.
         with self._lock:
+            # Together: whoever sees the job ended may begin another, and reads all that it said.
             self._processes.pop(name, None)
-        self._change(name, state=state, lines=lines, ended_at=now(), left_s=None, result=ended.get("result", {}))
-        with self._lock:
-            self._jobs[name].save(self._folder)
+            result = ended.get("result", {})
+            job = replace(self._jobs[name], state=state, lines=lines, ended_at=now(), left_s=None, result=result)
+            try:
+                job.save(self._folder)
+            except StorageError as error:
+                why = " ".join(str(error).split())
+                lost = f"this could not be written down, and is lost when the dashboard ends: {why}"
+                job = replace(job, lines=(*lines, lost))
+            self._jobs[name] = job
             for old in list(self._jobs)[:-KEPT]:
                 if old not in self._processes:
                     del self._jobs[old]
-                    (self._folder / f"{old}.json").unlink(missing_ok=True)
+                    self._file(old).unlink(missing_ok=True)
+
+    def _file(self, name: str) -> Path:
+        return self._folder / f"{name}.json"
 
     def _change(self, name: str, **changes: Any) -> None:
         with self._lock:

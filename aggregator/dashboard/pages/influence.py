@@ -13,6 +13,7 @@ from aggregator.registry.states import AccountRole, ShareState
 from shared.report import light
 
 _ALARMS, _SITES = 20, 15
+_TITLE = "With each hospital and without it"
 
 
 def influence(reading: Reading) -> Page:
@@ -22,45 +23,48 @@ def influence(reading: Reading) -> Page:
     if found and found.get("sites"):
         blocks.append(_changes(found, reading))
     else:
-        blocks.append(
-            Words("With each hospital and without it", ("The head in the workspace was trained without measuring it.",))
-        )
+        blocks.append(Words(_TITLE, ("The head in the workspace was trained without measuring it.",)))
     return Page("Influence and withdrawal", [*blocks, _withdrawn(reading)])
 
 
-def _changes(found: dict[str, Any], reading: Reading) -> Plot:
+def _changes(found: dict[str, Any], reading: Reading) -> Plot | Table:
+    """All of them: one whose influence was not measured, as where too little PHI is held out, stands there as that."""
     out = found.get("standing_out") or {}
-    sites = [(one["site"], one["changes"][0]) for one in found["sites"] if one["changes"]]
+    sites = [(one["site"], one["changes"][0] if one["changes"] else {}) for one in found["sites"]]
     # Who takes most from the others comes first.
-    sites.sort(key=lambda one: (one[0] not in out, one[1]["recall"] - one[1]["before"], one[0]))
+    sites.sort(key=lambda one: (one[0] not in out, one[1]["recall"] - one[1]["before"] if one[1] else 1.0, one[0]))
     shown, pages = part(sites, reading.page, "/influence", _SITES)
-    rows = []
-    for site, change in sites[shown]:
-        said = "; ".join(out.get(site, ()))
-        between = f"{change['low']:+.1%} to {change['high']:+.1%}"
-        rows.append(
-            (
-                Cell(site, f"/sites/{site}"),
-                ratio(change["recall"]),
-                ratio(change["before"]),
-                between,
-                Cell(said, mark=Mark.BAD) if said else "as the others",
-            )
-        )
+    unmeasured = sum(not change for _, change in sites)
+    rows = [_row(site, change, "; ".join(out.get(site, ()))) for site, change in sites[shown]]
+    head = ("hospital", "recall of the others with it", "without it", "difference, 95% interval", "stands out")
+    if unmeasured == len(sites):
+        said = "It was measured of none of the hospitals, as where too little PHI is held out or there are no others."
+        return Table(_TITLE, head, rows, pages, said=said)
     drawn = light.dots(
         "Recall at all other hospitals, with each and without it",
         [site for site, _ in sites[shown]],
         {
-            "without it": [one["before"] for _, one in sites[shown]],
-            "with it": [one["recall"] for _, one in sites[shown]],
+            "without it": [one.get("before") for _, one in sites[shown]],
+            "with it": [one.get("recall") for _, one in sites[shown]],
         },
     )
-    head = ("hospital", "recall of the others with it", "without it", "difference, 95% interval", "stands out")
+    said = "A hospital whose grey dot lies right of the blue one takes something from the others. An honest one may, by a guideline of its own."
+    if unmeasured:
+        said += f" Of {unmeasured} of the hospitals it was not measured."
     return Plot(
-        "With each hospital and without it",
-        drawn,
-        Table(f"Recall at all others, measured {found.get('mode', '')}", head, rows, pages),
-        "A hospital whose grey dot lies right of the blue one takes something from the others. An honest one may, by a guideline of its own.",
+        _TITLE, drawn, Table(f"Recall at all others, measured {found.get('mode', '')}", head, rows, pages), said
+    )
+
+
+def _row(site: str, change: dict[str, Any], said: str) -> tuple[Cell | str, ...]:
+    between = f"{change['low']:+.1%} to {change['high']:+.1%}" if change else ratio(None)
+    stands = Cell(said, mark=Mark.BAD) if said else "as the others" if change else ratio(None)
+    return (
+        Cell(site, f"/sites/{site}"),
+        ratio(change.get("recall")),
+        ratio(change.get("before")),
+        between,
+        stands,
     )
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from aggregator.dashboard.blocks import Mark, Notice, Notices, Page, Tile, Tiles, count
-from aggregator.dashboard.pages.reading import Reading
+from aggregator.dashboard.pages.reading import Reading, fitting_releases
 from aggregator.dashboard.pages.work import running_block
+from aggregator.enrolled.share_counts import count_accepted
 from aggregator.status.alerts import LEAST_FREE_BYTES, METADATA_DAYS, Alert, find_alerts
 from aggregator.status.standing import Standing, read_standing
 
@@ -26,21 +27,24 @@ def overview(reading: Reading) -> Page:
     notices = [_notice(alert) for alert in alerts[:_SHOWN]]
     if len(alerts) > _SHOWN:
         notices.append(Notice(f"and {len(alerts) - _SHOWN} more: `aggregator status` tells all of them"))
-    blocks = [Tiles(_tiles(standing)), *running_block(reading), Notices("What needs you", notices)]
+    fitting = count_accepted(reading.workspace, fitting_releases(reading.workspace))
+    blocks = [Tiles(_tiles(standing, fitting)), *running_block(reading), Notices("What needs you", notices)]
     release = "no release yet" if standing.release is None else f"release {standing.release} of {standing.released}"
     return Page(f"{standing.provider}: overview", blocks, f"{count(len(standing.hospitals), 'hospital')}, {release}.")
 
 
-def _tiles(standing: Standing) -> list[Tile]:
+def _tiles(standing: Standing, fitting: int) -> list[Tile]:
     waiting = sum(one.quarantined for one in standing.hospitals)
     active = [one for one in standing.hospitals if one.site.revoked is None]
     ending = sum(one.keys_until is None or one.site.expires(standing.at.date()) is not None for one in active)
+    earlier = sum(one.accepted for one in standing.hospitals) - fitting
+    counting = "shares that count" + (f"; {earlier:,} of an earlier representer do not" if earlier else "")
     name, last = standing.next_expiry
     soon = (last - standing.at.date()).days <= METADATA_DAYS
     free = standing.free_bytes
     return [
-        Tile(f"{len(active):,}", "hospitals that may share", "/sites"),
-        Tile(f"{sum(one.accepted for one in standing.hospitals):,}", "shares that count", "/shares?state=accepted"),
+        Tile(f"{sum(one.keys_until is not None for one in active):,}", "hospitals that may share", "/sites"),
+        Tile(f"{fitting:,}", counting, "/shares?state=accepted"),
         Tile(f"{waiting:,}", "shares wait for a decision", "/shares?state=quarantined", _bad(waiting)),
         Tile(f"{ending:,}", "hospitals whose keys end or have ended", "/sites", _bad(ending)),
         Tile(f"{len(standing.alarms):,}", "alarms stand", "/influence#alarms", _bad(len(standing.alarms))),

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from aggregator.dashboard.blocks import Block, Cell, Facts, Field, Form, Page, Plot, Table, Words, part
 from aggregator.dashboard.pages.marks import ratio
-from aggregator.dashboard.pages.reading import Reading, Record
+from aggregator.dashboard.pages.reading import Reading, Record, fitting_releases
 from aggregator.enrolled.share_counts import Grown, growth
 from aggregator.publishing.head_record import OWN_NOTES
 from aggregator.registry.states import AccountRole, ShareState
@@ -20,9 +18,9 @@ _MONTHS = 36
 def pool(reading: Reading) -> Page:
     """Growth, and recall of the head in the workspace."""
     record = reading.head_record()
-    blocks: list[Block] = [_growth(growth(reading.workspace))]
+    blocks: list[Block] = [_growth(growth(reading.workspace), fitting_releases(reading.workspace))]
     if record:
-        blocks += [_trained(record), *_recall(record, reading), *_by_category(record)]
+        blocks += [_trained(record), *_recall(reading), *_by_category(record)]
     else:
         blocks.append(Words("What it is worth", ("No head is trained yet.",)))
     blocks.append(
@@ -41,11 +39,11 @@ def pool(reading: Reading) -> Page:
     return Page("Pool", blocks)
 
 
-def _growth(months: list[Grown]) -> Plot:
+def _growth(months: list[Grown], fitting: frozenset[str]) -> Plot:
     names = sorted({one.month for one in months})
-    counted = {
-        name: [one for one in months if one.month == name and one.state == ShareState.ACCEPTED] for name in names
-    }
+    accepted = [one for one in months if one.state == ShareState.ACCEPTED]
+    counted = {name: [one for one in accepted if one.month == name and one.release in fitting] for name in names}
+    earlier = {name: [one for one in accepted if one.month == name and one.release not in fitting] for name in names}
     gone = {name: [one for one in months if one.month == name and one.state == ShareState.WITHDRAWN] for name in names}
     rows, total, points = [], 0, []
     for number, name in enumerate(names):
@@ -63,10 +61,11 @@ def _growth(months: list[Grown]) -> Plot:
                 f"{sentences:,}",
                 f"{tokens:,}",
                 f"{total:,}",
+                f"{sum(one.shares for one in earlier[name]):,}",
                 str(sum(one.shares for one in gone[name])),
             )
         )
-    head = ("month", "shares", "sentences", "tokens", "tokens in all", "withdrawn since")
+    head = ("month", "shares", "sentences", "tokens", "tokens in all", "of an earlier representer", "withdrawn since")
     drawn = light.lines(
         "Tokens in the pool, by month",
         {"tokens": points},
@@ -77,7 +76,7 @@ def _growth(months: list[Grown]) -> Plot:
         "How the pool grew",
         drawn,
         Table("Shares that count today, by the month in which they came", head, rows[::-1][:_MONTHS]),
-        "What was withdrawn or refused does not count, whenever it came.",
+        "What was withdrawn or refused does not count, whenever it came; shares of an earlier representer do not enter the next head.",
     )
 
 
@@ -97,13 +96,13 @@ def _trained(record: Record) -> Facts:
     return Facts("The head in the workspace", pairs)
 
 
-def _recall(record: Record, reading: Reading) -> list[Block]:
+def _recall(reading: Reading) -> list[Block]:
     """Recall on the held-out tenth of each site: with your own notes alone, and with the pool."""
-    scores: list[dict[str, Any]] = [one for one in record.get("sites", []) if one["site"] != OWN_NOTES]
+    scores = reading.head_scores()
     if not scores:
         return [Words("Recall at each hospital", ("Nothing was held out, so nothing is known.",))]
-    # Whom it serves least comes first.
-    scores.sort(key=lambda one: (one["recall"], one["site"]))
+    # Whom it serves least comes first, and last of whom nobody knows.
+    scores.sort(key=lambda one: (one["recall"] is None, one["recall"], one["site"]))
     shown, pager = part(scores, reading.page, "/pool", _SITES)
     page = scores[shown]
     rows = [

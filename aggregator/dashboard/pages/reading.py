@@ -16,8 +16,8 @@ from urllib.parse import urlencode
 
 from aggregator.dashboard.jobs.running import Jobs
 from aggregator.errors import RequestError
-from aggregator.publishing.head_record import RECORD
-from aggregator.publishing.releases import representer_digest
+from aggregator.publishing.head_record import OWN_NOTES, RECORD
+from aggregator.publishing.releases import compatible_releases, representer_digest
 from aggregator.registry.states import AccountRole
 from aggregator.workspace import Workspace
 from foundation.errors import DeidError
@@ -81,6 +81,15 @@ class Reading:
         """What the training of the head wrote down; empty where there is none."""
         return _record_at(self.workspace.head / RECORD)
 
+    def head_scores(self) -> list[Record]:
+        """What that head is worth at each hospital.
+
+        Where no PHI was held out its training has written 0, which nobody has measured: it is None here.
+        """
+        unknown = dict.fromkeys(("recall", "precision", "alone_recall"))
+        found = [one for one in self.head_record().get("sites", []) if one["site"] != OWN_NOTES]
+        return [one if one["phi_tokens"] else {**one, **unknown} for one in found]
+
     def representer_record(self) -> Record:
         """The same of the representer."""
         return _record_at(self.workspace.representer / RECORD)
@@ -127,6 +136,24 @@ class Reading:
 _MOST_RELEASED = 500
 _RELEASED: dict[tuple[str, str], Record] = {}
 _REPRESENTERS: dict[Path, tuple[list[tuple[str, int, int, int]], str]] = {}
+_FITTING: dict[Path, tuple[list[str], frozenset[str]]] = {}
+EARLIER = "made with an earlier representer: it does not enter the next head"
+
+
+def fitting_releases(workspace: Workspace) -> frozenset[str]:
+    """Digests of the releases whose shares enter the next head: those of the representer that is published last.
+
+    Remembered for the releases that there are: what was signed does not change.
+
+    Raises:
+        WorkspaceError, ProtocolError: the release repository is damaged.
+    """
+    names = workspace.repository().release_names()
+    known = _FITTING.get(workspace.root)
+    if known is None or known[0] != names:
+        found = frozenset(compatible_releases(workspace)) if names else frozenset[str]()
+        known = _FITTING[workspace.root] = (names, found)
+    return known[1]
 
 
 def address(path: str, **values: str) -> str:

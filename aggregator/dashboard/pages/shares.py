@@ -6,7 +6,7 @@ import json
 
 from aggregator.dashboard.blocks import ROWS, Block, Cell, Choices, Facts, Field, Form, Page, Table, Words, pager
 from aggregator.dashboard.pages.marks import moment, share_state
-from aggregator.dashboard.pages.reading import Reading, address
+from aggregator.dashboard.pages.reading import EARLIER, Reading, address, fitting_releases
 from aggregator.enrolled.share_counts import count_shares, get_share, shares_page
 from aggregator.enrolled.shares import KEPT, Share, read_manifest, releases_with
 from aggregator.errors import RegistryError, RequestError
@@ -51,12 +51,15 @@ def share(reading: Reading) -> Page:
         ("why", _why(found) or "nothing is said"),
         ("came", moment(found.received_at)),
         ("decided", moment(found.decided_at) or "not yet"),
-        ("sentences, tokens", f"{found.sentences or 0:,}, {found.tokens or 0:,}"),
+        ("size", found.size),
         ("has trained", ", ".join(trained) or "no release"),
         ("bundle", Cell(found.bundle, code=True)),
         ("payload", Cell(found.digest or "not opened", code=found.digest is not None)),
     ]
-    blocks: list[Block] = [Facts("", pairs), *_forms(found)]
+    fits = found.release in fitting_releases(reading.workspace)
+    if found.state in KEPT and not fits:
+        pairs.append(("representer", f"it was {EARLIER}"))
+    blocks: list[Block] = [Facts("", pairs), *_forms(found, fits)]
     try:
         signed = read_manifest(reading.workspace, found).to_json()
         blocks.append(Words("What its hospital signed", code=json.dumps(signed, indent=1, sort_keys=True)))
@@ -66,7 +69,7 @@ def share(reading: Reading) -> Page:
     return Page(f"Share {found.sequence} of {found.site}", blocks, up=("Shares", f"/shares?site={found.site}"))
 
 
-def _forms(found: Share) -> list[Block]:
+def _forms(found: Share, fits: bool) -> list[Block]:
     hidden = Field("share", kind="hidden", value=str(found.id))
     forms: list[Block] = []
     if found.state == ShareState.QUARANTINED:
@@ -77,7 +80,7 @@ def _forms(found: Share) -> list[Block]:
                 (hidden, _REASON),
                 "Accept",
                 AccountRole.OPERATOR,
-                "It counts from then on.",
+                "It counts from then on." if fits else f"It was {EARLIER}.",
             ),
             _rejection(hidden, "Its payload is deleted; the hospital may use the number again."),
         ]

@@ -24,7 +24,7 @@ def sites(reading: Reading) -> Page:
     asked = reading.query.get("name", "")[:64]
     found = [one for one in standing.hospitals if asked in one.site.name]
     shown, pager = part(found, reading.page, f"/sites?name={asked}" if asked and asked.isalnum() else "/sites", ROWS)
-    head = ("hospital", "keys", "shares that count", "wait", "alarms", "last share")
+    head = ("hospital", "keys", "shares accepted", "wait", "alarms", "last share")
     rows = [_row(one, reading.day) for one in found[shown]]
     blocks: list[Block] = [
         Table("Hospitals", head, rows, pager, "no hospitals yet; take one in below"),
@@ -87,7 +87,7 @@ def site(reading: Reading) -> Page:
 
 def _recall(reading: Reading, name: str) -> list[Block]:
     """What the head in the workspace finds there, by kind of PHI."""
-    score = next((one for one in reading.head_record().get("sites", []) if one["site"] == name), None)
+    score = next((one for one in reading.head_scores() if one["site"] == name), None)
     if score is None:
         return []
     found = sorted((score.get("categories") or {}).items(), key=lambda one: (one[1][1], one[0]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import re
 import subprocess
 import time
@@ -16,10 +17,14 @@ from aggregator.dashboard.actions.registry import ACTIONS
 from aggregator.dashboard.jobs import running
 from aggregator.dashboard.jobs.job import Job, JobKind, JobState
 from aggregator.dashboard.jobs.running import Jobs
+from aggregator.enrolled import shares as enrolled_shares
 from aggregator.enrolled.alarms import raise_alarm
 from aggregator.enrolled.sites import list_sites
 from aggregator.errors import RegistryError
+from aggregator.ingestion import ingest
 from aggregator.registry.states import AccountRole, AlarmKind, ShareState
+from aggregator.registry.tables import ShareRow
+from foundation.errors import StorageError
 from protocols.keys.enrolment import write_request
 from protocols.keys.signing import PrivateKey
 from shared.errors import ConfigurationError
@@ -67,6 +72,23 @@ def test_what_somebody_else_decided_meanwhile_stays(desk: Desk) -> None:
     assert desk.state(1) == ShareState.REJECTED
 
 
+@pytest.mark.parametrize(
+    ("action", "role", "number"),
+    [("share-accept", "operator", 1), ("share-reject", "operator", 1), ("share-withdraw", "approver", 2)],
+)
+def test_who_decides_the_same_second_is_told_that_the_log_names_another(
+    desk: Desk, action: str, role: str, number: int
+) -> None:
+    one, other = desk.signed_in(role), desk.signed_in("approver")
+    asked = other.ask(action, share=str(number), reason="mine")
+    assert one.confirm(one.ask(action, share=str(number), reason="first")).status_code == 303
+    decided = desk.events()
+    answer = other.confirm(asked)
+    assert answer.status_code == 409
+    assert f"it is {desk.state(number)}" in shown(answer)
+    assert desk.events()[-1] == decided[-1]
+
+
 def test_a_share_that_can_not_be_decided_is_given_up_by_an_operator_alone(desk: Desk) -> None:
     with desk.workspace.registry().transaction() as session:
         session.add(share(3, id=3, state=ShareState.RECEIVED))
@@ -101,6 +123,58 @@ def test_a_share_is_withdrawn_and_a_hospital_revoked_by_an_approver(desk: Desk) 
         ("approver (dashboard)", "share-withdrawn"),
         ("approver (dashboard)", "site-revoked"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("action", "role", "number", "after"),
+    [
+        ("share-withdraw", "approver", 2, ShareState.WITHDRAWN),
+        ("share-reject", "operator", 1, ShareState.REJECTED),
+        ("share-reject", "operator", 3, ShareState.REJECTED),
+    ],
+)
+def test_what_was_decided_is_told_as_done_where_the_payload_can_not_be_deleted_yet(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, action: str, role: str, number: int, after: ShareState
+) -> None:
+    with desk.workspace.registry().transaction() as session:
+        session.add(share(3, id=3, state=ShareState.RECEIVED))
+        row = session.get_one(ShareRow, number)
+        what, column = ("bundle", "bundle_sha256") if number == 3 else ("payload", "payload_sha256")
+        (tmp_path / "object").write_bytes(b"object")
+        digest = hashlib.sha256(b"object").hexdigest()
+        setattr(row, column, digest)
+    desk.workspace.objects().put(tmp_path / "object", digest)
+    browser = desk.signed_in(role)
+    asked = browser.ask(action, share=str(number), reason="by letter")
+
+    def read_only(workspace: object, digest: str | None) -> None:
+        raise StorageError(
+            "a folder that can be written", received="a read-only one", advice="check it", place="objects"
+        )
+
+    with monkeypatch.context() as patch:
+        patch.setattr(enrolled_shares, "forget", read_only)
+        answer = browser.confirm(asked)
+    assert (answer.status_code, desk.state(number)) == (303, after)
+    assert f"is {after}; its {what} could not be deleted yet, the server tries again" in shown(
+        browser.get(answer.headers["location"])
+    )
+    # The server does so every few minutes.
+    assert digest in desk.workspace.objects().digests()
+    ingest.finish(desk.workspace)
+    assert digest not in desk.workspace.objects().digests()
+
+
+def test_a_share_that_could_not_be_decided_is_not_told_as_done(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    browser = desk.signed_in("approver")
+    asked = browser.ask("share-withdraw", share="2", reason="by letter")
+
+    def full(*given: object) -> None:
+        raise StorageError("room", received="a full disk", advice="free some space", place="registry")
+
+    monkeypatch.setattr(enrolled_shares, "settle", full)
+    assert browser.confirm(asked).status_code == 503
+    assert desk.state(2) == ShareState.ACCEPTED
 
 
 def test_a_hospital_is_taken_in_only_with_the_fingerprint_that_it_reads_out(desk: Desk, tmp_path: Path) -> None:

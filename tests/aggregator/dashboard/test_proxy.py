@@ -56,6 +56,38 @@ def test_attack_requests_without_a_session_put_nobody_out(desk: Desk, monkeypatc
     assert browser.get("/live", **STATED).status_code == 200
 
 
+@pytest.mark.parametrize(
+    "fetched",
+    [
+        {"sec-fetch-site": "cross-site", "sec-fetch-dest": "iframe"},
+        {"sec-fetch-site": "cross-site", "sec-fetch-dest": "document"},
+        {"sec-fetch-site": "same-site", "sec-fetch-dest": "document"},
+        {"sec-fetch-site": "same-origin", "sec-fetch-dest": "iframe"},
+    ],
+)
+def test_attack_a_foreign_page_signs_nobody_in_and_so_nobody_out(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, fetched: dict[str, str]
+) -> None:
+    monkeypatch.setattr("aggregator.dashboard.access.sessions._MOST", 3)
+    victim, before = opened(desk), desk.events()
+    for _ in range(4):
+        # The cookie is kept from such requests; the proxy vouches for its user all the same.
+        answer = desk.browser(PROXY).get("/log", **STATED, **{"sec-fetch-mode": "navigate"}, **fetched)
+        assert (answer.status_code, "set-cookie" in answer.headers) == (200, False)
+        assert 'href="/log"' in answer.text
+        assert NAME not in answer.text
+    assert desk.events() == before
+    assert victim.get("/live", **STATED).status_code == 200
+
+
+@pytest.mark.parametrize("site", ["none", "same-origin"])
+def test_a_page_that_a_person_opens_signs_in(desk: Desk, site: str) -> None:
+    """By the address bar, or by the link of the page that says that nobody is signed in."""
+    fetched = {"sec-fetch-site": site, "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
+    assert NAME in shown(desk.browser(PROXY).get("/log", **STATED, **fetched))
+    assert sign_ins(desk) == 1
+
+
 @pytest.mark.parametrize("path", ["/ask", "/confirm", "/sign-out"])
 def test_a_form_without_a_session_signs_nobody_in(desk: Desk, path: str) -> None:
     before = desk.events()

@@ -158,6 +158,15 @@ class TestWithdrawal:
         with pytest.raises(ConflictError):
             ingest.ingest(workspace, world.bundle(seed=5))
 
+    def test_a_person_is_refused_what_somebody_else_has_decided_if_it_shall_be_theirs(self, world: World) -> None:
+        workspace = world.workspace()
+        ingest.ingest(workspace, world.bundle())
+        [share] = shares.accepted_shares(workspace)
+        receipt = shares.withdraw(workspace, share, "A. Weiss", "asked by letter")
+        assert shares.withdraw(workspace, share, "A. Weiss", "asked by letter") == receipt
+        with pytest.raises(RegistryError, match="it is withdrawn"):
+            shares.withdraw(workspace, share, "B. Engel", "mine", first=True)
+
     def test_from_quarantine_too(self, world: World) -> None:
         workspace = world.workspace()
         ingest.ingest(workspace, world.bundle("south"))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from aggregator.commands.learning.heads import head_lines
 from aggregator.publishing.head_record import HeadOrigin, PooledShare, read_origin
 from aggregator.training.head import HeadTraining
+from aggregator.training.judging.influence import Influence, SiteInfluence
 from aggregator.training.judging.site_scores import SiteScore
 from shared.pipeline.last_word import LastWordSettings, load_settings
 from shared.training.tagging import TaggingConfig
@@ -96,3 +98,17 @@ def test_a_record_keeps_its_layout_and_tells_where_the_head_is_from(tmp_path: Pa
     assert [(one.site, one.sequence, one.payload) for one in found.shares] == [
         (one.site, one.sequence, one.payload) for one in shares
     ]
+
+
+def test_what_was_not_measured_is_told_as_that() -> None:
+    origin = HeadOrigin("aa" * 32, ())
+    influence = Influence("fast", (SiteInfluence("north", ()),), ())
+    scores = (SiteScore("north", 90, 0, 0.0, 0.0, 0.0), SiteScore("south", 90, 8, 0.5, 1.0, 0.25))
+    trained = HeadTraining(
+        TaggingConfig(), 10, 100, origin, 0, public=True, redrawn=False, influence=influence, scores=scores
+    )
+    lines = head_lines(trained)
+    assert f"  {'north':20} not measured" in lines
+    assert f"  {'north':20} not measured: no PHI among its 90 tokens" in lines
+    # What sharing is worth is the mean of those of whom anything is known.
+    assert any("+41.7 points of F1, mean of 1 sites" in line for line in lines)

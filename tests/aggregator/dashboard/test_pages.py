@@ -1,0 +1,121 @@
+"""What pages say of what nobody knows: it stands there as that, and neither as a figure nor not at all."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors.numpy import save
+from sqlalchemy import select
+
+from aggregator.publishing.releases import Publishing, publish_representer
+from aggregator.registry.states import ShareState
+from aggregator.registry.tables import ShareRow, SiteKeyRow
+from tests.aggregator.dashboard.desk import Desk, shown
+from tests.aggregator.registry.rows import share
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Desk:
+    return Desk(tmp_path / "world")
+
+
+def head_with(desk: Desk, **record: Any) -> None:
+    """A head whose training has recorded that."""
+    desk.workspace.head.mkdir(exist_ok=True)
+    (desk.workspace.head / "training.json").write_text(json.dumps(record))
+
+
+def influence_of(**sites: bool) -> dict[str, Any]:
+    """A record of influence by name, each with whether it was measured; north stands out by what it says."""
+    change = {"category": "all PHI", "recall": 0.9, "before": 0.9, "high": 0.01, "low": -0.01}
+    measured = [{"site": name, "changes": [change] if known else []} for name, known in sites.items()]
+    return {"mode": "fast", "sites": measured, "standing_out": {"north": ["40 tokens are unlabelled"]}}
+
+
+def test_a_hospital_whose_influence_was_not_measured_stands_among_the_others(desk: Desk) -> None:
+    head_with(desk, influence=influence_of(north=False, south=True, west=False))
+    said = shown(desk.signed_in("viewer").get("/influence"))
+    assert "hospital north recall of the others with it not measured without it not measured" in said
+    assert "40 tokens are unlabelled" in said
+    assert "hospital south recall of the others with it 90.0%" in said
+    # Of one of whom nothing is known nobody says that it is as the others are.
+    assert said.count("as the others") == 1
+    assert "Of 2 of the hospitals it was not measured" in said
+
+
+def test_where_no_influence_was_measured_it_is_said_of_all(desk: Desk) -> None:
+    head_with(desk, influence=influence_of(north=False, south=False))
+    answer = desk.signed_in("viewer").get("/influence")
+    assert "It was measured of none of the hospitals" in shown(answer)
+    assert "40 tokens are unlabelled" in shown(answer)
+    assert "hospital south recall of the others with it not measured" in shown(answer)
+    assert "grey dot" not in shown(answer)
+
+
+def test_a_share_that_nobody_opened_is_not_one_of_nothing(desk: Desk) -> None:
+    with desk.workspace.registry().transaction() as session:
+        session.add(share(3, id=3, state=ShareState.RECEIVED))
+    browser = desk.signed_in("operator")
+    assert "size 10 sentences, 100 tokens" in shown(browser.get("/shares/2"))
+    assert "size not known before it is opened" in shown(browser.get("/shares/3"))
+    asked = shown(browser.ask("share-reject", share="3", reason="lost"))
+    assert "Size: not known before it is opened; it is received." in asked
+    assert not re.search(r"\b0 (sentences|tokens)", asked)
+
+
+def test_of_a_hospital_without_phi_held_out_no_recall_is_told(desk: Desk) -> None:
+    """A training writes 0 there, which would read as one that finds nothing."""
+    nothing = {"site": "north", "tokens": 200, "phi_tokens": 0, "precision": 0.0, "recall": 0.0, "alone_recall": 0.0}
+    some = {"site": "south", "tokens": 900, "phi_tokens": 90, "precision": 0.9, "recall": 0.8, "alone_recall": 0.7}
+    head_with(desk, sites=[nothing, some])
+    browser = desk.signed_in("viewer")
+    pool = shown(browser.get("/pool"))
+    row = "hospital {} recall, your notes alone {} recall, the pool {} precision {} PHI tokens held out {}"
+    south, north = row.format("south", "70.0%", "80.0%", "90.0%", 90), row.format("north", *["not measured"] * 3, 0)
+    # Lowest recall first: of whom nothing is known comes last.
+    assert -1 < pool.find(south) < pool.find(north)
+    assert "all PHI recall not measured tokens held out 0" in shown(browser.get("/sites/north"))
+    assert "With your own notes alone: not measured" in shown(browser.get("/sites/north"))
+
+
+def published(desk: Desk, vocabulary: str) -> str:
+    """A release of a representer with that vocabulary; its digest."""
+    desk.workspace.representer.mkdir(exist_ok=True)
+    for name in ("embeddings.safetensors", "representer.safetensors"):
+        (desk.workspace.representer / name).write_bytes(save({"weight": np.zeros(3, dtype=np.float32)}))
+    for name in ("representer.json", "scheme.json", "training.json"):
+        (desk.workspace.representer / name).write_text("{}")
+    (desk.workspace.representer / "vocabulary.json").write_text(vocabulary)
+    return publish_representer(desk.workspace, Publishing(audited=False)).digest
+
+
+def test_shares_of_an_earlier_representer_do_not_count(desk: Desk) -> None:
+    first = published(desk, "[]")
+    with desk.workspace.registry().transaction() as session:
+        for number in (1, 2):
+            session.get_one(ShareRow, number).release = first
+    browser = desk.signed_in("operator")
+    assert "1 shares that count 1" in shown(browser.get("/"))
+    assert "It counts from now on" in shown(browser.ask("share-accept", share="1", reason="a new ward"))
+    assert "earlier representer" not in shown(browser.get("/shares/2"))
+    second = published(desk, "[1]")
+    with desk.workspace.registry().transaction() as session:
+        session.add(share(4, id=4, state=ShareState.ACCEPTED, release=second, sentences=7, tokens=70))
+    assert "1 shares that count; 1 of an earlier representer do not" in shown(browser.get("/"))
+    for page in (browser.ask("share-accept", share="1", reason="a new ward"), browser.get("/shares/1")):
+        assert "made with an earlier representer: it does not enter the next head" in shown(page)
+        assert "It counts from" not in shown(page)
+    assert "made with an earlier representer" in shown(browser.get("/shares/2"))
+    row = "shares 1 sentences 7 tokens 70 tokens in all 70 of an earlier representer 1"
+    assert row in shown(browser.get("/pool"))
+
+
+def test_a_hospital_without_a_key_that_counts_may_not_share(desk: Desk) -> None:
+    with desk.workspace.registry().transaction() as session:
+        session.scalars(select(SiteKeyRow).where(SiteKeyRow.site == "north")).one().valid_until = "2026-01-01T23:59:59Z"
+    assert "1 hospitals that may share" in shown(desk.signed_in("viewer").get("/"))
