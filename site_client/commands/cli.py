@@ -66,14 +66,16 @@ def main() -> None:
 @json_option
 def init(folder: Path, site: str, approval: bool, protect: bool, as_json: bool) -> None:
     """Make a workspace with a fresh signing key and the usual policy."""
+    from dataclasses import replace
+
     from command_line.passphrase import take_new_passphrase
     from site_client import workspace
     from site_client.policy.site_policy import DEFAULT
     from site_client.policy.stored import set_policy
 
     passphrase = take_new_passphrase() if protect else None
-    made = workspace.create(folder, site, approval_required=approval, passphrase=passphrase)
-    set_policy(made, DEFAULT)
+    made = workspace.create(folder, site, passphrase=passphrase)
+    set_policy(made, replace(DEFAULT, approval=approval))
     key = made.key().public_key
     report(
         {"workspace": str(folder), "fingerprint": key.key_id},
