@@ -46,6 +46,7 @@ class Event(StrEnum):
     ROTATION_ACCEPTED = "rotation accepted"
     NOISE_SECRET_MADE_ANEW = "noise secret made anew"
     SURROGATES_SECRET_MADE_ANEW = "surrogates secret made anew"
+    KNOWN_NOTES_GIVEN_UP = "known notes given up"
     POLICY_SET = "policy set"
     RELEASE_EXAMINED = "release examined"
     RELEASE_LOG_SEEN = "release log seen"

@@ -1,7 +1,6 @@
 """The hospital's folder: its keys, the provider it trusts, the release it works with. It can be moved and copied.
 
-site.json       format, name of the site, sequence number of the last share, whether shares need an approval, the site's
-                public keys, the provider's keys and address once they are pinned, the release in use, and the newest pipeline
+site.json       format, name of the site, sequence number of the last share, the site's public keys, the provider's keys and address once they are pinned, the release in use, and the newest pipeline
 keys/           Ed25519 keys of the site, each named by its id; the private half is readable by its owner only, and under a
                 passphrase if the site wants it. noise.key is the secret of the noise that is drawn once for each sentence,
                 notes.key that of the digests of notes, surrogates.key that of surrogates that come again, of hashes and of
@@ -47,7 +46,6 @@ from site_client.surrogates_secret import surrogates_secret
 FORMAT = 2
 VALID_DAYS = 730
 _SETTINGS = "site.json"
-_POLICIES = {"required": True, "not required": False}
 
 
 class KeyState(StrEnum):
@@ -107,7 +105,6 @@ class Workspace:
         keys: its signing keys, oldest first; exactly one is in use.
         provider: its keys and address, as the last pull found them signed; None until the first pull.
         current: the release in use: notes are encoded with it; None until the first pull.
-        approval_required: whether a person has to approve by name before a share leaves.
         pipeline: the newest release that finds PHI, which is older than the one in use where the provider has published a
             representer since; None until one was pulled.
         surrogates_made: whether there ever was a secret of surrogates that come again.
@@ -120,7 +117,6 @@ class Workspace:
     keys: tuple[SiteKey, ...]
     provider: ProviderRecord | None = None
     current: CurrentRelease | None = None
-    approval_required: bool = True
     pipeline: CurrentRelease | None = None
     surrogates_made: bool = False
     passphrase: Passphrase = field(default_factory=ask_when_needed, compare=False, repr=False)
@@ -261,7 +257,8 @@ class Workspace:
             "format": FORMAT,
             "site": self.site,
             "sequence": self.sequence,
-            "approval": next(name for name, required in _POLICIES.items() if required == self.approval_required),
+            # Programs of before the policy said so ask for it; nothing else reads it.
+            "approval": "required",
             "keys": [
                 {"public_key": key.public_key.hex, "valid_until": key.valid_until.isoformat(), "state": key.state}
                 for key in self.keys
@@ -296,13 +293,12 @@ class Workspace:
         return workspace, workspace.sequence
 
 
-def create(root: Path, site: str, *, approval_required: bool = True, passphrase: Passphrase | None = None) -> Workspace:
+def create(root: Path, site: str, *, passphrase: Passphrase | None = None) -> Workspace:
     """Make a workspace with a fresh key.
 
     Args:
         root: its folder.
         site: name of the hospital.
-        approval_required: whether a person has to approve by name before a share leaves.
         passphrase: to put the key under; None for a key in clear.
 
     Raises:
@@ -324,7 +320,6 @@ def create(root: Path, site: str, *, approval_required: bool = True, passphrase:
         site,
         0,
         (SiteKey(key.public_key, until, KeyState.IN_USE),),
-        approval_required=approval_required,
         passphrase=passphrase or ask_when_needed(),
     )
     # Under its lock, so that where there are no locks there is no workspace either.
@@ -368,7 +363,6 @@ def open_workspace(root: Path, passphrase: Passphrase | None = None) -> Workspac
             if settings["provider"] is None
             else ProviderRecord.from_json(settings["provider"], path.name),
             current=current,
-            approval_required=_POLICIES[settings["approval"]],
             pipeline=_pipeline(settings, current),
             surrogates_made=settings.get("surrogates_made") is True,
             passphrase=passphrase or ask_when_needed(),

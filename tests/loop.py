@@ -23,6 +23,10 @@ from shared.sentences.ragged import SentenceSource
 from shared.taggers.bilstm_crf import BiLSTMCRFConfig
 from shared.taggers.tagger import Tagger
 from shared.training.tagging import TaggingConfig, train_tagger
+from site_client import ledger
+from site_client.ledger import Event
+from site_client.sharing.known_notes import give_up_lost
+from site_client.workspace import open_workspace
 from tests.audited import policy, quick_takes_seconds, state_full_audit
 from tests.tiny_notes import tiny_notes, write_notes
 
@@ -152,8 +156,18 @@ def enrol(loop: Loop, name: str, *allowed: str) -> None:
 
 
 def forget(workspace: Path) -> None:
-    """What has left is not known any more: as if nothing had, or as a hospital that lies would have it."""
+    """What has left is not known any more, and given up: as a hospital that lies would have it."""
     shutil.rmtree(workspace / "known-notes", ignore_errors=True)
+    give_up_lost(open_workspace(workspace))
+
+
+def forget_shares(workspace: Path) -> None:
+    """Whoever holds the site's key can write another ledger: that of a hospital that never shared."""
+    site = open_workspace(workspace)
+    told = [entry for entry in ledger.entries(site) if entry.event in (Event.POLICY_SET, Event.RELEASE_EXAMINED)]
+    ledger.ledger_path(site).unlink()
+    for entry in told:
+        ledger.record(site, entry.event, entry.details)
 
 
 def share(loop: Loop, name: str) -> Path:

@@ -41,6 +41,7 @@ from site_client.exchange.submit import require_policy, submit_to_folder
 from site_client.keys import request_enrolment
 from site_client.policy.enforcing import Acceptance
 from site_client.releases.pull import pull
+from site_client.sharing.known_notes import ShareDigests, save_digests
 
 _DIM = 8
 # Its release is not audited.
@@ -94,6 +95,7 @@ def encode(site: hospital.Workspace, path: Path, sequence: int, sentences: Sente
         protection={},
     )
     seal_share(path, fields, site.key())
+    save_digests(site, sequence, ShareDigests(frozenset()))
     require_policy(site, path, _ACCEPTED)
 
 

@@ -35,10 +35,11 @@ def approve(workspace: Workspace, share: Path, approver: str | None) -> None:
         ApprovalError: nobody has approved exactly this share.
         ProtocolError: it is damaged, or not this site's.
     """
+    from site_client.policy.stored import load_policy
     from site_client.sharing import approval
 
     shown = None
-    if approver is None and workspace.approval_required and at_terminal():
+    if approver is None and at_terminal() and load_policy(workspace).approval:
         shown = approval.signed_manifest(workspace, share)
         if not approval.is_settled(workspace, shown):
             click.echo("\n".join(inspection_of(workspace, share)), err=True)

@@ -66,14 +66,16 @@ def main() -> None:
 @json_option
 def init(folder: Path, site: str, approval: bool, protect: bool, as_json: bool) -> None:
     """Make a workspace with a fresh signing key and the usual policy."""
+    from dataclasses import replace
+
     from command_line.passphrase import take_new_passphrase
     from site_client import workspace
     from site_client.policy.site_policy import DEFAULT
     from site_client.policy.stored import set_policy
 
     passphrase = take_new_passphrase() if protect else None
-    made = workspace.create(folder, site, approval_required=approval, passphrase=passphrase)
-    set_policy(made, DEFAULT)
+    made = workspace.create(folder, site, passphrase=passphrase)
+    set_policy(made, replace(DEFAULT, approval=approval))
     key = made.key().public_key
     report(
         {"workspace": str(folder), "fingerprint": key.key_id},
@@ -117,6 +119,11 @@ def init(folder: Path, site: str, approval: bool, protect: bool, as_json: bool) 
     help="Whole earlier shares, as they were labelled then: once more under another representer, or where one was refused or taken back.",
 )
 @click.option(
+    "--lost-known-notes",
+    is_flag=True,
+    help="Files of known-notes/ are lost for good: go on all the same. Notes of these shares may leave a second time.",
+)
+@click.option(
     "--hide-above",
     type=click.FloatRange(0, 1),
     help="Hide what nobody labelled if it is so probably PHI, as `check` finds it (default: 0.5; 1 hides what is certain).",
@@ -134,6 +141,7 @@ def encode_notes(
     advantage_quantile: float | None,
     new_noise: bool,
     again: bool,
+    lost_known_notes: bool,
     hide_above: float | None,
     no_check: bool,
     accepted: bool,
@@ -158,7 +166,16 @@ def encode_notes(
     above = None if no_check else HIDE_ABOVE if hide_above is None else hide_above
     with progress_bar(quiet=as_json) as bar:
         encoded = encode(
-            opened, read, out, bar, bound, new_noise=new_noise, again=again, hide_above=above, acceptance=acceptance
+            opened,
+            read,
+            out,
+            bar,
+            bound,
+            new_noise=new_noise,
+            again=again,
+            lost_known_notes=lost_known_notes,
+            hide_above=above,
+            acceptance=acceptance,
         )
     manifest = encoded.manifest
     lines = [
@@ -169,6 +186,7 @@ def encode_notes(
         *_unlabelled_lines(encoded.without_labels, read.corpus.report.read),
         *_doubtful_lines(encoded.doubtful),
         *encoded.sifted.lines(),
+        *_given_up_lines(encoded.given_up),
         f"the share is still in this house; next: site-client inspect {out}",
     ]
     result = {
@@ -177,6 +195,7 @@ def encode_notes(
         "notes_without_labels": encoded.without_labels,
         "probable_phi_hidden": encoded.doubtful,
         **encoded.sifted.as_json(),
+        "known_notes_given_up": list(encoded.given_up),
         **manifest.to_json(),
         **guarded_json(encoded.guarded),
         "judgement": encoded.judgement.as_json(),
@@ -190,6 +209,15 @@ def _doubtful_lines(doubtful: int) -> list[str]:
     return [
         f"{doubtful} stretches of text are probably PHI that nobody labelled: they are hidden like PHI, and nobody learns from their tags; "
         "see them with `site-client check`, and correct the labels"
+    ]
+
+
+def _given_up_lines(shares: tuple[int, ...]) -> list[str]:
+    if not shares:
+        return []
+    return [
+        f"which notes left with earlier shares ({', '.join(map(str, shares))}) is not known any more: they may leave a second time with this "
+        "one; the ledger tells of it"
     ]
 
 

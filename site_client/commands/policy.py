@@ -79,6 +79,9 @@ def policy_show(root: Path, as_json: bool) -> None:
 @click.option(
     "--least-new-notes", type=click.IntRange(0), help="Notes that a share must hold which never left; 0: any."
 )
+@click.option(
+    "--approval/--no-approval", default=None, help="Whether a person has to approve by name before a share leaves."
+)
 @click.option("--audit", type=click.Choice(AUDITS), help="The audit that a release must have passed.")
 @click.option("--max-age-days", type=click.IntRange(1), help="Of a release and of its audit.")
 @click.option("--max-bytes", type=click.IntRange(1), help="Of all files of a release.")
@@ -129,6 +132,7 @@ def _changed(opened: Workspace, before: SitePolicy, options: dict[str, Any]) -> 
         "least_new_notes",
         "max_age_days",
         "max_bytes",
+        "approval",
         "text_fragments",
         "federated_rounds",
         "demonstration",

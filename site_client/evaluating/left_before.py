@@ -16,7 +16,11 @@ def find_left_before(workspace: Workspace, notes: Sequence[AnnotatedText]) -> fr
     None where nobody knows.
     """
     try:
-        left = read_trained(workspace).union(*(digests.notes for _, _, digests in read_all(workspace)))
+        shares = [digests.notes for _, _, digests in read_all(workspace)]
+        # No share is of no notes: they are not known, of one that version 0.1 encoded or whose digests were given up.
+        if not all(shares):
+            return None
+        left = read_trained(workspace).union(*shares)
         if not left:
             return frozenset()
         key = DigestKey(workspace)

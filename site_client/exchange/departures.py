@@ -21,12 +21,14 @@ class Departure:
         manifest_sha256: digest of its signed manifest.
         bundle_sha256: digest of the sealed file.
         to: address of the server, or "folder".
+        known_notes: digest of what is known of its notes, see `site_client.sharing.known_notes`; "" where an earlier version submitted it.
     """
 
     sequence: int
     manifest_sha256: str
     bundle_sha256: str
     to: str
+    known_notes: str = ""
 
     def record(self, workspace: Workspace) -> None:
         """Write it into the ledger, before anything leaves.
@@ -51,6 +53,7 @@ def departures(workspace: Workspace) -> Iterator[Departure]:
 def _departure(number: int, details: Mapping[str, Json]) -> Departure:
     sequence = details.get("sequence")
     texts = [details.get(name) for name in ("manifest_sha256", "bundle_sha256", "to")]
+    texts.append(details.get("known_notes", ""))
     if not isinstance(sequence, int) or not all(isinstance(text, str) for text in texts):
         raise LedgerError(
             f"ledger.jsonl, entry {number}: expected what left and where to, found something else; update this program"

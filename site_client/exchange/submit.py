@@ -26,6 +26,7 @@ from site_client.exchange.upload import upload
 from site_client.policy.enforcing import Acceptance, Step, judge_release, require_kept
 from site_client.sharing import approval
 from site_client.sharing.approval import SignedManifest
+from site_client.sharing.known_notes import digest_of_known
 from site_client.sharing.new_notes import require_not_left
 from site_client.workspace import Workspace
 
@@ -131,4 +132,5 @@ def _ready(workspace: Workspace, share: Path, approver: str | None) -> Sealed:
 
 
 def _record(workspace: Workspace, ready: Sealed, to: str) -> None:
-    Departure(ready.sequence, ready.manifest_sha256, ready.sha256, to).record(workspace)
+    known = digest_of_known(workspace, ready.sequence)
+    Departure(ready.sequence, ready.manifest_sha256, ready.sha256, to, known).record(workspace)

@@ -1,4 +1,4 @@
-"""What a hospital asks of a release before it encodes, shares or runs anything with it, whoever signed it.
+"""What a hospital asks of a release before it encodes, shares or runs anything with it, whoever signed it, and of what leaves.
 
     policy.json     the values below as JSON, numbers with a fraction as decimal strings; see docs/formats/keys.md
 
@@ -76,6 +76,7 @@ class SitePolicy:
         max_age_days: of a release and of its audit.
         max_bytes: of all files of a release.
         own_words: the hospital's own public words; None for those of the program alone.
+        approval: whether a person has to approve by name before a share leaves.
         text_fragments: whether files of short phrases may leave, which are text.
         federated_rounds: most rounds, of all trainings together, in which this hospital trains with others over a connection; 0 for none.
         federated_epsilon: most that all these rounds may tell of one note, at delta 1e-5; None for rounds without noise, of which
@@ -100,6 +101,7 @@ class SitePolicy:
     max_age_days: int = 400
     max_bytes: int = 8 << 30
     own_words: OwnWords | None = None
+    approval: bool = True
     text_fragments: bool = False
     federated_rounds: int = 0
     federated_epsilon: float | None = 8.0
@@ -153,6 +155,7 @@ class SitePolicy:
             "max_age_days": self.max_age_days,
             "max_bytes": self.max_bytes,
             "own_words": None if self.own_words is None else self.own_words.to_json(),
+            "approval": self.approval,
             "text_fragments": self.text_fragments,
             "federated_rounds": self.federated_rounds,
             "federated_epsilon": None if self.federated_epsilon is None else decimal_text(self.federated_epsilon),
@@ -186,6 +189,7 @@ class SitePolicy:
             max_age_days=read.integer("max_age_days"),
             max_bytes=read.integer("max_bytes"),
             own_words=None if stated.get("own_words") is None else _own_words(read),
+            approval=_flag(read, stated, "approval", default=True),
             text_fragments=_flag(read, stated, "text_fragments"),
             federated_rounds=read.integer("federated_rounds"),
             federated_epsilon=_epsilon(read, stated),
@@ -245,8 +249,8 @@ def _names(read: Fields, key: str) -> tuple[str, ...]:
     return tuple(str(name) for name in read.items(key, most=_MOST))
 
 
-def _flag(read: Fields, stated: Mapping[str, Json], key: str) -> bool:
-    value = stated.get(key, False)
+def _flag(read: Fields, stated: Mapping[str, Json], key: str, *, default: bool = False) -> bool:
+    value = stated.get(key, default)
     if not isinstance(value, bool):
         raise read.refuse_field(key, "true or false")
     return value

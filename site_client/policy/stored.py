@@ -88,8 +88,9 @@ def set_policy(workspace: Workspace, policy: SitePolicy) -> list[str]:
         LedgerError, StorageError: see there.
     """
     with lock_folder(workspace.root):
-        changes = list_changes(read_recorded_policy(workspace), policy)
-        if changes or _recorded(workspace) is None:
+        changes, recorded = list_changes(read_recorded_policy(workspace), policy), _recorded(workspace)
+        # What an earlier version recorded has another digest, since it stated less.
+        if recorded is None or recorded.get("policy_sha256") != policy.digest:
             details: dict[str, Json] = {
                 "policy_sha256": policy.digest,
                 "policy": policy.to_json(),

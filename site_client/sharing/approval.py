@@ -1,8 +1,7 @@
 """Nothing leaves before a person has approved it by name, unless the hospital's policy says otherwise.
 
 An approval is an entry of the signed ledger, bound to the digest of the share's signed manifest, which fixes every byte of
-the payload: a share that is encoded again has to be approved again, one that is sent again after a cut has not. The
-policy is `approval` in site.json, "required" or "not required".
+the payload: a share that is encoded again has to be approved again, one that is sent again after a cut has not.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from site_client import ledger
 from site_client.errors import ApprovalError
 from site_client.ledger import Event
 from site_client.policy.approver import check_approver
+from site_client.policy.stored import load_policy
 from site_client.workspace import Workspace
 
 
@@ -95,6 +95,7 @@ def require(
 
     Raises:
         ApprovalError: nobody has approved exactly this share.
+        PolicyError: the policy was changed by other hands.
         LedgerError, ProtocolError, StorageError: see there.
     """
     signed = signed_manifest(workspace, share)
@@ -104,7 +105,7 @@ def require(
         )
     if approver is None and is_settled(workspace, signed):
         return signed
-    if approver is None and workspace.approval_required:
+    if approver is None and load_policy(workspace).approval:
         raise ApprovalError(
             f"{share.name}: expected the name of who approves that it leaves, got none; "
             "look at it with `site-client inspect`, then give --approver NAME"
@@ -122,7 +123,7 @@ def require(
 
 def is_settled(workspace: Workspace, signed: SignedManifest) -> bool:
     """Whether the ledger says already that exactly this share may leave."""
-    enough = {Event.APPROVED} if workspace.approval_required else {Event.APPROVED, Event.APPROVAL_WAIVED}
+    enough = {Event.APPROVED} if load_policy(workspace).approval else {Event.APPROVED, Event.APPROVAL_WAIVED}
     return any(
         entry.event in enough and entry.details.get("manifest_sha256") == signed.sha256
         for entry in ledger.entries(workspace)

@@ -42,6 +42,7 @@ from site_client.policy.own_notes import BankWatch, judge_on_notes
 from site_client.sharing.approval import signed_manifest
 from site_client.sharing.encode_report import report_path, write_report
 from site_client.sharing.guard import Guard, Guarded, neighbours_of
+from site_client.sharing.known_notes import give_up_lost
 from site_client.sharing.new_notes import Sieve, Sifted
 from site_client.sharing.protection import protection
 from site_client.workspace import Workspace
@@ -61,6 +62,7 @@ class Encoded:
         sifted: what was left out because it has left before.
         doubtful: stretches that nobody had labelled, and that were hidden like PHI; those of notes that were left out count, too.
         judgement: of the release, by the hospital's policy.
+        given_up: earlier shares of whose notes nobody knows any more, which had to be said.
     """
 
     manifest: ShareManifest
@@ -69,6 +71,7 @@ class Encoded:
     sifted: Sifted
     doubtful: int
     judgement: Judgement
+    given_up: tuple[int, ...] = ()
 
 
 def encoded_blocks(
@@ -130,6 +133,7 @@ def encode(
     *,
     new_noise: bool = False,
     again: bool = False,
+    lost_known_notes: bool = False,
     hide_above: float | None = HIDE_ABOVE,
     acceptance: Acceptance | None = None,
 ) -> Encoded:
@@ -143,6 +147,7 @@ def encode(
         bound: what the best attacker may tell of each sentence; None only measures it.
         new_noise: whether a lost secret of the noise may be made anew; the ledger tells of it.
         again: earlier shares leave again, and nothing else; see `site_client.sharing.new_notes`.
+        lost_known_notes: whether to go on where nobody knows any more which notes left with earlier shares; the ledger tells of it.
         hide_above: how probable it must be that something which nobody labelled is PHI, for it to be hidden like labelled PHI, where
             labelled PHI is replaced; its tag is then unknown. None looks for nothing.
         acceptance: who takes the responsibility for a release that does not keep the hospital's policy; recorded.
@@ -162,6 +167,7 @@ def encode(
     construction = load_construction(release.folder)
     # A key that can't be read shows now, not after hours.
     workspace.key()
+    given_up = give_up_lost(workspace) if lost_known_notes else ()
     sieve = Sieve(workspace, digest_of_representer(release), again=again)
     first, documents = _head(documents)
     judgement = judge_on_notes(workspace, judgement, construction, first, bound)
@@ -230,7 +236,7 @@ def encode(
         manifest = seal_share(out, fields, workspace.key(), checked=writer.checked)
         write_report(out, manifest, guarded)
         sieve.save(sequence)
-        return Encoded(manifest, guarded, without_labels, sifted, hidden, judgement)
+        return Encoded(manifest, guarded, without_labels, sifted, hidden, judgement, given_up)
     except BaseException:
         # A payload without its manifest is of no use to anybody, nor are the manifest and report of one that it replaced.
         for left in (out, manifest_path(out), report_path(out)):

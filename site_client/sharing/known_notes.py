@@ -7,7 +7,10 @@
 
 They never leave. The key lies in `keys/notes.key`; without it, and with it too but for texts that somebody can guess, the digests tell
 nothing of a note. What has left is what the ledger says was submitted, whatever became of it: a share that was refused or taken back
-was in other hands. A share that was encoded and never submitted stands in nobody's way.
+was in other hands. A share that was encoded and never submitted stands in nobody's way. The ledger also holds the digest of both files of
+what left, so that a file that is lost or exchanged is no share of which nothing is known: nobody goes on until it is restored, or somebody
+gives it up, which the ledger tells of. Versions 0.1 kept no such files; their shares left before the ledger tells of any release that was
+looked at.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -25,7 +28,9 @@ from numpy.typing import NDArray
 
 from foundation.files import write_bytes
 from foundation.os_errors import map_os_errors
+from foundation.reading import file_sha256
 from foundation.secret_files import read_secret
+from protocols.canonical import Json
 from protocols.share.receipt import ReceiptState
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.tokens import Tokens
@@ -142,22 +147,80 @@ class DigestKey:
         return hashlib.blake2b(data, digest_size=size, key=self._key).digest()
 
 
+@dataclass(frozen=True)
+class _Left:
+    """A share that has left, as the ledger tells it.
+
+    Args:
+        counts: whether it counts still, as far as is known here.
+        sha256: of what was known of its notes when it left; "" where an earlier version submitted it.
+        kept: whether something must be known of them.
+        given_up: whether somebody has said that it is lost for good.
+    """
+
+    counts: bool
+    sha256: str
+    kept: bool
+    given_up: bool = False
+
+    def is_lost(self, found: str) -> bool:
+        """Whether what is known now, by its digest, is not what it was."""
+        return found != self.sha256 if self.sha256 else self.kept and not found
+
+
 def shares_that_left(workspace: Workspace) -> dict[int, bool]:
     """Numbers of the shares that have left, ascending, and whether each counts still, as far as is known here.
 
     Raises:
         LedgerError: the ledger was changed, so that nobody knows what has left.
     """
-    found: dict[int, bool] = {}
+    return {sequence: left.counts for sequence, left in _shares_that_left(workspace).items()}
+
+
+def _shares_that_left(workspace: Workspace) -> dict[int, _Left]:
+    found: dict[int, _Left] = {}
+    kept = False
     for entry in ledger.entries(workspace):
-        sequence = entry.details.get("sequence")
-        if not isinstance(sequence, int):
-            continue
-        if entry.event == Event.SUBMITTED:
-            found.setdefault(sequence, True)
-        elif entry.event == Event.RECEIPT and sequence in found:
-            found[sequence] = entry.details.get("state") not in _GONE
+        sequence, given_up = entry.details.get("sequence"), entry.details.get("shares")
+        # Digests are kept by every version that looks at releases, and by none before.
+        kept = kept or entry.event == Event.RELEASE_EXAMINED
+        if entry.event == Event.KNOWN_NOTES_GIVEN_UP and isinstance(given_up, list):
+            found |= {number: replace(left, given_up=True) for number, left in found.items() if number in given_up}
+        elif entry.event == Event.SUBMITTED and isinstance(sequence, int):
+            stated = entry.details.get("known_notes", "")
+            found.setdefault(sequence, _Left(True, str(stated), kept))
+        elif entry.event == Event.RECEIPT and isinstance(sequence, int) and sequence in found:
+            found[sequence] = replace(found[sequence], counts=entry.details.get("state") not in _GONE)
     return dict(sorted(found.items()))
+
+
+def digest_of_known(workspace: Workspace, sequence: int) -> str:
+    """SHA-256 of what is known of the notes of a share; "" where a file of it is missing.
+
+    Raises:
+        StorageError: one can't be read.
+    """
+    paths = [_folder(workspace) / f"{sequence:04}.{ending}" for ending in ("digests", "sentences")]
+    if not all(map(_is_there, paths)):
+        return ""
+    return hashlib.sha256("".join(map(file_sha256, paths)).encode("ascii")).hexdigest()
+
+
+def give_up_lost(workspace: Workspace) -> tuple[int, ...]:
+    """Shares of whose notes nobody knows any more, and nobody will: their notes may leave a second time. The ledger tells of it.
+
+    Raises:
+        LedgerError, StorageError: see there.
+    """
+    lost = {
+        sequence: left.given_up
+        for sequence, left in _shares_that_left(workspace).items()
+        if left.is_lost(digest_of_known(workspace, sequence))
+    }
+    new: list[Json] = [sequence for sequence, given_up in lost.items() if not given_up]
+    if new:
+        ledger.record(workspace, Event.KNOWN_NOTES_GIVEN_UP, {"shares": new})
+    return tuple(lost)
 
 
 def save_digests(workspace: Workspace, sequence: int, digests: ShareDigests) -> None:
@@ -214,7 +277,7 @@ def read_digests(workspace: Workspace, sequence: int) -> ShareDigests:
 
 
 def add_trained(workspace: Workspace, notes: frozenset[bytes]) -> None:
-    """Keeps what a training over a connection learns from, beside what earlier ones have.
+    """Keeps what a training over a connection learns from, beside what earlier ones have; nothing where theirs is lost.
 
     Args:
         workspace: of the site.
@@ -227,6 +290,9 @@ def add_trained(workspace: Workspace, notes: frozenset[bytes]) -> None:
     with map_os_errors(folder):
         folder.mkdir(mode=0o700, exist_ok=True)
     path = folder / _TRAINED
+    if _trained_is_lost(workspace):
+        # A new file would have it that nothing was learned from before; without one, nobody knows.
+        return
     known = _note_digests(path)
     if not path.exists() or not notes <= known:
         write_bytes(path, b"".join(sorted(known | notes)))
@@ -241,11 +307,16 @@ def read_trained(workspace: Workspace) -> frozenset[bytes]:
         StorageError: they can't be read.
     """
     path = _folder(workspace) / _TRAINED
-    if not path.exists() and any(_has_taught(entry) for entry in ledger.entries(workspace)):
+    if _trained_is_lost(workspace):
         raise WorkspaceError(
             f"{path.name}: expected digests of the notes of earlier trainings, found no file; restore it from a backup"
         )
     return _note_digests(path)
+
+
+def _trained_is_lost(workspace: Workspace) -> bool:
+    there = _is_there(_folder(workspace) / _TRAINED)
+    return not there and any(_has_taught(entry) for entry in ledger.entries(workspace))
 
 
 def _has_taught(entry: ledger.Entry) -> bool:
@@ -272,9 +343,25 @@ def join_digests(parts: Sequence[Digests]) -> Digests:
 
 
 def read_all(workspace: Workspace) -> Iterator[tuple[int, bool, ShareDigests]]:
-    """Of every share that has left: its number, whether it counts still, and what is known of it."""
-    for sequence, counts in shares_that_left(workspace).items():
-        yield sequence, counts, read_digests(workspace, sequence)
+    """Of every share that has left: its number, whether it counts still, and what is known of it.
+
+    Raises:
+        LedgerError: the ledger was changed.
+        WorkspaceError: what was known of one is lost, or is not what it was when the share left.
+        StorageError: it can't be read.
+    """
+    for sequence, left in _shares_that_left(workspace).items():
+        found = digest_of_known(workspace, sequence)
+        if not left.is_lost(found):
+            yield sequence, left.counts, read_digests(workspace, sequence)
+        elif left.given_up:
+            yield sequence, left.counts, ShareDigests(frozenset())
+        else:
+            raise WorkspaceError(
+                f"known-notes/{sequence:04}.digests, .sentences: expected what is known of the notes of share {sequence}, which has left, "
+                f"found {'other files' if found else 'one missing'}; restore known-notes/ from a backup of the workspace, or, if they are "
+                "lost for good, give `encode --lost-known-notes`: its notes may then leave a second time, and the ledger tells of it"
+            )
 
 
 def _as_array(digests: Sequence[bytes]) -> Digests:
@@ -292,7 +379,12 @@ def _note_digests(path: Path) -> frozenset[bytes]:
 
 def _read(path: Path) -> bytes:
     """The bytes of a file; none where an earlier version wrote no such file."""
-    if not path.exists():
+    if not _is_there(path):
         return b""
     with map_os_errors(path):
         return path.read_bytes()
+
+
+def _is_there(path: Path) -> bool:
+    with map_os_errors(path):
+        return path.exists()

@@ -23,12 +23,13 @@ from numpy.typing import NDArray
 from shared.document import Document
 from shared.sentences.tokenised import TokenisedSentences
 from shared.text.tokens import Tokens
-from site_client.errors import PolicyError
+from site_client.errors import PolicyError, WorkspaceError
 from site_client.sharing.known_notes import (
     DigestKey,
     Digests,
     ShareDigests,
     are_among,
+    digest_of_known,
     join_digests,
     read_all,
     read_digests,
@@ -243,13 +244,18 @@ def require_not_left(workspace: Workspace, sequence: int, least: int) -> None:
 
     Raises:
         PolicyError: something has, or there are fewer notes.
+        WorkspaceError: of this share, too, nobody would know that it has left.
         LedgerError, WorkspaceError, StorageError: as `Sieve`.
     """
-    left = shares_that_left(workspace)
-    own = read_digests(workspace, sequence)
-    if sequence in left:
+    if sequence in shares_that_left(workspace):
         return
-    others = {number: read_digests(workspace, number) for number in left if number not in own.again}
+    if not digest_of_known(workspace, sequence):
+        raise WorkspaceError(
+            f"share {sequence}: expected what is known of its notes in known-notes/, found nothing: nobody would know that they have left; "
+            "encode the notes again"
+        )
+    own = read_digests(workspace, sequence)
+    others = {number: digests for number, _, digests in read_all(workspace) if number not in own.again}
     met = {
         number: known
         for number, other in others.items()

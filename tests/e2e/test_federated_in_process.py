@@ -50,7 +50,7 @@ from site_client.federated.trainer import Trainer, make_trainer
 from site_client.ledger import Event
 from site_client.sharing.known_notes import DigestKey
 from site_client.workspace import open_workspace as open_site
-from tests.loop import Loop, done, forget, hospital
+from tests.loop import Loop, done, forget_shares, hospital
 from tests.tiny_notes import tiny_notes
 
 NAMES = ("north", "south")
@@ -139,8 +139,7 @@ def test_two_hospitals_train_with_noise_by_the_note_and_their_ledgers_tell_all(l
 def test_evaluate_does_not_take_notes_that_taught_a_training_for_notes_that_the_head_never_saw(loop: Loop) -> None:
     allow(loop, "--federated-epsilon", "none")
     workspace = open_site(loop.site("north"))
-    # As of a hospital that never shared them.
-    forget(workspace.root)
+    forget_shares(workspace.root)
     taught = list(read_corpus(loop.notes("north")))[:6]
     others = [replace(one, identifier=f"new {one.identifier}") for one in tiny_notes(10, 9, "others")]
     assert find_left_before(workspace, taught + others) == frozenset()

@@ -274,7 +274,7 @@ class TestModels:
 
 class TestSite:
     def test_the_workspace_opens_with_keys_and_release(self, site: Hospital) -> None:
-        assert (site.site, site.sequence, site.approval_required) == ("st-anne", 2, True)
+        assert (site.site, site.sequence, load_policy(site).approval) == ("st-anne", 2, True)
         assert site.key().public_key.key_id == EXPECTED["site_fingerprint"]
         assert site.release().digest == EXPECTED["releases"]["0002-pipeline"]
 

@@ -362,6 +362,13 @@ class TestPolicy:
         assert set_policy(site, replace(before, hide_casing=False)) == ["hide_casing: yes -> no"]
         assert load_policy(site) == replace(before, hide_casing=False)
 
+    def test_its_policy_is_put_back_and_counts(self, site: Hospital) -> None:
+        """With what later versions state besides; the ledger then knows that digest."""
+        before = load_policy(site)
+        policy_path(site).unlink()
+        assert set_policy(site, read_recorded_policy(site)) == []
+        assert load_policy(site) == before
+
 
 class TestSite:
     def test_the_ledger_verifies(self, site: Hospital) -> None:

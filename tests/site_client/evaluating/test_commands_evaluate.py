@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from site_client.evaluating.previous import find_previous
 from site_client.evaluating.promise import LEAST_NOTES
 from site_client.evaluating.sentences import cautions
 from site_client.workspace import open_workspace
-from tests.loop import Loop, done, hospital, refused, share, snapshot, values
+from tests.loop import Loop, done, forget, forget_shares, hospital, refused, share, snapshot, values
 from tests.tiny_notes import note, phi_strings, tiny_notes, write_notes
 
 
@@ -143,6 +144,7 @@ def test_a_release_before_that_was_never_pulled_or_has_changed_is_not_believed(o
 
 
 def test_notes_that_left_are_left_out_or_said_to_be_the_only_ones(loop: Loop, tmp_path: Path) -> None:
+    forget_shares(loop.site("north"))
     share(loop, "north")
     done(hospital("pull", loop.releases, "--workspace", loop.site("north")))
     left = list(tiny_notes(24, 1, "north"))
@@ -158,10 +160,20 @@ def test_notes_that_left_are_left_out_or_said_to_be_the_only_ones(loop: Loop, tm
     assert found["hospital"]["documents_with_miss"]["total"] == 15
 
 
-def test_it_is_said_where_nobody_knows_which_notes_left(loop: Loop) -> None:
+LOSSES: dict[str, Callable[[Path], object]] = {
+    "the key": lambda site: (site / "keys" / "notes.key").unlink(),
+    "the digests": lambda site: shutil.rmtree(site / "known-notes"),
+    "the digests, for good": forget,
+}
+
+
+@pytest.mark.parametrize("lose", LOSSES.values(), ids=LOSSES)
+def test_it_is_said_where_nobody_knows_which_notes_left(lose: Callable[[Path], None], loop: Loop) -> None:
+    forget_shares(loop.site("north"))
     share(loop, "north")
     done(hospital("pull", loop.releases, "--workspace", loop.site("north")))
-    (loop.site("north") / "keys" / "notes.key").unlink()
+    assert evaluated(loop, loop.notes("north"), site="north")["acceptance"]["notes_that_left_before"] == 24
+    lose(loop.site("north"))
     found = evaluated(loop, loop.notes("north"), site="north")["acceptance"]
     assert found["notes_that_left_before"] is None
     assert "holds" not in [one["verdict"] for one in found["promises"]]

@@ -28,9 +28,9 @@ def record(server: str = "", until: int = 700) -> ProviderRecord:
     return ProviderRecord("north", PROVIDER.public_key, recipient, server, days(until))
 
 
-def site(root: Path, name: str = "st-anne", *, approval_required: bool = True) -> Workspace:
+def site(root: Path, name: str = "st-anne") -> Workspace:
     """A hospital that knows the provider."""
-    made = replace(create(root, name, approval_required=approval_required), provider=record())
+    made = replace(create(root, name), provider=record())
     made.save()
     return made
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,9 @@ from site_client.exchange.departures import Departure, departures
 from site_client.ledger import Event
 from tests.site_client.exchange.paired import site
 
-STATED: dict[str, Json] = {"bundle_sha256": "ab" * 32, "manifest_sha256": "cd" * 32, "sequence": 7, "to": "folder"}
-LEFT = Departure(7, "cd" * 32, "ab" * 32, "folder")
+EARLIER: dict[str, Json] = {"bundle_sha256": "ab" * 32, "manifest_sha256": "cd" * 32, "sequence": 7, "to": "folder"}
+STATED = EARLIER | {"known_notes": "ef" * 32}
+LEFT = Departure(7, "cd" * 32, "ab" * 32, "folder", "ef" * 32)
 
 
 def test_a_departure_is_written_as_ever_and_read_again(tmp_path: Path) -> None:
@@ -29,7 +31,13 @@ def test_a_departure_is_written_as_ever_and_read_again(tmp_path: Path) -> None:
     assert json.loads(first)["entry"]["event"] == "submitted"
 
 
-@pytest.mark.parametrize("change", [{"sequence": "7"}, {"to": None}, {"manifest_sha256": 3}])
+def test_a_departure_of_an_earlier_version_is_read(tmp_path: Path) -> None:
+    workspace = site(tmp_path / "site")
+    ledger.record(workspace, Event.SUBMITTED, EARLIER)
+    assert list(departures(workspace)) == [replace(LEFT, known_notes="")]
+
+
+@pytest.mark.parametrize("change", [{"sequence": "7"}, {"to": None}, {"manifest_sha256": 3}, {"known_notes": 3}])
 def test_an_entry_of_another_shape_is_an_error(change: dict[str, Json], tmp_path: Path) -> None:
     workspace = site(tmp_path / "site")
     ledger.record(workspace, Event.SUBMITTED, STATED | change)
@@ -44,6 +52,7 @@ def test_events_are_written_as_ever() -> None:
         "rotation accepted",
         "noise secret made anew",
         "surrogates secret made anew",
+        "known notes given up",
         "policy set",
         "release examined",
         "release log seen",

@@ -42,6 +42,7 @@ from site_client.exchange.submit import submit_to_folder, submit_to_server
 from site_client.exchange.transport import Connection, RetryPolicy
 from site_client.releases.pull import pull
 from site_client.sharing.approval import signed_manifest
+from site_client.sharing.known_notes import ShareDigests, save_digests
 from site_client.workspace import Workspace
 from tests.aggregator.server.service import listening
 from tests.loop import hospital, refused
@@ -86,6 +87,7 @@ class Pair:
             protection={},
         )
         seal_share(path, replace(fields, **changes), self.hospital.key())  # type: ignore[arg-type]
+        save_digests(self.hospital, sequence, ShareDigests(frozenset()))
         return path
 
     def receipt(self, share: Path, state: ReceiptState = ReceiptState.ACCEPTED, **changes: object) -> bytes:

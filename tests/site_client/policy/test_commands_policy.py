@@ -26,6 +26,16 @@ def test_init_writes_the_usual_policy_and_records_it(at: tuple[object, ...], tmp
     assert [entry.event for entry in entries(open_workspace(tmp_path / "site"))] == [Event.POLICY_SET]
 
 
+def test_whether_approval_is_required_is_shown_and_every_change_recorded(tmp_path: Path) -> None:
+    site = tmp_path / "free"
+    at = ("--workspace", site)
+    done(hospital("init", site, "--site", "st-anne", "--no-approval"))
+    assert "\n  approval           no\n" in done(hospital("policy", "show", *at)).stdout
+    assert values(hospital("policy", "set", "--approval", "--json", *at))["changes"] == ["approval: no -> yes"]
+    assert "\n  approval           yes\n" in done(hospital("policy", "show", *at)).stdout
+    assert [entry.event for entry in entries(open_workspace(site))] == [Event.POLICY_SET] * 2
+
+
 def test_what_changed_is_said(at: tuple[object, ...]) -> None:
     paper = ("--enable", "three-part", "--accept-failed-audit", "--max-advantage", 0.4)
     said = values(hospital("policy", "set", *paper, "--json", *at))

@@ -39,6 +39,7 @@ POLICIES = st.builds(
     audit=st.sampled_from(DemandedAudit),
     max_age_days=st.integers(1, 10**5),
     max_bytes=st.integers(1, 1 << 50),
+    approval=st.booleans(),
     demonstration=st.booleans(),
 )
 
@@ -89,7 +90,9 @@ def test_a_value_out_of_range_is_no_policy(value: Any) -> None:
         SitePolicy(**value)
 
 
-@pytest.mark.parametrize("values", [[], None, {"colour": "red"}, {"format": 2}, {"audit": "none"}, {"hide_casing": 1}])
+@pytest.mark.parametrize(
+    "values", [[], None, {"colour": "red"}, {"format": 2}, {"audit": "none"}, {"hide_casing": 1}, {"approval": 0}]
+)
 def test_what_nobody_knows_is_refused(values: Any) -> None:
     stated = {**DEFAULT.to_json(), **values} if isinstance(values, dict) else values
     with pytest.raises(ProtocolError):
@@ -97,8 +100,9 @@ def test_what_nobody_knows_is_refused(values: Any) -> None:
 
 
 def test_a_policy_of_an_earlier_version_has_the_default_of_what_it_does_not_state() -> None:
-    stated = {name: value for name, value in DEFAULT.to_json().items() if name != "most_bank_spans"}
-    assert SitePolicy.from_json(stated) == DEFAULT
+    for left_out in ("most_bank_spans", "approval"):
+        stated = {name: value for name, value in DEFAULT.to_json().items() if name != left_out}
+        assert SitePolicy.from_json(stated) == DEFAULT
 
 
 def test_a_workspace_without_a_policy_has_the_default(site: Workspace) -> None:

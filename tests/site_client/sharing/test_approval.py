@@ -15,8 +15,10 @@ from protocols.errors import ProtocolError
 from protocols.share.sealing import manifest_path, read_manifest
 from site_client import ledger
 from site_client.commands import approval as commands_approval
-from site_client.errors import ApprovalError
+from site_client.errors import ApprovalError, PolicyError
 from site_client.ledger import Event
+from site_client.policy.site_policy import DEFAULT
+from site_client.policy.stored import policy_path, set_policy
 from site_client.sharing import approval
 from site_client.workspace import Workspace, open_workspace
 from tests.protocols.share.shares import OTHER_KEY, resign
@@ -89,25 +91,35 @@ def test_no_name_is_no_approval(name: str, workspace: Workspace) -> None:
     assert not events(workspace)
 
 
-def test_a_policy_may_do_without_and_that_is_recorded_too(tmp_path: Path) -> None:
-    free = site(tmp_path / "free", approval_required=False)
-    path = share(free)
-    approval.require(free, path, None)
-    approval.require(free, path, None)
-    assert events(free) == [Event.APPROVAL_WAIVED]
+def test_a_policy_may_do_without_and_that_is_recorded_too(workspace: Workspace) -> None:
+    set_policy(workspace, replace(DEFAULT, approval=False))
+    path = share(workspace)
+    approval.require(workspace, path, None)
+    approval.require(workspace, path, None)
+    assert events(workspace) == [Event.POLICY_SET, Event.APPROVAL_WAIVED]
     # The day the policy changes, what was waved through has to be approved.
-    strict = replace(free, approval_required=True)
+    set_policy(workspace, DEFAULT)
     with pytest.raises(ApprovalError):
-        approval.require(strict, path, None)
+        approval.require(workspace, path, None)
 
 
-def test_a_policy_that_nobody_knows_opens_nothing(workspace: Workspace) -> None:
+@pytest.mark.parametrize("recorded", [False, True], ids=["as earlier versions", "as init"])
+def test_attack_one_word_in_the_settings_switches_no_approval_off(recorded: bool, workspace: Workspace) -> None:
+    if recorded:
+        set_policy(workspace, DEFAULT)
     settings = workspace.root / "site.json"
     stated = json.loads(settings.read_text())
-    assert stated["approval"] == "required"
-    settings.write_text(json.dumps(stated | {"approval": "no"}))
-    with pytest.raises(Exception, match="settings"):
-        open_workspace(workspace.root)
+    settings.write_text(json.dumps(stated | {"approval": "not required"}))
+    with pytest.raises(ApprovalError, match="--approver"):
+        approval.require(open_workspace(workspace.root), share(workspace), None)
+
+
+def test_attack_a_policy_without_approval_that_the_ledger_does_not_know_is_refused(workspace: Workspace) -> None:
+    set_policy(workspace, DEFAULT)
+    written = json.loads(policy_path(workspace).read_text())
+    policy_path(workspace).write_text(json.dumps(written | {"approval": False}))
+    with pytest.raises(PolicyError, match="changed outside"):
+        approval.require(workspace, share(workspace), None)
 
 
 @click.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import stat
 from collections import Counter
@@ -198,6 +199,25 @@ def test_a_lost_secret_is_made_anew_only_when_asked_and_the_ledger_tells(tmp_pat
     done(hospital(*command, "--new-noise"))
     done(hospital(*command, "--new-noise"))
     assert [entry.event for entry in entries(open_workspace(site.root))][-1] == "noise secret made anew"
+
+
+def test_notes_of_lost_digests_leave_again_only_when_asked_and_the_ledger_tells(tmp_path: Path) -> None:
+    site = sites.site(tmp_path, sites.noisy(0.1))
+    notes = write_notes(tmp_path / "notes", NOTES)
+    command = ("encode", notes, "--workspace", site.root, "--out", site.root / "a.parquet")
+    done(hospital(*command))
+    submit_to_folder(site, site.root / "a.parquet", tmp_path / "stick", "A. Weiss")
+    shutil.rmtree(site.root / "known-notes")
+    command = (*command[:-1], site.root / "b.parquet")
+    before = snapshot(site.root, tmp_path / "notes")
+    refused(hospital(*command), 30, "share 1", "restore known-notes/", "--lost-known-notes")
+    assert snapshot(site.root, tmp_path / "notes") == before
+    said = done(hospital(*command, "--lost-known-notes")).stdout
+    assert "which notes left with earlier shares (1) is not known any more" in said
+    assert [entry.event for entry in entries(open_workspace(site.root))][-1] == "known notes given up"
+    # And from then on, said and unasked.
+    submit_to_folder(site, site.root / "b.parquet", tmp_path / "stick", "A. Weiss")
+    refused(hospital(*command[:-1], site.root / "c.parquet"), 35, "others left with share 2")
 
 
 def test_surrogates_are_drawn_anew_in_every_share_and_all_else_is_the_same(tmp_path: Path) -> None:

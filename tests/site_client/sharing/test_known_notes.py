@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +19,13 @@ from site_client.ledger import Event
 from site_client.sharing.known_notes import (
     DigestKey,
     ShareDigests,
+    add_trained,
     are_among,
+    digest_of_known,
+    give_up_lost,
+    read_all,
     read_digests,
+    read_trained,
     save_digests,
     shares_that_left,
 )
@@ -34,14 +41,15 @@ def site(tmp_path: Path) -> Workspace:
     return create(tmp_path / "site", "north")
 
 
-def leave(site: Workspace, sequence: int) -> None:
+def leave(site: Workspace, sequence: int, *, earlier: bool = False) -> None:
     details: dict[str, Json] = {
         "sequence": sequence,
         "manifest_sha256": "ab" * 32,
         "bundle_sha256": "cd" * 32,
         "to": "folder",
     }
-    ledger.record(site, Event.SUBMITTED, details)
+    known: dict[str, Json] = {} if earlier else {"known_notes": digest_of_known(site, sequence)}
+    ledger.record(site, Event.SUBMITTED, details | known)
 
 
 def receipt(site: Workspace, sequence: int, state: str) -> None:
@@ -106,6 +114,70 @@ def test_without_its_key_nobody_goes_on_as_if_nothing_had_left(site: Workspace) 
     with pytest.raises(WorkspaceError, match=r"notes\.key"):
         DigestKey(site)
     assert not site.notes_key.exists()
+
+
+LOSSES: dict[str, Callable[[Path], object]] = {
+    "the folder": shutil.rmtree,
+    "what is known of its notes": lambda folder: (folder / "0002.digests").unlink(),
+    "what is known of its sentences": lambda folder: (folder / "0002.sentences").unlink(),
+    "another share's files": lambda folder: shutil.copyfile(folder / "0001.sentences", folder / "0002.sentences"),
+    "its notes emptied": lambda folder: (folder / "0002.digests").write_bytes(b""),
+}
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_what_has_left_and_is_not_known_any_more_ends_whoever_asks(loss: str, earlier: bool, site: Workspace) -> None:
+    """A ledger of before this was held to digests has none, and says by the release that was looked at that files were kept."""
+    ledger.record(site, Event.RELEASE_EXAMINED, {})
+    for sequence, texts in ((1, TEXTS[:1]), (2, TEXTS)):
+        save_digests(site, sequence, digests(site, texts))
+        leave(site, sequence, earlier=earlier)
+    assert [sequence for sequence, _, _ in read_all(site)] == [1, 2]
+    LOSSES[loss](site.root / "known-notes")
+    if earlier and loss in ("another share's files", "its notes emptied"):
+        # Nobody can tell.
+        return
+    first = 1 if loss == "the folder" else 2
+    with pytest.raises(WorkspaceError, match=rf"{first:04}\.digests.*share {first}.*--lost-known-notes"):
+        list(read_all(site))
+
+
+def test_what_was_lost_goes_on_once_somebody_gives_it_up_and_is_known_again_once_it_is_back(site: Workspace) -> None:
+    for sequence in (1, 2):
+        save_digests(site, sequence, digests(site))
+        leave(site, sequence)
+    path = site.root / "known-notes" / "0002.digests"
+    kept = path.read_bytes()
+    path.unlink()
+    assert give_up_lost(site) == give_up_lost(site) == (2,)
+    assert [entry.details for entry in ledger.entries(site) if entry.event == Event.KNOWN_NOTES_GIVEN_UP] == [
+        {"shares": [2]}
+    ]
+    assert [bool(one.notes) for _, _, one in read_all(site)] == [True, False]
+    # One that is lost later is another matter.
+    (site.root / "known-notes" / "0001.sentences").unlink()
+    with pytest.raises(WorkspaceError, match="share 1"):
+        list(read_all(site))
+    path.write_bytes(kept)
+    assert give_up_lost(site) == (1,)
+    assert [bool(one.notes) for _, _, one in read_all(site)] == [False, True]
+
+
+def test_of_shares_that_version_0_1_let_leave_nothing_need_be_known(site: Workspace) -> None:
+    leave(site, 1, earlier=True)
+    ledger.record(site, Event.RELEASE_EXAMINED, {})
+    assert [one.notes for _, _, one in read_all(site)] == [frozenset()]
+    assert give_up_lost(site) == ()
+
+
+def test_a_training_after_the_digests_of_earlier_ones_were_lost_does_not_hide_it(site: Workspace) -> None:
+    add_trained(site, frozenset([b"a" * 16]))
+    ledger.record(site, Event.FEDERATED_ROUND, {})
+    (site.root / "known-notes" / "trained.digests").unlink()
+    add_trained(site, frozenset([b"b" * 16]))
+    with pytest.raises(WorkspaceError, match="trained"):
+        read_trained(site)
 
 
 def test_white_space_makes_no_other_note_and_a_word_does(site: Workspace) -> None:

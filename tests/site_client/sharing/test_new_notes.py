@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,9 +16,9 @@ from protocols.canonical import Json
 from shared.document import Annotation, Document
 from shared.sentences.tokenised import tokenise_documents, tokenised_chunks, tokenised_corpus
 from site_client import ledger
-from site_client.errors import PolicyError
+from site_client.errors import PolicyError, WorkspaceError
 from site_client.ledger import Event
-from site_client.sharing.known_notes import DigestKey
+from site_client.sharing.known_notes import DigestKey, digest_of_known
 from site_client.sharing.new_notes import Sieve, Sifted, require_not_left
 from site_client.workspace import Workspace, create
 from tests.site_client.sites import SCHEME
@@ -50,7 +51,8 @@ def encode(
 
 
 def leave(site: Workspace, sequence: int, state: str = "") -> None:
-    digests = {"manifest_sha256": "ab" * 32, "bundle_sha256": "cd" * 32}
+    known = digest_of_known(site, sequence)
+    digests = {"manifest_sha256": "ab" * 32, "bundle_sha256": "cd" * 32, "known_notes": known}
     ledger.record(site, Event.SUBMITTED, {"sequence": sequence, "to": "folder", **digests})
     if state:
         receipt: dict[str, Json] = {"sequence": sequence, "state": state}
@@ -210,6 +212,28 @@ def test_of_two_shares_of_the_same_notes_only_the_first_leaves(site: Workspace) 
     require_not_left(site, 3, 1)
     # After a cut the same share goes on.
     require_not_left(site, 1, 1)
+
+
+def test_attack_known_notes_are_taken_away_so_that_a_share_leaves_again(site: Workspace) -> None:
+    share(site, NOTES, 1)
+    encode(site, LATER, 2)
+    kept = Path(shutil.copytree(site.root / "known-notes", site.root / "kept"))
+    shutil.rmtree(site.root / "known-notes")
+    with pytest.raises(WorkspaceError, match="share 1"):
+        encode(site, NOTES)
+    # Of the one that waits, too, nobody would know that it has left.
+    with pytest.raises(WorkspaceError, match="share 2: expected what is known of its notes"):
+        require_not_left(site, 2, 1)
+    for path in kept.glob("0002.*"):
+        (site.root / "known-notes").mkdir(exist_ok=True)
+        shutil.copy(path, site.root / "known-notes")
+    with pytest.raises(WorkspaceError, match="share 1"):
+        require_not_left(site, 2, 1)
+    # After a cut the same share goes on.
+    require_not_left(site, 1, 1)
+    shutil.rmtree(site.root / "known-notes")
+    kept.rename(site.root / "known-notes")
+    assert encode(site, [*NOTES, *LATER])[1].left_out == len(NOTES)
 
 
 def test_a_share_is_held_to_the_number_of_notes_that_is_asked_for_when_it_leaves(site: Workspace) -> None:
