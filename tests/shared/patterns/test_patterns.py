@@ -241,7 +241,7 @@ def test_attack_a_note_that_is_made_to_take_for_ever() -> None:
 @given(st.text("X- \n"), st.sampled_from(["X", "XX"]))
 def test_attack_no_place_is_searched_twice_for_a_text_that_stands_everywhere(text: str, held: str) -> None:
     text = text * 40
-    around = list(_surroundings(held, text))
+    around = list(_surroundings(held, text, 0, len(text)))
     assert all(last <= first for (_, last), (first, _) in pairwise(around))
     places = [place for place in range(len(text)) if text.startswith(held, place)]
     assert all(any(first <= place and place + len(held) <= last for first, last in around) for place in places)
