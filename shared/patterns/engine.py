@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, starmap, takewhile
 
 from shared.labels import LabelScheme
 from shared.patterns.kinds import PLACES, Rule, Suspicion, read_kinds
+from shared.patterns.reading import read
 
 _DIGITS = re.compile(r"[0-9]+")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -58,12 +59,19 @@ class Patterns:
 
     def find(self, text: str) -> Iterator[Suspicion]:
         """What looks like PHI; matches may overlap, and come in no order."""
-        for place, rule in chain(self._at_digits(text), self._after_words(text), self._held(text)):
+        reading = read(text)
+        found = chain.from_iterable(starmap(self._found, reading.stretches()))
+        yield from map(reading.in_note, dict.fromkeys(found))
+
+    def _found(self, text: str, first: int, last: int) -> Iterator[Suspicion]:
+        """Of a text, what begins in a stretch of it."""
+        places = (self._at_digits, self._after_words, self._held)
+        for place, rule in chain.from_iterable(one(text, first, last) for one in places):
             if (match := rule.expression.match(text, place)) and (found := rule.suspicion(match)):
                 yield found
 
-    def _at_digits(self, text: str) -> Iterator[tuple[int, Rule]]:
-        for run in _DIGITS.finditer(text):
+    def _at_digits(self, text: str, first: int, last: int) -> Iterator[tuple[int, Rule]]:
+        for run in _DIGITS.finditer(text, first, last):
             place = run.start()
             # Most numbers are none of all, which one expression tells.
             if self._any_digit.match(text, place):
@@ -73,24 +81,25 @@ class Patterns:
             if (ahead := _CODE.search(text, max(0, place - _CODE_LETTERS - 1), place)) is not None:
                 yield from ((ahead.start(), rule) for rule in self._code)
 
-    def _after_words(self, text: str) -> Iterator[tuple[int, Rule]]:
-        for word in _LETTERS.finditer(text):
+    def _after_words(self, text: str, first: int, last: int) -> Iterator[tuple[int, Rule]]:
+        for word in _LETTERS.finditer(text, first, last):
             for rule in self._after.get(word[0].lower(), ()):
                 yield word.start(), rule
 
-    def _held(self, text: str) -> Iterator[tuple[int, Rule]]:
+    def _held(self, text: str, first: int, last: int) -> Iterator[tuple[int, Rule]]:
         for held, rules in self._holds.items():
-            for first, last in _surroundings(held, text):
+            for start, end in _surroundings(held, text, first, min(len(text), last + _WINDOW)):
                 for rule in rules:
-                    yield from ((match.start(), rule) for match in rule.expression.finditer(text, first, last))
+                    matches = rule.expression.finditer(text, start, end)
+                    yield from ((match.start(), rule) for match in takewhile(lambda one: one.start() < last, matches))
 
 
-def _surroundings(held: str, text: str) -> Iterator[tuple[int, int]]:
-    """Where expressions are tried for a text that is held: around every place of it, none twice."""
-    place = text.find(held)
+def _surroundings(held: str, text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Where expressions are tried for a text that a stretch holds: around every place of it, none twice."""
+    place = text.find(held, start, end)
     while place >= 0:
-        first, last = max(0, place - _WINDOW), place + len(held) + _WINDOW
-        while 0 <= (place := text.find(held, place + 1)) <= last + _WINDOW:
+        first, last = max(start, place - _WINDOW), place + len(held) + _WINDOW
+        while 0 <= (place := text.find(held, place + 1, end)) <= last + _WINDOW:
             last = place + len(held) + _WINDOW
         yield first, last
 

@@ -50,15 +50,15 @@ def _latin_letters() -> str:
     return "".join(re.findall(r"[^\W\d_]", "".join(map(chr, range(0x100)))))
 
 
-_MARKS = _mark_class()
+MARKS = _mark_class()
 _LATIN = _latin_letters()
 # Few texts have a mark, and the class of marks is slow to test: it is asked only of characters beyond Latin-1, and of the
 # soft hyphen.
 _BEYOND = r"(?=[^\x00-\xac\xae-\xff])"
 _TOKEN = (
-    rf"[{_LATIN}]+(?:{_BEYOND}[^\W\d_]*(?:[{_MARKS}]+[^\W\d_]*)*)?"
-    rf"|{_BEYOND}[^\W\d_]+(?:[{_MARKS}]+[^\W\d_]*)*"
-    rf"|\d+(?:{_BEYOND}[{_MARKS}]+\d*)*|\.\.\.|\S(?:{_BEYOND}[{_MARKS}]+)?"
+    rf"[{_LATIN}]+(?:{_BEYOND}[^\W\d_]*(?:[{MARKS}]+[^\W\d_]*)*)?"
+    rf"|{_BEYOND}[^\W\d_]+(?:[{MARKS}]+[^\W\d_]*)*"
+    rf"|\d+(?:{_BEYOND}[{MARKS}]+\d*)*|\.\.\.|\S(?:{_BEYOND}[{MARKS}]+)?"
 )
 # A token with the white space ahead of it, so that the pieces of a text are the text and their lengths the offsets.
 _PIECE = re.compile(rf"\s*(?:{_TOKEN})")
