@@ -50,6 +50,7 @@ class _Names:
         self._lists: Lists = lists()
         self._roles: dict[str, str] = {}
         self._used: dict[str, str] = {}
+        self._taken: set[str] = set()
         self._initials: dict[str, str] = {}
 
     def learn(self, text: str) -> None:
@@ -128,14 +129,12 @@ class _Names:
             return self._used[known]
         candidates = self._candidates(known)
         chance = self._scope.randomness("name", known)
-        taken = () if self._scope.lasts else self._used.values()
         drawn = choose(chance, candidates)
         # Two people of a note stay two, as long as there are names.
-        for _ in range(len(candidates)):
-            if drawn not in taken:
-                break
-            drawn = choose(chance, candidates)
+        if drawn in self._taken and not self._scope.lasts:
+            drawn = choose(chance, [name for name in candidates if name not in self._taken] or candidates)
         self._used[known] = drawn
+        self._taken.add(drawn)
         return drawn
 
     def _candidates(self, known: str) -> Sequence[str]:

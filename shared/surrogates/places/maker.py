@@ -5,28 +5,31 @@ so two notes whose k-th place is d_k apart give any output with probabilities th
 the distance of `shared.surrogates.places.gazetteer`: kilometres and features together.
 
 A place that is not on the list gets any of it, all alike: what comes out tells that it was not listed at most, never which it was. Which of the two a place is
-stands outside of the promise. Digits and the numbers of houses are drawn, whatever they were.
+stands outside of the promise, and so does what of an address is no place (`shared.surrogates.places.pieces`): streets, postcodes and states in two letters are
+drawn, whatever they were.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 
 from shared.surrogates.maker import Maker, Mention, Plan, Protected, Scope
 from shared.surrogates.mechanisms.permute_and_flip import permute_and_flip
 from shared.surrogates.mechanisms.randomness import Randomness, choose
 from shared.surrogates.places.gazetteer import STEPS, Atlas, Gazetteer
+from shared.surrogates.places.pieces import Piece, pieces_of
 from shared.surrogates.signs.formats import redraw
 from shared.surrogates.spelling import cased_like, folded, on_one_line
+from shared.surrogates.words.lists import word_lists
+from shared.surrogates.words.streets import street
 
 _LEVELS = {
     "place": ("place", "region", "country"),
     "region": ("region", "place", "country"),
     "country": ("country", "region", "place"),
 }
-_BETWEEN = re.compile(r"(\s*[,;/()]\s*|\s+-\s+)")
 
 
 class PlaceMaker(Maker):
@@ -51,13 +54,16 @@ class _PlacePlan(Plan):
         self._scope = scope
         self._atlas = atlas
         self._mentions = mentions
-        # "Dijon, France" are two places; what stands between stays.
-        self._pieces = [_BETWEEN.split(on_one_line(mention.text)) for mention in mentions]
+        language = scope.language.name
+        self._pieces = [
+            list(pieces_of(on_one_line(mention.text), language, partial(self._is_listed, mention.kind)))
+            for mention in mentions
+        ]
         self.entities = {
-            self._entity(mention.kind, piece): Protected(mention.category)
+            self._entity(mention.kind, piece.text): Protected(mention.category)
             for mention, pieces in zip(mentions, self._pieces, strict=True)
-            for piece in pieces[::2]
-            if _is_name(piece)
+            for piece in pieces
+            if piece.kind == "place"
         }
 
     def write(self, epsilons: Mapping[str, Fraction | None]) -> list[str | None]:
@@ -67,22 +73,29 @@ class _PlacePlan(Plan):
             for mention, pieces in zip(self._mentions, self._pieces, strict=True)
         ]
 
-    def _written(self, kind: str, pieces: Sequence[str], epsilons: Mapping[str, Fraction | None]) -> str | None:
+    def _written(self, kind: str, pieces: Sequence[Piece], epsilons: Mapping[str, Fraction | None]) -> str | None:
         text = ""
-        for at, piece in enumerate(pieces):
-            if at % 2 or not any(map(str.isalnum, piece)):
-                text += piece
-            elif not _is_name(piece):
-                text += redraw(piece, self._scope.randomness("digits", folded(piece)))
-            else:
-                epsilon = epsilons[self._entity(kind, piece)]
-                if epsilon is None:
-                    return None
-                drawn = self._drawn(kind, piece, epsilon)
-                if drawn is None:
-                    return None
-                text += cased_like(drawn, piece)
+        for piece in pieces:
+            written = piece.text if piece.kind == "gap" else self._surrogate(kind, piece, epsilons)
+            if written is None:
+                return None
+            text += written
         return text
+
+    def _surrogate(self, kind: str, piece: Piece, epsilons: Mapping[str, Fraction | None]) -> str | None:
+        if piece.kind == "street":
+            return street(piece.text, self._scope)
+        if piece.kind == "state":
+            states = word_lists(self._scope.language.name, "states")
+            return choose(self._scope.randomness("state", piece.text), states)
+        if piece.kind == "signs":
+            return redraw(piece.text, self._scope.randomness("digits", folded(piece.text)))
+        epsilon = epsilons[self._entity(kind, piece.text)]
+        drawn = None if epsilon is None else self._drawn(kind, piece.text, epsilon)
+        return None if drawn is None else cased_like(drawn, piece.text)
+
+    def _is_listed(self, kind: str, name: str) -> bool:
+        return self._list_of(kind, name) is not None
 
     def _lists(self, kind: str) -> list[Gazetteer]:
         levels = [self._atlas.level(level, self._scope.language.name) for level in _LEVELS[kind]]
@@ -117,7 +130,3 @@ def near(chance: Randomness, places: Gazetteer, true: int, epsilon: Fraction) ->
         epsilon / STEPS,
     )
     return places.names[taken]
-
-
-def _is_name(piece: str) -> bool:
-    return any(map(str.isalpha, piece)) and not any(map(str.isdigit, piece))

@@ -25,10 +25,11 @@ _CHECK_SIGNS = {"nif": ["TRWAGMYFPDXBNJZSQVHLCKE"], "nir": [_DIGITS, _DIGITS], "
 def redraw(text: str, randomness: Randomness) -> str:
     """Every digit and letter of a text drawn anew, capitals as capitals; signs of other kinds stay, and what begins with a digit other than 0 still does."""
     drawn: list[str] = []
+    begun = False
     for sign in text:
         if sign.isdecimal():
             # The first alone, so that the same digits get the same whatever stands between them.
-            first = sign != "0" and not any(map(str.isalnum, drawn))
+            first = sign != "0" and not begun
             drawn.append(_DIGITS[1 + randomness.below(9)] if first else _DIGITS[randomness.below(10)])
         elif sign.isalpha():
             letter = _SMALL[randomness.below(26)]
@@ -36,6 +37,7 @@ def redraw(text: str, randomness: Randomness) -> str:
         else:
             # Other numerals, such as those of exponents, tell as much as digits.
             drawn.append(_DIGITS[randomness.below(10)] if sign.isalnum() else sign)
+        begun = begun or sign.isalnum()
     return "".join(drawn)
 
 

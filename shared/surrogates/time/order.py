@@ -8,6 +8,7 @@ apart moves a date by a unit for each date ahead of it at most.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -27,16 +28,22 @@ def in_order(true: Sequence[Moment], moved: Sequence[Moment]) -> list[Moment]:
     ranks = sorted(range(len(true)), key=lambda at: (true[at].day, true[at].days))
     days = _isotonic([moved[at].day for at in ranks])
     placed: list[Moment] = [*true]
-    done: list[int] = []
+    # Of each unit the true last days, which rise, and the latest last day up to there that was given: one look for each date at each of the others
+    # would take time that grows with the square.
+    done: dict[str, tuple[list[int], list[int]]] = {}
     for at, day in zip(ranks, days, strict=True):
         moment = moved[at] if day == moved[at].day else true[at].at(day)
-        latest = max((placed[one].days[1] for one in done if true[one].days[1] < true[at].days[0]), default=None)
+        first, last = true[at].days
+        ahead = [given[found - 1] for ends, given in done.values() if (found := bisect_left(ends, first))]
+        latest = max(ahead, default=None)
         if latest is not None and moment.days[0] <= latest:
             moment = true[at].at(latest + 1)
             if moment.days[0] <= latest:
                 moment = moment.moved(1)
         placed[at] = moment
-        done.append(at)
+        ends, given = done.setdefault(moment.unit, ([], []))
+        ends.append(last)
+        given.append(max([moment.days[1], *given[-1:]]))
     return placed
 
 

@@ -17,6 +17,10 @@ from shared.surrogates.time.writing import ROMAN, Part, Written, word_language
 _DAY, _MONTH = r"(?:3[01]|[12]\d|0?[1-9])", r"(?:1[0-2]|0?[1-9])"
 _YEAR, _SHORT = r"(?P<Y>(?:1[89]|20|21)\d\d)(?!\d)", r"(?P<y>\d\d)(?!\d)"
 _SIGN = r"\s?[/.\-|]\s?"
+# Two marks of one date are the same: in "10-12/03" the other one makes a range, whose last number is no year.
+# Nor is that of "10-12-14/03" or of "10/12/14-2019".
+_NO_MORE = r"(?!\s?[/.|]\s?\d|\s?-\s?(?:1[89]|20|21)\d\d(?!\d))"
+_FIRST_SIGN, _SAME_SIGN = r"\s?(?P<s>[/.\-|])\s?", r"\s?(?P=s)\s?"
 _OF = r"(?:of\s|de\sl'|del?\s|d')?"
 _LINK = rf"(?:\s?[/.\-]\s?|\s)?{_OF}"
 _END = r"(?P<o>st|nd|rd|th|er|[ºª°])?"
@@ -38,7 +42,10 @@ def _patterns() -> Mapping[str, tuple[re.Pattern[str], ...]]:
     counted = rf"(?:(?P<N>\d{{1,3}})(?!\d)|(?P<W>{named['numbers']})(?![^\W\d_]))"
     dates = (
         rf"{_YEAR}(?P<s>[/.\-])(?P<m>{_MONTH})(?P=s)(?P<d>{_DAY})(?!\d)",
-        rf"(?P<n1>\d{{1,2}}){_SIGN}(?P<n2>\d{{1,2}}){_SIGN}(?:{_YEAR}|{_SHORT})",
+        rf"(?P<n1>\d{{1,2}}){_FIRST_SIGN}(?P<n2>\d{{1,2}}){_SAME_SIGN}(?:{_YEAR}|{_SHORT}{_NO_MORE})",
+        # The first day of "10-12/03/2019", and the last of "10/12-14/2019": month and year stand beside the other one.
+        rf"(?P<d>{_DAY})(?=\s?-\s?{_DAY}\s?(?P<s>[/.])\s?{_MONTH}(?:{_SAME_SIGN}\d|(?![\d/.\-])))",
+        rf"(?:(?<=[/.]\d\d-)|(?<=[/.]\d-))(?P<d>{_DAY})(?=[/.](?:1[89]|20|21)\d\d(?!\d))",
         rf"(?P<d>{_DAY})\s?{_END}{_LINK}{month}{_THEN}",
         rf"(?P<d>{_DAY})(?:[/.\-]|\s)(?P<r>{'|'.join(sorted(ROMAN, key=len, reverse=True))})(?![^\W\d_])(?:[/.\-\s](?:{_YEAR}|{_SHORT}))?",
         rf"{number}\s{_OF}{month}{_THEN}",

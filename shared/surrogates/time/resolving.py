@@ -60,25 +60,27 @@ class Resolver:
         understood = []
         for span, is_age in zip(self._spans, self._ages, strict=True):
             _with_cues(span)
-            understood.append(all(one.is_drawn or self._give(one, span, is_age) for one in span))
+            ahead = any(word in _AHEAD for one in span for word in _words(one))
+            group = "age" if is_age else "ahead" if ahead else "ago"
+            understood.append(all(one.is_drawn or self._give(one, group) for one in span))
         self._complete()
         for at, span in enumerate(self._spans):
-            dates = [one for one in span if one.moment is not None and one.moment.group == "date"]
+            moments = (one.moment for one in span)
+            day = next(
+                (moment for moment in moments if moment and (moment.group, moment.unit) == ("date", "day")), None
+            )
             for one in span:
                 if one.says("A") and one.moment is None:
-                    one.moment = next(
-                        (date.moment for date in dates if date.moment and date.moment.unit == "day"),
-                        Moment("weekday", "day", one.numbers["A"] - 1),
-                    )
+                    one.moment = day or Moment("weekday", "day", one.numbers["A"] - 1)
             understood[at] &= all(one.is_drawn or one.moment is not None for one in span)
         return understood
 
-    def _give(self, one: Written, span: Sequence[Written], is_age: bool) -> bool:
+    def _give(self, one: Written, group: str) -> bool:
         if one.says("A"):
             return True
         if any(one.says(part) for part in _DATE_PARTS):
             return self._fields(one) is not None
-        one.moment = _counted(one, span, is_age)
+        one.moment = _counted(one, group)
         return one.moment is not None
 
     def _fields(self, one: Written) -> tuple[int | None, int | None, int | None] | None:
@@ -207,8 +209,8 @@ def _rename(one: Written, names: dict[str, str]) -> None:
     one.numbers = {names.get(says, says): number for says, number in one.numbers.items()}
 
 
-def _counted(one: Written, span: Sequence[Written], is_age: bool) -> Moment | None:
-    """An age, or how far away something is."""
+def _counted(one: Written, group: str) -> Moment | None:
+    """An age, or how far away something is, as the group of its span says."""
     if one.says("E"):
         return Moment("age", "decade", one.numbers["E"] // 10)
     if one.says("R"):
@@ -218,10 +220,7 @@ def _counted(one: Written, span: Sequence[Written], is_age: bool) -> Moment | No
     if count < 0:
         return None
     unit = one.language.unit_of[folded(one.sample("u"))] if one.says("u") else UNITS[-1]
-    words = {word for other in span for word in _words(other)}
-    if is_age:
-        return Moment("age", unit, count)
-    return Moment("ahead" if words & _AHEAD else "ago", unit, count)
+    return Moment(group, unit, count)
 
 
 def _words(one: Written) -> Iterator[str]:

@@ -52,6 +52,22 @@ def street(text: str, scope: Scope) -> str | None:
     return written
 
 
+def is_numbered_street(text: str, language: str) -> bool:
+    """Whether a text with a number reads like a street or a part of one: "12 Oak Street", "Calle Mayor 3", "Apt 4"; "St. Louis 63101" does not."""
+    tokens = [token for token in _TOKEN.findall(text) if any(map(str.isalnum, token))]
+    numbers = [any(map(str.isdigit, token)) for token in tokens]
+    if not any(numbers):
+        return False
+    known, beside = _words(language, "street_words"), _words(language, "street_parts")
+    if all(number or folded(token) in beside for token, number in zip(tokens, numbers, strict=True)):
+        return True
+    return any(
+        language != _KIND_BEHIND or any(numbers[:at]) or numbers[at + 1 : at + 2] == [True]
+        for at, token in enumerate(tokens)
+        if folded(token) in known - beside
+    )
+
+
 def _names_among_words(tokens: Sequence[str], parts: Sequence[str], language: str) -> list[int]:
     """Which of the words of a street that has no others are its name."""
     words = [place for place, part in enumerate(parts) if part == "word"]

@@ -74,6 +74,15 @@ ROWS = [
     ("English", "3-week", "13-week"),
     ("English", "since last year", "since 11 years ago"),
     ("English", "12 to 14 March 2020", "22 to 24 March 2020"),
+    ("English", "10/12-14/2019", "10/22-24/2019"),
+    ("English", "2/3-5", "02/13-15"),
+    ("English", "03/02-03/07", "03/12-03/17"),
+    ("English", "12/20-12/31/2019", "12/30-01/10/2020"),
+    ("English", "12/20/19-12/31/19", "12/30/19-01/10/20"),
+    ("Spanish", "10-12/03/2019", "20-22/03/2019"),
+    ("Spanish", "12 - 14/10/19", "22 - 24/10/19"),
+    ("Spanish", "10-12/03", "20-22/03"),
+    ("Spanish", "3 /4/ 2019", "13 /04/ 2019"),
     ("Spanish", "26 feb", "7 marzo"),
     ("Spanish", "15 de marzo de 2020", "25 de marzo de 2020"),
     ("Spanish", "MARZO DEL 2020", "ENERO DEL 2021"),
@@ -124,6 +133,28 @@ def test_ages_do_not_crash_and_keep_their_unit(moved: list[int], language: str, 
 )
 def test_what_is_not_understood_is_redacted_never_left(text: str) -> None:
     assert replaced(text) == ["[DATE]"]
+
+
+@pytest.mark.parametrize(
+    ("language", "written"),
+    [
+        ("Spanish", "10-12/03"),
+        ("Spanish", "10-12/03/2019"),
+        ("English", "10/12-14/2019"),
+        ("English", "12/20-31/2019"),
+        ("English", "03/02-03/07"),
+        ("English", "10.12/03"),
+        ("English", "10/12/14-2019"),
+        ("Spanish", "10-12-14/03/2019"),
+        ("English", "10.12/13-2019"),
+    ],
+)
+def test_no_number_of_a_range_is_read_as_a_year_that_stays(moved: list[int], language: str, written: str) -> None:
+    """Days moved by a month and a half leave the year, so what is read as a year would stand in every surrogate."""
+    moved[:] = [45]
+    (made,) = replaced(written, language=language)
+    before, after = (re.findall(r"\d{1,2}(?!\d)", re.sub(r"\b\d{4}\b", "", one)) for one in (written, made))
+    assert made.startswith("[") or all(int(one) != int(other) for one, other in zip(before, after, strict=True))
 
 
 def test_the_same_date_in_two_spellings_is_replaced_twice_by_the_same() -> None:

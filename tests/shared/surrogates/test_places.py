@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from fractions import Fraction
 from itertools import product
@@ -29,6 +30,7 @@ from shared.surrogates.places.gazetteer import (
 from shared.surrogates.places.maker import near
 from shared.surrogates.replacing import Surrogates
 from shared.surrogates.settings import SurrogateSettings
+from shared.surrogates.words.lists import word_lists
 
 PLACES = (
     Place("Aston", 50.0, 1.0, features={"cancer": 10.0, "people": 1.0}),
@@ -52,6 +54,11 @@ def of(*spans: str, category: str = "CITY", **settings: Any) -> list[str]:
         Document("n", text, tuple(annotations))
     )
     return [one.surrogate for one in made.mapping]
+
+
+def replaced(text: str, category: str, language: str) -> str:
+    note = Document("n", text, (Annotation(0, len(text), category),))
+    return Surrogates(SurrogateSettings(language=language)).replace(note).text
 
 
 @given(st.lists(st.tuples(st.floats(-90, 90), st.floats(-180, 180), st.floats(0, 1e6)), min_size=2, max_size=5))
@@ -145,6 +152,55 @@ def test_a_postcode_keeps_its_form_alone() -> None:
     (digits,) = of("28014", category="TERRITORIO")
     assert digits.isdecimal()
     assert len(digits) == 5
+
+
+ADDRESSES = [
+    # language, as it is written, what stands there
+    ("English", "12 Oak Street, Boston", r"\d\d [A-Z]\w+ Street, {place}"),
+    ("English", "Boston, MA 02115", r"{place}, {state} \d{{5}}"),
+    ("English", "Boston MA 02115-1234", r"{place} {state} \d{{5}}-\d{{4}}"),
+    ("English", "College Park, MD 20740", r"{place}, {state} \d{{5}}"),
+    ("English", "St. Louis 63101", r"{place} \d{{5}}"),
+    ("English", "Apt 4, Boston", r"Apt \d, {place}"),
+    ("English", "London SW1A 1AA", r"{place} [A-Z]{{2}}\d[A-Z] \d[A-Z]{{2}}"),
+    ("English", "02115", r"\d{{5}}"),
+    ("Spanish", "28034 Madrid", r"\d{{5}} {place}"),
+    ("Spanish", "28034-Madrid", r"\d{{5}}-{place}"),
+    ("Spanish", "E-28034 MADRID", r"[A-Z]-\d{{5}} {place}"),
+    ("Spanish", "Calle Mayor 12, 28034 Madrid", r"Calle [A-ZÁ][\w ]+ \d\d, \d{{5}} {place}"),
+    ("Spanish", "28701 San Nadie de los Montes", r"\d{{5}} {place}"),
+]
+
+
+@pytest.mark.parametrize("category", ["GEOGRAPHIC", "LOCATION", "TERRITORIO"])
+@pytest.mark.parametrize(("language", "text", "form"), ADDRESSES)
+def test_an_address_in_one_category_reads_like_one(category: str, language: str, text: str, form: str) -> None:
+    """Of many schemes towns, streets and postcodes are of one category."""
+    listed = Atlas(PlaceSettings()).level("place", language)
+    assert listed is not None
+    place = "(?i:" + "|".join(map(re.escape, listed.names)) + ")"
+    pattern = form.format(place=place, state="(?:" + "|".join(word_lists("English", "states")) + ")")
+    for _ in range(10):
+        made = replaced(text, category=category, language=language)
+        assert re.fullmatch(pattern, made)
+
+
+def test_the_town_beside_a_postcode_is_the_town_of_the_note_and_paid_once() -> None:
+    for _ in range(20):
+        alone, beside, other = of("Boston", "Boston, MA 02115", "02115 BOSTON", category="GEOGRAPHIC")
+        assert beside.startswith(f"{alone}, ")
+        assert other == f"{beside[-5:]} {alone.upper()}"
+    text = "Boston, MA 02115, 12 Oak Street"
+    note = Document("n", text, (Annotation(0, len(text), "GEOGRAPHIC"),))
+    budget = Surrogates(SurrogateSettings(language="English")).replace(note).budget
+    assert (budget.entities, budget.spent) == (1, Fraction(1))
+
+
+def test_every_state_is_drawn_for_a_state() -> None:
+    states = word_lists("English", "states")
+    assert {of("MA", category="STATE")[0] for _ in range(900)} == set(states)
+    places = (*PLACES, Place("MA", 50.0, 1.0))
+    assert {of("MA", places=PlaceSettings(places))[0] for _ in range(60)} <= {place.name.upper() for place in places}
 
 
 def test_the_shipped_list_has_all_levels_in_all_languages_and_no_name_twice() -> None:
