@@ -19,6 +19,7 @@ from typing import Any
 _TOKEN = re.compile(r"[^\W\d_]+|\d+|\S")
 _ITERATIONS, _PASSES, _EPOCHS = 50, 4, 10
 _WINDOW = (-2, -1, 1, 2)
+_LONGEST = 64
 
 
 def _sentences(text: str) -> Iterator[list[re.Match[str]]]:
@@ -28,6 +29,24 @@ def _sentences(text: str) -> Iterator[list[re.Match[str]]]:
         start += len(line)
         if tokens:
             yield tokens
+
+
+def _pieces(text: str) -> Iterator[list[re.Match[str]]]:
+    """Lines of at most _LONGEST tokens, cut behind the last full stop that ends no abbreviation: flair fills every line of a batch up to
+    its longest one, and some lines have a thousand tokens.
+    """
+    for tokens in _sentences(text):
+        left = tokens
+        while len(left) > _LONGEST:
+            ends = [
+                place + 1
+                for place in range(1, _LONGEST)
+                if left[place][0] in ".!?" and left[place - 1][0].islower() and len(left[place - 1][0]) > 3
+            ]
+            cut = ends[-1] if ends else _LONGEST
+            yield left[:cut]
+            left = left[cut:]
+        yield left
 
 
 def _shape(word: str) -> str:
@@ -140,7 +159,7 @@ def _train_flair(model: Path, notes: list[dict[str, Any]], vectors: str) -> None
 
     sentences = []
     for note in notes:
-        for tokens in _sentences(note["text"]):
+        for tokens in _pieces(note["text"]):
             sentence = Sentence([token[0] for token in tokens])
             begins = {token.start(): number for number, token in enumerate(tokens)}
             ends = {token.end(): number for number, token in enumerate(tokens)}
@@ -165,6 +184,8 @@ def _train_flair(model: Path, notes: list[dict[str, Any]], vectors: str) -> None
         tag_dictionary=corpus.make_label_dictionary("ner", add_unk=False),
         tag_type="ner",
         hidden_size=256,
+        # With it a step of 32 sentences takes 6 CPU seconds: for every token backward fills a block as large as the batch, tags squared.
+        use_crf=False,
     )
     ModelTrainer(tagger, corpus).train(
         model, learning_rate=0.1, mini_batch_size=32, max_epochs=_EPOCHS, embeddings_storage_mode="none"
@@ -179,7 +200,7 @@ def _tag_flair(model: Path, texts: Iterator[str]) -> Iterator[list[list[Any]]]:
     best = model / "best-model.pt"
     tagger = SequenceTagger.load(best if best.exists() else model / "final-model.pt")
     for text in texts:
-        lines = list(_sentences(text))
+        lines = list(_pieces(text))
         sentences = [Sentence([token[0] for token in tokens]) for tokens in lines]
         tagger.predict(sentences, mini_batch_size=128)
         yield [
