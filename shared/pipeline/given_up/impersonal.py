@@ -18,6 +18,7 @@ from pathlib import Path
 
 from foundation.reading import read_text
 from shared.document import Annotation, Document
+from shared.embeddings.generalised import strip_accents
 from shared.labels import LabelScheme, categories_of_any_form, categories_of_names
 from shared.text.language import function_words
 
@@ -148,7 +149,7 @@ class Impersonal:
             if not worded or not token.is_small:
                 return False
             if word in self._function_words or len(word) == 1:
-                return telling or (len(word) > 1 and word not in _listed("names") and self.is_word(word))
+                return telling or (len(word) > 1 and not _is_name(word) and self.is_word(word))
             return capital and telling and self.is_word(word)
 
         while tokens and is_beside(tokens[-1], ahead=False):
@@ -186,7 +187,7 @@ class Impersonal:
 
     def _has_its_capital_from_a_sentence(self, word: _Token, text: str) -> bool:
         small = word.text.lower()
-        if word.text != word.text.capitalize() or small in _listed("names"):
+        if word.text != word.text.capitalize() or _is_name(small):
             return False
         reach = max(0, word.start - _REACH), word.start
         if _AHEAD_OF_SENTENCE.search(text, *reach) is None:
@@ -222,6 +223,11 @@ def _may_be_initials(token: _Token, tokens: Sequence[_Token]) -> bool:
 
 def _is_called(word: str, ahead: bool = True) -> bool:
     return word in _listed("also_names") or (ahead and word in _listed("also_given"))
+
+
+def _is_name(word: str) -> bool:
+    """Whether people are called by a word in small letters that a dictionary has."""
+    return strip_accents(word) in _names()
 
 
 def _is_label(token: _Token, text: str) -> bool:
@@ -277,21 +283,30 @@ def _is_part(start: int, end: int, text: str) -> bool:
 
 
 @cache
-def _stated() -> dict[str, str]:
-    stated: dict[str, str] = tomllib.loads(read_text(Path(__file__).with_name("impersonal.toml")))
+def _stated(file: str) -> dict[str, str]:
+    stated: dict[str, str] = tomllib.loads(read_text(Path(__file__).with_name(file)))
     return stated
 
 
 @cache
 def _listed(name: str) -> frozenset[str]:
-    return frozenset(_stated()[name].split())
+    return frozenset(_stated("impersonal.toml")[name].split())
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(map(strip_accents, _listed("names"))) | frozenset(_stated("names.toml")["words"].split())
+
+
+def _any_of(name: str) -> str:
+    return f"(?:{'|'.join(_stated('impersonal.toml')[name].split())})"
 
 
 @cache
 def _expression(name: str) -> re.Pattern[str]:
-    return re.compile(rf"\s?-?(?:{'|'.join(_stated()[name].split())})(?!\w)", re.IGNORECASE)
+    return re.compile(rf"\s?-?{_any_of(name)}(?!\w)", re.IGNORECASE)
 
 
 @cache
 def _ahead_of_age() -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(_stated()['age_ahead'].split())})\W{{0,3}}\Z", re.IGNORECASE)
+    return re.compile(rf"\b{_any_of('age_ahead')}\W{{0,3}}\Z", re.IGNORECASE)

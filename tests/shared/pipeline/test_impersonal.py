@@ -17,6 +17,7 @@ from shared.pipeline.given_up import impersonal
 from shared.pipeline.given_up.impersonal import Impersonal
 from shared.pipeline.last_word import LastWord, LastWordSettings
 from shared.pipeline.mentions import nobody_knows
+from shared.text.language import function_words
 
 SCHEME = load_scheme("i2b2_2014")
 RULES = Impersonal.of(SCHEME, ordinary_words("English"), "English")
@@ -192,6 +193,20 @@ def test_what_is_written_as_no_name_is_cut(text: str, found: str, category: str,
     assert left(text, found, category) == rest
 
 
+@pytest.mark.parametrize("name", ["Petra", "Helena", "Lázara", "Zambrano", "Castellano", "Sacramento"])
+def test_nor_one_of_the_spanish_lists(name: str) -> None:
+    spanish = Impersonal.of(SCHEME, ordinary_words("Spanish"), "Spanish")
+    note = Document("a", f"Acude a la consulta.\n{name} acude hoy.", (Annotation(21, 21 + len(name), "PATIENT"),))
+    assert spanish.give_up(note) == note
+
+
+def test_a_name_of_the_lists_is_a_word_of_a_dictionary_and_no_function_word() -> None:
+    listed = tomllib.loads(SHORTHAND.with_name("names.toml").read_text(encoding="utf-8"))["words"].split()
+    assert listed == sorted(set(listed))
+    assert not {"he", "in", "see", "una", "bajo", "prior"} & set(listed)
+    assert not set(listed) & (function_words("English") | function_words("Spanish"))
+
+
 def test_don_is_a_title_in_spanish_notes_alone() -> None:
     spanish = Impersonal.of(SCHEME, ordinary_words("Spanish"), "Spanish")
     text = "Acude a la consulta. Viene con Don Miguel."
@@ -211,9 +226,8 @@ def test_nothing_is_added(text: str, data: st.DataObject) -> None:
 
 @given(st.integers(0, 27), st.data())
 def test_no_name_of_the_lists_is_given_up(number: int, data: st.DataObject) -> None:
-    name = data.draw(
-        st.sampled_from(["Hope", "Grace", "Mark", "Rose", "Virginia", "Austin", "Jordan", "Frank", "Will"])
-    )
+    ours = ["Hope", "Grace", "Mark", "Rose", "Virginia", "Austin", "Jordan", "Frank", "Will"]
+    name = data.draw(st.sampled_from([*ours, "Ben", "Gemma", "Josh", "Vince", "Ollie", "Scarlet", "Funk"]))
     text = data.draw(st.sampled_from(["{} came.", "saw {} now", "| {} |", "{}, {}"])).format(name, number)
     assert left(text, name) == name
 
