@@ -41,13 +41,13 @@ _CLOCK = re.compile(
 )
 _LABELLED = re.compile(r"\s?[:=]")
 _AHEAD_IN_LINE = re.compile(r"(?:^|\n)[^\w\n]*(?:(?:pts?|patient|paciente)\s)?\Z", re.IGNORECASE)
-_PRESSURE = re.compile(r"(?:\d{3}|[4-9]\d)/\d{2,3}")
+_PRESSURE = re.compile(r"\d{2,3}/\d{2,3}")
 _PAIRS = ("()", "[]", '"', "«»", "“”")
 _SIGNS = "#/+'’"
 _WITHIN_NAMES = ",.-'’"
 _LONGEST_INITIALS = 2
 _REACH = 14
-_YOUNGEST, _OLDEST, _LAST_DAY, _LONGEST_NUMBER = 18, 120, 31, 3
+_YOUNGEST, _OLDEST, _LAST_DAY, _LAST_YEAR, _LONGEST_NUMBER = 18, 120, 31, 99, 3
 
 
 @dataclass(frozen=True)
@@ -265,15 +265,18 @@ def _is_measure(words: Sequence[_Token], is_date: bool, text: str) -> bool:
     short = all(word.text.isdigit() and len(word.text) <= _LONGEST_NUMBER for word in words)
     if not short or _is_part(start, end, text):
         return False
-    if len(words) > 1:
-        return len(words) == 2 and _PRESSURE.fullmatch(text, start, end) is not None
-    if _expression("units").match(text, end):
-        return True
+    measured = _expression("units").match(text, end) is not None
     number = int(words[0].text)
+    if len(words) > 1:
+        # "98/60" may be two years, which "132/78" is not.
+        told = number > _LAST_YEAR or measured or _stands_behind("pressure_ahead", start, text)
+        return told and _PRESSURE.fullmatch(text, start, end) is not None
+    if measured or number > _OLDEST:
+        return True
     if is_date:
-        return number > _LAST_DAY
-    cued = _expression("age_behind").match(text, end) or _ahead_of_age().search(text, max(0, start - _REACH), start)
-    return number > _OLDEST or (number < _YOUNGEST and cued is None)
+        return number > _LAST_YEAR or (number > _LAST_DAY and not _stands_behind("year_ahead", start, text))
+    cued = _expression("age_behind").match(text, end) or _stands_behind("age_ahead", start, text)
+    return number < _YOUNGEST and not cued
 
 
 def _is_part(start: int, end: int, text: str) -> bool:
@@ -308,5 +311,9 @@ def _expression(name: str) -> re.Pattern[str]:
 
 
 @cache
-def _ahead_of_age() -> re.Pattern[str]:
-    return re.compile(rf"\b{_any_of('age_ahead')}\W{{0,3}}\Z", re.IGNORECASE)
+def _behind(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:(?<!\w)|(?=\()){_any_of(name)}\W{{0,3}}\Z", re.IGNORECASE)
+
+
+def _stands_behind(name: str, start: int, text: str) -> bool:
+    return _behind(name).search(text, max(0, start - _REACH), start) is not None

@@ -207,6 +207,69 @@ def test_a_name_of_the_lists_is_a_word_of_a_dictionary_and_no_function_word() ->
     assert not set(listed) & (function_words("English") | function_words("Spanish"))
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("CABG in 98, well", "98"),
+        ("MI IN 87", "87"),
+        ("well since 95", "95"),
+        ("born in 45", "45"),
+        ("DOB 61", "61"),
+        ("DOB: 61", "61"),
+        ("Sept of 98", "98"),
+        ("Sept 98", "98"),
+        ("bypass (98)", "98"),
+        ("CABG(98)", "98"),
+        ("between 87 and 95", "87"),
+        ("between 87 and 95", "95"),
+        ("Fall 98", "98"),
+        ("in 98/99 she", "98/99"),
+        ("seen 78/02", "78/02"),
+        ("on 45/98", "45/98"),
+    ],
+)
+def test_a_year_of_two_digits_stays(text: str, found: str) -> None:
+    assert left(text, found, "DATE") == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("BP 98/60 now", "98/60"),
+        ("blood pressure was 98/60", "98/60"),
+        ("now 98/60 mmHg", "98/60"),
+        ("in 60 minutes", "60"),
+        ("ran in 115", "115"),
+    ],
+)
+def test_what_is_measured_is_no_year(text: str, found: str) -> None:
+    assert left(text, found, "DATE") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a 14 boy", "14"),
+        ("a 14 female", "14"),
+        ("she turned 16", "16"),
+        ("turning 3, happy", "3"),
+        ("a 5 weeks baby", "5"),
+        ("a 14-y-o", "14"),
+        ("Son 14, daughter 12", "14"),
+        ("Son 14, daughter 12", "12"),
+        ("Lenard is 12.", "12"),
+        ("ages 15 and 16", "15"),
+        ("ages 15 and 16", "16"),
+        ("at the age of 8.", "8"),
+        ("by age 7 or 8.", "8"),
+        ("(4/M) came", "4"),
+        ("WHEN HE WAS 9", "9"),
+    ],
+)
+def test_the_age_of_a_child_stays(text: str, found: str) -> None:
+    assert left(text, found, "AGE") == found
+
+
 def test_don_is_a_title_in_spanish_notes_alone() -> None:
     spanish = Impersonal.of(SCHEME, ordinary_words("Spanish"), "Spanish")
     text = "Acude a la consulta. Viene con Don Miguel."
