@@ -39,6 +39,7 @@ _CLOCK = re.compile(
     r"|(?:(?<=\bat )|(?<=@ )|(?<=@))(?:0\d|1[0-8]|2[1-3])[0-5]\d(?!\d|[/.:-]\d)",
     re.IGNORECASE,
 )
+_PARTED = re.compile(r"[\s:#]")
 _LABELLED = re.compile(r"\s?[:=]")
 _AHEAD_IN_LINE = re.compile(r"(?:^|\n)[^\w\n]*(?:(?:pts?|patient|paciente)\s)?\Z", re.IGNORECASE)
 _PRESSURE = re.compile(r"\d{2,3}/\d{2,3}")
@@ -74,7 +75,7 @@ class Impersonal:
     """Gives up what a tagger found.
 
     Args:
-        people, named: categories of people; of people, institutions and towns.
+        people, towns, named: categories of people; of towns; of both and of institutions.
         dates, ages: categories of days and of ages.
         formed: categories of numbers and the like, no word of which is a label.
         is_word: tells ordinary words from names.
@@ -82,6 +83,7 @@ class Impersonal:
     """
 
     people: Set[str]
+    towns: Set[str]
     named: Set[str]
     dates: Set[str]
     ages: Set[str]
@@ -104,7 +106,7 @@ class Impersonal:
         )
         named = people | institutions | towns
         free = {scheme.categories[number] for number in categories_of_any_form(scheme)}
-        return cls(people, named, dates, ages, set(scheme.categories) - free - ages | named, is_word, language)
+        return cls(people, towns, named, dates, ages, set(scheme.categories) - free - ages | named, is_word, language)
 
     def give_up(self, document: Document) -> Document:
         """The document without what tells of nobody; a span keeps what is left of it."""
@@ -131,6 +133,7 @@ class Impersonal:
     def _without_edges(self, tokens: list[_Token], category: str, text: str, telling: bool) -> list[_Token]:
         """Without the marks, labels and small words ahead of what is named and behind it."""
         worded = category in self.named | self.dates
+        lettered = (self.named | self.dates) - self.towns
         capital = category in self.named and any(not token.is_small and not token.is_mark for token in tokens)
 
         def is_beside(token: _Token, ahead: bool) -> bool:
@@ -142,11 +145,15 @@ class Impersonal:
             if category not in self.formed or (len(tokens) == 1 and not telling):
                 return False
             if word in _listed("labels") or word in (self._titles if ahead and worded else _listed("credentials")):
+                if category not in lettered:
+                    return _is_parted_label(token, tokens, text) if ahead else len(tokens) == 1
                 named = category in self.named and not _is_label(token, text)
                 return not _may_be_initials(token, tokens) and not (
                     named and self._may_be_name(token, tokens, ahead, telling)
                 )
             if not worded or not token.is_small:
+                return False
+            if len(word) == 1 and text.startswith(".", token.end):
                 return False
             if word in self._function_words or len(word) == 1:
                 return telling or (len(word) > 1 and not _is_name(word) and self.is_word(word))
@@ -223,6 +230,11 @@ def _may_be_initials(token: _Token, tokens: Sequence[_Token]) -> bool:
 
 def _is_called(word: str, ahead: bool = True) -> bool:
     return word in _listed("also_names") or (ahead and word in _listed("also_given"))
+
+
+def _is_parted_label(token: _Token, tokens: Sequence[_Token], text: str) -> bool:
+    """All that is left of a span, or a label with a blank, a colon or "#" behind it: of an identifier and of a town the rest is a part (`PA 44-71`)."""
+    return len(tokens) == 1 or (token.text.lower() in _listed("labels") and _PARTED.match(text, token.end) is not None)
 
 
 def _is_name(word: str) -> bool:

@@ -270,6 +270,42 @@ def test_the_age_of_a_child_stays(text: str, found: str) -> None:
     assert left(text, found, "AGE") == found
 
 
+@pytest.mark.parametrize(
+    ("text", "found", "category"),
+    [
+        ("Plate 4521 DPM", "4521 DPM", "VEHICLE"),
+        ("Plate 4521-MPH", "4521-MPH", "VEHICLE"),
+        ("Plate PA 44-71", "PA 44-71", "VEHICLE"),
+        ("No. CC-45-12", "CC-45-12", "IDNUM"),
+        ("No. RN-55 92", "RN-55 92", "LICENSE"),
+        ("login re_kelly", "re_kelly", "USERNAME"),
+        ("login smith.md", "smith.md", "USERNAME"),
+        ("of Baltimore MD", "Baltimore MD", "CITY"),
+        ("555-0199 cell", "555-0199 cell", "PHONE"),
+    ],
+)
+def test_what_reads_like_a_label_is_a_part_of_an_identifier(text: str, found: str, category: str) -> None:
+    assert left(text, found, category) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "category", "rest"),
+    [
+        ("MRN 4521-7", "MRN 4521-7", "MEDICALRECORD", "4521-7"),
+        ("MRN:4521-7", "MRN:4521-7", "MEDICALRECORD", "4521-7"),
+        ("MRN#4521-7", "MRN#4521-7", "MEDICALRECORD", "#4521-7"),
+        ("Seen, RN", "RN", "CITY", None),
+    ],
+)
+def test_a_label_that_is_parted_from_an_identifier_goes(text: str, found: str, category: str, rest: str | None) -> None:
+    assert left(text, found, category) == rest
+
+
+@pytest.mark.parametrize("name", ["j. pennington", "k. beard"])
+def test_a_small_initial_stays(name: str) -> None:
+    assert left(f"Seen by {name} today", name) == name
+
+
 def test_don_is_a_title_in_spanish_notes_alone() -> None:
     spanish = Impersonal.of(SCHEME, ordinary_words("Spanish"), "Spanish")
     text = "Acude a la consulta. Viene con Don Miguel."
