@@ -45,15 +45,13 @@ class Eponyms:
     def _is_eponym(self, span: Annotation, text: str) -> bool:
         if span.category not in self.categories or _TITLE.search(text, max(0, span.start - _BEFORE), span.start):
             return False
+        if _of_people().search(text, max(0, span.start - _BEFORE), span.start):
+            return False
         match = _expression().match(text, span.start)
         if match is not None:
             return match.end("name") >= span.end
         score = _score().match(text, span.start)
-        if (
-            score is None
-            or score.end("name") < span.end
-            or _of_people().search(text, max(0, span.start - _BEFORE), span.start)
-        ):
+        if score is None or score.end("name") < span.end:
             return False
         return int(score["number"]) in _scores()[score["name"]]
 
@@ -76,8 +74,12 @@ def _expression() -> re.Pattern[str]:
     def any_of(name: str) -> str:
         return "|".join(re.escape(word).replace(r"\-", "[- ]") for word in _listed()[name].split())
 
-    behind = rf"(?:[’']?s)?[ -](?:{any_of('behind')})(?!\w)"
-    return re.compile(rf"(?P<name>(?:{any_of('whole')})(?!\w)|(?:{any_of('names')})(?={behind}))")
+    def behind(*names: str) -> str:
+        return rf"(?=(?:[’']?s)?[ -](?:{'|'.join(map(any_of, names))})(?!\w))"
+
+    # A surname that many have asks for what is made or done after somebody alone.
+    named = rf"(?:{any_of('names')}){behind('behind', 'also_done')}|(?:{any_of('surnames')}){behind('behind')}"
+    return re.compile(rf"(?P<name>(?:{any_of('whole')})(?!\w)|{named})")
 
 
 @cache

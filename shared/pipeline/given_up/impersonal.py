@@ -18,6 +18,7 @@ from pathlib import Path
 
 from foundation.reading import read_text
 from shared.document import Annotation, Document
+from shared.embeddings.generalised import strip_accents
 from shared.labels import LabelScheme, categories_of_any_form, categories_of_names
 from shared.text.language import function_words
 
@@ -38,15 +39,16 @@ _CLOCK = re.compile(
     r"|(?:(?<=\bat )|(?<=@ )|(?<=@))(?:0\d|1[0-8]|2[1-3])[0-5]\d(?!\d|[/.:-]\d)",
     re.IGNORECASE,
 )
+_PARTED = re.compile(r"[\s:#]")
 _LABELLED = re.compile(r"\s?[:=]")
 _AHEAD_IN_LINE = re.compile(r"(?:^|\n)[^\w\n]*(?:(?:pts?|patient|paciente)\s)?\Z", re.IGNORECASE)
-_PRESSURE = re.compile(r"(?:\d{3}|[4-9]\d)/\d{2,3}")
+_PRESSURE = re.compile(r"\d{2,3}/\d{2,3}")
 _PAIRS = ("()", "[]", '"', "«»", "“”")
 _SIGNS = "#/+'’"
 _WITHIN_NAMES = ",.-'’"
 _LONGEST_INITIALS = 2
 _REACH = 14
-_YOUNGEST, _OLDEST, _LAST_DAY, _LONGEST_NUMBER = 18, 120, 31, 3
+_YOUNGEST, _OLDEST, _LAST_DAY, _LAST_YEAR, _LONGEST_NUMBER = 18, 120, 31, 99, 3
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Impersonal:
     """Gives up what a tagger found.
 
     Args:
-        people, named: categories of people; of people, institutions and towns.
+        people, towns, named: categories of people; of towns; of both and of institutions.
         dates, ages: categories of days and of ages.
         formed: categories of numbers and the like, no word of which is a label.
         is_word: tells ordinary words from names.
@@ -81,6 +83,7 @@ class Impersonal:
     """
 
     people: Set[str]
+    towns: Set[str]
     named: Set[str]
     dates: Set[str]
     ages: Set[str]
@@ -103,7 +106,7 @@ class Impersonal:
         )
         named = people | institutions | towns
         free = {scheme.categories[number] for number in categories_of_any_form(scheme)}
-        return cls(people, named, dates, ages, set(scheme.categories) - free - ages | named, is_word, language)
+        return cls(people, towns, named, dates, ages, set(scheme.categories) - free - ages | named, is_word, language)
 
     def give_up(self, document: Document) -> Document:
         """The document without what tells of nobody; a span keeps what is left of it."""
@@ -130,6 +133,7 @@ class Impersonal:
     def _without_edges(self, tokens: list[_Token], category: str, text: str, telling: bool) -> list[_Token]:
         """Without the marks, labels and small words ahead of what is named and behind it."""
         worded = category in self.named | self.dates
+        lettered = (self.named | self.dates) - self.towns
         capital = category in self.named and any(not token.is_small and not token.is_mark for token in tokens)
 
         def is_beside(token: _Token, ahead: bool) -> bool:
@@ -141,14 +145,18 @@ class Impersonal:
             if category not in self.formed or (len(tokens) == 1 and not telling):
                 return False
             if word in _listed("labels") or word in (self._titles if ahead and worded else _listed("credentials")):
+                if category not in lettered:
+                    return _is_parted_label(token, tokens, text) if ahead else len(tokens) == 1
                 named = category in self.named and not _is_label(token, text)
                 return not _may_be_initials(token, tokens) and not (
                     named and self._may_be_name(token, tokens, ahead, telling)
                 )
             if not worded or not token.is_small:
                 return False
+            if len(word) == 1 and text.startswith(".", token.end):
+                return False
             if word in self._function_words or len(word) == 1:
-                return telling or (len(word) > 1 and word not in _listed("names") and self.is_word(word))
+                return telling or (len(word) > 1 and not _is_name(word) and self.is_word(word))
             return capital and telling and self.is_word(word)
 
         while tokens and is_beside(tokens[-1], ahead=False):
@@ -186,7 +194,7 @@ class Impersonal:
 
     def _has_its_capital_from_a_sentence(self, word: _Token, text: str) -> bool:
         small = word.text.lower()
-        if word.text != word.text.capitalize() or small in _listed("names"):
+        if word.text != word.text.capitalize() or _is_name(small):
             return False
         reach = max(0, word.start - _REACH), word.start
         if _AHEAD_OF_SENTENCE.search(text, *reach) is None:
@@ -224,6 +232,16 @@ def _is_called(word: str, ahead: bool = True) -> bool:
     return word in _listed("also_names") or (ahead and word in _listed("also_given"))
 
 
+def _is_parted_label(token: _Token, tokens: Sequence[_Token], text: str) -> bool:
+    """All that is left of a span, or a label with a blank, a colon or "#" behind it: of an identifier and of a town the rest is a part (`PA 44-71`)."""
+    return len(tokens) == 1 or (token.text.lower() in _listed("labels") and _PARTED.match(text, token.end) is not None)
+
+
+def _is_name(word: str) -> bool:
+    """Whether people are called by a word in small letters that a dictionary has."""
+    return strip_accents(word) in _names()
+
+
 def _is_label(token: _Token, text: str) -> bool:
     """A colon behind it, or "="; where it has one capital, as names have, a colon is enough at the head of a line alone."""
     sign = _LABELLED.match(text, token.end)
@@ -259,15 +277,18 @@ def _is_measure(words: Sequence[_Token], is_date: bool, text: str) -> bool:
     short = all(word.text.isdigit() and len(word.text) <= _LONGEST_NUMBER for word in words)
     if not short or _is_part(start, end, text):
         return False
-    if len(words) > 1:
-        return len(words) == 2 and _PRESSURE.fullmatch(text, start, end) is not None
-    if _expression("units").match(text, end):
-        return True
+    measured = _expression("units").match(text, end) is not None
     number = int(words[0].text)
+    if len(words) > 1:
+        # "98/60" may be two years, which "132/78" is not.
+        told = number > _LAST_YEAR or measured or _stands_behind("pressure_ahead", start, text)
+        return told and _PRESSURE.fullmatch(text, start, end) is not None
+    if measured or number > _OLDEST:
+        return True
     if is_date:
-        return number > _LAST_DAY
-    cued = _expression("age_behind").match(text, end) or _ahead_of_age().search(text, max(0, start - _REACH), start)
-    return number > _OLDEST or (number < _YOUNGEST and cued is None)
+        return number > _LAST_YEAR or (number > _LAST_DAY and not _stands_behind("year_ahead", start, text))
+    cued = _expression("age_behind").match(text, end) or _stands_behind("age_ahead", start, text)
+    return number < _YOUNGEST and not cued
 
 
 def _is_part(start: int, end: int, text: str) -> bool:
@@ -277,21 +298,34 @@ def _is_part(start: int, end: int, text: str) -> bool:
 
 
 @cache
-def _stated() -> dict[str, str]:
-    stated: dict[str, str] = tomllib.loads(read_text(Path(__file__).with_name("impersonal.toml")))
+def _stated(file: str) -> dict[str, str]:
+    stated: dict[str, str] = tomllib.loads(read_text(Path(__file__).with_name(file)))
     return stated
 
 
 @cache
 def _listed(name: str) -> frozenset[str]:
-    return frozenset(_stated()[name].split())
+    return frozenset(_stated("impersonal.toml")[name].split())
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(map(strip_accents, _listed("names"))) | frozenset(_stated("names.toml")["words"].split())
+
+
+def _any_of(name: str) -> str:
+    return f"(?:{'|'.join(_stated('impersonal.toml')[name].split())})"
 
 
 @cache
 def _expression(name: str) -> re.Pattern[str]:
-    return re.compile(rf"\s?-?(?:{'|'.join(_stated()[name].split())})(?!\w)", re.IGNORECASE)
+    return re.compile(rf"\s?-?{_any_of(name)}(?!\w)", re.IGNORECASE)
 
 
 @cache
-def _ahead_of_age() -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(_stated()['age_ahead'].split())})\W{{0,3}}\Z", re.IGNORECASE)
+def _behind(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:(?<!\w)|(?=\()){_any_of(name)}\W{{0,3}}\Z", re.IGNORECASE)
+
+
+def _stands_behind(name: str, start: int, text: str) -> bool:
+    return _behind(name).search(text, max(0, start - _REACH), start) is not None

@@ -36,6 +36,9 @@ def kept(text: str, found: str, category: str = "PATIENT") -> bool:
         ("Mallampati 2 airway", "Mallampati"),
         ("Killip 3 on admission", "Killip"),
         ("Bishop score 8", "Bishop"),
+        ("with Kelly clamps", "Kelly"),
+        ("Foley needle", "Foley"),
+        ("Weber syndrome", "Weber"),
     ],
 )
 def test_what_names_a_thing_is_given_up(text: str, found: str) -> None:
@@ -81,6 +84,16 @@ def test_what_names_a_thing_is_given_up(text: str, found: str) -> None:
         ("Morse 71 came", "Morse"),
         ("Seen by Morse 45", "Morse"),
         ("Named Gleason 7", "Gleason"),
+        ("Notified Kelly test results", "Kelly"),
+        ("Spoke with Kelly test pending", "Kelly"),
+        ("per Allen line removed", "Allen"),
+        ("by Clark position is", "Clark"),
+        ("Signed: Bell stage 3", "Bell"),
+        ("Kelly's needle stick", "Kelly"),
+        ("Told Foley catheter is out", "Foley"),
+        ("Called Foley drain fell out", "Foley"),
+        ("Paged Holter monitor off", "Holter"),
+        ("RN Foley tube out", "Foley"),
     ],
 )
 def test_whatever_may_be_a_person_stays(text: str, found: str) -> None:

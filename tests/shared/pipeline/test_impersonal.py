@@ -17,6 +17,7 @@ from shared.pipeline.given_up import impersonal
 from shared.pipeline.given_up.impersonal import Impersonal
 from shared.pipeline.last_word import LastWord, LastWordSettings
 from shared.pipeline.mentions import nobody_knows
+from shared.text.language import function_words
 
 SCHEME = load_scheme("i2b2_2014")
 RULES = Impersonal.of(SCHEME, ordinary_words("English"), "English")
@@ -192,6 +193,119 @@ def test_what_is_written_as_no_name_is_cut(text: str, found: str, category: str,
     assert left(text, found, category) == rest
 
 
+@pytest.mark.parametrize("name", ["Petra", "Helena", "Lázara", "Zambrano", "Castellano", "Sacramento"])
+def test_nor_one_of_the_spanish_lists(name: str) -> None:
+    spanish = Impersonal.of(SCHEME, ordinary_words("Spanish"), "Spanish")
+    note = Document("a", f"Acude a la consulta.\n{name} acude hoy.", (Annotation(21, 21 + len(name), "PATIENT"),))
+    assert spanish.give_up(note) == note
+
+
+def test_a_name_of_the_lists_is_a_word_of_a_dictionary_and_no_function_word() -> None:
+    listed = tomllib.loads(SHORTHAND.with_name("names.toml").read_text(encoding="utf-8"))["words"].split()
+    assert listed == sorted(set(listed))
+    assert not {"he", "in", "see", "una", "bajo", "prior"} & set(listed)
+    assert not set(listed) & (function_words("English") | function_words("Spanish"))
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("CABG in 98, well", "98"),
+        ("MI IN 87", "87"),
+        ("well since 95", "95"),
+        ("born in 45", "45"),
+        ("DOB 61", "61"),
+        ("DOB: 61", "61"),
+        ("Sept of 98", "98"),
+        ("Sept 98", "98"),
+        ("bypass (98)", "98"),
+        ("CABG(98)", "98"),
+        ("between 87 and 95", "87"),
+        ("between 87 and 95", "95"),
+        ("Fall 98", "98"),
+        ("in 98/99 she", "98/99"),
+        ("seen 78/02", "78/02"),
+        ("on 45/98", "45/98"),
+    ],
+)
+def test_a_year_of_two_digits_stays(text: str, found: str) -> None:
+    assert left(text, found, "DATE") == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("BP 98/60 now", "98/60"),
+        ("blood pressure was 98/60", "98/60"),
+        ("now 98/60 mmHg", "98/60"),
+        ("in 60 minutes", "60"),
+        ("ran in 115", "115"),
+    ],
+)
+def test_what_is_measured_is_no_year(text: str, found: str) -> None:
+    assert left(text, found, "DATE") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a 14 boy", "14"),
+        ("a 14 female", "14"),
+        ("she turned 16", "16"),
+        ("turning 3, happy", "3"),
+        ("a 5 weeks baby", "5"),
+        ("a 14-y-o", "14"),
+        ("Son 14, daughter 12", "14"),
+        ("Son 14, daughter 12", "12"),
+        ("Lenard is 12.", "12"),
+        ("ages 15 and 16", "15"),
+        ("ages 15 and 16", "16"),
+        ("at the age of 8.", "8"),
+        ("by age 7 or 8.", "8"),
+        ("(4/M) came", "4"),
+        ("WHEN HE WAS 9", "9"),
+    ],
+)
+def test_the_age_of_a_child_stays(text: str, found: str) -> None:
+    assert left(text, found, "AGE") == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "category"),
+    [
+        ("Plate 4521 DPM", "4521 DPM", "VEHICLE"),
+        ("Plate 4521-MPH", "4521-MPH", "VEHICLE"),
+        ("Plate PA 44-71", "PA 44-71", "VEHICLE"),
+        ("No. CC-45-12", "CC-45-12", "IDNUM"),
+        ("No. RN-55 92", "RN-55 92", "LICENSE"),
+        ("login re_kelly", "re_kelly", "USERNAME"),
+        ("login smith.md", "smith.md", "USERNAME"),
+        ("of Baltimore MD", "Baltimore MD", "CITY"),
+        ("555-0199 cell", "555-0199 cell", "PHONE"),
+    ],
+)
+def test_what_reads_like_a_label_is_a_part_of_an_identifier(text: str, found: str, category: str) -> None:
+    assert left(text, found, category) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "category", "rest"),
+    [
+        ("MRN 4521-7", "MRN 4521-7", "MEDICALRECORD", "4521-7"),
+        ("MRN:4521-7", "MRN:4521-7", "MEDICALRECORD", "4521-7"),
+        ("MRN#4521-7", "MRN#4521-7", "MEDICALRECORD", "#4521-7"),
+        ("Seen, RN", "RN", "CITY", None),
+    ],
+)
+def test_a_label_that_is_parted_from_an_identifier_goes(text: str, found: str, category: str, rest: str | None) -> None:
+    assert left(text, found, category) == rest
+
+
+@pytest.mark.parametrize("name", ["j. pennington", "k. beard"])
+def test_a_small_initial_stays(name: str) -> None:
+    assert left(f"Seen by {name} today", name) == name
+
+
 def test_don_is_a_title_in_spanish_notes_alone() -> None:
     spanish = Impersonal.of(SCHEME, ordinary_words("Spanish"), "Spanish")
     text = "Acude a la consulta. Viene con Don Miguel."
@@ -211,9 +325,8 @@ def test_nothing_is_added(text: str, data: st.DataObject) -> None:
 
 @given(st.integers(0, 27), st.data())
 def test_no_name_of_the_lists_is_given_up(number: int, data: st.DataObject) -> None:
-    name = data.draw(
-        st.sampled_from(["Hope", "Grace", "Mark", "Rose", "Virginia", "Austin", "Jordan", "Frank", "Will"])
-    )
+    ours = ["Hope", "Grace", "Mark", "Rose", "Virginia", "Austin", "Jordan", "Frank", "Will"]
+    name = data.draw(st.sampled_from([*ours, "Ben", "Gemma", "Josh", "Vince", "Ollie", "Scarlet", "Funk"]))
     text = data.draw(st.sampled_from(["{} came.", "saw {} now", "| {} |", "{}, {}"])).format(name, number)
     assert left(text, name) == name
 
