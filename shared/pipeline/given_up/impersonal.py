@@ -27,14 +27,18 @@ AreWords = Callable[[str], bool]
 
 _TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[^\w\s]|_")
 # Letters that begin a line or a sentence: in a note with fewer capitals than this among them, capitals tell nothing.
-_BEGINNING = re.compile(r"(?:^|\n|[.!?]\s)\s*([^\W\d_])")
+# Behind a line end no further one: many of them at an end would be gone through from each.
+_BEGINNING = re.compile(r"(?:^|\n|[.!?]\s)[^\S\n]*([^\W\d_])")
 _LEAST_CAPITALS = 0.8
 _AHEAD_OF_SENTENCE = re.compile(r"(?:^|[\n.:;?!|*•]\s*|\d[.)]\s+|-\s)[\"'(]*\Z")
 # A full stop that ends no sentence: behind a title or an initial.
 _AHEAD_OF_NAME = re.compile(r"\b(?:(?i:mrs?|ms|drs?|dra|prof|sra?|srta|st)|(?<![Vv]itamin )[^\W\d_a-zß-ÿ])\.\s*\Z")
+_MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec june july sept march april august january october february november december september"
+_BEHIND_NO_MONTH = "".join(rf"(?<!\b{month}\s)" for month in _MONTHS.split())
 _CLOCK = re.compile(
     r"(?<![\d/.:-])(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?(?:\s?[ap]\.?m\b\.?)?(?![\d/:-])"
-    r"|(?<![\d/.:-])(?:1[0-2]|0?[1-9])\s?[ap]\.?m\b\.?"
+    # Behind a month it is a day, and what follows another word ("march 4 am").
+    r"|" + _BEHIND_NO_MONTH + r"(?<![\d/.:-])(?:1[0-2]|0?[1-9])\s?[ap]\.?m\b\.?"
     # Of four digits only what is no year.
     r"|(?:(?<=\bat )|(?<=@ )|(?<=@))(?:0\d|1[0-8]|2[1-3])[0-5]\d(?!\d|[/.:-]\d)",
     re.IGNORECASE,

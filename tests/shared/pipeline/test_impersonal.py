@@ -314,6 +314,18 @@ def test_don_is_a_title_in_spanish_notes_alone() -> None:
     assert note.covered_text(found) == "Miguel"
 
 
+@pytest.mark.parametrize("day", ["march 4", "may 5", "mar 3", "dec 4", "september 9"])
+def test_a_day_behind_a_month_is_no_clock_time(day: str) -> None:
+    text = f"left on {day} am nurse told"
+    assert left(text, f"{day} am", "DATE").startswith(day)
+    assert left("came at 4 am again", "4 am", "DATE") is None
+
+
+def test_blank_lines_at_an_end_are_gone_through_once() -> None:
+    """Each of them ended a line, and looked for a letter up to the end: minutes for a note of a hundred thousand."""
+    assert RULES.give_up(Document("a", "Seen.\n" + "\n" * 200_000, ())).annotations == ()
+
+
 @given(st.text(max_size=40), st.data())
 def test_nothing_is_added(text: str, data: st.DataObject) -> None:
     edges = sorted(data.draw(st.lists(st.integers(0, len(text)), unique=True, max_size=6)))
