@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from foundation.errors import DeidError, StorageError
 from foundation.files import flush, write_bytes
@@ -126,9 +125,7 @@ def pull(
             if known is not None and log is not None:
                 # Whatever becomes of this pull: what was seen must not be unseen.
                 log.record()
-            # What came on a stick makes nobody open a connection: the address would be the provider's choice.
-            way = network if place.startswith("https://") else None
-            bringing = _Bringing(client, scratch, embeddings, way, max_bytes, gate, log)
+            bringing = _Bringing(client, scratch, embeddings, network, max_bytes, gate, log)
             release, judged = bringing.bring(workspace, name, workspace.current)
         manifest = release.manifest
         client.trust(place).save(workspace.trust)
@@ -262,7 +259,7 @@ class _Bringing:
     client: ReleaseClient
     scratch: Path
     embeddings: Path | None
-    network: Network | None
+    network: Network
     max_bytes: int
     gate: _Gate
     log: FollowedLog | None
@@ -319,7 +316,7 @@ class _Reception:
     manifest: ReleaseManifest
     known: _Known
     embeddings: Path | None
-    network: Network | None
+    network: Network
 
     def into(self, incoming: Path) -> None:
         """Bring all files into a new folder, named like the release."""
@@ -351,11 +348,6 @@ class _Reception:
             if self.embeddings is not None:
                 check_file(self.embeddings, reference.entry, self.embeddings.name)
                 shutil.copyfile(self.embeddings, path)
-            elif self.network is None:
-                raise SiteError(
-                    f"{reference.file}: expected the file that the release refers to, got none: from a folder nothing is fetched; "
-                    f"carry it here ({urlsplit(reference.url).hostname}, {reference.entry.bytes:,} bytes, SHA-256 {reference.entry.sha256}), and give `--embeddings FILE`"
-                )
             else:
                 with path.open("xb") as file:
                     for chunk in self.network.fetch(reference.url, reference.entry.bytes):

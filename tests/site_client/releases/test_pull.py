@@ -28,7 +28,7 @@ from site_client.policy import examining
 from site_client.releases import pull as module
 from site_client.releases.client import ReleaseClient
 from site_client.releases.pull import pull
-from site_client.releases.source import Network, ReleaseSource, open_source
+from site_client.releases.source import Network
 from site_client.trust import Trust
 from tests.facts import examined
 from tests.loop import snapshot
@@ -392,32 +392,7 @@ def referring(publisher: Publisher, site: workspace.Workspace, tmp_path: Path) -
     return given
 
 
-SERVER = "https://localhost/releases"
-
-
-@pytest.fixture
-def server(publisher: Publisher, monkeypatch: pytest.MonkeyPatch) -> None:
-    """At SERVER lies what the publisher's folder holds."""
-    found = open_source
-
-    def opened(place: str, scratch: Path, network: Network) -> ReleaseSource:
-        return found(str(publisher.folder) if place == SERVER else place, scratch, network)
-
-    monkeypatch.setattr(module, "open_source", opened)
-
-
 class TestReference:
-    def test_attack_from_a_folder_nothing_is_fetched(
-        self, site: workspace.Workspace, referring: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(Network, "fetch", lambda *arguments: pytest.fail("a connection because of a stick"))
-        before = all_but_metadata(site)
-        with pytest.raises(
-            SiteError, match=rf"from a folder nothing is fetched.*{file_sha256(referring)}.*--embeddings"
-        ):
-            pull(site)
-        assert all_but_metadata(site) == before
-
     def test_a_file_is_given(self, site: workspace.Workspace, referring: Path) -> None:
         _, release = pull(site, embeddings=referring)
         assert release.read("scheme.json") == referring.read_bytes()
@@ -430,7 +405,7 @@ class TestReference:
         assert all_but_metadata(site) == before
 
     def test_a_file_is_downloaded(
-        self, site: workspace.Workspace, referring: Path, server: None, monkeypatch: pytest.MonkeyPatch
+        self, site: workspace.Workspace, referring: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         asked = []
 
@@ -439,7 +414,7 @@ class TestReference:
             yield referring.read_bytes()
 
         monkeypatch.setattr(Network, "fetch", fetch)
-        updated, release = pull(site, SERVER)
+        updated, release = pull(site)
         assert asked == [(URL, referring.stat().st_size)]
         assert release.read("scheme.json") == referring.read_bytes()
         # The next release with the same file needs neither.
@@ -448,12 +423,12 @@ class TestReference:
 
     @pytest.mark.parametrize("answer", [b"", b'{"large": nope}', b'{"large": true', b'{"large": true}.'])
     def test_another_download_is_refused(
-        self, answer: bytes, site: workspace.Workspace, referring: Path, server: None, monkeypatch: pytest.MonkeyPatch
+        self, answer: bytes, site: workspace.Workspace, referring: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         before = all_but_metadata(site)
         monkeypatch.setattr(Network, "fetch", lambda network, url, most: iter([answer]))
         with pytest.raises((DigestError, BoundsError)):
-            pull(site, SERVER)
+            pull(site)
         assert all_but_metadata(site) == before
 
     def test_a_reference_to_what_the_release_does_not_list_is_refused(
