@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @click.option(
     "--embeddings",
     type=existing_file,
-    help="The word vectors that the release refers to, where this machine can't download them.",
+    help="The word vectors that the release refers to, where this machine can't download them; from a folder nothing is fetched.",
 )
 @click.option(
     "--max-size",

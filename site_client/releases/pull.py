@@ -8,6 +8,9 @@ provider told them over another channel. Everything after that follows from this
 together or not at all: until the settings are replaced, the release in use stays as it is. Metadata that were verified stay,
 as TUF's client workflow has it, also where the pull fails after them: older ones are refused from then on.
 
+From a folder nothing is ever fetched, whatever address a release names. From a server, a file that lies elsewhere is fetched from there,
+which tells whoever owns that address that somebody took the release.
+
 A signature says who made a release, not that it protects: the hospital looks at its files itself, and one that does not keep its
 policy is not taken into use.
 """
@@ -47,6 +50,7 @@ from protocols.release.verification import MANIFEST_NAME, VerifiedRelease, check
 from shared.constructions.construction import Construction
 from shared.constructions.files import RECORD
 from shared.constructions.registry import check_record, load_construction
+from shared.errors import ConfigurationError
 from shared.pipeline.last_word import load_settings
 from shared.pipeline.operating_points import load_points
 from shared.pipeline.pipeline import Pipeline
@@ -68,7 +72,7 @@ from site_client.policy.site_policy import SitePolicy
 from site_client.policy.stored import load_policy
 from site_client.releases.client import ReleaseClient, first_trust
 from site_client.releases.log import FollowedLog, follow_log
-from site_client.releases.source import Network, open_source
+from site_client.releases.source import Network, ServerSource, open_source
 from site_client.trust import Trust
 from site_client.workspace import CurrentRelease, Workspace
 
@@ -90,7 +94,7 @@ def pull(
         workspace: of the site.
         source: folder or https address of the release repository; None for that of the last pull.
         fingerprint: of the first root, in digits or spoken; needed once.
-        embeddings: the file that the release refers to, where the site can't download it.
+        embeddings: the file that the release refers to, where the site can't download it; from a folder it has to be given.
         network: the way to servers.
         max_bytes: the most that the files of a release may have together; the policy may allow less.
         acceptance: who takes the responsibility for a release that does not keep the policy; recorded.
@@ -101,6 +105,7 @@ def pull(
         ProtocolError: something is not what the provider signed, or too old, or too large.
         PolicyError: the release does not keep the hospital's policy; the release in use stays as it was.
         ForkError: the provider has shown other releases before, or the release is not the one in its public log.
+        ConfigurationError: the release in a folder refers to a file elsewhere, which was not given.
         SiteError: the fingerprint is missing or another one, or the release is older than the one in use.
         StorageError: another pull fills this workspace, or the disk is full.
         ModelError, EmbeddingError: its models do not load; the release in use stays as it was.
@@ -125,7 +130,8 @@ def pull(
             if known is not None and log is not None:
                 # Whatever becomes of this pull: what was seen must not be unseen.
                 log.record()
-            bringing = _Bringing(client, scratch, embeddings, network, max_bytes, gate, log)
+            elsewhere = network if isinstance(origin, ServerSource) else None
+            bringing = _Bringing(client, scratch, embeddings, elsewhere, max_bytes, gate, log)
             release, judged = bringing.bring(workspace, name, workspace.current)
         manifest = release.manifest
         client.trust(place).save(workspace.trust)
@@ -259,7 +265,7 @@ class _Bringing:
     client: ReleaseClient
     scratch: Path
     embeddings: Path | None
-    network: Network
+    network: Network | None
     max_bytes: int
     gate: _Gate
     log: FollowedLog | None
@@ -310,13 +316,13 @@ class _Known:
 
 @dataclass(frozen=True)
 class _Reception:
-    """How the files of a release come in."""
+    """How the files of a release come in; without a network nothing comes from another address than the release."""
 
     client: ReleaseClient
     manifest: ReleaseManifest
     known: _Known
     embeddings: Path | None
-    network: Network
+    network: Network | None
 
     def into(self, incoming: Path) -> None:
         """Bring all files into a new folder, named like the release."""
@@ -344,13 +350,22 @@ class _Reception:
 
     def _obtain(self, reference: Reference, path: Path) -> None:
         """The file that the release refers to: given by a person, or from its public address."""
+        host, size = reference.url.split("/")[2], reference.entry.bytes
+        if self.embeddings is None and self.network is None:
+            raise ConfigurationError(
+                f"{reference.file}: expected --embeddings FILE, since release {self.manifest.sequence} refers to this file at {host} and "
+                f"nothing is fetched from a folder, got none; bring it ({size} bytes, SHA-256 {reference.entry.sha256}), and give it"
+            )
         with map_os_errors(path):
             if self.embeddings is not None:
                 check_file(self.embeddings, reference.entry, self.embeddings.name)
                 shutil.copyfile(self.embeddings, path)
-            else:
+            elif self.network is not None:
+                self.network.tell(
+                    f"{reference.file} ({size} bytes) is fetched from {host}, where the release says it is"
+                )
                 with path.open("xb") as file:
-                    for chunk in self.network.fetch(reference.url, reference.entry.bytes):
+                    for chunk in self.network.fetch(reference.url, size):
                         file.write(chunk)
         check_file(path, reference.entry, reference.file)
 

@@ -95,6 +95,39 @@ def test_what_reads_notes_has_no_network_and_what_has_a_network_no_notes() -> No
         assert notes == (one.get("network_mode") == "none"), name
 
 
+def test_what_has_a_network_sees_nothing_that_is_made_of_notes_but_what_may_be_submitted() -> None:
+    found = json.loads(read("site").stdout)["services"]
+    mounts = {
+        name: {volume["source"]: volume.get("read_only", False) for volume in one["volumes"]}
+        for name, one in found.items()
+    }
+    connected = [name for name, one in found.items() if one.get("network_mode") != "none"]
+    assert connected == ["exchange"]
+    kept = {"workspace"} | {source for source in mounts["exchange"] if source.endswith("/outbox")}
+    assert set(mounts["exchange"]) == kept
+    assert len(kept) == 2
+    assert all(only_read for source, only_read in mounts["exchange"].items() if source != "workspace")
+    # What is written by who reads notes lies elsewhere, but for the outbox and the workspace.
+    written = {source for name in ("deid", "notes") for source, only_read in mounts[name].items() if not only_read}
+    assert {Path(source).name for source in written - kept} == {"out"}
+    # Nor does a path that nobody thought about lie in the workspace.
+    assert {found[name]["working_dir"] for name in ("deid", "notes")} == {"/out"}
+
+
+def test_a_share_is_written_to_where_it_is_submitted_from_and_all_else_is_not() -> None:
+    """As the page types it."""
+    page = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
+    found = json.loads(read("site").stdout)["services"]
+    typed = re.findall(r"^\$site (\w+) (.+)$", page, re.MULTILINE)
+    assert {service for service, _ in typed} == {"exchange", "notes", "deid"}
+    for service, words in typed:
+        one = found[service]
+        parsed(f"{' '.join(one.get('entrypoint') or ['site-client'])} {words}")
+        seen = {volume["target"] for volume in one["volumes"]}
+        for path in re.findall(r"(?<= )/\w+", words):
+            assert path in seen, (service, words)
+
+
 def test_the_programs_take_what_the_services_give_them() -> None:
     for name in NAMES:
         for one in json.loads(read(name).stdout)["services"].values():

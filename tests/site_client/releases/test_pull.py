@@ -20,7 +20,7 @@ from protocols.errors import BoundsError, DigestError, SchemaError, SignatureErr
 from protocols.release.manifest import FileEntry
 from protocols.release.repository import LIFETIME, Reference
 from protocols.release.verification import verify_release
-from shared.errors import ModelError
+from shared.errors import ConfigurationError, ModelError
 from site_client import workspace
 from site_client.errors import SiteError, WorkspaceError
 from site_client.keys import expiry_lines
@@ -28,7 +28,7 @@ from site_client.policy import examining
 from site_client.releases import pull as module
 from site_client.releases.client import ReleaseClient
 from site_client.releases.pull import pull
-from site_client.releases.source import Network
+from site_client.releases.source import FolderSource, Network, ServerSource
 from site_client.trust import Trust
 from tests.facts import examined
 from tests.loop import snapshot
@@ -392,6 +392,28 @@ def referring(publisher: Publisher, site: workspace.Workspace, tmp_path: Path) -
     return given
 
 
+@pytest.fixture
+def address(publisher: Publisher, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Of a server that serves the publisher's folder."""
+
+    def chunks(source: ServerSource, name: str, most: int) -> Iterator[bytes]:
+        return FolderSource(publisher.folder, publisher.folder).chunks(name, most)
+
+    monkeypatch.setattr(ServerSource, "chunks", chunks)
+    return "https://deid.example.org/releases"
+
+
+def test_attack_a_stick_makes_the_machine_go_to_an_address(
+    site: workspace.Workspace, referring: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Network, "fetch", lambda *arguments: pytest.fail("a stick sent it out"))
+    before = all_but_metadata(site)
+    expected = rf"--embeddings FILE.* at files\.example\.org .*15 bytes, SHA-256 {file_sha256(referring)}"
+    with pytest.raises(ConfigurationError, match=expected):
+        pull(site)
+    assert all_but_metadata(site) == before
+
+
 class TestReference:
     def test_a_file_is_given(self, site: workspace.Workspace, referring: Path) -> None:
         _, release = pull(site, embeddings=referring)
@@ -404,18 +426,19 @@ class TestReference:
             pull(site, embeddings=referring)
         assert all_but_metadata(site) == before
 
-    def test_a_file_is_downloaded(
-        self, site: workspace.Workspace, referring: Path, monkeypatch: pytest.MonkeyPatch
+    def test_a_file_is_downloaded_once_it_is_said_from_whom(
+        self, site: workspace.Workspace, referring: Path, address: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        asked = []
+        asked: list[object] = []
 
         def fetch(network: Network, url: str, most: int) -> Iterator[bytes]:
             asked.append((url, most))
             yield referring.read_bytes()
 
         monkeypatch.setattr(Network, "fetch", fetch)
-        updated, release = pull(site)
-        assert asked == [(URL, referring.stat().st_size)]
+        updated, release = pull(site, address, network=Network(tell=asked.append))
+        said = "scheme.json (15 bytes) is fetched from files.example.org, where the release says it is"
+        assert asked == [said, (URL, referring.stat().st_size)]
         assert release.read("scheme.json") == referring.read_bytes()
         # The next release with the same file needs neither.
         monkeypatch.setattr(Network, "fetch", lambda *arguments: pytest.fail("it is here already"))
@@ -423,12 +446,12 @@ class TestReference:
 
     @pytest.mark.parametrize("answer", [b"", b'{"large": nope}', b'{"large": true', b'{"large": true}.'])
     def test_another_download_is_refused(
-        self, answer: bytes, site: workspace.Workspace, referring: Path, monkeypatch: pytest.MonkeyPatch
+        self, answer: bytes, site: workspace.Workspace, referring: Path, address: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         before = all_but_metadata(site)
         monkeypatch.setattr(Network, "fetch", lambda network, url, most: iter([answer]))
         with pytest.raises((DigestError, BoundsError)):
-            pull(site)
+            pull(site, address)
         assert all_but_metadata(site) == before
 
     def test_a_reference_to_what_the_release_does_not_list_is_refused(
