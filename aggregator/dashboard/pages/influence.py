@@ -50,7 +50,7 @@ def _changes(found: dict[str, Any], reading: Reading) -> Plot | Table:
     )
     said = "A hospital whose grey dot lies right of the blue one takes something from the others. An honest one may, by a guideline of its own."
     if unmeasured:
-        said += f" Of {unmeasured} of the hospitals it was not measured."
+        said += f" Not measured: {unmeasured} of {len(sites)} hospitals."
     return Plot(
         _TITLE, drawn, Table(f"Recall at all others, measured {found.get('mode', '')}", head, rows, pages), said
     )

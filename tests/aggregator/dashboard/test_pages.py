@@ -45,7 +45,7 @@ def test_a_hospital_whose_influence_was_not_measured_stands_among_the_others(des
     assert "hospital south recall of the others with it 90.0%" in said
     # Of one of whom nothing is known nobody says that it is as the others are.
     assert said.count("as the others") == 1
-    assert "Of 2 of the hospitals it was not measured" in said
+    assert "Not measured: 2 of 3 hospitals" in said
 
 
 def test_where_no_influence_was_measured_it_is_said_of_all(desk: Desk) -> None:
