@@ -13,7 +13,7 @@ from shared.text.plain_signs import plain_signs
 from shared.text.tokens import MARKS
 
 # What belongs to the sign ahead of it: marks, what has no width, and the second sign of a line end.
-_MARKED = re.compile(rf"\n(?<=\r\n)|(?=[^\x00-\xac\xae-\xff])[{MARKS}]+")
+_MARKED = re.compile(rf"(?:\n(?<=\r\n)|(?=[^\x00-\xac\xae-\xff])[{MARKS}])+")
 # A line of this length was probably wrapped, unless the next is an item of a list or begins with a label; a longer one is a paragraph.
 _WRAPPED = re.compile(r"\n(?<=[^\n]{50}\n)(?<![^\n]{140}\n)(?=[^\W_]|\()(?!\d{1,2}[.)]|[^\W\d_]{1,20}:)")
 # How far ahead of a wrap begins what goes on behind it.

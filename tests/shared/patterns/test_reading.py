@@ -5,12 +5,14 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from shared.labels import load_scheme
 from shared.patterns.engine import Patterns
+from shared.patterns.kinds import Suspicion
 from shared.patterns.reading import read
+from shared.text.plain_signs import plain_signs
 
 ENGLISH, SPANISH = Patterns(load_scheme("i2b2_2014"), "English", 0.9), Patterns(load_scheme("meddocan"), "Spanish", 0.9)
 LONG = "The patient was seen again in our office by the ward"
@@ -104,3 +106,17 @@ def test_what_is_found_lies_in_the_note_and_ends_no_word_within(text: str) -> No
 
 def test_a_note_as_it_is_read_shows_nothing_of_itself() -> None:
     assert "Oxenthorpe" not in repr(read("Mrs Oxenthorpe"))
+
+
+@example("\r\n\u200b1.")
+@given(st.text(alphabet="\r\n\u200b\u0301\ufeff\u0306\u2028 12.\u0660", max_size=30))
+def test_every_sign_that_is_read_is_that_of_its_place_in_the_note(text: str) -> None:
+    """Also where line ends, marks and what has no width follow each other: a place too far on covers another word, and leaves this one."""
+    reading = read(text)
+    # A mark at the very beginning has no letter, and is read as it is.
+    starts = [reading.in_note(Suspicion(at, at + 1, "ID", 1.0, "")).start for at in range(len(reading.text))]
+    assert starts == sorted(set(starts))
+    for at, start in enumerate(starts):
+        if reading.text[at].isdigit() or reading.text[at] == ".":
+            assert plain_signs(text[start]) == reading.text[at]
+    assert reading.in_note(Suspicion(0, len(reading.text), "ID", 1.0, "")).end == len(text)
