@@ -23,6 +23,7 @@ from bench.federated.material import (
     documents,
     head_of,
     notes,
+    notes_as_shared,
     score,
     shape,
 )
@@ -34,10 +35,12 @@ from shared.federated.private import NoteNoise
 from shared.sentences.ragged import RaggedSentences, SentenceSource
 from shared.taggers.tagger import Tagger
 from shared.training.tagging import TaggingConfig, train_tagger
+from site_client.federated.notes import LabelledNotes
 
 COMMAND, UNSEEN_COMMAND = "python -m bench.federated compared", "python -m bench.federated unseen"
 LONGER_COMMAND = "python -m bench.federated longer"
 RAW, SHARES, FEDERATED, NOISY = "raw notes pooled", "pooled shares", "federated", "federated with noise"
+ON_SHARES = "federated on shares"
 _WITHIN, _EPSILON = 0.005, 8.0
 _RATE, _STEPS = 0.1, 10
 _RESAMPLES = 1000
@@ -138,12 +141,22 @@ def _federated(sites: Sequence[str], recipe: TaggingConfig, size: Size) -> tuple
     return _together(sites, recipe, size, None)
 
 
+def _on_shares(sites: Sequence[str], recipe: TaggingConfig, size: Size) -> tuple[Tagger, float]:
+    return _together(sites, recipe, size, None, notes_as_shared)
+
+
 def _noisy(sites: Sequence[str], recipe: TaggingConfig, size: Size) -> tuple[Tagger, float]:
     return _together(sites, recipe, size, noise(size))
 
 
-def _together(sites: Sequence[str], recipe: TaggingConfig, size: Size, noise: NoteNoise | None) -> tuple[Tagger, float]:
-    taking = Participants({f"site-{site}": notes(site, size.notes) for site in sites}, noise)
+def _together(
+    sites: Sequence[str],
+    recipe: TaggingConfig,
+    size: Size,
+    noise: NoteNoise | None,
+    read: Callable[[str, int], LabelledNotes] = notes,
+) -> tuple[Tagger, float]:
+    taking = Participants({f"site-{site}": read(site, size.notes) for site in sites}, noise)
     course = train_together(taking, shape(), recipe, FederatedPlan())
     return head_of(shape(), course.weights), sum(one.bytes_each for one in course.history)
 
@@ -152,6 +165,7 @@ WAYS: dict[str, Callable[[Sequence[str], TaggingConfig, Size], tuple[Tagger, flo
     RAW: _raw,
     SHARES: _shares,
     FEDERATED: _federated,
+    ON_SHARES: _on_shares,
     NOISY: _noisy,
 }
 
@@ -186,11 +200,13 @@ def _entries(name: str, arms: dict[str, Arm], size: Size, sites: int) -> Iterato
     for other, arm in arms.items():
         if other == RAW:
             continue
+        # Beside the same representations in one place.
+        beside = SHARES if other == ON_SHARES else RAW
         for measure, kind in (("strict F1", "entities"), ("token-binary F1", "tokens")):
-            asked = other == FEDERATED and sites == len(corpora.SITES)
-            value, interval = _less(arm.found, arms[RAW].found, kind)
+            asked = other in (FEDERATED, ON_SHARES) and sites == len(corpora.SITES)
+            value, interval = _less(arm.found, arms[beside].found, kind)
             yield Entry(
-                f"{name}: {other} less {RAW}, {measure}",
+                f"{name}: {other} less {beside}, {measure}",
                 round(value, 4),
                 -_WITHIN if asked else None,
                 ">=" if asked else "",
@@ -199,7 +215,7 @@ def _entries(name: str, arms: dict[str, Arm], size: Size, sites: int) -> Iterato
                 len(size.seeds),
                 f"{DATA}/test",
                 COMMAND,
-                f"{trained}; the same representations but for shares; interval over documents",
+                f"{trained}; interval over documents",
             )
 
 

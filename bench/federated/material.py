@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bench import corpora
+from bench.generalise.pool import pooled_codes
 from bench.outcomes import RUNS
 from bench.privacy.worth.sites import sides_of
 from foundation.folders import new_folder
@@ -22,6 +23,7 @@ from shared.federated.weights import Vector, set_weights
 from shared.pipeline.pipeline import Pipeline
 from shared.taggers.registry import build_tagger, default_config
 from shared.taggers.tagger import Tagger, TaggerConfig
+from site_client.federated.as_shared import CodedNotes
 from site_client.federated.notes import LabelledNotes, read_notes
 
 DATA = "en_sites"
@@ -51,6 +53,14 @@ def documents(site: str, count: int) -> tuple[Document, ...]:
 def notes(site: str, count: int) -> LabelledNotes:
     """The same as a head gets them in-house."""
     return read_notes(documents(site, count), construction())
+
+
+@cache
+def notes_as_shared(site: str, count: int) -> CodedNotes:
+    """The same as a share shows them; of the provider, whose notes are public, as its pool holds them."""
+    made, own = construction(), site == PROVIDER
+    codes = [pooled_codes(made, [one] if own else [], [] if own else [one]) for one in documents(site, count)]
+    return CodedNotes((), as_shared=True, codes=codes, decoding=made.decoding()).drawn()
 
 
 def shape(hidden: int | None = None) -> TaggerConfig:

@@ -32,7 +32,8 @@ class Participants:
 
     def ask(self, order: RoundOrder) -> Iterator[Answer]:
         """See `Sites`."""
-        for name, own in sorted(self.notes.items()):
+        for name, kept in sorted(self.notes.items()):
+            own = kept.drawn()
             if self.noise is None:
                 weights = learn_round(order.shape, order.start, own.together(), order.recipe)
             else:

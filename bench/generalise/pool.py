@@ -68,11 +68,4 @@ def pooled_codes(construction: CodedSurrogates, own: Sequence[Document], shared:
     source, _ = index_sentences([tokenised_corpus(own, construction.scheme)], construction.vectors)
     chunk = construction.with_public_lengths(tokenised_corpus(shared, construction.scheme), noise)
     pieces = construction.share_public_sentences(source, noise), construction.rehearse_codes(chunk, noise)
-    return joined(pieces)
-
-
-def joined(pieces: Sequence[CodedSentences]) -> CodedSentences:
-    """Sentences of codes, one after the other."""
-    return CodedSentences(
-        *(np.concatenate([getattr(piece, name) for piece in pieces]) for name in ("codes", "casing", "tags", "lengths"))
-    )
+    return CodedSentences.concatenate(pieces)

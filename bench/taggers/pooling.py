@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from bench import corpora
 from bench.generalise.figures import COUNTED, counts_read, gain, interval
-from bench.generalise.pool import SharedCodesSource, joined, pooled_codes
+from bench.generalise.pool import SharedCodesSource, pooled_codes
 from bench.outcomes import is_there, load_or_measure
 from bench.privacy.worth.sides import Sides, recipe
 from bench.privacy.worth.sites import sides_of, unseen_by
@@ -146,7 +146,10 @@ def heads(pool: Pool, sides: Sides, seed: int, steps: int) -> Iterator[tuple[str
     members += [train(seed + 100 * number) for number in range(1, _MEMBERS)]
     ensemble = Ensemble(members)
     yield next(names), ensemble
-    yield next(names), train(seed, codes=joined((pool.codes, _pseudo_labelled(pool, sides, ensemble))))
+    yield (
+        next(names),
+        train(seed, codes=CodedSentences.concatenate((pool.codes, _pseudo_labelled(pool, sides, ensemble)))),
+    )
 
 
 def _pseudo_labelled(pool: Pool, sides: Sides, teacher: Tagger) -> CodedSentences:

@@ -86,7 +86,7 @@ aggregator shares reject "$(digest_of st-bede 2)" --name "D. Engel" --reason "th
 aggregator alarms list
 aggregator status
 # Training together over a connection needs Flower, which is not here; what comes before it is.
-site-client policy set --federated-rounds 40 --workspace ../st-anne
+site-client policy set --federated-rounds 40 --federated-on-shares --workspace ../st-anne
 site-client federate --node-key ../st-anne.pub --workspace ../st-anne
 aggregator federate --simulate --epochs 2 --influence none --no-operating-points --page rounds.html
 aggregator train-head --epochs 1 --influence none --no-operating-points

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field
 from typing import Self
 
@@ -31,6 +32,12 @@ class CodedSentences(SentenceLayout):
     tags: NDArray[np.uint8]
     lengths: NDArray[np.int64]
     features: NDArray[np.uint8] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.uint8))
+
+    @staticmethod
+    def concatenate(pieces: Sequence[CodedSentences]) -> CodedSentences:
+        """Pieces, at least one, as one."""
+        columns = ("codes", "casing", "tags", "lengths", "features")
+        return CodedSentences(*(np.concatenate([getattr(piece, name) for piece in pieces]) for name in columns))
 
 
 @dataclass(frozen=True)

@@ -78,14 +78,12 @@ def federate(
     from command_line.flower import prepare_flower
     from command_line.notes import Notes
     from shared.labels import load_scheme_file
-    from site_client.federated.notes import read_notes
     from site_client.federated.trainer import make_trainer
     from site_client.sharing.known_notes import DigestKey
 
     prepare_flower()
     read = Notes(notes, NotesOptions.of(reading), load_scheme_file(opened.release().folder), labelled=True)
-    key = DigestKey(opened)
-    trainer = make_trainer(opened, lambda construction: read_notes(read, construction, key.note))
+    trainer = make_trainer(opened, read, DigestKey(opened).note)
     said = (lambda line: None) if as_json else click.echo
     take_part(opened, trainer, connection, said)
     from site_client.federated.budget import read_past

@@ -102,6 +102,12 @@ def policy_show(root: Path, as_json: bool) -> None:
     type=_Limit(),
     help="Most that all these rounds may tell of a note (epsilon, delta 1e-5); none: weights leave without noise.",
 )
+@click.option(
+    "--federated-on-shares/--federated-on-notes",
+    "federated_on_shares",
+    default=None,
+    help="Whether these rounds see only what a share of the notes would show: by default, no labelled PHI.",
+)
 @click.option("--demonstration/--no-demonstration", default=None, help="Mark it as that of `aggregator demo`.")
 @folder_option
 @json_option
@@ -135,6 +141,7 @@ def _changed(opened: Workspace, before: SitePolicy, options: dict[str, Any]) -> 
         "approval",
         "text_fragments",
         "federated_rounds",
+        "federated_on_shares",
         "demonstration",
     )
     given = {name: options[name] for name in plain if options[name] is not None}

@@ -41,10 +41,12 @@ def measure_head(
 
     Raises:
         StoppedError: it was stopped.
-        CorpusError: no words of the notes are here.
+        CorpusError: the notes are here as a share shows them, and it shows no words.
     """
     if not notes.words:
-        raise CorpusError("expected labelled notes to measure on, found none; check the folder")
+        raise CorpusError(
+            "expected notes with words to measure on, got none: a share of this construction has no words; nothing is told of them"
+        )
     head = build_tagger(shape)
     set_weights(head, weights)
     settings = LastWordSettings(guess_vocabulary(construction.vectors.words), STEPS)

@@ -1,15 +1,19 @@
-"""The hospital's labelled notes as its head gets them in-house, note by note. Nothing of this leaves."""
+"""The hospital's labelled notes as a head gets them, note by note: here as in-house, elsewhere as a share would show them. Nothing of this leaves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from shared.constructions.construction import Construction
 from shared.document import Document
 from shared.errors import CorpusError
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks
+
+NoteDigest = Callable[[str], bytes]
+"""Of a text, by which the site knows it again."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -20,11 +24,17 @@ class LabelledNotes:
         notes: sentences of each note, what stands before the head has made of them.
         words: the same sentences as words, where a whole pipeline is to be measured on them.
         digests: by which the notes are known again; None where nobody asked for them.
+        as_shared: whether all of this is made of what a share of the notes would show.
     """
 
     notes: Sequence[RaggedSentences]
     words: Sequence[TokenisedSentences] = ()
     digests: frozenset[bytes] | None = None
+    as_shared: bool = False
+
+    def drawn(self) -> Self:
+        """The notes as the next round reads them."""
+        return self
 
     @property
     def sentences(self) -> int:
@@ -42,7 +52,7 @@ class LabelledNotes:
 
 
 def read_notes(
-    documents: Iterable[Document], construction: Construction, digest: Callable[[str], bytes] | None = None
+    documents: Iterable[Document], construction: Construction, digest: NoteDigest | None = None
 ) -> LabelledNotes:
     """Labelled documents, note by note.
 

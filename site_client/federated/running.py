@@ -33,6 +33,10 @@ _LOOK_S = 0.5
 _LONG_S = 60.0
 _WAITS_S = (10, 60, 60, 60)
 _FORGOTTEN_S = 70.0
+_LEARNS_FROM = {
+    False: "it learns from the notes as they are, labelled PHI among it; policy set --federated-on-shares changes that",
+    True: "it learns from what a share of the notes would show",
+}
 Told = Callable[[str], None]
 
 
@@ -118,7 +122,11 @@ def take_part(workspace: Workspace, trainer: Trainer, connection: Connection, te
             "app": digest,
             "most_bytes": connection.most_bytes,
         }
-        record(workspace, Event.FEDERATED_SAID, {"word": "begin", "notes": len(trainer.notes.notes), **begun})
+        record(
+            workspace,
+            Event.FEDERATED_SAID,
+            {"word": "begin", "notes": len(trainer.notes.notes), "as_shared": trainer.notes.as_shared, **begun},
+        )
         stack.callback(lambda: record(workspace, Event.FEDERATED_SAID, {"word": "ended", "bytes": rules.sent}))
         control.say(Wish.RUN)
         stack.callback(control.say, Wish.END)
@@ -137,6 +145,7 @@ def take_part(workspace: Workspace, trainer: Trainer, connection: Connection, te
         stack.callback(serving.join, 60)
         stack.callback(server.ended.set)
         tell(f"taking part through {connection.host}:{connection.port}; the app that may run is {digest[:16]}")
+        tell(_LEARNS_FROM[trainer.notes.as_shared])
         _keep_node(lambda: flower.FlowerNode(files, gate.port), serving.is_alive, control, folder, tell)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from protocols.canonical import Json
@@ -18,6 +18,7 @@ from protocols.federated.task import RoundTask, read_task, task_signer
 from protocols.federated.weights import digest_of, weights_from_bytes, weights_to_bytes
 from shared.constructions.construction import Construction
 from shared.constructions.registry import load_construction
+from shared.document import Document
 from shared.errors import ConfigurationError
 from shared.federated.accounting import Spent
 from shared.federated.local import LocalRecipe, learn_round, never
@@ -25,9 +26,11 @@ from shared.federated.private import NoteNoise, learn_privately
 from shared.federated.weights import Vector, count_weights, read_shape
 from shared.models.noise_source import PrivateNoise
 from shared.taggers.tagger import TaggerConfig
+from site_client.errors import PolicyError
+from site_client.federated.as_shared import read_as_shared
 from site_client.federated.budget import allow_measuring, allow_round, noise_json
 from site_client.federated.measuring import measure_head
-from site_client.federated.notes import LabelledNotes
+from site_client.federated.notes import LabelledNotes, NoteDigest, read_notes
 from site_client.ledger import Event, record
 from site_client.policy.enforcing import Step, judge_release, require_kept
 from site_client.policy.site_policy import SitePolicy
@@ -93,7 +96,11 @@ class Trainer:
             return stopped() or self.clock() > asked.expires
 
         data = weights_to_bytes(self._learn(asked, shape, start, noise, over))
-        more: dict[str, Json] = {"notes": len(self.notes.notes), "noise": noise_json(noise)}
+        more: dict[str, Json] = {
+            "notes": len(self.notes.notes),
+            "noise": noise_json(noise),
+            "as_shared": self.notes.as_shared,
+        }
         if asked.measures:
             more["measured"] = True
         elif self.notes.digests is not None:
@@ -143,6 +150,10 @@ class Trainer:
             )
         judgement = judge_release(workspace, asked.release)
         require_kept(workspace, judgement, Step.FEDERATE)
+        if judgement.policy.federated_on_shares and not self.notes.as_shared:
+            raise PolicyError(
+                "expected notes as a share would show them, got the notes themselves: the policy has changed; start `federate` again"
+            )
         shape = read_shape(asked.kind, asked.shape)
         if shape.inputs not in self.construction.dims or shape.tags != len(self.construction.scheme.tags):
             raise ConfigurationError("expected a tagger for the release in use, got one for other inputs or tags")
@@ -164,14 +175,15 @@ class Trainer:
         noise: NoteNoise | Spent | None,
         over: Callable[[], bool],
     ) -> Vector:
+        notes = self.notes.drawn()
         if asked.measures:
             multiplier = 0.0 if noise is None else noise.multiplier
-            return measure_head(self.construction, shape, start, self.notes, multiplier, PrivateNoise(), over)
+            return measure_head(self.construction, shape, start, notes, multiplier, PrivateNoise(), over)
         assert not isinstance(noise, Spent)
         recipe = LocalRecipe(asked.epochs, asked.batch, asked.learning_rate, asked.clip, asked.proximal, asked.seed)
         if noise is None:
-            return learn_round(shape, start, self.notes.together(), recipe, over)
-        return learn_privately(shape, start, self.notes.notes, recipe, noise, PrivateNoise(), over)
+            return learn_round(shape, start, notes.together(), recipe, over)
+        return learn_privately(shape, start, notes.notes, recipe, noise, PrivateNoise(), over)
 
     def _record_refusal(self, task: bytes, error: Exception) -> None:
         record(
@@ -184,15 +196,17 @@ class Trainer:
 _MOST_HASHED = 1 << 20
 
 
-def make_trainer(workspace: Workspace, notes: Callable[[Construction], LabelledNotes]) -> Trainer:
-    """A trainer for the release in use, if the hospital's policy lets it take part at all.
+def make_trainer(workspace: Workspace, documents: Iterable[Document], digest: NoteDigest | None = None) -> Trainer:
+    """A trainer for the release in use, if the hospital's policy lets it take part at all; the policy says what it learns from.
 
     Args:
         workspace: of the site.
-        notes: reads the labelled notes for a construction.
+        documents: labelled notes.
+        digest: see `LabelledNotes`; None for notes that nobody need know again.
 
     Raises:
         PolicyError: the policy lets this hospital take part in no round.
+        CorpusError: there are no notes.
         WorkspaceError: no release is in use.
     """
     release = workspace.release()
@@ -200,4 +214,8 @@ def make_trainer(workspace: Workspace, notes: Callable[[Construction], LabelledN
     require_kept(workspace, judgement, Step.FEDERATE)
     allow_round(workspace, judgement.policy, 1)
     construction = load_construction(release.folder)
-    return Trainer(workspace, notes(construction), construction)
+    if judgement.policy.federated_on_shares:
+        notes = read_as_shared(workspace, judgement, construction, documents, digest)
+    else:
+        notes = read_notes(documents, construction, digest)
+    return Trainer(workspace, notes, construction)

@@ -81,6 +81,7 @@ class SitePolicy:
         federated_rounds: most rounds, of all trainings together, in which this hospital trains with others over a connection; 0 for none.
         federated_epsilon: most that all these rounds may tell of one note, at delta 1e-5; None for rounds without noise, of which
             nothing can be proved.
+        federated_on_shares: whether these rounds see only what a share of the notes would show.
         demonstration: whether it is that of `aggregator demo`, which nobody should work with.
 
     Raises:
@@ -105,6 +106,7 @@ class SitePolicy:
     text_fragments: bool = False
     federated_rounds: int = 0
     federated_epsilon: float | None = 8.0
+    federated_on_shares: bool = False
     demonstration: bool = False
 
     def __post_init__(self) -> None:
@@ -159,6 +161,7 @@ class SitePolicy:
             "text_fragments": self.text_fragments,
             "federated_rounds": self.federated_rounds,
             "federated_epsilon": None if self.federated_epsilon is None else decimal_text(self.federated_epsilon),
+            "federated_on_shares": self.federated_on_shares,
             "demonstration": self.demonstration,
         }
 
@@ -193,6 +196,7 @@ class SitePolicy:
             text_fragments=_flag(read, stated, "text_fragments"),
             federated_rounds=read.integer("federated_rounds"),
             federated_epsilon=_epsilon(read, stated),
+            federated_on_shares=_flag(read, stated, "federated_on_shares"),
             demonstration=_flag(read, stated, "demonstration"),
         )
 

@@ -110,6 +110,24 @@ def encoded_blocks(
         progress("tokens", done, 0)
 
 
+def with_doubts(
+    workspace: Workspace, construction: Construction, documents: Iterable[Document], above: float | None
+) -> Iterator[Document]:
+    """The notes with what is probably PHI and nobody has labelled marked as doubtful, where labelled PHI is replaced.
+
+    Args:
+        workspace: of the site.
+        construction: of the release.
+        documents: labelled notes.
+        above: how probable it must be; None looks for nothing.
+    """
+    if above is None or not construction.replaces_phi:
+        yield from documents
+        return
+    for found in make_checker(workspace, construction.scheme).check(documents):
+        yield found.with_doubts(above)
+
+
 def block_of(sentences: SharedSentences | SharedCodes) -> SentenceBlock:
     """What may leave, in the layout of a payload.
 
@@ -169,7 +187,7 @@ def encode(
     workspace.key()
     given_up = give_up_lost(workspace) if lost_known_notes else ()
     sieve = Sieve(workspace, digest_of_representer(release), again=again)
-    first, documents = _head(documents)
+    first, documents = first_notes(documents)
     judgement = judge_on_notes(workspace, judgement, construction, first, bound)
     require_kept(workspace, judgement, Step.ENCODE, acceptance)
     bank = BankWatch(construction, public_lists(workspace, judgement.policy))
@@ -183,15 +201,11 @@ def encode(
 
     def checked() -> Iterator[Document]:
         nonlocal hidden
-        if hide_above is None or not construction.replaces_phi:
-            yield from counted()
-            return
-        for found in make_checker(workspace, construction.scheme).check(counted()):
-            document = found.with_doubts(hide_above)
-            hidden += len(document.annotations) - len(found.document.annotations)
+        for document in with_doubts(workspace, construction, counted(), hide_above):
+            hidden += sum(one.doubtful for one in document.annotations)
             yield document
 
-    noise, checking = _noises(workspace, construction, release.folder, new_noise)
+    noise, checking = noises_of(workspace, construction, release.folder, new_noise=new_noise)
     guard = Guard(construction, neighbours_of(release.folder), bound, checking)
     rules = _rules(construction, guard)
     rows = construction.rows()
@@ -270,17 +284,27 @@ def _rules(construction: Construction, guard: Guard) -> ValueRules:
     return ValueRules(len(construction.scheme.tags), guard.value_bound, codebook, codes)
 
 
-def _head(documents: Iterable[Document]) -> tuple[list[Document], Iterable[Document]]:
-    """The first notes, and all of them; they are read once."""
+def first_notes(documents: Iterable[Document]) -> tuple[list[Document], Iterable[Document]]:
+    """The first notes, by which a release is judged, and all of them; they are read once."""
     source = iter(documents)
     first = list(islice(source, _LOOKED_AT))
     return first, chain(first, source)
 
 
-def _noises(
-    workspace: Workspace, construction: Construction, release: Path, new_noise: bool
+def noises_of(
+    workspace: Workspace, construction: Construction, release: Path, *, new_noise: bool = False
 ) -> tuple[SharingNoise, SharingNoise]:
-    """The noise of the share, and that of the check ahead of it."""
+    """The noise of a share, and that of the check ahead of it.
+
+    Args:
+        workspace: of the site.
+        construction: of the release.
+        release: its folder.
+        new_noise: as for `encode`.
+
+    Raises:
+        WorkspaceError: the secret that it hangs on is gone.
+    """
     secret = _noise_secret(workspace, new_noise) if construction.memoises_noise else b""
     return construction.sharing_noise(secret, release), construction.sharing_noise(secret, release, b"bound ")
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from aggregator.federated.plan import Answer, FederatedPlan, RoundOrder
 from aggregator.federated.promised import promised_points
 from aggregator.federated.remote import Reply, SignedSites
 from aggregator.federated.rounds import Course, Rounds
 from aggregator.workspace import open_workspace as open_provider
+from bench.privacy.noninterference import change_phi
 from protocols.errors import (
     DigestError,
     MismatchError,
@@ -29,6 +32,7 @@ from protocols.federated.task import read_task
 from protocols.federated.weights import digest_of, weights_to_bytes
 from protocols.keys.signing import PrivateKey
 from shared.corpus import read_corpus
+from shared.document import Document
 from shared.errors import ConfigurationError
 from shared.federated.local import LocalRecipe, StoppedError
 from shared.federated.weights import Vector, count_weights, set_weights, weights_of
@@ -39,6 +43,7 @@ from shared.pipeline.promises.hiding import STEPS, Gold, hiding_counts
 from shared.taggers.bilstm_crf import BiLSTMCRFConfig
 from shared.taggers.khin2018 import Khin2018Config
 from shared.taggers.registry import build_tagger
+from shared.training.loop import seed_training
 from shared.training.tagging import TaggingConfig
 from site_client import ledger
 from site_client.errors import PolicyError
@@ -65,11 +70,8 @@ def trainers(loop: Loop, count: int = 6) -> dict[str, Trainer]:
     made = {}
     for name in NAMES:
         documents = list(read_corpus(loop.notes(name)))[:count]
-        key = DigestKey(open_site(loop.site(name)))
-        made[name] = make_trainer(
-            open_site(loop.site(name)),
-            lambda construction, notes=documents, key=key: read_notes(notes, construction, key.note),  # type: ignore[misc]
-        )
+        workspace = open_site(loop.site(name))
+        made[name] = make_trainer(workspace, documents, DigestKey(workspace).note)
     return made
 
 
@@ -408,3 +410,80 @@ def test_a_stop_ends_a_round_and_nothing_of_it_leaves_or_counts(loop: Loop, tmp_
     with pytest.raises(StoppedError):
         direct.trainers["north"].answer(*direct.tasks[0], control.ended)
     assert read_past(open_site(loop.site("north"))).rounds == before
+
+
+def with_other_phi(notes: Sequence[Document], seed: int) -> list[Document]:
+    random = Random(seed)
+    return [change_phi(note, random) for note in notes]
+
+
+def answers_without_chance(
+    loop: Loop, notes: Sequence[Document], patch: pytest.MonkeyPatch
+) -> list[NDArray[np.float32]]:
+    """What a hospital's round gives, and its measuring of other weights, of these notes under always the same draws."""
+    draws = np.random.default_rng
+    with patch.context() as same:
+        same.setattr(np.random, "default_rng", lambda seed=11: draws(seed))
+        same.setattr("shared.models.noise_source.secrets.token_bytes", bytes)
+        trainer = make_trainer(open_site(loop.site("north")), notes)
+        shape, direct = shape_of(trainer), Direct({"north": trainer})
+        with seed_training(3):
+            order = rounds(shape).order(1, weights_of(build_tagger(shape)) * 4)
+        asked = sites(loop, direct)
+        found = [*asked.ask(order), asked.measure(replace(order, number=2), "north", NUMBERS)]
+    assert all(answer.weights is not None for answer in found)
+    return [answer.weights for answer in found if answer.weights is not None]
+
+
+@pytest.mark.parametrize("epsilon", ["none", "8"])
+def test_attack_labelled_phi_has_no_part_in_a_round_on_shares_nor_in_what_is_measured(
+    epsilon: str, loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = list(read_corpus(loop.notes("north")))[:6]
+    others = with_other_phi(notes, 5)
+    assert not {note.covered_text(span) for note in notes for span in note.annotations} & {
+        note.covered_text(span) for note in others for span in note.annotations
+    }
+    allow(loop, "--federated-epsilon", epsilon, "--federated-on-shares")
+    for one, other in zip(*(answers_without_chance(loop, of, monkeypatch) for of in (notes, others)), strict=True):
+        assert one.tobytes() == other.tobytes()
+    # Its power: on the notes themselves both tell which they are.
+    allow(loop, "--federated-on-notes")
+    one, other = (answers_without_chance(loop, of, monkeypatch)[0] for of in (notes, others))
+    assert one.tobytes() != other.tobytes()
+
+
+def test_what_nobody_has_labelled_is_hidden_before_a_round_on_shares(loop: Loop) -> None:
+    allow(loop, "--federated-on-shares")
+    [note] = tiny_notes(1, 1)
+    call = "Call 617-555-0199 or write to quill@larkspur.org."
+    trainer = make_trainer(open_site(loop.site("north")), [replace(note, text=f"{note.text}{call}\n")])
+    [words] = trainer.notes.words
+    unknown = [word for word, known in zip(words.words, words.known.tolist(), strict=True) if not known]
+    assert unknown
+    assert not {"617", "0199", "quill"} & set(words.words)
+
+
+def test_rounds_on_shares_say_so_and_read_other_words_each_time(loop: Loop) -> None:
+    allow(loop, "--federated-epsilon", "none", "--federated-on-shares")
+    made = trainers(loop)
+    direct = Direct(made)
+    shape, asked, course = course_of(loop, direct)
+    assert not np.array_equal(course.weights, course.without["north"][0])
+    assert asked.measure(RoundOrder(2, 2, shape, course.weights, LocalRecipe()), "north", NUMBERS).weights is not None
+    told = [one for one in ledger.entries(open_site(loop.site("north"))) if one.event == Event.FEDERATED_ROUND]
+    assert [one.details["as_shared"] for one in told] == [True] * 3
+    notes = made["north"].notes
+    assert notes.drawn().words[0].words != notes.drawn().words[0].words
+    # As a share of these notes: the same sentences, each token labelled as before or of unknown label.
+    raw = read_notes(list(read_corpus(loop.notes("north")))[:6], made["north"].construction)
+    assert notes.sentences == raw.sentences
+    assert [note.words for note in notes.words] != [note.words for note in raw.words]
+
+
+def test_a_policy_that_begins_to_ask_for_shares_is_not_met_by_notes_that_were_read_before(loop: Loop) -> None:
+    allow(loop)
+    direct = Direct(trainers(loop))
+    allow(loop, "--federated-on-shares")
+    assert {answer.problem for answer in first(loop, direct).values()} == {"PolicyError"}
+    assert not read_past(open_site(loop.site("north"))).rounds
