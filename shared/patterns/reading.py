@@ -41,7 +41,7 @@ class Reading:
     def stretches(self) -> Iterator[tuple[str, int, int]]:
         """A text of this length, and where in it a match may begin: all of it, then, with the lines around it joined, what is ahead of each wrap."""
         yield self.text, 0, len(self.text)
-        joined = _WRAPPED.sub(" ", self.text)
+        joined = join_wrapped(self.text)
         first = last = 0
         for wrap in _WRAPPED.finditer(self.text):
             place = wrap.start()
@@ -70,6 +70,15 @@ class Reading:
 
     def _place(self, place: int) -> int:
         return place + self.longer[bisect_left(self.marked, place)]
+
+
+def join_wrapped(text: str) -> str:
+    """A text of the same length in which lines that were probably wrapped are one.
+
+    Args:
+        text: in plain signs.
+    """
+    return _WRAPPED.sub(" ", text)
 
 
 def read(text: str) -> Reading:

@@ -17,8 +17,10 @@ from foundation.reading import read_text
 from shared.document import Annotation, Document
 from shared.labels import LabelScheme, categories_of_names
 from shared.patterns.kinds import CAPITALS, SMALL
+from shared.patterns.reading import join_wrapped
 from shared.pipeline.mentions import ArePublic, nobody_knows
 from shared.pipeline.spans import complete_spans
+from shared.text.plain_signs import plain_signs
 
 _BESIDE = {
     name: words.split()
@@ -32,19 +34,19 @@ def _any_of(name: str) -> str:
 
 # How far ahead of a span its rest may begin.
 _REACH = 60
-_WORD = rf"(?:(?:[{CAPITALS}]['’]|Ma?c)?[{CAPITALS}](?:[{SMALL}]{{1,30}}|[{CAPITALS}]{{1,30}}))(?!\w)"
+_WORD = rf"(?:(?:[{CAPITALS}]'|{_any_of('joined')})?[{CAPITALS}](?:[{SMALL}]{{1,30}}|[{CAPITALS}]{{1,30}}))(?!\w)"
 _INITIAL = rf"[{CAPITALS}](?:\.(?!\w)|(?=\s?(?:[,;)|\n\d]|$|R\.?N\b|M\.?D\b)))"
 _INITIALS = rf"(?:[{CAPITALS}]\. ?)"
 _PARTICLES = rf"(?:{_any_of('particles')} ){{0,3}}"
 # What a name of a person goes on with: an initial, and maybe the surname; a hyphen, a comma or a blank, and a word.
 _NAME_BEHIND = re.compile(
-    rf"(?:,? ?(?P<initial>{_INITIAL})(?: {_PARTICLES}(?P<after>{_WORD}))?"
+    rf"(?:,? ?(?P<initial>(?:(?!{_any_of('degrees')}){_INITIALS}){{0,2}}{_INITIAL})(?: {_PARTICLES}(?P<after>{_WORD}))?"
     rf"|(?:-| {_PARTICLES}|, ?|(?<=\b[{CAPITALS}])\. )(?P<word>{_WORD}))"
 )
 _NAME_AHEAD = re.compile(
-    rf"(?<![\w'’])(?:(?P<word>{_WORD})(?:-|,? ){_INITIALS}{{0,2}}{_PARTICLES}|{_INITIALS}{{1,2}}{_PARTICLES})\Z"
+    rf"(?<![\w'])(?:(?P<word>{_WORD})(?:-|,? ){_INITIALS}{{0,2}}{_PARTICLES}|{_INITIALS}{{1,2}}{_PARTICLES})\Z"
 )
-_BETWEEN_NAMES = re.compile(rf",? ?(?:[{CAPITALS}]\.? ){{0,2}}{_PARTICLES}|[-'’]")
+_BETWEEN_NAMES = re.compile(rf",? ?(?:[{CAPITALS}]\.? ){{0,2}}{_PARTICLES}|[-']")
 _BETWEEN_PARTS = re.compile(r" (?:of|and|de|del|de la|de los|y) (?:the |la )?|, | & |-| - | ")
 _INSTITUTION_BEHIND = re.compile(rf"(?: {_any_of('institution_behind')}(?!\w)){{1,4}}")
 _INSTITUTION_AHEAD = re.compile(rf"(?<!\w)(?:{_any_of('institution_of')} of|{_any_of('institution_ahead')}) \Z")
@@ -77,7 +79,8 @@ class WholeEntities:
 
     def widen(self, document: Document) -> Document:
         """The document with its spans widened, as far as the next of another category."""
-        text = document.text
+        # One sign for one sign: offsets stay.
+        text = join_wrapped(plain_signs(document.text))
         widened = [self._widened(span, text) for span in document.annotations]
         wider = complete_spans(
             document, [new for new, span in zip(widened, document.annotations, strict=True) if new is not span]
