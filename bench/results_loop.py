@@ -285,7 +285,7 @@ def _sites_table(table: dict[str, dict[str, Outcome]]) -> str:
         "# One hospital alone against the pooled private pipeline, hospital by hospital",
         "",
         f"Written by `{COMMAND}`; do not edit. Token-binary F1 / strict entity F1 on the test notes of each hospital of `en_sites`; one seed.",
-        "The intervals are in [loop.json](loop.json). Templates recur within a hospital, so scores at hospitals that a model learned from flatter it;",
+        "Without intervals: one seed tells little of small differences. Templates recur within a hospital, so scores at hospitals that a model learned from flatter it;",
         "the honest comparison is the pool A-D against a model of one hospital, at E, which is in neither.",
         "",
         f"| trained on | {' | '.join(site.upper() for site in corpora.SITES)} |",

@@ -101,10 +101,14 @@ def _worth(kind: str, trained: Mapping[str, Any]) -> str:
     shared = [row for row in scores if not row["site"].startswith("(")]
     names = {row["site"]: f"hospital {number}" for number, row in enumerate(shared, start=1)}
     for row in scores:
+        begins = f"| {names.get(row['site'], 'the provider (public)')} | {row['tokens']:,} |"
+        # Nothing is found of no PHI: that tells nothing of the head.
+        if not row.get("phi_tokens", 1):
+            rows.append(f"{begins} no PHI held out | | | |")
+            continue
         alone = row.get("alone_f1")
         rows.append(
-            f"| {names.get(row['site'], 'the provider (public)')} | {row['tokens']:,} | {row['precision']:.3f} | "
-            f"{row['recall']:.3f} | {row['f1']:.3f} | {'' if alone is None else format(alone, '.3f')} |"
+            f"{begins} {row['precision']:.3f} | {row['recall']:.3f} | {row['f1']:.3f} | {'' if alone is None else format(alone, '.3f')} |"
         )
     return "\n".join(rows)
 

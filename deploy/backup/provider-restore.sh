@@ -55,5 +55,6 @@ fi
 if [ ! -f "$made/keys/overlap.key" ]; then
   echo "warning: $keys: expected overlap.key among the keys, found none; no share is taken in where any came before, until it is copied into $target/keys" >&2
 fi
+echo "note: a share that was withdrawn after this backup was made counts again: withdraw it once more" >&2
 mv "$made" "$target"
 echo "workspace in $target; next: aggregator status, then aggregator ingest --resume"

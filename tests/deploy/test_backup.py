@@ -89,7 +89,9 @@ def test_the_linter_has_nothing_to_say() -> None:
 class TestBackup:
     def test_what_is_restored_is_what_was_there_and_goes_on(self, old: Path, backup: Path, tmp_path: Path) -> None:
         known = json.loads((backup / "log-head.json").read_text())["head"]
-        succeeded(run("provider-restore.sh", backup, old / "keys", tmp_path / "new", known))
+        done = run("provider-restore.sh", backup, old / "keys", tmp_path / "new", known)
+        succeeded(done)
+        assert "withdrawn after this backup" in done.stderr
         assert kept(tmp_path / "new") == kept(old)
         assert head(tmp_path / "new") == head(old) == known
         restored = workspaces.open_workspace(tmp_path / "new")

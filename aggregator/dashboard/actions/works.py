@@ -83,7 +83,7 @@ class TrainHead(_Begin):
         return Foretold(
             "Train the head?",
             (
-                f"{values['epochs']} passes over all shares that count, with your own notes and the usual defence. It takes minutes to hours.",
+                f"{values['epochs']} passes over all shares that count and fit the representer here, with your own notes and the usual defence. It takes minutes to hours.",
                 begun,
                 "The head in the workspace is replaced when it has ended. No release changes by it.",
             ),
