@@ -28,6 +28,8 @@ _LEAST_CHARACTERS = 4
 _LEAST_DIGITS = 5
 # What may stand between two words of a mention: "Smith, John", "Garcia - Lopez", but not the whole of a line.
 _LONGEST_GAP = 3
+# A note does not say more words than that a second time; each of its words would be held against all of them.
+_MOST_WORDS = 50
 # What parts words and is not seen.
 _BLANK, _NOT_BLANK = re.compile("[\u200b\ufeff]"), re.compile("[^\u200b\ufeff]+")
 
@@ -124,7 +126,7 @@ class _Note:
         for span, words, (first, last) in zip(document.annotations, found, places, strict=True):
             text = document.covered_text(span)
             # A program that finds words takes them for names; it is not believed a second time.
-            if not all(map(public.__getitem__, words)) and _is_telling(text):
+            if len(words) <= _MOST_WORDS and not all(map(public.__getitem__, words)) and _is_telling(text):
                 said.setdefault(words, span.category)
                 if self._joined:
                     said.setdefault(self._whole(first, last), span.category)

@@ -68,6 +68,8 @@ _NO_WIDTH = re.compile(r"[\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-
 
 _TERMINATORS = frozenset({".", "!", "?", "...", "…", "。", "؟", "।"})
 _CLOSERS = frozenset("\"')]}»”’")
+# A sentence ends in fewer signs than that; text that is nothing else is read in time that grows with it.
+_MOST_CLOSERS = 32
 _ENDS = _TERMINATORS | _CLOSERS
 _OPENERS = frozenset("\"'([{«“‘¿¡")
 _BULLETS = frozenset({"-", "*", "•", "·", ".", "o"})
@@ -230,7 +232,8 @@ def _places(character: str, text: str) -> Iterator[int]:
 def _starts_sentence(words: list[str], index: int, gap: str, broken: bool, line_length: int) -> bool:
     word = words[index]
     before = index - 1
-    while before > 0 and words[before] in _CLOSERS:
+    least = max(0, before - _MOST_CLOSERS)
+    while before > least and words[before] in _CLOSERS:
         before -= 1
     terminated = words[before] in _TERMINATORS and not (
         words[before] == "." and before > 0 and _abbreviates(words[before - 1])
