@@ -198,7 +198,8 @@ class Row:
             raw: raw notes pooled, worth everything.
             alone: the provider alone, worth nothing.
         """
-        note = f"{HEAD.epochs} epochs"
+        # A third of the steps of the others: more gained it nothing that was looked for.
+        note = f"{(HEAD_ALONE if self.name == ALONE else HEAD).epochs} epochs"
 
         def score(measure: str, kind: str) -> Entry:
             return f1_entry(f"{_ENTRY}{self.name}: {measure}", [self.outcome], kind, None, DATA, note, COMMAND)

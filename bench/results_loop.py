@@ -24,6 +24,7 @@ from aggregator.publishing import releases
 from aggregator.registry.states import ShareState
 from aggregator.training import head as train_head
 from aggregator.training import representer as train_repr
+from aggregator.training.augmenting import AugmentOptions
 from bench import corpora
 from bench.outcomes import RUNS, Outcome, f1_entry, load_or_measure, outcome, score_pipeline
 from bench.results import RESULTS, Entry, record
@@ -66,7 +67,9 @@ def vectors(name: str, texts: Callable[[], object], settings: FastTextSettings) 
 _MEASUREMENT = Acceptance("a measurement")
 
 
-ALONE = train_head.HeadOptions(hold_out=False, last_word=False, operating_points=False)
+ALONE = train_head.HeadOptions(
+    hold_out=False, last_word=False, operating_points=False, augment=AugmentOptions(methods=())
+)
 
 
 def private_pipeline(

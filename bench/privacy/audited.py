@@ -28,7 +28,10 @@ from shared.training.tagging import TaggingConfig, train_tagger
 
 DATA = "meddocan/dev"
 _COMMAND = "python -m bench.results_privacy"
-_REACHED = {"with telephone and hospital too": ("NUMERO_TELEFONO", "HOSPITAL")}
+_REACHED = {
+    "with telephone and hospital too": ("NUMERO_TELEFONO", "HOSPITAL"),
+    "with age and sex too": ("EDAD_SUJETO_ASISTENCIA", "SEXO_SUJETO_ASISTENCIA"),
+}
 _KNOWN = "patients who look like no other by what people know of them"
 _NAMES = ("NOMBRE_SUJETO_ASISTENCIA",)
 _LIST = 12_000
