@@ -30,7 +30,7 @@ def noise_secret(path: Path) -> bytes:
     if not path.exists():
         raise WorkspaceError(
             f"{path.name}: expected the secret of the noise of earlier shares, found no file; restore it from the backup of the "
-            "workspace, or, if it is lost for good, give --new-noise: sentences that were shared before then get another "
+            "workspace, or, if it is lost for good, give `encode --new-noise`: sentences that were shared before then get another "
             "draw, and who has both shares has less noise"
         )
     if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:

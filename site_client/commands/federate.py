@@ -82,7 +82,9 @@ def federate(
     from site_client.sharing.known_notes import DigestKey
 
     prepare_flower()
-    read = Notes(notes, NotesOptions.of(reading), load_scheme_file(opened.release().folder), labelled=True)
+    read = Notes(
+        notes, NotesOptions.of(reading), load_scheme_file(opened.release().folder), to_hide=True, labelled=True
+    )
     trainer = make_trainer(opened, read, DigestKey(opened).note)
     said = (lambda line: None) if as_json else click.echo
     take_part(opened, trainer, connection, said)

@@ -106,7 +106,7 @@ def policy_show(root: Path, as_json: bool) -> None:
     "--federated-on-shares/--federated-on-notes",
     "federated_on_shares",
     default=None,
-    help="Whether these rounds see only what a share of the notes would show: by default, no labelled PHI.",
+    help="Whether these rounds see only what a share of the notes would show; docs/federated.md says what that hides.",
 )
 @click.option("--demonstration/--no-demonstration", default=None, help="Mark it as that of `aggregator demo`.")
 @folder_option

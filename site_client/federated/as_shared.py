@@ -1,8 +1,9 @@
 """The hospital's labelled notes as a share of them would show them, for hospitals that train together on nothing else.
 
-All that `encode` does ahead of a share is done here, note by note: what nobody has labelled and is probably PHI is hidden, spans get public
-lengths, and public PHI takes the place of labelled PHI. Codes are then read as the provider would read them, under another draw in every round.
-So a round, and what is measured of a head, hang on labelled PHI no more than a share does. Nothing is written, and no share is made.
+What `encode` does to sentences is done here, note by note: what nobody has labelled and is probably PHI is hidden, spans get public lengths, and
+public PHI takes the place of labelled PHI, where the construction replaces it. Codes are then read as the provider would read them, under another
+draw in every round. So a round, and what is measured of a head, hang on labelled PHI no more than a share does. What `encode` does to a share as a
+whole is not done, for there is none: nothing is mixed over the notes, nobody approves it, and rounds read the same notes again.
 """
 
 from __future__ import annotations
@@ -17,15 +18,18 @@ from shared.constructions.construction import Construction
 from shared.constructions.decoding import Decoding
 from shared.document import Document
 from shared.errors import CorpusError
-from shared.pipeline.forgotten.checker import HIDE_ABOVE
+from shared.labels import HIDDEN
+from shared.pipeline.forgotten.checker import HIDE_ABOVE, Checker
 from shared.sentences.codes import CodedSentences
 from shared.sentences.ragged import RaggedSentences
 from shared.sentences.tokenised import TokenisedSentences, tokenise_documents, tokenised_chunks
+from site_client.checking.checker import make_checker
+from site_client.errors import PolicyError
 from site_client.federated.notes import LabelledNotes, NoteDigest
 from site_client.policy.enforcing import Judgement, Step, require_kept
 from site_client.policy.examining import public_lists
 from site_client.policy.own_notes import BankWatch, judge_on_notes
-from site_client.sharing.encode import first_notes, noises_of, with_doubts
+from site_client.sharing.encode import first_notes, noises_of
 from site_client.sharing.guard import Guard, neighbours_of
 from site_client.workspace import Workspace
 
@@ -68,8 +72,8 @@ def read_as_shared(
         digest: of a text, by which the site knows it again.
 
     Raises:
-        PolicyError: what the release shows of these notes does not keep the policy.
-        CorpusError: there are none, or none holds a sentence.
+        PolicyError: what the release shows of these notes does not keep the policy, or there are fewer than a share must hold.
+        CorpusError: there are none, or not one label.
         WorkspaceError: the secret of the noise is gone.
     """
     folder = workspace.release().folder
@@ -79,11 +83,13 @@ def read_as_shared(
     bank = BankWatch(construction, public_lists(workspace, judgement.policy))
     noise, checking = noises_of(workspace, construction, folder)
     guard = Guard(construction, neighbours_of(folder), None, checking)
+    checker = make_checker(workspace, construction.scheme) if construction.replaces_phi else None
 
-    shown, digests = [], set()
-    for document in with_doubts(workspace, construction, documents, HIDE_ABOVE):
+    shown, digests, labelled = [], set(), False
+    for document in documents:
+        labelled = labelled or any(one.category != HIDDEN for one in document.annotations)
         pieces = []
-        for chunk in tokenised_chunks(tokenise_documents([document]), construction.scheme):
+        for chunk in tokenised_chunks(tokenise_documents([_doubted(document, checker)]), construction.scheme):
             bank.add(chunk.words)
             passed, factors = guard.admit_sentences(chunk)
             if passed.sentences:
@@ -94,8 +100,13 @@ def read_as_shared(
             if digest is not None:
                 digests.add(digest(document.text))
     require_kept(workspace, bank.judged(judgement), Step.FEDERATE)
-    if not shown:
+    if not labelled:
         raise CorpusError("expected labelled notes to train on, found none; check the folder")
+    if len(shown) < judgement.policy.least_new_notes:
+        raise PolicyError(
+            f"expected at least {judgement.policy.least_new_notes} notes, as this hospital's policy asks of a share, got {len(shown)}; among "
+            "fewer, a sentence can be told to be of a certain note; take part with more notes"
+        )
     known = None if digest is None else frozenset(digests)
     decoding = construction.decoding()
     if decoding is None:
@@ -105,6 +116,14 @@ def read_as_shared(
         return LabelledNotes(tuple(rows), (), known, as_shared=True)
     codes = [CodedSentences.concatenate([one for one in pieces if isinstance(one, CodedSentences)]) for pieces in shown]
     return CodedNotes((), (), known, as_shared=True, codes=codes, decoding=decoding).drawn()
+
+
+def _doubted(document: Document, checker: Checker | None) -> Document:
+    """The note with what is probably PHI and nobody has labelled marked as doubtful; by itself, since no note may change how another is read."""
+    if checker is None:
+        return document
+    (found,) = checker.check([document])
+    return found.with_doubts(HIDE_ABOVE)
 
 
 def _draw(decoding: Decoding, codes: CodedSentences, generator: np.random.Generator) -> TokenisedSentences:

@@ -14,6 +14,7 @@ from pathlib import Path
 from foundation.errors import DeidError
 from protocols.errors import ProtocolError
 from protocols.federated.frames import receive_pieces, send_pieces
+from shared.errors import TrainingError
 from shared.federated.local import StoppedError
 from site_client.federated.control import Control
 from site_client.federated.trainer import Trainer
@@ -82,11 +83,11 @@ class TrainerServer:
         except DeidError as error:
             # The class alone: what was expected of a note is nobody's business outside.
             self._tell(f"no round: {error}" if not isinstance(error, StoppedError) else "the round was stopped")
-            self._reply(connected, b"", b"", type(error).__name__.encode())
+            self._reply(connected, b"", b"", _said(error))
         except Exception as error:
             # No text of what nobody foresaw: it may hold a note's.
             self._tell(f"no round: {type(error).__name__}")
-            self._reply(connected, b"", b"", type(error).__name__.encode())
+            self._reply(connected, b"", b"", _said(error))
         else:
             self._tell("round done")
             self._reply(connected, result, learned, b"")
@@ -96,6 +97,12 @@ class TrainerServer:
             send_pieces(connected, *pieces)
         except OSError:
             self._tell("nobody waits for the answer any more")
+
+
+def _said(error: Exception) -> bytes:
+    """What the provider hears of a failure: its kind, but of one in training, which may hang on the notes, no more than that."""
+    ahead = isinstance(error, DeidError) and not isinstance(error, TrainingError)
+    return type(error).__name__.encode() if ahead else TrainingError.__name__.encode()
 
 
 def _is_gone(connected: socket.socket) -> bool:

@@ -21,7 +21,7 @@ from shared.constructions.registry import load_construction
 from shared.document import Document
 from shared.errors import ConfigurationError
 from shared.federated.accounting import Spent
-from shared.federated.local import LocalRecipe, learn_round, never
+from shared.federated.local import LocalRecipe, StoppedError, learn_round, never
 from shared.federated.private import NoteNoise, learn_privately
 from shared.federated.weights import Vector, count_weights, read_shape
 from shared.models.noise_source import PrivateNoise
@@ -49,6 +49,7 @@ class Trainer:
         workspace: of the site.
         notes: labelled ones, under the release in use.
         construction: of that release.
+        policy: the hospital's, by which the notes were judged and read.
         clock: seconds since 1970.
         answered: the last round: a provider that lost its answer gets the same one, which tells nothing new and costs no budget.
     """
@@ -56,6 +57,7 @@ class Trainer:
     workspace: Workspace
     notes: LabelledNotes
     construction: Construction
+    policy: SitePolicy
     clock: Clock = time.time
     answered: dict[str, tuple[bytes, float]] = field(default_factory=dict)
 
@@ -88,19 +90,25 @@ class Trainer:
         start = weights_from_bytes(weights, asked.numbers, asked.weights_sha256)
         # All but the time: a round that is tried again asks for the same.
         same = repr(replace(asked, expires=0))
-        if same in self.answered and not stopped():
+        if same in self.answered and policy.federated_rounds and not stopped():
             return self._answered_again(asked, task, *self.answered[same])
         noise, epsilon = self._allowed(asked, policy)
 
         def over() -> bool:
             return stopped() or self.clock() > asked.expires
 
-        data = weights_to_bytes(self._learn(asked, shape, start, noise, over))
         more: dict[str, Json] = {
             "notes": len(self.notes.notes),
             "noise": noise_json(noise),
             "as_shared": self.notes.as_shared,
         }
+        try:
+            data = weights_to_bytes(self._learn(asked, shape, start, noise, over))
+        except StoppedError:
+            # That the provider's time ran out tells how long the notes took, so it counts; the hospital's own word does not.
+            if not stopped():
+                record(self.workspace, Event.FEDERATED_ROUND, _named(asked, task) | more | {"out_of_time": True})
+            raise
         if asked.measures:
             more["measured"] = True
         elif self.notes.digests is not None:
@@ -120,16 +128,11 @@ class Trainer:
         sentences = rounded(self.notes.sentences)
         result = RoundResult(self.workspace.site, digest_of(task), sentences, digest_of(data), epsilon)
         told: dict[str, Json] = {
-            "run": asked.run,
-            "round": asked.number,
-            "rounds": asked.rounds,
-            "release": asked.release,
-            "task_sha256": result.task_sha256,
             "weights_sha256": result.weights_sha256,
             "bytes": len(data),
             "sentences": sentences,
         }
-        record(self.workspace, event, told | more)
+        record(self.workspace, event, _named(asked, task) | told | more)
         return result.to_bytes(self.workspace.key())
 
     def _check(self, task: bytes) -> tuple[RoundTask, TaggerConfig, SitePolicy]:
@@ -150,9 +153,9 @@ class Trainer:
             )
         judgement = judge_release(workspace, asked.release)
         require_kept(workspace, judgement, Step.FEDERATE)
-        if judgement.policy.federated_on_shares and not self.notes.as_shared:
+        if _on_notes(judgement.policy) != _on_notes(self.policy):
             raise PolicyError(
-                "expected notes as a share would show them, got the notes themselves: the policy has changed; start `federate` again"
+                "expected the policy by which the notes were read, got another: it has changed; start `federate` again"
             )
         shape = read_shape(asked.kind, asked.shape)
         if shape.inputs not in self.construction.dims or shape.tags != len(self.construction.scheme.tags):
@@ -196,6 +199,17 @@ class Trainer:
 _MOST_HASHED = 1 << 20
 
 
+def _named(asked: RoundTask, task: bytes) -> dict[str, Json]:
+    """Which round it was, for the ledger."""
+    return {
+        "run": asked.run,
+        "round": asked.number,
+        "rounds": asked.rounds,
+        "release": asked.release,
+        "task_sha256": digest_of(task),
+    }
+
+
 def make_trainer(workspace: Workspace, documents: Iterable[Document], digest: NoteDigest | None = None) -> Trainer:
     """A trainer for the release in use, if the hospital's policy lets it take part at all; the policy says what it learns from.
 
@@ -218,4 +232,9 @@ def make_trainer(workspace: Workspace, documents: Iterable[Document], digest: No
         notes = read_as_shared(workspace, judgement, construction, documents, digest)
     else:
         notes = read_notes(documents, construction, digest)
-    return Trainer(workspace, notes, construction)
+    return Trainer(workspace, notes, construction, judgement.policy)
+
+
+def _on_notes(policy: SitePolicy) -> SitePolicy:
+    """The policy but for what every task is asked for anew."""
+    return replace(policy, federated_rounds=0, federated_epsilon=None)

@@ -168,10 +168,16 @@ def refusal(sequence: int, broken: Sequence[Breach], step: Step) -> PolicyError:
         Step.DEID: "nothing was written; ask the provider",
         Step.FEDERATE: "nothing was trained; ask the provider",
     }[step]
-    way = "pull" if step in (Step.DEID, Step.FEDERATE) else step.value
+    way = "pull" if step is Step.DEID else step.value
+    # What leaves of a training is not seen ahead, so nobody can take the responsibility for it.
+    taken = (
+        ""
+        if step is Step.FEDERATE
+        else f", or take the responsibility with `{way} --accept-unprotected --approver NAME`"
+    )
     return PolicyError(
-        f"release {sequence} does not keep this hospital's policy: {said}; {advice}, change the policy with `site-client policy set`, "
-        f"or take the responsibility with `{way} --accept-unprotected --approver NAME`"
+        f"release {sequence} does not keep this hospital's policy: {said}; {advice}, {'or ' * (not taken)}change the policy with "
+        f"`site-client policy set`{taken}"
     )
 
 

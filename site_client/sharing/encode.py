@@ -35,7 +35,7 @@ from shared.sentences.sharing import SharedSentences
 from shared.sentences.tokenised import tokenise_documents, tokenised_chunks
 from site_client.checking.checker import make_checker
 from site_client.ledger import Event, entries, record
-from site_client.noise_secret import make_noise_secret
+from site_client.noise_secret import make_noise_secret, noise_secret
 from site_client.policy.enforcing import Acceptance, Judgement, Step, judge_release, require_kept
 from site_client.policy.examining import digest_of_representer, public_lists
 from site_client.policy.own_notes import BankWatch, judge_on_notes
@@ -108,24 +108,6 @@ def encoded_blocks(
             yield block_of(construction.share_sentences(sent, noise, factors))
         done += len(chunk.words)
         progress("tokens", done, 0)
-
-
-def with_doubts(
-    workspace: Workspace, construction: Construction, documents: Iterable[Document], above: float | None
-) -> Iterator[Document]:
-    """The notes with what is probably PHI and nobody has labelled marked as doubtful, where labelled PHI is replaced.
-
-    Args:
-        workspace: of the site.
-        construction: of the release.
-        documents: labelled notes.
-        above: how probable it must be; None looks for nothing.
-    """
-    if above is None or not construction.replaces_phi:
-        yield from documents
-        return
-    for found in make_checker(workspace, construction.scheme).check(documents):
-        yield found.with_doubts(above)
 
 
 def block_of(sentences: SharedSentences | SharedCodes) -> SentenceBlock:
@@ -201,8 +183,12 @@ def encode(
 
     def checked() -> Iterator[Document]:
         nonlocal hidden
-        for document in with_doubts(workspace, construction, counted(), hide_above):
-            hidden += sum(one.doubtful for one in document.annotations)
+        if hide_above is None or not construction.replaces_phi:
+            yield from counted()
+            return
+        for found in make_checker(workspace, construction.scheme).check(counted()):
+            document = found.with_doubts(hide_above)
+            hidden += len(document.annotations) - len(found.document.annotations)
             yield document
 
     noise, checking = noises_of(workspace, construction, release.folder, new_noise=new_noise)
@@ -310,7 +296,9 @@ def noises_of(
 
 
 def _noise_secret(workspace: Workspace, new_noise: bool) -> bytes:
-    if new_noise and workspace.sequence and not workspace.noise_key.exists():
+    # Rounds of a training hang on it, too.
+    trained = any(entry.event == Event.FEDERATED_ROUND for entry in entries(workspace))
+    if new_noise and (workspace.sequence or trained) and not workspace.noise_key.exists():
         record(workspace, Event.NOISE_SECRET_MADE_ANEW, {"shares": workspace.sequence})
         make_noise_secret(workspace.noise_key)
-    return workspace.noise_secret()
+    return noise_secret(workspace.noise_key) if trained else workspace.noise_secret()

@@ -320,7 +320,8 @@ def _trained_is_lost(workspace: Workspace) -> bool:
 
 
 def _has_taught(entry: ledger.Entry) -> bool:
-    return entry.event == Event.FEDERATED_ROUND and not entry.details.get("measured")
+    nothing_learned = entry.details.get("measured") or entry.details.get("out_of_time")
+    return entry.event == Event.FEDERATED_ROUND and not nothing_learned
 
 
 def are_among(digests: Digests, known: Digests) -> NDArray[np.bool_]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,28 +32,33 @@ from protocols.errors import (
 from protocols.federated.task import read_task
 from protocols.federated.weights import digest_of, weights_to_bytes
 from protocols.keys.signing import PrivateKey
+from shared.constructions.registry import load_construction
 from shared.corpus import read_corpus
 from shared.document import Document
-from shared.errors import ConfigurationError
-from shared.federated.local import LocalRecipe, StoppedError
+from shared.errors import ConfigurationError, CorpusError
+from shared.federated.local import LocalRecipe, StoppedError, learn_round
 from shared.federated.weights import Vector, count_weights, set_weights, weights_of
 from shared.pipeline.last_word import LastWordSettings
 from shared.pipeline.pipeline import Pipeline
 from shared.pipeline.promises.by_note import MEASURED, NUMBERS, read_curve
 from shared.pipeline.promises.hiding import STEPS, Gold, hiding_counts
+from shared.sentences.codes import CodedSentences
+from shared.sentences.ragged import RaggedSentences
 from shared.taggers.bilstm_crf import BiLSTMCRFConfig
 from shared.taggers.khin2018 import Khin2018Config
 from shared.taggers.registry import build_tagger
 from shared.training.loop import seed_training
 from shared.training.tagging import TaggingConfig
 from site_client import ledger
-from site_client.errors import PolicyError
+from site_client.errors import PolicyError, WorkspaceError
 from site_client.evaluating.left_before import find_left_before
+from site_client.federated.as_shared import CodedNotes
 from site_client.federated.budget import read_past
 from site_client.federated.control import Control, Wish
 from site_client.federated.notes import read_notes
 from site_client.federated.trainer import Trainer, make_trainer
 from site_client.ledger import Event
+from site_client.sharing.encode import noises_of
 from site_client.sharing.known_notes import DigestKey
 from site_client.workspace import open_workspace as open_site
 from tests.loop import Loop, done, forget_shares, hospital
@@ -418,9 +424,9 @@ def with_other_phi(notes: Sequence[Document], seed: int) -> list[Document]:
 
 
 def answers_without_chance(
-    loop: Loop, notes: Sequence[Document], patch: pytest.MonkeyPatch
+    loop: Loop, notes: Sequence[Document], patch: pytest.MonkeyPatch, scale: float = 4
 ) -> list[NDArray[np.float32]]:
-    """What a hospital's round gives, and its measuring of other weights, of these notes under always the same draws."""
+    """What a hospital's round gives from some weights, and its measuring of them, of these notes under always the same draws."""
     draws = np.random.default_rng
     with patch.context() as same:
         same.setattr(np.random, "default_rng", lambda seed=11: draws(seed))
@@ -428,7 +434,7 @@ def answers_without_chance(
         trainer = make_trainer(open_site(loop.site("north")), notes)
         shape, direct = shape_of(trainer), Direct({"north": trainer})
         with seed_training(3):
-            order = rounds(shape).order(1, weights_of(build_tagger(shape)) * 4)
+            order = rounds(shape).order(1, weights_of(build_tagger(shape)) * scale)
         asked = sites(loop, direct)
         found = [*asked.ask(order), asked.measure(replace(order, number=2), "north", NUMBERS)]
     assert all(answer.weights is not None for answer in found)
@@ -436,7 +442,7 @@ def answers_without_chance(
 
 
 @pytest.mark.parametrize("epsilon", ["none", "8"])
-def test_attack_labelled_phi_has_no_part_in_a_round_on_shares_nor_in_what_is_measured(
+def test_attack_labelled_phi_of_like_pattern_has_no_part_in_a_round_on_shares_nor_in_what_is_measured(
     epsilon: str, loop: Loop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notes = list(read_corpus(loop.notes("north")))[:6]
@@ -445,45 +451,139 @@ def test_attack_labelled_phi_has_no_part_in_a_round_on_shares_nor_in_what_is_mea
         note.covered_text(span) for note in others for span in note.annotations
     }
     allow(loop, "--federated-epsilon", epsilon, "--federated-on-shares")
-    for one, other in zip(*(answers_without_chance(loop, of, monkeypatch) for of in (notes, others)), strict=True):
-        assert one.tobytes() == other.tobytes()
-    # Its power: on the notes themselves both tell which they are.
+    for scale in (4, -2):
+        ours, theirs = (answers_without_chance(loop, of, monkeypatch, scale) for of in (notes, others))
+        assert [one.tobytes() for one in ours] == [one.tobytes() for one in theirs]
+    # Its power: of the notes themselves both tell which they are; under noise six notes are measured as nothing.
     allow(loop, "--federated-on-notes")
-    one, other = (answers_without_chance(loop, of, monkeypatch)[0] for of in (notes, others))
-    assert one.tobytes() != other.tobytes()
+    ours, theirs = (answers_without_chance(loop, of, monkeypatch) for of in (notes, others))
+    differing = [one.tobytes() != other.tobytes() for one, other in zip(ours, theirs, strict=True)]
+    assert differing == [True, epsilon == "none"]
 
 
-def test_what_nobody_has_labelled_is_hidden_before_a_round_on_shares(loop: Loop) -> None:
+def codes_of(loop: Loop, note: Document, patch: pytest.MonkeyPatch) -> CodedSentences:
+    with patch.context() as same:
+        same.setattr("shared.models.noise_source.secrets.token_bytes", bytes)
+        notes = make_trainer(open_site(loop.site("north")), [note]).notes
+    assert isinstance(notes, CodedNotes)
+    return notes.codes[0]
+
+
+def test_what_nobody_has_labelled_is_hidden_from_a_round_on_shares(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
     allow(loop, "--federated-on-shares")
     [note] = tiny_notes(1, 1)
-    call = "Call 617-555-0199 or write to quill@larkspur.org."
-    trainer = make_trainer(open_site(loop.site("north")), [replace(note, text=f"{note.text}{call}\n")])
-    [words] = trainer.notes.words
-    unknown = [word for word, known in zip(words.words, words.known.tolist(), strict=True) if not known]
-    assert unknown
-    assert not {"617", "0199", "quill"} & set(words.words)
+    calls = ("Call 617-555-0199 or write to quill@larkspur.org.", "Call 212-555-0142 or write to qubit@marchpan.com.")
+    plain = codes_of(loop, note, monkeypatch)
+    one, other = (codes_of(loop, replace(note, text=f"{note.text}{call}\n"), monkeypatch) for call in calls)
+    assert plain.known.all()
+    # The five pieces of the number, and an address of public length.
+    assert (~one.known).sum() > 5
+    assert one.codes.tobytes() == other.codes.tobytes()
 
 
-def test_rounds_on_shares_say_so_and_read_other_words_each_time(loop: Loop) -> None:
+def test_rounds_on_shares_say_so_and_read_other_words_each_time(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bytes] = []
+
+    def learn(shape: BiLSTMCRFConfig, start: Vector, source: RaggedSentences, *rest: Any) -> Vector:
+        seen.append(source.values.tobytes())
+        return learn_round(shape, start, source, *rest)
+
+    monkeypatch.setattr("site_client.federated.trainer.learn_round", learn)
     allow(loop, "--federated-epsilon", "none", "--federated-on-shares")
-    made = trainers(loop)
-    direct = Direct(made)
-    shape, asked, course = course_of(loop, direct)
-    assert not np.array_equal(course.weights, course.without["north"][0])
-    assert asked.measure(RoundOrder(2, 2, shape, course.weights, LocalRecipe()), "north", NUMBERS).weights is not None
+    made = {"north": trainers(loop)["north"]}
+    asked = sites(loop, Direct(made))
+    order = rounds(shape_of(made["north"])).order(1, weights_of(build_tagger(shape_of(made["north"]))))
+    for number in (1, 2):
+        assert all(answer.weights is not None for answer in asked.ask(replace(order, number=number)))
+    assert len(set(seen)) == 2
     told = [one for one in ledger.entries(open_site(loop.site("north"))) if one.event == Event.FEDERATED_ROUND]
-    assert [one.details["as_shared"] for one in told] == [True] * 3
-    notes = made["north"].notes
-    assert notes.drawn().words[0].words != notes.drawn().words[0].words
-    # As a share of these notes: the same sentences, each token labelled as before or of unknown label.
+    assert [one.details["as_shared"] for one in told] == [True] * 2
+    # As in the notes: the same sentences with the same PHI, by category.
     raw = read_notes(list(read_corpus(loop.notes("north")))[:6], made["north"].construction)
-    assert notes.sentences == raw.sentences
-    assert [note.words for note in notes.words] != [note.words for note in raw.words]
+    for shown, note in zip(made["north"].notes.notes, raw.notes, strict=True):
+        assert shown.sentences == note.sentences
+        assert [of for _, _, of in shown.spans()] == [of for _, _, of in note.spans()]
 
 
-def test_a_policy_that_begins_to_ask_for_shares_is_not_met_by_notes_that_were_read_before(loop: Loop) -> None:
+def test_a_policy_that_has_changed_is_not_met_by_notes_that_were_read_before(loop: Loop) -> None:
+    allow(loop)
+    for changed in ("--federated-on-shares", "--bank-spans=0"):
+        direct = Direct(trainers(loop))
+        allow(loop, changed)
+        assert {answer.problem for answer in first(loop, direct).values()} == {"PolicyError"}
+        allow(loop, "--federated-on-notes", "--bank-spans=1000")
+    assert not read_past(open_site(loop.site("north"))).rounds
+
+
+def test_a_policy_of_no_rounds_gives_no_answer_again(loop: Loop) -> None:
     allow(loop)
     direct = Direct(trainers(loop))
-    allow(loop, "--federated-on-shares")
-    assert {answer.problem for answer in first(loop, direct).values()} == {"PolicyError"}
-    assert not read_past(open_site(loop.site("north"))).rounds
+    assert all(answer.weights is not None for answer in first(loop, direct).values())
+    allow(loop, "--federated-rounds=0")
+    with pytest.raises(PolicyError):
+        direct.trainers["north"].answer(*direct.tasks[0])
+
+
+def test_on_shares_takes_as_many_notes_as_a_share_and_labels(loop: Loop) -> None:
+    allow(loop, "--federated-on-shares", "--least-new-notes=7")
+    notes = list(read_corpus(loop.notes("north")))[:7]
+    workspace = open_site(loop.site("north"))
+    assert len(make_trainer(workspace, notes).notes.notes) == 7
+    with pytest.raises(PolicyError, match="at least 7 notes"):
+        make_trainer(workspace, notes[:6])
+    with pytest.raises(CorpusError, match="labelled notes"):
+        make_trainer(workspace, [replace(note, annotations=()) for note in notes])
+
+
+def test_a_lost_secret_of_noise_that_rounds_hang_on_is_not_made_anew(loop: Loop) -> None:
+    workspace = open_site(loop.site("north"))
+    never_shared = replace(workspace, sequence=0)
+    memoising = load_construction(workspace.release().folder)
+    monkey = pytest.MonkeyPatch()
+    monkey.setattr(type(memoising), "memoises_noise", True)
+    try:
+        noises_of(never_shared, memoising, workspace.release().folder)
+        workspace.noise_key.unlink()
+        noises_of(never_shared, memoising, workspace.release().folder)
+        workspace.noise_key.unlink()
+        ledger.record(workspace, Event.FEDERATED_ROUND, {"noise": None})
+        with pytest.raises(WorkspaceError, match=r"noise\.key"):
+            noises_of(never_shared, memoising, workspace.release().folder)
+        assert not workspace.noise_key.exists()
+    finally:
+        monkey.undo()
+
+
+def test_a_label_that_a_map_leaves_out_is_hidden_from_the_head(
+    loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allow(loop)
+    made: list[Trainer] = []
+    monkeypatch.setattr("command_line.flower.prepare_flower", lambda: None)
+    monkeypatch.setattr("site_client.federated.running.take_part", lambda _, trainer, *rest: made.append(trainer))
+    scheme = load_construction(open_site(loop.site("north")).release().folder).scheme
+    labels = tmp_path / "labels.toml"
+    told = "".join(f'{name} = "{"" if name == "DOCTOR" else name}"\n' for name in scheme.categories)
+    labels.write_text(f"[map]\n{told}")
+    asked = ("federate", loop.notes("north"), "--server", "localhost:1", "--labels", labels)
+    done(hospital(*asked, "--workspace", loop.site("north")))
+    doctor = scheme.category_index["DOCTOR"]
+    for note in made[0].notes.notes:
+        assert doctor not in [of for _, _, of in note.spans()]
+        assert not note.known.all()
+
+
+def test_a_round_for_which_the_provider_left_no_time_counts(loop: Loop) -> None:
+    allow(loop)
+    direct = Direct(trainers(loop))
+    first(loop, direct)
+    before = read_past(open_site(loop.site("north")))
+    calls = iter(range(1000))
+    hurried = replace(
+        direct.trainers["north"], clock=lambda: time.time() + (0 if next(calls) < 3 else 1e5), answered={}
+    )
+    with pytest.raises(StoppedError):
+        hurried.answer(*direct.tasks[0])
+    past = read_past(open_site(loop.site("north")))
+    assert past.rounds == before.rounds + 1
+    assert past.epsilon > before.epsilon

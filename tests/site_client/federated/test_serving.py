@@ -103,7 +103,7 @@ def test_a_refusal_tells_the_carrier_its_kind_and_nothing_else(served: Served) -
 
 def test_what_nobody_foresaw_tells_its_kind_and_the_next_task_is_answered(served: Served) -> None:
     with served.connect(RUN, b"unforeseen", b"") as sock:
-        assert receive_pieces(sock, (3,)) == [b"", b"", b"RuntimeError"]
+        assert receive_pieces(sock, (3,)) == [b"", b"", b"TrainingError"]
     with served.connect(RUN, b"next", b"") as sock:
         assert receive_pieces(sock, (3,)) == [b"signed next", b"", b""]
     assert "no round: RuntimeError" in served.told
@@ -133,7 +133,7 @@ def test_a_run_that_is_over_ends_its_task(served: Served) -> None:
     with served.connect(RUN, b"long", b"") as sock:
         assert served.trainer.began.wait(10)
         served.over.set()
-        assert receive_pieces(sock, (3,)) == [b"", b"", b"StoppedError"]
+        assert receive_pieces(sock, (3,)) == [b"", b"", b"TrainingError"]
 
 
 def test_a_pause_holds_a_task_and_an_end_ends_it(served: Served) -> None:
@@ -142,7 +142,7 @@ def test_a_pause_holds_a_task_and_an_end_ends_it(served: Served) -> None:
         served.control.say(Wish.PAUSE)
         assert not served.trainer.ended.wait(0.5)
         served.control.say(Wish.END)
-        assert receive_pieces(sock, (3,)) == [b"", b"", b"StoppedError"]
+        assert receive_pieces(sock, (3,)) == [b"", b"", b"TrainingError"]
 
 
 @pytest.mark.parametrize(
