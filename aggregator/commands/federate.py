@@ -12,6 +12,7 @@ from aggregator.commands.learning.heads import head_lines
 from aggregator.commands.options import INFLUENCE, STRATEGIES, existing_file, folder_option, resume_option
 from command_line.commands import Computation, examples, json_option, report, seed_option, warn
 from command_line.progress import progress_bar
+from command_line.written_file import page_file
 
 if TYPE_CHECKING:
     from aggregator.federated.connection import Connection
@@ -103,7 +104,7 @@ _CONNECTED = ("nodes", "certificate", "private", "ca", "port", "timeout_s")
 )
 @click.option(
     "--page",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=page_file,
     help="Also write what happened in each round as a page here.",
 )
 @resume_option

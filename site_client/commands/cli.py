@@ -11,6 +11,7 @@ import click
 from command_line.commands import Computation, Program, examples, json_option, passphrase_option, report
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
+from command_line.written_file import page_file
 from shared.errors import ConfigurationError
 from site_client.commands.approval import accept_option, answering_option, read_acceptance
 from site_client.commands.federate import federate
@@ -240,7 +241,7 @@ def _unlabelled_lines(without_labels: int, notes: int) -> list[str]:
 )
 @click.option(
     "--page",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=page_file,
     help="Also write it as a page, for who decides; with --notes it holds PHI.",
 )
 @sentences_option

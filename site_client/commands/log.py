@@ -8,6 +8,7 @@ import click
 
 from command_line.commands import Listing, examples, json_option, report
 from command_line.fingerprint_option import FINGERPRINT
+from command_line.written_file import WrittenFile
 from site_client.commands.options import existing_file, folder_option
 
 
@@ -48,7 +49,7 @@ def log() -> None:
 
 
 @log.command("export", epilog=examples("site-client log export /media/stick/st-anne.checkpoint"))
-@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", type=WrittenFile("a checkpoint", b"deid-commons/"))
 @folder_option
 @json_option
 def export(file: Path, root: Path, as_json: bool) -> None:

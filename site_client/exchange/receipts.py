@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
-from foundation.errors import StorageError
+from foundation.errors import DeidError, StorageError
 from foundation.files import write_bytes
 from foundation.os_errors import map_os_errors
 from protocols.bounded_reading import read_bounded
@@ -15,7 +16,7 @@ from protocols.errors import ProtocolError
 from protocols.keys.signed_message import MAX_MESSAGE_BYTES, claimed_sender
 from protocols.share.receipt import Receipt, read_receipt
 from site_client import ledger, release_log
-from site_client.errors import LedgerError, SiteError
+from site_client.errors import ForkError, LedgerError, SiteError
 from site_client.exchange import outbox
 from site_client.exchange.departures import Departure, departures
 from site_client.ledger import Event
@@ -39,8 +40,11 @@ def take_receipt(workspace: Workspace, data: bytes) -> Receipt:
     """
     receipt = verify_receipt(workspace, data)
     manifest_sha256 = _left(workspace, receipt)
-    path = workspace.root / "receipts" / f"{receipt.site}-{receipt.sequence:04}-{receipt.log_head[:16]}{SUFFIX}"
-    if not path.exists():
+    kept = workspace.root / "receipts"
+    begins = f"{receipt.site}-{receipt.sequence:04}"
+    # By what it says: the provider names the head of its log, and could name one twice.
+    path = kept / f"{begins}-{hashlib.sha256(data).hexdigest()[:16]}{SUFFIX}"
+    if not any(_holds(one, data) for one in kept.glob(f"{begins}-*{SUFFIX}")):
         details: dict[str, Json] = {
             "bundle_sha256": receipt.bundle_sha256,
             "log_head": receipt.log_head,
@@ -87,10 +91,12 @@ def take_receipts(
 
     Raises:
         SiteError: there is no receipt for this site.
+        ForkError: one of them states other releases than were pulled; all others are taken before.
         ProtocolError, StorageError, SiteError: of the first that can't be taken, as `take_receipt`; all others are taken before.
         LedgerError: the ledger was changed.
     """
-    taken, failed = [], []
+    taken: list[Receipt] = []
+    failed: list[DeidError] = []
     workspace.pinned_provider()
     if not folder.is_dir():
         raise StorageError("a folder", received="none", advice="check the path", place=folder.name)
@@ -107,13 +113,19 @@ def take_receipts(
         except (ProtocolError, StorageError, SiteError) as error:
             failed.append(error)
     if failed:
-        raise failed[0]
+        # Whoever carries the stick must not choose which of them is heard.
+        raise next((error for error in failed if isinstance(error, ForkError)), failed[0])
     if not taken:
         raise SiteError(
             f"{folder}: expected receipts for {workspace.site}, found none; give the folder to which the shares were written, "
             "after the provider has taken them in"
         )
     return taken
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    with map_os_errors(path):
+        return path.read_bytes() == data
 
 
 def _left(workspace: Workspace, receipt: Receipt) -> str:

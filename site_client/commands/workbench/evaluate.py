@@ -11,6 +11,7 @@ import click
 from command_line.commands import Computation, examples, json_option, report, seed_option, warn
 from command_line.notes_options import NotesOptions, notes_options
 from command_line.progress import progress_bar
+from command_line.written_file import page_file
 from site_client.commands.options import existing_file, existing_path, folder_option, min_recall_option
 
 
@@ -26,7 +27,7 @@ from site_client.commands.options import existing_file, existing_path, folder_op
 @click.argument("notes", type=existing_path)
 @click.option(
     "--page",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=page_file,
     help="Also write a page for a privacy officer; it holds the worst misses, which are PHI, and is for you alone.",
 )
 @click.option(

@@ -152,6 +152,21 @@ def test_what_is_submitted_again_is_the_same_file(pair: Pair, tmp_path: Path) ->
     assert other.read_bytes() == first.read_bytes()
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_attack_a_pipe_or_a_link_of_its_name_on_the_stick_stops_nothing_for_ever(pair: Pair, tmp_path: Path) -> None:
+    share = pair.share()
+    bundle = submit_to_folder(pair.hospital, share, tmp_path / "stick", "A. Person")
+    other = tmp_path / "other"
+    other.mkdir()
+    os.mkfifo(other / bundle.name)
+    with pytest.raises(SiteError, match="expected no other file"):
+        submit_to_folder(pair.hospital, share, other, None)
+    (other / bundle.name).unlink()
+    (other / bundle.name).symlink_to(bundle)
+    with pytest.raises(SiteError, match="expected no other file"):
+        submit_to_folder(pair.hospital, share, other, None)
+
+
 def test_another_file_of_that_name_is_not_replaced(pair: Pair, tmp_path: Path) -> None:
     target = tmp_path / "test-0001.share"
     target.write_bytes(b"another")

@@ -15,6 +15,7 @@ from site_client import ledger
 from site_client.errors import SiteError
 from site_client.exchange import withdraw
 from site_client.exchange.departures import Departure
+from site_client.exchange.receipts import take_receipt
 from site_client.sharing import approval
 from site_client.workspace import Workspace
 from tests.loop import hospital, refused, values
@@ -103,6 +104,21 @@ def test_the_providers_word_goes_into_the_ledger(workspace: Workspace, path: Pat
     assert last is not None
     assert (last.details["state"], last.details["log_head"]) == ("withdrawn", "cd" * 32)
     assert last.details["manifest_sha256"] == found.manifest_sha256
+
+
+def test_attack_a_withdrawal_confirmed_under_a_head_that_was_named_before_is_kept_too(
+    workspace: Workspace, path: Path
+) -> None:
+    found = withdraw.find_share(workspace, "1")
+    accepted = receipt(found.manifest_sha256, state=ReceiptState.ACCEPTED)
+    take_receipt(workspace, accepted)
+    withdrawn = receipt(found.manifest_sha256)
+    for _ in range(2):
+        withdraw.confirm_withdrawal(workspace, found, withdrawn)
+    states = [entry.details.get("state") for entry in ledger.entries(workspace)]
+    assert states[1:] == ["accepted", "withdrawn"]
+    kept = {one.read_bytes() for one in (workspace.root / "receipts").iterdir()}
+    assert kept == {accepted, withdrawn}
 
 
 def test_another_word_than_the_providers_is_none(workspace: Workspace, path: Path) -> None:

@@ -382,7 +382,7 @@ def test_a_receipt_that_states_other_releases_is_kept_and_refused(
 
 @pytest.mark.parametrize("other", ["root", "release", "past"])
 def test_a_receipt_of_another_log_is_recorded_and_told(
-    other: str, publisher: LoggedPublisher, join: Join, monkeypatch: pytest.MonkeyPatch
+    other: str, publisher: LoggedPublisher, join: Join, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(receipts, "_left", lambda site, receipt: "cd" * 32)
     site = join("st-anne", publisher)
@@ -395,6 +395,13 @@ def test_a_receipt_of_another_log_is_recorded_and_told(
     for _ in range(2):
         with pytest.raises(ForkError):
             receipts.take_receipt(site, stated)
+    stick = tmp_path / "stick"
+    stick.mkdir()
+    for name, data in (("a", b"{}"), ("b", stated), ("c", b"{}")):
+        (stick / f"{name}.receipt.json").write_bytes(data)
+    # Of all that can't be taken it is the one that is told.
+    with pytest.raises(ForkError):
+        receipts.take_receipts(site, stick)
     assert [event for event, _ in heads(site)] == [Event.RELEASE_LOG_SEEN, Event.RECEIPT]
     assert len(list((site.root / "receipts").iterdir())) == 1
     assert evidence(site)["seen"]["event"] == Event.RECEIPT
