@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from bench.outcomes import draw_documents
 from shared.document import Document
 from shared.evaluation import binary_token_scores, match_corpora, strict_entity
 from shared.evaluation.hospital import evaluate_hospital
@@ -67,9 +68,9 @@ COUNTED: tuple[tuple[str, str, Callable[[Any], float], str], ...] = (
 
 def interval(counts: Sequence[Any], figure: Callable[[Any], float]) -> tuple[float, float]:
     """95% interval of the mean over runs, documents of each drawn again."""
-    chance = np.random.default_rng(0)
+    chance, sizes = np.random.default_rng(0), [len(one) for one in counts]
     means = [
-        statistics.fmean(figure(one[chance.integers(len(one), size=len(one))]) for one in counts)
+        statistics.fmean(figure(one[chosen]) for one, chosen in zip(counts, draw_documents(sizes, chance), strict=True))
         for _ in range(_RESAMPLES)
     ]
     low, high = np.quantile(means, [0.025, 0.975])
@@ -80,12 +81,12 @@ def gain(
     counts: Sequence[Any], others: Sequence[Any], figure: Callable[[Any], float]
 ) -> tuple[float, tuple[float, float]]:
     """Mean over runs of a figure less that of others on the same documents, and its 95% interval: both draw the same documents again."""
-    chance = np.random.default_rng(0)
+    chance, sizes = np.random.default_rng(0), [len(one) for one in counts]
 
-    def mean(draw: Callable[[int], Any]) -> float:
-        drawn = ((draw(len(one)), one, other) for one, other in zip(counts, others, strict=True))
-        return statistics.fmean(figure(one[which]) - figure(other[which]) for which, one, other in drawn)
+    def mean(drawn: Iterable[Any]) -> float:
+        runs = zip(drawn, counts, others, strict=True)
+        return statistics.fmean(figure(one[which]) - figure(other[which]) for which, one, other in runs)
 
-    means = [mean(lambda size: chance.integers(size, size=size)) for _ in range(_RESAMPLES)]
+    means = [mean(draw_documents(sizes, chance)) for _ in range(_RESAMPLES)]
     low, high = np.quantile(means, [0.025, 0.975])
-    return mean(np.arange), (round(float(low), 4), round(float(high), 4))
+    return mean(map(np.arange, sizes)), (round(float(low), 4), round(float(high), 4))

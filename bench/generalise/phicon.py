@@ -23,7 +23,7 @@ import numpy as np
 from bench import corpora
 from bench.generalise.figures import counts_of, f1, precision, recall, share
 from bench.generalise.pool import SharedCodesSource, pooled_codes
-from bench.outcomes import load_or_measure
+from bench.outcomes import draw_documents, load_or_measure
 from bench.privacy.worth.sides import Sides, recipe
 from bench.privacy.worth.sites import sides_of, unseen_by
 from bench.results import Entry
@@ -278,10 +278,10 @@ def _by_category(runs: Sequence[Mapping[str, Any]]) -> str:
 
 def _interval(sides: Sequence[Sequence[Any]], figure: Any) -> tuple[float, float]:
     """Of the mean over runs, or of the first side's less the second's, over documents that are drawn for all sides together."""
-    chance = np.random.default_rng(0)
+    chance, sizes = np.random.default_rng(0), [len(run) for run in sides[0]]
     drawn = []
     for _ in range(_RESAMPLES):
-        chosen = [chance.integers(len(run), size=len(run)) for run in sides[0]]
+        chosen = draw_documents(sizes, chance)
         means = [statistics.fmean(figure(run[rows]) for run, rows in zip(side, chosen, strict=True)) for side in sides]
         drawn.append(means[0] - (means[1] if len(means) > 1 else 0.0))
     low, high = np.quantile(drawn, [0.025, 0.975])

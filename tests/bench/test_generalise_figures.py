@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bench.generalise.figures import gain, share
+from bench.generalise.figures import gain, interval, share
 
 
 def test_what_is_the_same_is_no_gain() -> None:
@@ -21,6 +21,17 @@ def test_the_interval_is_that_of_the_difference() -> None:
     # Documents differ much, the difference does not: one hit more in each.
     assert value == pytest.approx(1 / 11)
     assert low == pytest.approx(value, abs=1e-4) == high
+
+
+def test_seeds_that_read_the_same_documents_make_no_interval_narrower() -> None:
+    chance = np.random.default_rng(1)
+    counts = np.stack([chance.integers(0, 10, 50), np.full(50, 10)], axis=1)
+    once, thrice = interval([counts], share), interval([counts] * 3, share)
+    assert thrice == once
+    assert gain([counts] * 3, [counts * [0, 1]] * 3, share)[1] == once
+    # Other documents do.
+    low, high = interval([counts, counts[:49], counts[:48]], share)
+    assert high - low < 0.7 * (once[1] - once[0])
 
 
 def test_runs_of_other_sizes_count_alike() -> None:

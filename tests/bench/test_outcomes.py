@@ -31,3 +31,12 @@ def test_the_interval_knows_that_notes_differ() -> None:
     gain, (low, high) = Comparison([outcome(0, 40)], [outcome(10, 40)], [mixed]).gain("tokens")
     assert low < gain < high
     assert high - low > 0.1
+
+
+def test_seeds_of_the_same_notes_make_no_interval_narrower() -> None:
+    mixed = Outcome([[10, 0, 0], [0, 0, 10]] * 20, [])
+    once, thrice = (
+        Comparison([outcome(0, 40)] * seeds, [outcome(10, 40)] * seeds, [mixed] * seeds).gain("tokens")
+        for seeds in (1, 3)
+    )
+    assert thrice[1] == pytest.approx(once[1])
