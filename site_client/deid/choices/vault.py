@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -23,7 +23,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from foundation.files import atomic_file
-from foundation.os_errors import map_os_errors
+from foundation.os_errors import map_os_errors, storage_error
+from foundation.reservations import is_free, reserved
 from protocols.errors import EncryptionError, PassphraseError
 from protocols.keys.passphrase import COST
 from protocols.share.stream import KEY_BYTES, EncryptingWriter, decrypt
@@ -80,26 +81,26 @@ def require_new(path: Path) -> None:
     """Returns if a vault can be made there: before anything else is, the secret that it would be under too.
 
     Raises:
-        ConfigurationError: there is such a file.
+        ConfigurationError: there is such a file, or another run writes its vault there.
+        StorageError: none can be made.
     """
-    if path.exists():
-        raise ConfigurationError(
-            f"{path.name}: expected a new file for the vault, found one; choose another name, a vault is not written over"
-        )
+    with _reserved(path):
+        pass
 
 
 @contextmanager
 def new_vault(path: Path, key: VaultKey) -> Iterator[Recorder]:
     """A vault that is whole when the block ends well, and not there otherwise; gives what takes the replacements of a note.
 
+    Its name is its own from the beginning, so that of two runs the second ends before it works, and none writes over the other's.
+
     Raises:
-        ConfigurationError: there is such a file.
+        ConfigurationError: there is such a file, or another run writes its vault there.
         StorageError: it can't be written.
     """
-    require_new(path)
     salt = secrets.token_bytes(_SALT_BYTES)
     head = json.dumps({"format": _FORMAT, "under": key.protection, "salt": salt.hex()}).encode() + b"\n"
-    with atomic_file(path) as stream:
+    with _reserved(path), atomic_file(path) as stream:
         stream.write(head)
         writer = EncryptingWriter(stream, key.derive(salt), head)
 
@@ -110,6 +111,32 @@ def new_vault(path: Path, key: VaultKey) -> Iterator[Recorder]:
 
         yield record
         writer.finish()
+        # Programs that reserve nothing may have written there since.
+        if not is_free(path):
+            raise _there(path)
+
+
+@contextmanager
+def _reserved(path: Path) -> Iterator[None]:
+    with ExitStack() as held:
+        try:
+            held.enter_context(reserved(path))
+        except BlockingIOError as error:
+            raise ConfigurationError(
+                f"{path.name}: expected a name for the vault that no other run has, found one that writes its vault there now; "
+                "choose another name, each run has a vault of its own"
+            ) from error
+        except FileExistsError as error:
+            raise _there(path) from error
+        except OSError as error:
+            raise storage_error(path, error) from error
+        yield
+
+
+def _there(path: Path) -> ConfigurationError:
+    return ConfigurationError(
+        f"{path.name}: expected a new file for the vault, found one; choose another name, a vault is not written over"
+    )
 
 
 def vault_protection(path: Path) -> str:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import stat
 from pathlib import Path
 
 import pytest
 
-from foundation.errors import DeidError
+from foundation.errors import DeidError, StorageError
 from protocols.errors import EncryptionError, PassphraseError
 from protocols.share.stream import CHUNK_BYTES
 from shared.document import Annotation, Document
 from shared.errors import ConfigurationError
 from site_client.deid.choices import vault
-from site_client.deid.choices.vault import VaultKey, new_vault, open_vault, vault_protection
+from site_client.deid.choices.vault import VaultKey, new_vault, open_vault, require_new, vault_protection
 from site_client.deid.mode import Hiding, Replaced, Setting
 from site_client.deid.registry import MODES
+from tests.foundation.failing import failing
 
 SITE = VaultKey(b"s" * 32, is_passphrase=False)
 WORDS = VaultKey(b"five words that nobody guesses", is_passphrase=True)
@@ -105,6 +107,35 @@ def test_a_run_that_ends_badly_leaves_no_vault_and_one_that_is_there_stays(tmp_p
     with pytest.raises(ConfigurationError, match="not written over"):
         made(path)
     assert len(open_vault(path, SITE)) == 3
+
+
+def test_of_two_runs_with_one_vault_the_second_ends_before_it_works(tmp_path: Path) -> None:
+    path = tmp_path / "v"
+    with new_vault(path, SITE) as record:
+        record("n-0", [ENTRY])
+        for attempt in (lambda: made(path, WORDS), lambda: require_new(path)):
+            with pytest.raises(ConfigurationError, match="writes its vault there now; choose another name"):
+                attempt()
+    assert [one.note for one in open_vault(path, SITE)] == ["n-0"]
+    assert [one.name for one in tmp_path.iterdir()] == ["v"]
+
+
+def test_a_file_that_another_program_wrote_meanwhile_stays(tmp_path: Path) -> None:
+    path = tmp_path / "v"
+    with pytest.raises(ConfigurationError, match="not written over"), new_vault(path, SITE) as record:
+        record("n-0", [ENTRY])
+        path.write_bytes(b"somebody's")
+    assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == {"v": b"somebody's"}
+
+
+def test_a_file_system_without_hard_links_has_vaults_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "link", failing(os.link, 1, PermissionError()))
+    assert len(open_vault(made(tmp_path / "v"), SITE)) == 3
+
+
+def test_where_no_vault_can_be_is_one_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="make the folder where it is missing"):
+        require_new(tmp_path / "absent" / "v")
 
 
 def test_it_says_what_stood_where_whatever_the_mode(tmp_path: Path) -> None:
