@@ -176,16 +176,16 @@ class Choices:
         return self._mode.prepared(setting)
 
     @contextmanager
-    def remembered(self, workspace: Workspace, mode: Mode) -> Iterator[None]:
-        """While the block runs a vault is told what the mode replaces, where one is wanted."""
+    def remembered(self, workspace: Workspace, mode: Mode, out: Path) -> Iterator[Callable[[], None] | None]:
+        """While the block runs a vault is told what the mode replaces, where one is wanted; gives what finishes it before `out` has its name."""
         if self._options.vault is None or not isinstance(mode, Hiding):
-            yield
+            yield None
             return
         from site_client.deid.choices.vault import new_vault
 
-        with new_vault(self._options.vault, vault_key(workspace, self._options.vault_passphrase)) as recorder:
-            mode.recorder = recorder
-            yield
+        with new_vault(self._options.vault, vault_key(workspace, self._options.vault_passphrase), out) as vault:
+            mode.recorder = vault.record
+            yield vault.finish
 
     def lines(self) -> list[str]:
         """What there is to say of the vault."""

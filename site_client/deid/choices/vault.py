@@ -22,6 +22,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
+from foundation.errors import StorageError
 from foundation.files import atomic_file
 from foundation.os_errors import map_os_errors, storage_error
 from foundation.reservations import is_free, reserved
@@ -29,7 +30,7 @@ from protocols.errors import EncryptionError, PassphraseError
 from protocols.keys.passphrase import COST
 from protocols.share.stream import KEY_BYTES, EncryptingWriter, decrypt
 from shared.errors import ConfigurationError
-from site_client.deid.mode import Recorder, Replaced
+from site_client.deid.mode import Replaced
 
 _FORMAT = "deid-commons vault 1"
 _SALT_BYTES = 16
@@ -88,32 +89,98 @@ def require_new(path: Path) -> None:
         pass
 
 
-@contextmanager
-def new_vault(path: Path, key: VaultKey) -> Iterator[Recorder]:
-    """A vault that is whole when the block ends well, and not there otherwise; gives what takes the replacements of a note.
+class NewVault:
+    """One that is being written; see `new_vault`.
 
-    Its name is its own from the beginning, so that of two runs the second ends before it works, and none writes over the other's.
+    Args:
+        path: where it goes.
+        key: that it is under.
+        named: takes what gives the file its name.
+
+    Attributes:
+        finished: whether it may have its name.
+    """
+
+    def __init__(self, path: Path, key: VaultKey, named: ExitStack) -> None:
+        salt = secrets.token_bytes(_SALT_BYTES)
+        head = json.dumps({"format": _FORMAT, "under": key.protection, "salt": salt.hex()}).encode() + b"\n"
+        stream = named.enter_context(atomic_file(path))
+        stream.write(head)
+        self.finished = False
+        self._path = path
+        self._named = named
+        self._writer = EncryptingWriter(stream, key.derive(salt), head)
+
+    def record(self, note: str, replaced: Sequence[Replaced]) -> None:
+        """A `Recorder`."""
+        listed = [[one.start, one.end, one.category, one.original, one.written] for one in replaced]
+        line = json.dumps([note, listed]) + "\n"
+        self._writer.write(line.encode())
+
+    def finish(self) -> None:
+        """All notes are there: the vault is whole, on the disk and under its name when this returns.
+
+        Raises:
+            ConfigurationError: there is another file by now.
+            StorageError: it can't be written.
+        """
+        if self.finished:
+            return
+        self._writer.finish()
+        # Programs that reserve nothing may have written there since.
+        if not is_free(self._path):
+            raise _there(self._path)
+        self.finished = True
+        self._named.close()
+
+
+@contextmanager
+def new_vault(path: Path, key: VaultKey, notes: Path | None = None) -> Iterator[NewVault]:
+    """A vault that is whole when the block ends well, and not there otherwise.
+
+    Its name is its own from the beginning, so that of two runs the second ends before it works, and none writes over the other's. The block
+    finishes it before it gives the notes their names: nobody can make a mapping again that was lost, and one without notes harms nobody.
+
+    Args:
+        path: where it goes.
+        key: that it is under.
+        notes: the folder that the block makes. Whatever happens once that is there, the vault stays.
 
     Raises:
         ConfigurationError: there is such a file, or another run writes its vault there.
-        StorageError: it can't be written.
+        StorageError: it can't be written; or the block failed, and the vault of nothing can't be removed.
     """
-    salt = secrets.token_bytes(_SALT_BYTES)
-    head = json.dumps({"format": _FORMAT, "under": key.protection, "salt": salt.hex()}).encode() + b"\n"
-    with _reserved(path), atomic_file(path) as stream:
-        stream.write(head)
-        writer = EncryptingWriter(stream, key.derive(salt), head)
+    with _reserved(path), ExitStack() as named:
+        vault = NewVault(path, key, named)
+        try:
+            yield vault
+            vault.finish()
+        except BaseException:
+            if vault.finished and not _holds_files(notes):
+                _remove(path)
+            raise
 
-        def record(note: str, replaced: Sequence[Replaced]) -> None:
-            listed = [[one.start, one.end, one.category, one.original, one.written] for one in replaced]
-            line = json.dumps([note, listed]) + "\n"
-            writer.write(line.encode())
 
-        yield record
-        writer.finish()
-        # Programs that reserve nothing may have written there since.
-        if not is_free(path):
-            raise _there(path)
+def _holds_files(folder: Path | None) -> bool:
+    try:
+        return folder is not None and any(folder.iterdir())
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        # Nobody knows, and what is removed can't be made again.
+        return True
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise StorageError(
+            "notes beside the vault",
+            received="a failure before they were in place, and a vault of nothing that can't be removed",
+            advice="remove it, and repeat",
+            place=path.name,
+        ) from error
 
 
 @contextmanager

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import stat
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -98,6 +102,35 @@ def test_the_vault_says_who_was_what_and_only_to_its_owner(
     open_workspace(loop.site("north")).surrogates_secret()
     refused(hospital("vault", kept, "--workspace", loop.site("north")), 15, "another site")
     refused(hospital("vault", out, "--workspace", loop.site("north")), 2, "expected a vault")
+
+
+@pytest.mark.parametrize("loses", ["vault", "notes"])
+def test_notes_are_never_in_place_without_their_vault_and_the_run_can_be_repeated(
+    loses: str, loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is full, or the stick pulled, when the one or the other gets its name."""
+    stick = tmp_path / "stick"
+    stick.mkdir()
+    kept, safe = stick / "who.vault", stick / "safe"
+    replace, rename = os.replace, os.rename
+
+    def named(function: Callable[..., None], fails: bool, old: Path, new: Path) -> None:
+        if new in (kept, safe):
+            assert not safe.exists()
+            if fails:
+                raise OSError(errno.ENOSPC, "No space left on device")
+        if new == safe:
+            assert kept.stat().st_size
+        function(old, new)
+
+    monkeypatch.setattr(os, "replace", partial(named, replace, loses == "vault"))
+    monkeypatch.setattr(os, "rename", partial(named, rename, loses == "notes"))
+    refused(hospital(*deid(loop, safe, "--vault", kept)), 8, "full disk")
+    assert list(stick.iterdir()) == []
+    monkeypatch.setattr(os, "replace", partial(named, replace, False))
+    monkeypatch.setattr(os, "rename", partial(named, rename, False))
+    done(hospital(*deid(loop, safe, "--vault", kept)))
+    assert {path.name for path in stick.iterdir()} == {"who.vault", "safe"}
 
 
 def test_a_vault_under_a_passphrase_opens_with_it_alone(loop: Loop, tmp_path: Path) -> None:

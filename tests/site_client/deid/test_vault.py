@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import stat
@@ -14,7 +15,7 @@ from protocols.errors import EncryptionError, PassphraseError
 from protocols.share.stream import CHUNK_BYTES
 from shared.document import Annotation, Document
 from shared.errors import ConfigurationError
-from site_client.deid.choices import vault
+from site_client.deid.choices import vault as vaults
 from site_client.deid.choices.vault import VaultKey, new_vault, open_vault, require_new, vault_protection
 from site_client.deid.mode import Hiding, Replaced, Setting
 from site_client.deid.registry import MODES
@@ -27,13 +28,13 @@ ENTRY = Replaced(0, 9, "PATIENT", "Anna Berg\n", "[PATIENT]")
 
 @pytest.fixture(autouse=True)
 def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vault, "COST", 4)
+    monkeypatch.setattr(vaults, "COST", 4)
 
 
 def made(path: Path, key: VaultKey = SITE, notes: int = 3) -> Path:
-    with new_vault(path, key) as record:
+    with new_vault(path, key) as vault:
         for number in range(notes):
-            record(f"n-{number}", [ENTRY])
+            vault.record(f"n-{number}", [ENTRY])
     return path
 
 
@@ -73,9 +74,9 @@ def test_another_key_opens_nothing(tmp_path: Path) -> None:
 
 def test_a_vault_that_was_cut_or_changed_anywhere_is_refused_whole(tmp_path: Path) -> None:
     path = tmp_path / "v"
-    with new_vault(path, SITE) as record:
+    with new_vault(path, SITE) as vault:
         for number in range(40):
-            record(f"n-{number}", [Replaced(0, 1, "A", secrets.token_hex(2000), "b")])
+            vault.record(f"n-{number}", [Replaced(0, 1, "A", secrets.token_hex(2000), "b")])
     data = path.read_bytes()
     assert len(data) > 2 * CHUNK_BYTES
     head = data.index(b"\n") + 1
@@ -96,8 +97,8 @@ def test_a_vault_that_was_cut_or_changed_anywhere_is_refused_whole(tmp_path: Pat
 
 def test_a_run_that_ends_badly_leaves_no_vault_and_one_that_is_there_stays(tmp_path: Path) -> None:
     def run() -> None:
-        with new_vault(tmp_path / "v", SITE) as record:
-            record("n", [ENTRY])
+        with new_vault(tmp_path / "v", SITE) as vault:
+            vault.record("n", [ENTRY])
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -111,8 +112,8 @@ def test_a_run_that_ends_badly_leaves_no_vault_and_one_that_is_there_stays(tmp_p
 
 def test_of_two_runs_with_one_vault_the_second_ends_before_it_works(tmp_path: Path) -> None:
     path = tmp_path / "v"
-    with new_vault(path, SITE) as record:
-        record("n-0", [ENTRY])
+    with new_vault(path, SITE) as vault:
+        vault.record("n-0", [ENTRY])
         for attempt in (lambda: made(path, WORDS), lambda: require_new(path)):
             with pytest.raises(ConfigurationError, match="writes its vault there now; choose another name"):
                 attempt()
@@ -122,10 +123,45 @@ def test_of_two_runs_with_one_vault_the_second_ends_before_it_works(tmp_path: Pa
 
 def test_a_file_that_another_program_wrote_meanwhile_stays(tmp_path: Path) -> None:
     path = tmp_path / "v"
-    with pytest.raises(ConfigurationError, match="not written over"), new_vault(path, SITE) as record:
-        record("n-0", [ENTRY])
+    with pytest.raises(ConfigurationError, match="not written over"), new_vault(path, SITE):
         path.write_bytes(b"somebody's")
     assert {one.name: one.read_bytes() for one in tmp_path.iterdir()} == {"v": b"somebody's"}
+
+
+@pytest.mark.parametrize("failure", ["before", "after", "unknown"])
+def test_a_vault_that_is_finished_stays_only_where_its_notes_may_be_in_place(
+    failure: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, notes = tmp_path / "v", tmp_path / "notes"
+
+    def run() -> None:
+        with new_vault(path, SITE, notes) as vault:
+            vault.record("n", [ENTRY])
+            vault.finish()
+            assert len(open_vault(path, SITE)) == 1
+            if failure == "after":
+                notes.mkdir()
+                (notes / "n.txt").write_text("[PATIENT]")
+            if failure == "unknown":
+                monkeypatch.setattr(Path, "iterdir", failing(Path.iterdir, 1, OSError(errno.EIO, "")))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    monkeypatch.undo()
+    assert path.exists() is (failure != "before")
+
+
+def test_that_a_vault_of_nothing_can_not_be_removed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Path, "unlink", failing(Path.unlink, 2, OSError(errno.EIO, "")))
+
+    def run() -> None:
+        with new_vault(tmp_path / "v", SITE, tmp_path / "notes") as vault:
+            vault.finish()
+            raise ZeroDivisionError
+
+    with pytest.raises(StorageError, match="a vault of nothing"):
+        run()
 
 
 def test_a_file_system_without_hard_links_has_vaults_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
