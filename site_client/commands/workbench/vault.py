@@ -12,8 +12,7 @@ import click
 from command_line.commands import examples, json_option, report
 from shared.errors import ConfigurationError
 from site_client.commands.options import existing_file, folder_option
-from site_client.commands.workbench.hiding_options import new_file, vault_key
-from site_client.errors import WorkspaceError
+from site_client.commands.workbench.hiding_options import new_file, passphrase_key
 
 if TYPE_CHECKING:
     from site_client.deid.choices.vault import Remembered
@@ -35,15 +34,17 @@ def vault(file: Path, note: str | None, passphrase: Path | None, out: Path | Non
     """Open what `deid --vault` wrote: what stood in the place of every surrogate. The words are shown on a terminal only, or written with --out."""
     from foundation.files import write_text
     from site_client import workspace
-    from site_client.deid.choices.vault import open_vault, vault_protection
+    from site_client.deid.choices.vault import VaultKey, open_vault, require_protection
+    from site_client.surrogates_secret import kept_secret
 
     opened = workspace.open_workspace(root)
-    # A secret that is made now opens nothing.
-    if vault_protection(file) == "site" and not opened.surrogates_key.exists():
-        raise WorkspaceError(
-            f"{opened.surrogates_key.name}: expected the secret that the vault is under, found no file; restore it from a backup"
-        )
-    found = open_vault(file, vault_key(opened, passphrase), note)
+    # Before any secret is asked for: another one opens nothing.
+    require_protection(file, passphrase=passphrase is not None)
+    if passphrase is None:
+        key = VaultKey(kept_secret(opened.surrogates_key), is_passphrase=False)
+    else:
+        key = passphrase_key(passphrase)
+    found = open_vault(file, key, note)
     if note is not None and not found:
         raise ConfigurationError(
             f"{file.name}: expected the id of a note that is in this vault, got another; leave --note out to see all"

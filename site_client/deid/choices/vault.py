@@ -206,15 +206,38 @@ def _there(path: Path) -> ConfigurationError:
     )
 
 
-def vault_protection(path: Path) -> str:
-    """What a vault is under: "site" or "passphrase".
+def require_protection(path: Path, *, passphrase: bool) -> None:
+    """Returns if a vault is under what somebody is about to give: before it is read, or made.
+
+    Args:
+        path: of the vault.
+        passphrase: whether that is a passphrase, and not the secret of the site.
 
     Raises:
         ConfigurationError: the file is no vault.
+        PassphraseError: it is under the other.
         StorageError: it can't be read.
     """
     with map_os_errors(path), path.open("rb") as stream:
-        return _head(stream, path)[1]
+        _require_protection(_head(stream, path)[1], path, passphrase=passphrase)
+
+
+def _require_protection(protection: str, path: Path, *, passphrase: bool) -> None:
+    if (protection == "passphrase") is passphrase:
+        return
+    if passphrase:
+        raise PassphraseError(
+            "no passphrase, for this vault is under keys/surrogates.key of its site",
+            received="one",
+            advice="leave --passphrase out",
+            place=path.name,
+        )
+    raise PassphraseError(
+        "the passphrase that this vault is under",
+        received="none",
+        advice="give --passphrase FILE",
+        place=path.name,
+    )
 
 
 def open_vault(path: Path, key: VaultKey, note: str | None = None) -> list[Remembered]:
@@ -233,13 +256,7 @@ def open_vault(path: Path, key: VaultKey, note: str | None = None) -> list[Remem
     """
     with map_os_errors(path), path.open("rb") as stream:
         head, protection, salt = _head(stream, path)
-        if protection != key.protection:
-            raise PassphraseError(
-                f"the {protection} that the vault is under",
-                received=f"a {key.protection}",
-                advice="give the other",
-                place=path.name,
-            )
+        _require_protection(protection, path, passphrase=key.is_passphrase)
         lines = _Lines(note)
         try:
             decrypt(stream, lines, key.derive(salt), head)

@@ -151,7 +151,29 @@ def test_a_vault_under_a_passphrase_opens_with_it_alone(loop: Loop, tmp_path: Pa
     opening = ("vault", kept, "--workspace", loop.site("north"))
     done(hospital(*opening, "--passphrase", tmp_path / "p"))
     refused(hospital(*opening, "--passphrase", tmp_path / "q"), 17, "another one")
-    refused(hospital(*opening), 17, "give the other")
+    # Of sites that have a key of their own, have none yet, and have lost it.
+    before = snapshot(tmp_path)
+    for site in ("fourth", "north"):
+        refused(hospital("vault", kept, "--workspace", loop.site(site)), 17, "give --passphrase")
+    assert snapshot(tmp_path) == before
+    open_workspace(loop.site("north")).surrogates_secret()
+    open_workspace(loop.site("north")).surrogates_key.unlink()
+    assert "--new-link-key" not in refused(hospital(*opening), 17, "give --passphrase")
+    done(hospital(*opening, "--passphrase", tmp_path / "p"))
+
+
+def test_reading_a_vault_makes_no_key_and_advises_none(loop: Loop, tmp_path: Path) -> None:
+    kept, words = tmp_path / "who.vault", tmp_path / "p"
+    words.write_text("five words that nobody guesses")
+    words.chmod(0o400)
+    done(hospital(*deid(loop, tmp_path / "safe", "--vault", kept)))
+    opening = ("vault", kept, "--workspace", loop.site("fourth"))
+    refused(hospital(*opening, "--passphrase", words), 17, "under keys/surrogates.key", "leave --passphrase out")
+    open_workspace(loop.site("fourth")).surrogates_key.unlink()
+    before = snapshot(tmp_path)
+    refused(hospital(*opening, "--passphrase", words), 17, "leave --passphrase out")
+    assert "--new-link-key" not in refused(hospital(*opening), 30, "restore it from a backup")
+    assert snapshot(tmp_path) == before
 
 
 def test_settings_by_category_and_lists_are_heard(built_loop: Loop, tmp_path: Path) -> None:

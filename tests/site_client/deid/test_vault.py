@@ -16,7 +16,7 @@ from protocols.share.stream import CHUNK_BYTES
 from shared.document import Annotation, Document
 from shared.errors import ConfigurationError
 from site_client.deid.choices import vault as vaults
-from site_client.deid.choices.vault import VaultKey, new_vault, open_vault, require_new, vault_protection
+from site_client.deid.choices.vault import VaultKey, new_vault, open_vault, require_new, require_protection
 from site_client.deid.mode import Hiding, Replaced, Setting
 from site_client.deid.registry import MODES
 from tests.foundation.failing import failing
@@ -41,7 +41,7 @@ def made(path: Path, key: VaultKey = SITE, notes: int = 3) -> Path:
 @pytest.mark.parametrize("key", [SITE, WORDS])
 def test_what_was_written_is_read(key: VaultKey, tmp_path: Path) -> None:
     path = made(tmp_path / "v", key)
-    assert vault_protection(path) == key.protection
+    require_protection(path, passphrase=key.is_passphrase)
     assert [one.note for one in open_vault(path, key)] == ["n-0", "n-1", "n-2"]
     (one,) = open_vault(path, key, "n-1")
     assert one.replaced == (ENTRY,)
@@ -68,8 +68,11 @@ def test_another_key_opens_nothing(tmp_path: Path) -> None:
         open_vault(made(tmp_path / "a"), VaultKey(b"t" * 32, is_passphrase=False))
     with pytest.raises(PassphraseError, match="another one"):
         open_vault(made(tmp_path / "b", WORDS), VaultKey(b"other words", is_passphrase=True))
-    with pytest.raises(PassphraseError, match="give the other"):
-        open_vault(tmp_path / "b", SITE)
+    for path, key, said in ((tmp_path / "b", SITE, "give --passphrase FILE"), (tmp_path / "a", WORDS, "leave --pass")):
+        with pytest.raises(PassphraseError, match=said):
+            open_vault(path, key)
+        with pytest.raises(PassphraseError, match=said):
+            require_protection(path, passphrase=key.is_passphrase)
 
 
 def test_a_vault_that_was_cut_or_changed_anywhere_is_refused_whole(tmp_path: Path) -> None:
