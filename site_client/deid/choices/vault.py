@@ -1,22 +1,23 @@
 """Who was what: an encrypted file with every replacement of a run, for a hospital that must be able to look back. Nobody else needs one, so none is made unless
 somebody asks for it, and what was replaced is forgotten.
 
-A first line names form and protection; behind it comes a stream (`protocols.share.stream`) of JSON lines, one a note, under a key of its own. That key
-is derived (HKDF-SHA256) from the secret of the site, or (scrypt, RFC 7914) from a passphrase, and a salt that no other vault has. A vault that was cut
-or changed opens as a whole or not at all.
+A first line names form and protection; behind it comes a stream (`protocols.share.stream`) of JSON lines, the day of the run and then one a note, under
+a key of its own (docs/formats/vault.md; `site_client.deid.choices.opened_vault` reads it). That key is derived (HKDF-SHA256) from the secret of the site, or (scrypt, RFC 7914) from a passphrase, and a salt that no other vault has. A vault that was cut
+or changed opens as a whole or not at all. Ids of notes come again in other runs; a digest of the text that was written tells whether a note is of this one.
 
 Threat: who copies the vault has nothing without the secret of the site or the passphrase; who has both has every note as it was.
 """
 
 from __future__ import annotations
 
+import datetime
+import hashlib
 import json
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -24,17 +25,15 @@ from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
 from foundation.errors import StorageError
 from foundation.files import atomic_file
-from foundation.os_errors import map_os_errors, storage_error
+from foundation.os_errors import storage_error
 from foundation.reservations import is_free, reserved
-from protocols.errors import EncryptionError, PassphraseError
 from protocols.keys.passphrase import COST
-from protocols.share.stream import KEY_BYTES, EncryptingWriter, decrypt
+from protocols.share.stream import KEY_BYTES, EncryptingWriter
 from shared.errors import ConfigurationError
 from site_client.deid.mode import Replaced
 
-_FORMAT = "deid-commons vault 1"
-_SALT_BYTES = 16
-_MOST_HEAD = 200
+FORMAT, VERSION = "deid-commons vault ", "2"
+SALT_BYTES = 16
 _PURPOSE = b"deid-commons vault 1"
 
 
@@ -65,17 +64,14 @@ class VaultKey:
         return f"VaultKey({self.protection})"
 
 
-@dataclass(frozen=True)
-class Remembered:
-    """What was replaced in a note.
+def digest_text(text: str) -> str:
+    """SHA-256 of a text, in hexadecimal digits; line ends of any kind are one kind, and none at the end counts, as editors and tables write them.
 
-    Args:
-        note: its id.
-        replaced: in the order of the text.
+    >>> digest_text("One.\\r\\nTwo.") == digest_text("One.\\nTwo.\\n")
+    True
     """
-
-    note: str
-    replaced: tuple[Replaced, ...]
+    same = text.replace("\r\n", "\n").replace("\r", "\n").rstrip("\n")
+    return hashlib.sha256(same.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def require_new(path: Path) -> None:
@@ -102,20 +98,20 @@ class NewVault:
     """
 
     def __init__(self, path: Path, key: VaultKey, named: ExitStack) -> None:
-        salt = secrets.token_bytes(_SALT_BYTES)
-        head = json.dumps({"format": _FORMAT, "under": key.protection, "salt": salt.hex()}).encode() + b"\n"
+        salt = secrets.token_bytes(SALT_BYTES)
+        head = json.dumps({"format": FORMAT + VERSION, "under": key.protection, "salt": salt.hex()}).encode() + b"\n"
         stream = named.enter_context(atomic_file(path))
         stream.write(head)
         self.finished = False
         self._path = path
         self._named = named
         self._writer = EncryptingWriter(stream, key.derive(salt), head)
+        self._write({"day": str(datetime.date.today())})
 
-    def record(self, note: str, replaced: Sequence[Replaced]) -> None:
+    def record(self, note: str, text: str, replaced: Sequence[Replaced]) -> None:
         """A `Recorder`."""
         listed = [[one.start, one.end, one.category, one.original, one.written] for one in replaced]
-        line = json.dumps([note, listed]) + "\n"
-        self._writer.write(line.encode())
+        self._write([note, digest_text(text), listed])
 
     def finish(self) -> None:
         """All notes are there: the vault is whole, on the disk and under its name when this returns.
@@ -132,6 +128,9 @@ class NewVault:
             raise _there(self._path)
         self.finished = True
         self._named.close()
+
+    def _write(self, value: object) -> None:
+        self._writer.write((json.dumps(value) + "\n").encode())
 
 
 @contextmanager
@@ -204,105 +203,3 @@ def _there(path: Path) -> ConfigurationError:
     return ConfigurationError(
         f"{path.name}: expected a new file for the vault, found one; choose another name, a vault is not written over"
     )
-
-
-def require_protection(path: Path, *, passphrase: bool) -> None:
-    """Returns if a vault is under what somebody is about to give: before it is read, or made.
-
-    Args:
-        path: of the vault.
-        passphrase: whether that is a passphrase, and not the secret of the site.
-
-    Raises:
-        ConfigurationError: the file is no vault.
-        PassphraseError: it is under the other.
-        StorageError: it can't be read.
-    """
-    with map_os_errors(path), path.open("rb") as stream:
-        _require_protection(_head(stream, path)[1], path, passphrase=passphrase)
-
-
-def _require_protection(protection: str, path: Path, *, passphrase: bool) -> None:
-    if (protection == "passphrase") is passphrase:
-        return
-    if passphrase:
-        raise PassphraseError(
-            "no passphrase, for this vault is under keys/surrogates.key of its site",
-            received="one",
-            advice="leave --passphrase out",
-            place=path.name,
-        )
-    raise PassphraseError(
-        "the passphrase that this vault is under",
-        received="none",
-        advice="give --passphrase FILE",
-        place=path.name,
-    )
-
-
-def open_vault(path: Path, key: VaultKey, note: str | None = None) -> list[Remembered]:
-    """What a vault holds, once all of it has proved to be whole.
-
-    Args:
-        path: of the vault.
-        key: that it is under.
-        note: the id of the one note that is asked for; None for all.
-
-    Raises:
-        ConfigurationError: the file is no vault.
-        PassphraseError: it is under another passphrase, or was changed.
-        EncryptionError: it is under the secret of another site, or was changed or cut.
-        StorageError: it can't be read.
-    """
-    with map_os_errors(path), path.open("rb") as stream:
-        head, protection, salt = _head(stream, path)
-        _require_protection(protection, path, passphrase=key.is_passphrase)
-        lines = _Lines(note)
-        try:
-            decrypt(stream, lines, key.derive(salt), head)
-        except EncryptionError as error:
-            if not key.is_passphrase:
-                raise EncryptionError(
-                    "a whole vault under the secret of this site",
-                    received="one of another site, or one that was changed or cut",
-                    advice="restore the vault, or keys/surrogates.key, from a backup",
-                    place=path.name,
-                ) from error
-            raise PassphraseError(
-                "the passphrase of the vault",
-                received="another one, or a vault that was changed or cut",
-                advice="repeat it",
-                place=path.name,
-            ) from error
-    return lines.found
-
-
-class _Lines:
-    """Keeps the notes that are asked for, as the stream comes."""
-
-    def __init__(self, note: str | None) -> None:
-        self.found: list[Remembered] = []
-        self._note = note
-        self._rest = b""
-
-    def write(self, data: bytes, /) -> None:
-        """Take all of `data`."""
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        for line in lines:
-            note, listed = json.loads(line)
-            if self._note in (None, note):
-                self.found.append(Remembered(note, tuple(Replaced(*one) for one in listed)))
-
-
-def _head(stream: BinaryIO, path: Path) -> tuple[bytes, str, bytes]:
-    head = stream.readline(_MOST_HEAD)
-    try:
-        stated = json.loads(head)
-        salt = bytes.fromhex(stated["salt"])
-        if stated["format"] != _FORMAT or stated["under"] not in ("site", "passphrase") or len(salt) != _SALT_BYTES:
-            raise ValueError
-    except (ValueError, KeyError, TypeError) as error:
-        raise ConfigurationError(
-            f"{path.name}: expected a vault that `site-client deid --vault` wrote, got another file"
-        ) from error
-    return head, stated["under"], salt

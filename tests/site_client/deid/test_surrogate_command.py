@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import datetime
 import errno
 import json
 import os
@@ -131,6 +133,40 @@ def test_notes_are_never_in_place_without_their_vault_and_the_run_can_be_repeate
     monkeypatch.setattr(os, "rename", partial(named, rename, False))
     done(hospital(*deid(loop, safe, "--vault", kept)))
     assert {path.name for path in stick.iterdir()} == {"who.vault", "safe"}
+
+
+@pytest.mark.parametrize("table", [False, True])
+def test_attack_a_vault_of_another_run_names_the_wrong_person(table: bool, loop: Loop, tmp_path: Path) -> None:
+    """Ids come again: the note n-0017 of February is not that of January."""
+    notes, site = tmp_path / ("notes.csv" if table else "notes"), loop.site("fourth")
+    safe, kept, sample = tmp_path / "safe", tmp_path / "january.vault", tmp_path / "note.txt"
+    text = "Seen by Ana Marchbanks\r\non 03/04/2019."
+    if table:
+        notes.write_bytes(f'id,text\nn-0017,"{text}"\n'.encode())
+    else:
+        notes.mkdir()
+        (notes / "n-0017.txt").write_bytes(text.encode())
+    more = ("--mode", "surrogate", "--workspace", site, "--vault", kept)
+    done(hospital("deid", notes, "--out", safe, *more))
+    if table:
+        # Copied from a table, by an editor that ends a line.
+        with (safe / "notes.csv").open(encoding="utf-8", newline="") as rows:
+            sample.write_text(next(csv.DictReader(rows))["text"] + "\n", encoding="utf-8")
+    else:
+        sample.write_bytes((safe / "n-0017.txt").read_bytes())
+    asking = ("vault", kept, "--workspace", site, "--note", "n-0017")
+    told = values(hospital(*asking, "--text", sample, "--json"))
+    assert told["day"] == str(datetime.date.today())
+    assert told["of_this_run"] is True
+    assert "the text is the one that this run wrote" in done(hospital(*asking, "--text", sample)).stdout
+    said = done(hospital(*asking)).stdout
+    assert f"of the run that began on {told['day']}" in said
+    assert "a note of another run may have this id; --text FILE" in said
+    out = tmp_path / "out.jsonl"
+    sample.write_text("Seen by Bob Ober on 01/02/2019.")
+    refused(hospital(*asking, "--text", sample, "--out", out), 13, "january.vault", "another text")
+    refused(hospital("vault", kept, "--workspace", site, "--text", sample), 2, "expected --note")
+    assert not out.exists()
 
 
 def test_a_vault_under_a_passphrase_opens_with_it_alone(loop: Loop, tmp_path: Path) -> None:
