@@ -23,6 +23,15 @@ def read_secret(path: Path) -> bytes:
     """
     if not path.exists():
         _make(path)
+    return read_kept_secret(path)
+
+
+def read_kept_secret(path: Path) -> bytes:
+    """The secret in a file that is there; none is made.
+
+    Raises:
+        StorageError: it is damaged, others than its owner may read it, or it can't be read.
+    """
     with map_os_errors(path), path.open("rb") as file:
         rights, secret = stat.S_IMODE(os.fstat(file.fileno()).st_mode), file.read(SECRET_BYTES + 1)
     if os.name == "posix" and rights & 0o077:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from foundation.secret_files import read_secret
+from foundation.secret_files import read_kept_secret, read_secret
 from site_client.errors import WorkspaceError
 
 
@@ -29,3 +29,17 @@ def surrogates_secret(path: Path, *, made_before: bool) -> bytes:
             "is lost for good, give deid --new-link-key: the same notes then get other surrogates, which spends their budgets once more, and other hashes"
         )
     return read_secret(path)
+
+
+def kept_secret(path: Path) -> bytes:
+    """The secret in a file, for what was made with it before: another one would open nothing, so none is made.
+
+    Raises:
+        WorkspaceError: the file is missing.
+        StorageError: as `read_kept_secret`.
+    """
+    if not path.exists():
+        raise WorkspaceError(
+            f"{path.name}: expected the secret that the vault is under, found no file; restore it from a backup"
+        )
+    return read_kept_secret(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
@@ -126,6 +126,7 @@ def write_deidentified(
     source: Format | None = None,
     total: int = 0,
     lists: HospitalLists | None = None,
+    finish: Callable[[], None] | None = None,
 ) -> Deidentified:
     """Write de-identified notes into a folder: in the format of the mode, or as they came where that keeps records.
 
@@ -138,6 +139,7 @@ def write_deidentified(
         source: the format of the notes.
         total: how many there are; 0 where nobody has counted.
         lists: as in `deidentify`.
+        finish: is called when all notes are turned, before the folder has its name: what must not be missing beside it is then in place.
 
     Raises:
         ConfigurationError: the folder holds something already, maybe the notes themselves.
@@ -153,6 +155,8 @@ def write_deidentified(
                 untouched.update(dict.fromkeys(again.untouched(document)))
             yield document
             progress("notes", number, total)
+        if finish is not None:
+            finish()
 
     written = write_corpus(watched(), out, mode.format) if again is None else rewrite_corpus(watched(), again, out)
     return Deidentified(written, dict(tally.spans), tally.labels, tuple(untouched), again is not None)

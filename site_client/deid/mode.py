@@ -35,8 +35,8 @@ class Replaced:
     written: str = field(repr=False)
 
 
-Recorder = Callable[[str, Sequence[Replaced]], None]
-"""Takes the id of a note, and what was replaced in it."""
+Recorder = Callable[[str, str, Sequence[Replaced]], None]
+"""Takes the id of a note, its text as it is written, and what was replaced in it."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,7 @@ class Hiding(Mode):
             replaced.append(Replaced(start, length, span.category, document.covered_text(span), written))
             position = span.end
         pieces.append(document.text[position:])
+        text = "".join(pieces)
         if self.recorder is not None:
-            self.recorder(document.identifier, replaced)
-        return Document(document.identifier, "".join(pieces))
+            self.recorder(document.identifier, text, replaced)
+        return Document(document.identifier, text)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from foundation.errors import StorageError
-from foundation.secret_files import SECRET_BYTES, read_secret
+from foundation.secret_files import SECRET_BYTES, read_kept_secret, read_secret
 
 
 def test_a_secret_is_made_once_for_its_owner_alone(tmp_path: Path) -> None:
@@ -24,6 +24,13 @@ def test_all_who_make_it_at_once_get_the_same(tmp_path: Path) -> None:
         found = set(pool.map(read_secret, [tmp_path / "own.key"] * 32))
     assert len(found) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["own.key"]
+
+
+def test_one_that_has_to_be_there_is_not_made(tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="No such file"):
+        read_kept_secret(tmp_path / "own.key")
+    assert not list(tmp_path.iterdir())
+    assert read_secret(tmp_path / "own.key") == read_kept_secret(tmp_path / "own.key")
 
 
 @pytest.mark.parametrize("length", [0, SECRET_BYTES - 1, SECRET_BYTES + 1])

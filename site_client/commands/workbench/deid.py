@@ -121,9 +121,17 @@ def deid(
         try:
             known = choices.categories.union(pipeline.encoder.scheme.categories)
             documents = without_labels(read) if ignore_labels else (with_known(note, known) for note in read)
-            with choices.remembered(opened, way):
+            with choices.remembered(opened, way, out) as finish:
                 done = write_deidentified(
-                    finder, documents, out, way, bar, source=read.corpus.reader, total=total, lists=choices.lists
+                    finder,
+                    documents,
+                    out,
+                    way,
+                    bar,
+                    source=read.corpus.reader,
+                    total=total,
+                    lists=choices.lists,
+                    finish=finish,
                 )
         except KeyboardInterrupt:
             if finder.kept:

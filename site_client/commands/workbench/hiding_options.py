@@ -176,16 +176,18 @@ class Choices:
         return self._mode.prepared(setting)
 
     @contextmanager
-    def remembered(self, workspace: Workspace, mode: Mode) -> Iterator[None]:
-        """While the block runs a vault is told what the mode replaces, where one is wanted."""
+    def remembered(self, workspace: Workspace, mode: Mode, out: Path) -> Iterator[Callable[[], None] | None]:
+        """While the block runs a vault is told what the mode replaces, where one is wanted; gives what finishes it before `out` has its name."""
         if self._options.vault is None or not isinstance(mode, Hiding):
-            yield
+            yield None
             return
-        from site_client.deid.choices.vault import new_vault
+        from site_client.deid.choices.vault import VaultKey, new_vault
 
-        with new_vault(self._options.vault, vault_key(workspace, self._options.vault_passphrase)) as recorder:
-            mode.recorder = recorder
-            yield
+        file = self._options.vault_passphrase
+        key = VaultKey(workspace.surrogates_secret(), is_passphrase=False) if file is None else passphrase_key(file)
+        with new_vault(self._options.vault, key, out) as vault:
+            mode.recorder = vault.record
+            yield vault.finish
 
     def lines(self) -> list[str]:
         """What there is to say of the vault."""
@@ -211,16 +213,19 @@ def replace_lost_secret(workspace: Workspace) -> None:
         read_secret(workspace.surrogates_key)
 
 
-def vault_key(workspace: Workspace, passphrase: Path | None) -> VaultKey:
-    """What a vault is under: the passphrase in a file, or the secret of the site."""
+def passphrase_key(file: Path) -> VaultKey:
+    """The passphrase in a file, as what a vault is under.
+
+    Raises:
+        ConfigurationError: it is too short.
+        StorageError, PassphraseError: as `read_passphrase`.
+    """
     from command_line.passphrase import LEAST_CHARACTERS, read_passphrase
     from site_client.deid.choices.vault import VaultKey
 
-    if passphrase is None:
-        return VaultKey(workspace.surrogates_secret(), is_passphrase=False)
-    secret = read_passphrase(passphrase)
+    secret = read_passphrase(file)
     if len(secret.decode("utf-8", "replace")) < LEAST_CHARACTERS:
         raise ConfigurationError(
-            f"{passphrase.name}: expected a passphrase of {LEAST_CHARACTERS} characters or more, got a shorter one"
+            f"{file.name}: expected a passphrase of {LEAST_CHARACTERS} characters or more, got a shorter one"
         )
     return VaultKey(secret, is_passphrase=True)

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import datetime
+import errno
 import json
+import os
 import stat
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -100,6 +106,69 @@ def test_the_vault_says_who_was_what_and_only_to_its_owner(
     refused(hospital("vault", out, "--workspace", loop.site("north")), 2, "expected a vault")
 
 
+@pytest.mark.parametrize("loses", ["vault", "notes"])
+def test_notes_are_never_in_place_without_their_vault_and_the_run_can_be_repeated(
+    loses: str, loop: Loop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is full, or the stick pulled, when the one or the other gets its name."""
+    stick = tmp_path / "stick"
+    stick.mkdir()
+    kept, safe = stick / "who.vault", stick / "safe"
+    replace, rename = os.replace, os.rename
+
+    def named(function: Callable[..., None], fails: bool, old: Path, new: Path) -> None:
+        if new in (kept, safe):
+            assert not safe.exists()
+            if fails:
+                raise OSError(errno.ENOSPC, "No space left on device")
+        if new == safe:
+            assert kept.stat().st_size
+        function(old, new)
+
+    monkeypatch.setattr(os, "replace", partial(named, replace, loses == "vault"))
+    monkeypatch.setattr(os, "rename", partial(named, rename, loses == "notes"))
+    refused(hospital(*deid(loop, safe, "--vault", kept)), 8, "full disk")
+    assert list(stick.iterdir()) == []
+    monkeypatch.setattr(os, "replace", partial(named, replace, False))
+    monkeypatch.setattr(os, "rename", partial(named, rename, False))
+    done(hospital(*deid(loop, safe, "--vault", kept)))
+    assert {path.name for path in stick.iterdir()} == {"who.vault", "safe"}
+
+
+@pytest.mark.parametrize("table", [False, True])
+def test_attack_a_vault_of_another_run_names_the_wrong_person(table: bool, loop: Loop, tmp_path: Path) -> None:
+    """Ids come again: the note n-0017 of February is not that of January."""
+    notes, site = tmp_path / ("notes.csv" if table else "notes"), loop.site("fourth")
+    safe, kept, sample = tmp_path / "safe", tmp_path / "january.vault", tmp_path / "note.txt"
+    text = "Seen by Ana Marchbanks\r\non 03/04/2019."
+    if table:
+        notes.write_bytes(f'id,text\nn-0017,"{text}"\n'.encode())
+    else:
+        notes.mkdir()
+        (notes / "n-0017.txt").write_bytes(text.encode())
+    more = ("--mode", "surrogate", "--workspace", site, "--vault", kept)
+    done(hospital("deid", notes, "--out", safe, *more))
+    if table:
+        # Copied from a table, by an editor that ends a line.
+        with (safe / "notes.csv").open(encoding="utf-8", newline="") as rows:
+            sample.write_text(next(csv.DictReader(rows))["text"] + "\n", encoding="utf-8")
+    else:
+        sample.write_bytes((safe / "n-0017.txt").read_bytes())
+    asking = ("vault", kept, "--workspace", site, "--note", "n-0017")
+    told = values(hospital(*asking, "--text", sample, "--json"))
+    assert told["day"] == str(datetime.date.today())
+    assert told["of_this_run"] is True
+    assert "the text is the one that this run wrote" in done(hospital(*asking, "--text", sample)).stdout
+    said = done(hospital(*asking)).stdout
+    assert f"of the run that began on {told['day']}" in said
+    assert "a note of another run may have this id; --text FILE" in said
+    out = tmp_path / "out.jsonl"
+    sample.write_text("Seen by Bob Ober on 01/02/2019.")
+    refused(hospital(*asking, "--text", sample, "--out", out), 13, "january.vault", "another text")
+    refused(hospital("vault", kept, "--workspace", site, "--text", sample), 2, "expected --note")
+    assert not out.exists()
+
+
 def test_a_vault_under_a_passphrase_opens_with_it_alone(loop: Loop, tmp_path: Path) -> None:
     for name, words in (
         ("p", "five words that nobody guesses"),
@@ -118,7 +187,29 @@ def test_a_vault_under_a_passphrase_opens_with_it_alone(loop: Loop, tmp_path: Pa
     opening = ("vault", kept, "--workspace", loop.site("north"))
     done(hospital(*opening, "--passphrase", tmp_path / "p"))
     refused(hospital(*opening, "--passphrase", tmp_path / "q"), 17, "another one")
-    refused(hospital(*opening), 17, "give the other")
+    # Of sites that have a key of their own, have none yet, and have lost it.
+    before = snapshot(tmp_path)
+    for site in ("fourth", "north"):
+        refused(hospital("vault", kept, "--workspace", loop.site(site)), 17, "give --passphrase")
+    assert snapshot(tmp_path) == before
+    open_workspace(loop.site("north")).surrogates_secret()
+    open_workspace(loop.site("north")).surrogates_key.unlink()
+    assert "--new-link-key" not in refused(hospital(*opening), 17, "give --passphrase")
+    done(hospital(*opening, "--passphrase", tmp_path / "p"))
+
+
+def test_reading_a_vault_makes_no_key_and_advises_none(loop: Loop, tmp_path: Path) -> None:
+    kept, words = tmp_path / "who.vault", tmp_path / "p"
+    words.write_text("five words that nobody guesses")
+    words.chmod(0o400)
+    done(hospital(*deid(loop, tmp_path / "safe", "--vault", kept)))
+    opening = ("vault", kept, "--workspace", loop.site("fourth"))
+    refused(hospital(*opening, "--passphrase", words), 17, "under keys/surrogates.key", "leave --passphrase out")
+    open_workspace(loop.site("fourth")).surrogates_key.unlink()
+    before = snapshot(tmp_path)
+    refused(hospital(*opening, "--passphrase", words), 17, "leave --passphrase out")
+    assert "--new-link-key" not in refused(hospital(*opening), 30, "restore it from a backup")
+    assert snapshot(tmp_path) == before
 
 
 def test_settings_by_category_and_lists_are_heard(built_loop: Loop, tmp_path: Path) -> None:
