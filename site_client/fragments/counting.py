@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -146,21 +146,11 @@ class PhraseCounts:
             if not touches(phrase, note.annotations) and self._may_leave(phrase.text):
                 self._count((phrase.kind, phrase.text), owner)
 
-    def kept(self, left_out: Iterable[str] = ()) -> list[Owned]:
-        """What may leave, each text once, in no order.
-
-        Args:
-            left_out: texts that stay here, and words: no phrase with one of them leaves.
-        """
-        stay = set(left_out)
+    def kept(self) -> list[Owned]:
+        """What may leave, each text once, in no order."""
         kept: dict[str, Owned] = {}
         for (kind, text), use in self._uses.items():
-            if (
-                len(use.owners) < self._least
-                or text in self._touched
-                or text in stay
-                or stay.intersection(text.split(" "))
-            ):
+            if len(use.owners) < self._least or text in self._touched:
                 continue
             # What is a noun phrase here and a verb phrase there is what it is more often.
             if text not in kept or kept[text].notes < use.seen:

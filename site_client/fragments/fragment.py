@@ -16,7 +16,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 from foundation.files import write_bytes
-from foundation.reading import read_text
 from protocols.share.fragments import (
     LEAST_NOTES,
     FragmentLine,
@@ -44,7 +43,7 @@ from site_client.fragments.parser import (
     require_english_pipeline,
 )
 from site_client.fragments.store import Draft, Gone, next_number, note_digests, read_gone, save_draft
-from site_client.fragments.words import may_stand
+from site_client.fragments.words import LeftOut, may_stand
 from site_client.policy.enforcing import Step, judge_release, require_kept
 from site_client.policy.examining import public_lists
 from site_client.sharing.known_notes import DigestKey
@@ -58,13 +57,13 @@ class Choice:
     Args:
         least: patients, or notes, that a phrase stands in.
         patients: the patient of each note by its id; None where nobody says.
-        left_out: phrases and words that stay here.
+        left_out: phrases and words that stay here, with all that holds them.
         stanza: folder of a model of Stanza, which then parses; None for the parser that needs no model.
     """
 
     least: int = LEAST_NOTES
     patients: Mapping[str, str] | None = None
-    left_out: tuple[str, ...] = ()
+    left_out: LeftOut = field(default_factory=LeftOut)
     stanza: Path | None = None
 
 
@@ -79,6 +78,8 @@ class Tally:
         foreign: left out, for they are in another language.
         phrases: that at least so many have, and that are new.
         earlier: that have left before.
+        left_out: that a person keeps here.
+        idle: lines of what that person wrote that kept nothing here.
     """
 
     counted: int = 0
@@ -87,6 +88,8 @@ class Tally:
     foreign: int = 0
     phrases: int = 0
     earlier: int = 0
+    left_out: int = 0
+    idle: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -163,16 +166,6 @@ def make_fragments(
     return Made(manifest, tally, gone.numbers)
 
 
-def read_left_out(path: Path) -> tuple[str, ...]:
-    """Phrases and words that stay here, one a line.
-
-    Raises:
-        StorageError: it can't be read, or is not UTF-8.
-    """
-    lines = (" ".join(line.lower().split()) for line in read_text(path).splitlines())
-    return tuple(line for line in lines if line)
-
-
 def _require_replaceable(workspace: Workspace, out: Path) -> None:
     """Returns if nothing is lost where a draft is written."""
     if out.exists() and not (are_fragments(out) and read_own(workspace, out)[0].key is None):
@@ -197,11 +190,14 @@ def _admitted(
 
 
 def _new_phrases(counts: PhraseCounts, choice: Choice, gone: Gone, tally: Tally) -> list[Owned]:
-    """What may leave and has not left before."""
-    kept = counts.kept(choice.left_out)
+    """What may leave, has not left before, and is not kept here by a person."""
+    kept = counts.kept()
     new = [one for one in kept if one.text not in gone.phrases]
-    tally.phrases, tally.earlier = len(new), len(kept) - len(new)
-    return new
+    holding = [choice.left_out.lines_in(one.text) for one in new]
+    left = [one for one, lines in zip(new, holding, strict=True) if not lines]
+    tally.phrases, tally.earlier, tally.left_out = len(left), len(kept) - len(new), len(new) - len(left)
+    tally.idle = tuple(sorted(set(choice.left_out.lines.values()).difference(*holding)))
+    return left
 
 
 def _with_patients(documents: Iterable[Document], patients: Mapping[str, str] | None) -> Iterator[Document]:

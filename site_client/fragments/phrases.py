@@ -18,7 +18,9 @@ from protocols.share.fragments import LEAST_WORDS, MOST_LETTERS, MOST_WORDS
 from shared.text.tokens import Tokens, tokenise
 
 # One letter is an initial, or the rest of "patient's", but for these two.
-_WORD = re.compile(rf"[a-z]{{2,{MOST_LETTERS}}}|a|i")
+WORD = rf"[a-z]{{2,{MOST_LETTERS}}}|a|i"
+"""Of a phrase."""
+_WORD = re.compile(WORD)
 _HEADS = ("NN", "NNS", "NNP", "NNPS")
 _CONJUNCTIONS = ("CC", "CJ")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,7 @@ TEXTBLOB, STANZA = "textblob", "stanza"
     type=existing_file,
     help="A CSV table with the columns note and patient: notes of one patient count once.",
 )
-@click.option("--leave-out", type=existing_file, help="Phrases and words that stay here, one a line.")
+@click.option("--leave-out", type=existing_file, help="Words, and phrases of at most 4, that stay here, one a line.")
 @click.option(
     "--parser",
     type=click.Choice([TEXTBLOB, STANZA]),
@@ -81,7 +82,8 @@ def fragment(
         )
     from command_line.notes import Notes
     from site_client import workspace
-    from site_client.fragments.fragment import Choice, make_fragments, read_left_out
+    from site_client.fragments.fragment import Choice, make_fragments
+    from site_client.fragments.words import LeftOut, read_left_out
     from site_client.patients import read_patients
 
     opened = workspace.open_workspace(root)
@@ -89,7 +91,7 @@ def fragment(
     choice = Choice(
         least_notes,
         None if patients is None else read_patients(patients),
-        () if leave_out is None else read_left_out(leave_out),
+        LeftOut() if leave_out is None else read_left_out(leave_out),
         stanza_model,
     )
     read = Notes(notes, NotesOptions.of(reading).apart_from(out=out))
@@ -171,5 +173,11 @@ def _lines(made: Made, out: Path, *, by_patient: bool) -> list[str]:
         f"{tally.owners} {counted} have",
         *([f"left out: {'; '.join(out_lines)} (notes)"] if out_lines else []),
         *earlier,
+        *([f"{tally.left_out} phrases hold a line of --leave-out and stay here"] if tally.left_out else []),
+        *([f"NO phrase that would leave holds --leave-out line {_numbers(tally.idle)}"] if tally.idle else []),
         f"it is TEXT: read all of it with `site-client inspect {out}`; nothing leaves before `site-client approve-fragments {out} --approver NAME`",
     ]
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers))

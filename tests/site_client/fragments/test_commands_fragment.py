@@ -200,6 +200,18 @@ def test_what_a_person_leaves_out_stays(drafted: House) -> None:
         refused(told, 3, "too few for a line")
 
 
+def test_a_line_that_keeps_nothing_here_is_told(drafted: House) -> None:
+    words = drafted.loop.root / "ours.txt"
+    words.write_bytes("\ufeffzebra crossing\n\nzebra\n".encode())
+    told = done(drafted.fragment("--leave-out", words)).stdout
+    assert "NO phrase that would leave holds --leave-out line 1, 3" in told
+    assert "zebra" not in told
+    words.write_text("worse\nlung-infection\n")
+    before = drafted.out.read_bytes()
+    refused(drafted.fragment("--leave-out", words), 2, "ours.txt", "line 2")
+    assert drafted.out.read_bytes() == before
+
+
 def test_patients_are_counted_where_they_are_known(open_house: House) -> None:
     table = open_house.loop.root / "whose.csv"
     rows = [f"{one.identifier},P{number % 9}" for number, one in enumerate(open_house.documents)]
