@@ -18,11 +18,11 @@ from protocols.errors import UnknownSignerError
 from protocols.share.fragments import FragmentManifest, Fragments, fragment_bytes, open_fragments
 from site_client import ledger
 from site_client.errors import ApprovalError, PolicyError
-from site_client.fragments.allowed import require_allowed
 from site_client.fragments.store import approved_numbers, approved_path, read_draft, read_gone
 from site_client.ledger import Event
 from site_client.policy.approver import check_approver
 from site_client.policy.enforcing import Step, judge_release, require_kept
+from site_client.policy.site_policy import SitePolicy
 from site_client.workspace import Workspace
 
 
@@ -37,6 +37,19 @@ class Approved:
 
     manifest: FragmentManifest
     before: bool
+
+
+def require_allowed(policy: SitePolicy) -> None:
+    """Returns if this hospital lets text leave at all; the usual policy does not.
+
+    Raises:
+        PolicyError: it does not.
+    """
+    if not policy.text_fragments:
+        raise PolicyError(
+            "fragments are text, and this hospital's policy lets none leave; whoever may decide otherwise turns it on with "
+            "`site-client policy set --text-fragments`"
+        )
 
 
 def read_own(workspace: Workspace, path: Path) -> tuple[Fragments, bytes]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -138,13 +138,16 @@ class PhraseCounts:
         tokens = tokenise(note.text)
         owner = self._copies.owner(note, tokens)
         self.notes += 1
+        self._touch(tokens, note.annotations)
         phrases = list(find_phrases(note.text, self._parser, tokens))
-        touched = list(_around(tokens, note.annotations))
-        self._learn({word for text in (*touched, *(one.text for one in phrases)) for word in text.split(" ")})
-        self._touched.update(filter(self._may_leave, touched))
+        self._learn(one.text for one in phrases)
         for phrase in phrases:
             if not touches(phrase, note.annotations) and self._may_leave(phrase.text):
                 self._count((phrase.kind, phrase.text), owner)
+
+    def touch(self, note: Document) -> None:
+        """Take what may be PHI in a note that is not counted: no phrase that touches it leaves."""
+        self._touch(tokenise(note.text), note.annotations)
 
     def kept(self) -> list[Owned]:
         """What may leave, each text once, in no order."""
@@ -171,8 +174,13 @@ class PhraseCounts:
     def _may_leave(self, text: str) -> bool:
         return all(self._allowed[word] for word in text.split(" "))
 
-    def _learn(self, words: set[str]) -> None:
-        new = sorted(words - self._allowed.keys())
+    def _touch(self, tokens: Tokens, spans: Sequence[Annotation]) -> None:
+        touched = list(_around(tokens, spans))
+        self._learn(touched)
+        self._touched.update(filter(self._may_leave, touched))
+
+    def _learn(self, texts: Iterable[str]) -> None:
+        new = sorted({word for text in texts for word in text.split(" ")} - self._allowed.keys())
         if new:
             self._allowed.update(zip(new, map(bool, self._may_stand(new)), strict=True))
 

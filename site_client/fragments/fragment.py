@@ -29,24 +29,22 @@ from shared.errors import ConfigurationError, CorpusError
 from shared.pipeline.pipeline import load_pipeline
 from shared.progress import Progress, silent
 from site_client.errors import PolicyError
-from site_client.fragments.allowed import require_allowed
-from site_client.fragments.approving import read_own
+from site_client.fragments.approving import read_own, require_allowed
 from site_client.fragments.careful import CarefulFinder
 from site_client.fragments.constituents import load_stanza
 from site_client.fragments.counting import Copies, Owned, PhraseCounts
 from site_client.fragments.joining import join_phrases, texts_of
 from site_client.fragments.parser import (
     LANGUAGE,
-    is_foreign,
     load_parser,
     require_english,
     require_english_pipeline,
 )
+from site_client.fragments.sifting import Sieve, Tally
 from site_client.fragments.store import Draft, Gone, next_number, note_digests, read_gone, save_draft
 from site_client.fragments.words import LeftOut, may_stand
 from site_client.policy.enforcing import Step, judge_release, require_kept
 from site_client.policy.examining import public_lists
-from site_client.sharing.known_notes import DigestKey
 from site_client.workspace import Workspace
 
 
@@ -65,31 +63,6 @@ class Choice:
     patients: Mapping[str, str] | None = None
     left_out: LeftOut = field(default_factory=LeftOut)
     stanza: Path | None = None
-
-
-@dataclass
-class Tally:
-    """What became of the notes.
-
-    Args:
-        counted: notes that were counted.
-        owners: patients, or notes that are no copies, among them.
-        gone: left out, for fragments of theirs have left.
-        foreign: left out, for they are in another language.
-        phrases: that at least so many have, and that are new.
-        earlier: that have left before.
-        left_out: that a person keeps here.
-        idle: lines of what that person wrote that kept nothing here.
-    """
-
-    counted: int = 0
-    owners: int = 0
-    gone: int = 0
-    foreign: int = 0
-    phrases: int = 0
-    earlier: int = 0
-    left_out: int = 0
-    idle: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -140,7 +113,8 @@ def make_fragments(
     require_allowed(judgement.policy)
     require_kept(workspace, judgement, Step.DEID)
     parser = load_parser() if choice.stanza is None else load_stanza(choice.stanza)
-    gone, tally, known = read_gone(workspace), Tally(), set[bytes]()
+    gone, tally = read_gone(workspace), Tally()
+    sieve = Sieve(note_digests(workspace), gone, tally)
     pipeline, lists = load_pipeline(release.folder), public_lists(workspace, judgement.policy)
     language = None if pipeline.stated is None else pipeline.stated.language
     require_english_pipeline(language, pipeline.encoder.vectors.words)
@@ -149,10 +123,11 @@ def make_fragments(
     counts = PhraseCounts(
         parser, lambda words: may_stand(words, lists), choice.least, chance, Copies(choice.patients or {})
     )
-    admitted = _admitted(documents, choice, note_digests(workspace), gone, tally, known)
-    for note in CarefulFinder(pipeline.encoder.scheme, pipeline, pipeline.encoder.are_public).find(admitted):
-        counts.add(note)
-        progress("notes", counts.notes, 0)
+    given = require_english(_with_patients(documents, choice.patients))
+    found = CarefulFinder(pipeline.encoder.scheme, pipeline, pipeline.encoder.are_public).find(given)
+    for done, note in enumerate(found, start=1):
+        sieve.count(note, counts)
+        progress("notes", done, 0)
     tally.counted, tally.owners = counts.notes, counts.owners
     _require_enough(tally, max(choice.least, judgement.policy.least_new_notes), gone.numbers)
     lines = texts_of(join_phrases(_new_phrases(counts, choice, gone, tally), chance))
@@ -162,7 +137,7 @@ def make_fragments(
             "written: wait until there are more notes"
         )
     stated = _Stated(provider.signing_key.key_id, release.digest, parser.name)
-    manifest = _write(workspace, out, lines, choice, stated, frozenset(known))
+    manifest = _write(workspace, out, lines, choice, stated, frozenset(sieve.known))
     return Made(manifest, tally, gone.numbers)
 
 
@@ -172,21 +147,6 @@ def _require_replaceable(workspace: Workspace, out: Path) -> None:
         raise ConfigurationError(
             f"{out.name}: expected a new file, found one that is no draft of fragments; choose another"
         )
-
-
-def _admitted(
-    documents: Iterable[Document], choice: Choice, digests: DigestKey, gone: Gone, tally: Tally, known: set[bytes]
-) -> Iterator[Document]:
-    """Notes that are new, in English, and not the same text as one before; `known` is filled with their digests."""
-    for document in require_english(_with_patients(documents, choice.patients)):
-        digest = digests.note(document.text)
-        if digest in gone.notes:
-            tally.gone += 1
-        elif is_foreign(document):
-            tally.foreign += 1
-        elif digest not in known:
-            known.add(digest)
-            yield document
 
 
 def _new_phrases(counts: PhraseCounts, choice: Choice, gone: Gone, tally: Tally) -> list[Owned]:

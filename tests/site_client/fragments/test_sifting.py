@@ -1,0 +1,77 @@
+"""What has left counts no second time, whoever prints it anew; and what may be PHI in any note counts in all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from shared.document import Annotation, Document
+from site_client import workspace
+from site_client.fragments.sifting import Sieve, Tally
+from site_client.fragments.store import Gone, note_digests
+from site_client.workspace import Workspace
+from tests.site_client.fragments.test_counting import counted, texts
+
+NOTHING = Gone(frozenset(), frozenset(), ())
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What became of notes."""
+
+    texts: set[str]
+    tally: Tally
+    gone: Gone
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Workspace:
+    return workspace.create(tmp_path / "site", "st-anne")
+
+
+def cut(site: Workspace, notes: Sequence[Document], gone: Gone = NOTHING) -> Cut:
+    """Phrases that three notes have, and what is gone once they have left."""
+    tally, counts = Tally(), counted([])
+    sieve = Sieve(note_digests(site), gone, tally)
+    for note in notes:
+        sieve.count(note, counts)
+    return Cut(texts(counts), tally, replace(gone, notes=gone.notes | sieve.known))
+
+
+def notes(*texts: str, first: int = 0) -> list[Document]:
+    return [Document(f"n{number}", text) for number, text in enumerate(texts, first)]
+
+
+def labelled(note: Document, words: str, identifier: str = "again") -> Document:
+    start = note.text.index(words)
+    return replace(note, identifier=identifier, annotations=(Annotation(start, start + len(words), "PATIENT"),))
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_attack_a_label_that_only_a_copy_has(site: Workspace, first: bool) -> None:
+    """The second of two notes of the same text was dropped with its labels, and what they cover left."""
+    own = notes(*(f"{word} {word}.\n\nmay flower" for word in "uvwxyz"))
+    copy = labelled(own[0], "may")
+    assert "may flower" in cut(site, own).texts
+    assert "may flower" not in cut(site, [copy, *own] if first else [*own, copy]).texts
+
+
+def test_attack_a_label_of_a_note_that_has_left(site: Workspace) -> None:
+    before = notes(*(f"{word} {word}.\n\nmay flower" for word in "uvw"))
+    gone = cut(site, before).gone
+    own = notes(*(f"{word} {word}.\n\nmay flower" for word in "xyz"), first=5)
+    assert "may flower" in cut(site, own, gone).texts
+    found = cut(site, [*own, labelled(before[0], "flower")], gone)
+    assert found.tally.gone == 1
+    assert "may flower" not in found.texts
+
+
+def test_attack_a_label_in_another_language(site: Workspace) -> None:
+    spanish = "La paciente acude por dolor en el pecho y fiebre desde hace unos días, sin otros síntomas: may flower."
+    own = notes(*(f"{word} {word}.\n\nmay flower" for word in "uvw"))
+    found = cut(site, [*own, labelled(Document("es", spanish * 3), "may")])
+    assert found.tally.foreign == 1
+    assert "may flower" not in found.texts
