@@ -122,7 +122,7 @@ def _keep(workspace: Workspace, data: bytes, manifest: FragmentManifest, policy:
 def _again(workspace: Workspace, path: Path, fragments: Fragments, kept: Path) -> Approved:
     """A file that is approved already, put in the place of its draft where that is still there."""
     approved, _ = read_own(workspace, kept)
-    if approved.manifest.body_sha256 != fragments.manifest.body_sha256:
+    if approved.manifest != fragments.manifest:
         raise _not_as_made(path)
     if fragments.key is None:
         write_bytes(path, kept.read_bytes())
@@ -132,7 +132,11 @@ def _again(workspace: Workspace, path: Path, fragments: Fragments, kept: Path) -
 def _require_as_made(workspace: Workspace, path: Path, fragments: Fragments) -> None:
     """Returns if a draft is as it was made, and nothing of it has left since."""
     manifest, draft = fragments.manifest, read_draft(workspace, fragments.manifest.number)
-    if draft.body_sha256 != manifest.body_sha256:
+    if not draft.manifest_sha256:
+        raise ApprovalError(
+            f"{path.name}: expected a draft of which all is known that it was made with, found one of an earlier version; make the fragments again"
+        )
+    if draft.manifest_sha256 != manifest.sha256:
         raise _not_as_made(path)
     if manifest.recipient != workspace.pinned_provider().signing_key.key_id:
         raise ApprovalError(f"{path.name}: expected fragments for the provider of today, got others; make them again")

@@ -209,6 +209,6 @@ def _write(
         body_bytes=len(body),
         body_sha256=digest,
     )
-    save_draft(workspace, number, Draft(notes, digest))
+    save_draft(workspace, number, Draft(notes, manifest.sha256))
     write_bytes(out, fragment_bytes(manifest, body, None))
     return manifest

@@ -72,6 +72,8 @@ class FragmentInspection:
             f"fragments {found.number} of {found.site}: TEXT of notes, {found.lines} lines of four phrases, {found.words} words; {state}",
             f"each phrase stands in notes of at least {found.least_notes} patients, or notes where nobody says whose they are; a phrase with a "
             "digit, a name, a word that is on no public list, or anything that a label or the pipeline holds for PHI is not in it",
+            f"cut from {found.language} notes by {found.parser}, with {found.software}, on {found.created}; release {found.release[:12]} looked for PHI; "
+            f"for the provider whose key is {found.recipient}",
             "what this does not promise: a common phrase may still tell of your hospital, and programs overlook PHI; read it before you approve it",
             *([] if self.recount is None else recount_lines(self.recount, found.least_notes)),
         ]

@@ -27,7 +27,9 @@ from site_client.ledger import Event
 from site_client.sharing.known_notes import DigestKey
 from site_client.workspace import Workspace
 
-_FORMAT = 1
+_FORMAT = 2
+_LINES_ALONE = 1
+"""What versions wrote that kept the digest of a draft's lines, and none of what it states."""
 _NOTE_BYTES = 16
 _NAME = re.compile(r"(\d{4,10})\.notes")
 
@@ -38,11 +40,11 @@ class Draft:
 
     Args:
         notes: digests of their texts.
-        body_sha256: of its lines.
+        manifest_sha256: of all that it states, its lines among it; "" where an earlier version kept that of the lines alone.
     """
 
     notes: frozenset[bytes]
-    body_sha256: str
+    manifest_sha256: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ def next_number(workspace: Workspace) -> int:
             folder.mkdir(mode=0o700, exist_ok=True)
             found = [int(match[1]) for path in folder.iterdir() if (match := _NAME.fullmatch(path.name))]
         number = max(found, default=0) + 1
-        _write(workspace, number, Draft(frozenset(), ""))
+        _write(workspace, number, Draft(frozenset()))
     return number
 
 
@@ -113,9 +115,10 @@ def read_draft(workspace: Workspace, number: int) -> Draft:
             head, _, body = path.read_bytes().partition(b"\n")
         stated = json.loads(head)
         places = range(0, len(body), _NOTE_BYTES)
-        if stated["format"] != _FORMAT or len(body) != _NOTE_BYTES * int(stated["notes"]):
+        if stated["format"] not in (_LINES_ALONE, _FORMAT) or len(body) != _NOTE_BYTES * int(stated["notes"]):
             raise ValueError
-        return Draft(frozenset(body[place : place + _NOTE_BYTES] for place in places), str(stated["body_sha256"]))
+        digest = "" if stated["format"] == _LINES_ALONE else str(stated["manifest_sha256"])
+        return Draft(frozenset(body[place : place + _NOTE_BYTES] for place in places), digest)
     except (ValueError, KeyError, TypeError) as error:
         raise _damaged(path) from error
 
@@ -162,7 +165,7 @@ def read_gone(workspace: Workspace) -> Gone:
 
 
 def _write(workspace: Workspace, number: int, draft: Draft) -> None:
-    stated = {"format": _FORMAT, "notes": len(draft.notes), "body_sha256": draft.body_sha256}
+    stated = {"format": _FORMAT, "notes": len(draft.notes), "manifest_sha256": draft.manifest_sha256}
     data = json.dumps(stated).encode("ascii") + b"\n" + b"".join(sorted(draft.notes))
     write_bytes(_folder(workspace) / f"{number:04}.notes", data)
 

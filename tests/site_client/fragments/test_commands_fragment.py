@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import shutil
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from protocols.share.fragments import open_fragments
+from protocols.share.fragments import fragment_bytes, open_fragments
 from site_client.ledger import Event, entries
 from site_client.workspace import open_workspace
 from tests.loop import Loop, done, hospital, provider, refused, snapshot, values
@@ -179,6 +181,48 @@ def test_a_draft_that_was_changed_is_not_approved(drafted: House) -> None:
         out.read_bytes().replace(b"rest", b"ruse") if b"rest" in out.read_bytes() else out.read_bytes()[:-4]
     )
     refused(drafted.approve(), 13)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"least_notes": 500},
+        {"software": "John Smith MRN 4711"},
+        {"parser": "a better one"},
+        {"created": datetime.date(2001, 2, 3)},
+    ],
+    ids=str,
+)
+def test_attack_what_a_draft_states_is_edited(drafted: House, change: dict[str, Any]) -> None:
+    site = open_workspace(drafted.root)
+    found, body = open_fragments(drafted.out, {site.site: site.public_keys}, drafts=True)
+    drafted.out.write_bytes(fragment_bytes(replace(found.manifest, **change), body, None))
+    refused(drafted.approve(), 32, "found it changed")
+    assert drafted.read().key is None
+
+
+def test_all_that_a_draft_states_is_shown(drafted: House) -> None:
+    stated = drafted.read().manifest
+    shown = done(hospital("inspect", drafted.out, *drafted.at)).stdout
+    for value in (stated.parser, stated.software, stated.language, stated.recipient, stated.created.isoformat()):
+        assert value in shown
+    assert stated.release[:12] in shown
+
+
+def keep_as_before(house: House) -> None:
+    """The store as versions kept it that knew the lines alone."""
+    path = house.root / "fragments" / "0001.notes"
+    stated, _, body = path.read_bytes().partition(b"\n")
+    count = json.loads(stated)["notes"]
+    head = {"format": 1, "notes": count, "body_sha256": house.read().manifest.body_sha256}
+    path.write_bytes(json.dumps(head).encode() + b"\n" + body[: 16 * count])
+
+
+def test_a_draft_of_an_earlier_version_is_made_again(drafted: House) -> None:
+    keep_as_before(drafted)
+    refused(drafted.approve(), 32, "an earlier version", "make the fragments again")
+    done(drafted.fragment())
+    done(drafted.approve())
 
 
 def test_a_policy_that_was_closed_again_lets_no_draft_leave(drafted: House) -> None:
