@@ -25,6 +25,9 @@ from site_client.policy.enforcing import Step, judge_release, require_kept
 from site_client.policy.site_policy import SitePolicy
 from site_client.workspace import Workspace
 
+_SHOWN_DIGITS = 16
+"""Of the digest of a draft: no other draft can be made that has them."""
+
 
 @dataclass(frozen=True)
 class Approved:
@@ -70,22 +73,29 @@ def read_own(workspace: Workspace, path: Path) -> tuple[Fragments, bytes]:
         ) from error
 
 
-def approve_fragments(workspace: Workspace, path: Path, approver: str) -> Approved:
+def shown_digest(manifest: FragmentManifest) -> str:
+    """By what a person says which draft they have read: it fixes every byte of what is signed."""
+    return manifest.sha256[:_SHOWN_DIGITS]
+
+
+def approve_fragments(workspace: Workspace, path: Path, approver: str, digest: str) -> Approved:
     """Sign a draft in its place, after the ledger says who approved it.
 
     Args:
         workspace: of the site.
         path: the draft; one that was approved already stays as it is.
         approver: name of the person.
+        digest: of the draft that this person has read, as `shown_digest` or longer.
 
     Raises:
-        ApprovalError: that is no name, or it is no draft as `fragment` wrote it.
+        ApprovalError: that is no name, another draft lies there by now, or it is no draft as `fragment` wrote it.
         PolicyError: the policy lets no text leave, or its release does not keep it, or some of it has left since.
         LedgerError, WorkspaceError, ProtocolError, StorageError: see there.
     """
     name = check_approver(approver)
     fragments, body = read_own(workspace, path)
     manifest = fragments.manifest
+    _require_read(path, manifest, digest)
     kept = approved_path(workspace, manifest.number)
     known = approved_numbers(workspace).get(manifest.number)
     if known is not None and kept.exists() and file_sha256(kept) == known:
@@ -100,6 +110,15 @@ def approve_fragments(workspace: Workspace, path: Path, approver: str) -> Approv
         _keep(workspace, data, manifest, judgement.policy.digest, name)
     write_bytes(path, data)
     return Approved(manifest, before=False)
+
+
+def _require_read(path: Path, manifest: FragmentManifest, digest: str) -> None:
+    """Returns if what lies there is what was read; the error does not say what would be taken, for nobody has read that."""
+    if len(digest) < _SHOWN_DIGITS or not manifest.sha256.startswith(digest.lower()):
+        raise ApprovalError(
+            f"{path.name}: expected the digest of these fragments, got another: other ones may have taken the place of what was read; read them "
+            "with `site-client inspect`, and give the --digest that it shows"
+        )
 
 
 def _keep(workspace: Workspace, data: bytes, manifest: FragmentManifest, policy: str, approver: str) -> None:

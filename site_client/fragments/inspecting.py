@@ -14,7 +14,7 @@ from foundation.files import write_text
 from protocols.share.fragments import LEAST_WORDS, MOST_WORDS, Fragments
 from shared.document import Document
 from shared.text.tokens import tokenise
-from site_client.fragments.approving import read_own
+from site_client.fragments.approving import read_own, shown_digest
 from site_client.workspace import Workspace
 
 
@@ -56,6 +56,7 @@ class FragmentInspection:
         """For programs: counts, and no phrase."""
         return {
             "fragments": self.fragments.manifest.to_json(),
+            "manifest_sha256": self.fragments.manifest.sha256,
             "approved": not self.is_draft,
             "recount": None if self.recount is None else vars(self.recount),
         }
@@ -64,7 +65,8 @@ class FragmentInspection:
         """What a person must know ahead of the phrases."""
         found = self.fragments.manifest
         state = (
-            "a DRAFT, which nobody has approved: `site-client approve-fragments` signs it"
+            "a DRAFT, which nobody has approved: whoever has read all of it signs this one, and no other, by "
+            f"`site-client approve-fragments FILE --approver NAME --digest {shown_digest(found)}`"
             if self.is_draft
             else "approved and signed; it counts as gone"
         )

@@ -108,22 +108,26 @@ def fragment(
 
 
 @click.command(
-    "approve-fragments", epilog=examples('site-client approve-fragments phrases.fragments --approver "Dr M. Ünal"')
+    "approve-fragments",
+    epilog=examples(
+        'site-client approve-fragments phrases.fragments --approver "Dr M. Ünal" --digest 5f1c09e7a3b2d846'
+    ),
 )
 @click.argument("file", type=existing_file)
 @click.option(
     "--approver", required=True, metavar="NAME", help="Who approves that this text leaves; recorded and signed."
 )
+@click.option("--digest", required=True, metavar="HEX", help="Which draft that person has read, as `inspect` shows it.")
 @folder_option
 @json_option
-def approve_fragments(file: Path, approver: str, root: Path, as_json: bool) -> None:
-    """Sign a draft of fragments, by name. From then on it counts as gone."""
+def approve_fragments(file: Path, approver: str, digest: str, root: Path, as_json: bool) -> None:
+    """Sign the draft of fragments that was read, by name. From then on it counts as gone."""
     from site_client import workspace
     from site_client.fragments.approving import approve_fragments as approve
 
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
-    done = approve(opened, file, approver)
+    done = approve(opened, file, approver, digest)
     said = (
         f"fragments {done.manifest.number} had been approved before"
         if done.before
@@ -175,7 +179,8 @@ def _lines(made: Made, out: Path, *, by_patient: bool) -> list[str]:
         *earlier,
         *([f"{tally.left_out} phrases hold a line of --leave-out and stay here"] if tally.left_out else []),
         *([f"NO phrase that would leave holds --leave-out line {_numbers(tally.idle)}"] if tally.idle else []),
-        f"it is TEXT: read all of it with `site-client inspect {out}`; nothing leaves before `site-client approve-fragments {out} --approver NAME`",
+        f"it is TEXT: read all of it with `site-client inspect {out}`; nothing leaves before `site-client approve-fragments {out} --approver NAME --digest HEX`, "
+        "with the digest that it shows",
     ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 import shutil
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
@@ -42,8 +43,16 @@ class House:
     def fragment(self, *more: object, notes: Path | None = None, out: Path | None = None) -> Result:
         return hospital("fragment", notes or self.notes, "--out", out or self.out, *more, *self.at)
 
-    def approve(self, out: Path | None = None) -> Result:
-        return hospital("approve-fragments", out or self.out, "--approver", "Dr Ünal", *self.at)
+    def shown(self, out: Path | None = None) -> str:
+        """The digest that whoever reads a draft is shown."""
+        told = hospital("inspect", out or self.out, *self.at)
+        found = re.search("--digest ([0-9a-f]{16})`", told.stdout)
+        # What can't be shown has none; approving it is to say why.
+        return found[1] if found else "0" * 16
+
+    def approve(self, out: Path | None = None, digest: str | None = None) -> Result:
+        digest = self.shown(out) if digest is None else digest
+        return hospital("approve-fragments", out or self.out, "--approver", "Dr Ünal", "--digest", digest, *self.at)
 
     def read(self, out: Path | None = None) -> Any:
         site = open_workspace(self.root)
@@ -115,6 +124,8 @@ def test_a_draft_is_shown_whole_and_counted_again(drafted: House) -> None:
     page = drafted.loop.root / "phrases.html"
     told = values(hospital("inspect", drafted.out, "--page", page, "--json", *drafted.at))
     assert told["approved"] is False
+    assert told["manifest_sha256"] == found.manifest.sha256
+    assert drafted.shown() in page.read_text()
     text = page.read_text()
     assert all(f"<td>{phrase}</td>" in text for phrase in found.phrases)
     assert page.stat().st_mode & 0o077 == 0
@@ -126,6 +137,7 @@ def test_a_count_in_other_notes_is_told_in_capitals(drafted: House) -> None:
 
 
 def test_who_approves_stands_in_the_ledger_and_the_file_is_signed(drafted: House) -> None:
+    digest = drafted.shown()
     done(drafted.approve())
     site = open_workspace(drafted.root)
     last = list(entries(site))[-1]
@@ -137,16 +149,34 @@ def test_who_approves_stands_in_the_ledger_and_the_file_is_signed(drafted: House
     assert (drafted.root / "fragments" / "0001.fragments").read_bytes() == drafted.out.read_bytes()
     # Once more changes nothing.
     before = snapshot(drafted.root)
-    assert "before" in done(drafted.approve()).stdout
+    assert "before" in done(drafted.approve(digest=digest)).stdout
     assert snapshot(drafted.root) == before
 
 
+def test_attack_another_draft_takes_the_place_of_the_one_that_was_read(drafted: House) -> None:
+    read = drafted.shown()
+    done(drafted.fragment("--least-notes", "11"))
+    told = refused(drafted.approve(digest=read), 32, "another", "site-client inspect")
+    assert drafted.read().manifest.sha256[:16] not in told
+    assert drafted.read().key is None
+    assert not any(entry.event == Event.FRAGMENTS_APPROVED for entry in entries(open_workspace(drafted.root)))
+    done(drafted.approve())
+
+
+@pytest.mark.parametrize("short", ["", "0", "Ünal", "the digest that I read"])
+def test_part_of_a_digest_says_too_little(drafted: House, short: str) -> None:
+    digest = drafted.read().manifest.sha256
+    for said in (short, digest[:15], digest[:-1] + "x"):
+        refused(drafted.approve(digest=said), 32, "digest")
+    done(drafted.approve(digest=digest.upper()))
+
+
 def test_a_crash_behind_the_ledger_is_mended_by_approving_again(drafted: House) -> None:
-    draft = drafted.out.read_bytes()
+    draft, digest = drafted.out.read_bytes(), drafted.shown()
     done(drafted.approve())
     signed = drafted.out.read_bytes()
     drafted.out.write_bytes(draft)
-    done(drafted.approve())
+    done(drafted.approve(digest=digest))
     assert drafted.out.read_bytes() == signed
 
 
