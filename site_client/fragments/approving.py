@@ -7,6 +7,7 @@ shares, and the policy is asked again.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from site_client.ledger import Event
 from site_client.policy.approver import check_approver
 from site_client.policy.enforcing import Step, judge_release, require_kept
 from site_client.policy.site_policy import SitePolicy
+from site_client.sharing.known_notes import are_among
 from site_client.workspace import Workspace
 
 _SHOWN_DIGITS = 16
@@ -160,11 +162,20 @@ def _require_as_made(workspace: Workspace, path: Path, fragments: Fragments) -> 
     if manifest.recipient != workspace.pinned_provider().signing_key.key_id:
         raise ApprovalError(f"{path.name}: expected fragments for the provider of today, got others; make them again")
     gone = read_gone(workspace)
-    if (notes := len(draft.notes & gone.notes)) or gone.phrases & fragments.phrases:
+    left = {
+        "notes": len(draft.notes & gone.notes),
+        "sentences": int(are_among(draft.sentences, gone.sentences).sum()),
+        "phrases": len(fragments.phrases & gone.phrases),
+    }
+    if any(left.values()):
         raise PolicyError(
-            f"{path.name}: expected what has not left before, but fragments of {notes} of its notes, or of its phrases, were approved in "
-            "another file since it was made; make the fragments again"
+            f"{path.name}: expected what has not left before, but fragments of {_counted(left)} were approved in another file since it was "
+            "made; make the fragments again"
         )
+
+
+def _counted(left: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} of its {what}" for what, count in left.items() if count)
 
 
 def _not_as_made(path: Path) -> ApprovalError:

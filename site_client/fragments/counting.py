@@ -133,13 +133,18 @@ class PhraseCounts:
         """Patients, or notes, that were counted."""
         return self._copies.owners
 
-    def add(self, note: Document) -> None:
-        """Count a note, with everything that may be PHI among its annotations."""
+    def add(self, note: Document, left: Sequence[bool] | None = None) -> None:
+        """Count a note.
+
+        Args:
+            note: with everything that may be PHI among its annotations.
+            left: which of its sentences have left before, so that they are not counted; None for none.
+        """
         tokens = tokenise(note.text)
         owner = self._copies.owner(note, tokens)
         self.notes += 1
         self._touch(tokens, note.annotations)
-        phrases = list(find_phrases(note.text, self._parser, tokens))
+        phrases = list(find_phrases(note.text, self._parser, tokens, left))
         self._learn(one.text for one in phrases)
         for phrase in phrases:
             if not touches(phrase, note.annotations) and self._may_leave(phrase.text):

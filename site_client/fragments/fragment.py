@@ -2,7 +2,7 @@
 
 What such a file holds: every phrase once, in lines of four from four patients, or notes. What it does not hold: sentences, order, counts, digits,
 names, casing, ids. That a phrase stands in it says that at least k notes have it, and a second file says nothing of the notes of the first:
-notes of which fragments have left are left out, and so are phrases that have left.
+see `site_client.fragments.sifting`, and phrases that have left do not leave again.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from site_client.fragments.parser import (
     require_english_pipeline,
 )
 from site_client.fragments.sifting import Sieve, Tally
-from site_client.fragments.store import Draft, Gone, next_number, note_digests, read_gone, save_draft
+from site_client.fragments.store import Gone, next_number, note_digests, read_gone, save_draft
 from site_client.fragments.words import LeftOut, may_stand
 from site_client.policy.enforcing import Step, judge_release, require_kept
 from site_client.policy.examining import public_lists
@@ -137,7 +137,7 @@ def make_fragments(
             "written: wait until there are more notes"
         )
     stated = _Stated(provider.signing_key.key_id, release.digest, parser.name)
-    manifest = _write(workspace, out, lines, choice, stated, frozenset(sieve.known))
+    manifest = _write(workspace, out, lines, choice, stated, sieve)
     return Made(manifest, tally, gone.numbers)
 
 
@@ -189,7 +189,7 @@ def _write(
     lines: list[FragmentLine],
     choice: Choice,
     stated: _Stated,
-    notes: frozenset[bytes],
+    sieve: Sieve,
 ) -> FragmentManifest:
     body, words = fragment_body(lines)
     digest = hashlib.sha256(body).hexdigest()
@@ -209,6 +209,6 @@ def _write(
         body_bytes=len(body),
         body_sha256=digest,
     )
-    save_draft(workspace, number, Draft(notes, manifest.sha256))
+    save_draft(workspace, number, sieve.draft(manifest.sha256))
     write_bytes(out, fragment_bytes(manifest, body, None))
     return manifest

@@ -1,14 +1,27 @@
-"""Lets through to the counting what is new, and nothing else; of every note it takes what may be PHI, for no phrase that touches it leaves."""
+"""Lets through to the counting what is new, and nothing else; of every note it takes what may be PHI, for no phrase that touches it leaves.
+
+Whoever holds two files subtracts one from the other: what ten patients have, of whom nine stood in the first, is what the tenth has. So, as with
+shares (`site_client.sharing.new_notes`),
+
+- a note of which fragments have left is not counted, nor is one of which more than half of the tokens stand in sentences that have left: it is
+  that one, edited or printed anew;
+- of a new note, sentences that have left are not counted.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shared.document import Document
+from shared.text.tokens import Tokens, tokenise
 from site_client.fragments.counting import PhraseCounts
 from site_client.fragments.parser import is_foreign
-from site_client.fragments.store import Gone
-from site_client.sharing.known_notes import DigestKey
+from site_client.fragments.store import Draft, Gone
+from site_client.sharing.known_notes import DigestKey, Digests, are_among, join_digests
+from site_client.sharing.new_notes import EDITED
 
 
 @dataclass
@@ -47,30 +60,39 @@ class Sieve:
 
     def __init__(self, digests: DigestKey, gone: Gone, tally: Tally) -> None:
         self._digests, self._gone, self._tally = digests, gone, tally
-        self.known: set[bytes] = set()
-        """Digests of the notes that were counted."""
+        self._notes: set[bytes] = set()
+        self._sentences: list[Digests] = []
 
     def count(self, note: Document, counts: PhraseCounts) -> None:
-        """Count a note if it is new; take what may be PHI in it in any case.
+        """Count what is new of a note; take what may be PHI in it in any case.
 
         Args:
             note: with everything that may be PHI among its annotations.
             counts: of the phrases.
         """
-        digest = self._digests.note(note.text)
-        if self._stays(note, digest):
-            # The labels of an earlier note, or of a copy, are as good as those of a new one.
-            counts.touch(note)
-            return
-        self.known.add(digest)
-        counts.add(note)
-
-    def _stays(self, note: Document, digest: bytes) -> bool:
-        """Whether a note is not counted: it has left, is foreign, or is the same text as one before."""
-        if digest in self._gone.notes:
+        tokens = tokenise(note.text)
+        digest, sentences = self._digests.note(note.text), self._digests.sentences(note.text, tokens)
+        left = are_among(sentences, self._gone.sentences)
+        if self._has_left(digest, tokens, left):
             self._tally.gone += 1
-            return True
-        if is_foreign(note):
+        elif is_foreign(note):
             self._tally.foreign += 1
-            return True
-        return digest in self.known
+        elif digest not in self._notes:
+            self._notes.add(digest)
+            self._sentences.append(sentences[~left])
+            counts.add(note, left.tolist())
+            return
+        # The labels of an earlier note, or of a copy, are as good as those of a new one.
+        counts.touch(note)
+
+    def draft(self, manifest_sha256: str) -> Draft:
+        """What is kept of the notes that were counted.
+
+        Args:
+            manifest_sha256: of the file that was made of them.
+        """
+        return Draft(frozenset(self._notes), join_digests(self._sentences), manifest_sha256)
+
+    def _has_left(self, digest: bytes, tokens: Tokens, left: NDArray[np.bool_]) -> bool:
+        lengths = np.diff(tokens.sentence_ends(), prepend=0)
+        return digest in self._gone.notes or int(lengths[left].sum()) > EDITED * len(tokens)

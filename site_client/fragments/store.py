@@ -1,6 +1,7 @@
 """The store of fragments in the workspace, apart from that of shares: of which notes a file was made, and every file that was approved.
 
-    fragments/0001.notes        a line of JSON, then 16 bytes for each note: keyed digests as in `site_client.sharing.known_notes`
+    fragments/0001.notes        a line of JSON, then 16 bytes for each note and 8 for each of their sentences: keyed digests as in
+                                `site_client.sharing.known_notes`
     fragments/0001.fragments    the signed file, as it was approved
 
 What counts as gone is what the ledger says was approved, for from then on it may be in anybody's hands. A draft that nobody approved
@@ -11,9 +12,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+import numpy as np
 
 from foundation.files import write_bytes
 from foundation.locks import lock_folder
@@ -24,13 +26,13 @@ from protocols.share.fragments import open_fragments
 from site_client import ledger
 from site_client.errors import WorkspaceError
 from site_client.ledger import Event
-from site_client.sharing.known_notes import DigestKey
+from site_client.sharing.known_notes import DigestKey, Digests, join_digests
 from site_client.workspace import Workspace
 
 _FORMAT = 2
-_LINES_ALONE = 1
-"""What versions wrote that kept the digest of a draft's lines, and none of what it states."""
-_NOTE_BYTES = 16
+# Versions that kept neither sentences nor the digest of what a draft states.
+_EARLIER = 1
+_NOTE_BYTES, _SENTENCE_BYTES = 16, 8
 _NAME = re.compile(r"(\d{4,10})\.notes")
 
 
@@ -40,10 +42,12 @@ class Draft:
 
     Args:
         notes: digests of their texts.
-        manifest_sha256: of all that it states, its lines among it; "" where an earlier version kept that of the lines alone.
+        sentences: of those of their sentences that were counted, ascending.
+        manifest_sha256: of all that it states, its lines among it; "" where there is none yet, or an earlier version made it.
     """
 
-    notes: frozenset[bytes]
+    notes: frozenset[bytes] = frozenset()
+    sentences: Digests = field(default_factory=lambda: join_digests([]))
     manifest_sha256: str = ""
 
 
@@ -53,13 +57,24 @@ class Gone:
 
     Args:
         notes: digests of their texts.
+        sentences: of their sentences, ascending.
         phrases: texts of fragments.
         numbers: of the files.
     """
 
-    notes: Set[bytes]
-    phrases: Set[str]
-    numbers: tuple[int, ...]
+    notes: frozenset[bytes] = frozenset()
+    sentences: Digests = field(default_factory=lambda: join_digests([]))
+    phrases: frozenset[str] = frozenset()
+    numbers: tuple[int, ...] = ()
+
+    def joined(self, number: int, draft: Draft, phrases: frozenset[str]) -> Gone:
+        """With one file more."""
+        return Gone(
+            self.notes | draft.notes,
+            join_digests([self.sentences, draft.sentences]),
+            self.phrases | phrases,
+            (*self.numbers, number),
+        )
 
 
 def note_digests(workspace: Workspace) -> DigestKey:
@@ -89,7 +104,7 @@ def next_number(workspace: Workspace) -> int:
             folder.mkdir(mode=0o700, exist_ok=True)
             found = [int(match[1]) for path in folder.iterdir() if (match := _NAME.fullmatch(path.name))]
         number = max(found, default=0) + 1
-        _write(workspace, number, Draft(frozenset()))
+        _write(workspace, number, Draft())
     return number
 
 
@@ -114,11 +129,14 @@ def read_draft(workspace: Workspace, number: int) -> Draft:
         with map_os_errors(path):
             head, _, body = path.read_bytes().partition(b"\n")
         stated = json.loads(head)
-        places = range(0, len(body), _NOTE_BYTES)
-        if stated["format"] not in (_LINES_ALONE, _FORMAT) or len(body) != _NOTE_BYTES * int(stated["notes"]):
+        if stated["format"] == _EARLIER:
+            return Draft()
+        end = _NOTE_BYTES * int(stated["notes"])
+        if stated["format"] != _FORMAT or len(body) != end + _SENTENCE_BYTES * int(stated["sentences"]):
             raise ValueError
-        digest = "" if stated["format"] == _LINES_ALONE else str(stated["manifest_sha256"])
-        return Draft(frozenset(body[place : place + _NOTE_BYTES] for place in places), digest)
+        notes = frozenset(body[place : place + _NOTE_BYTES] for place in range(0, end, _NOTE_BYTES))
+        sentences = np.frombuffer(body[end:], dtype="<u8").astype(np.uint64)
+        return Draft(notes, sentences, str(stated["manifest_sha256"]))
     except (ValueError, KeyError, TypeError) as error:
         raise _damaged(path) from error
 
@@ -148,10 +166,8 @@ def read_gone(workspace: Workspace) -> Gone:
         WorkspaceError: a file of the store is missing or damaged, so that nobody knows what has left.
         LedgerError, StorageError: see there.
     """
-    notes: set[bytes] = set()
-    phrases: set[str] = set()
-    approved = approved_numbers(workspace)
-    for number, digest in approved.items():
+    gone = Gone()
+    for number, digest in approved_numbers(workspace).items():
         path = approved_path(workspace, number)
         if not path.exists() or file_sha256(path) != digest:
             raise _damaged(path)
@@ -159,14 +175,21 @@ def read_gone(workspace: Workspace) -> Gone:
             fragments, _ = open_fragments(path, {workspace.site: workspace.public_keys})
         except ProtocolError as error:
             raise _damaged(path) from error
-        notes |= read_draft(workspace, number).notes
-        phrases |= fragments.phrases
-    return Gone(notes, phrases, tuple(approved))
+        draft = read_draft(workspace, number)
+        if not draft.manifest_sha256:
+            raise WorkspaceError(
+                f"{number:04}.notes: expected the sentences of the notes of which fragments {number} have left, found what an earlier version "
+                "kept: one of these notes, printed anew, would count as new; nothing more is cut here: make a new workspace under another "
+                "name, and cut in it notes of patients of whom no fragment has left"
+            )
+        gone = gone.joined(number, draft, fragments.phrases)
+    return gone
 
 
 def _write(workspace: Workspace, number: int, draft: Draft) -> None:
-    stated = {"format": _FORMAT, "notes": len(draft.notes), "manifest_sha256": draft.manifest_sha256}
-    data = json.dumps(stated).encode("ascii") + b"\n" + b"".join(sorted(draft.notes))
+    stated = {"format": _FORMAT, "notes": len(draft.notes), "sentences": len(draft.sentences)}
+    head = json.dumps(stated | {"manifest_sha256": draft.manifest_sha256}).encode("ascii")
+    data = b"".join((head, b"\n", *sorted(draft.notes), draft.sentences.astype("<u8").tobytes()))
     write_bytes(_folder(workspace) / f"{number:04}.notes", data)
 
 

@@ -16,6 +16,7 @@ import pytest
 from click.testing import Result
 
 from protocols.share.fragments import fragment_bytes, open_fragments
+from shared.document import Document
 from site_client.ledger import Event, entries
 from site_client.workspace import open_workspace
 from tests.loop import Loop, done, hospital, provider, refused, snapshot, values
@@ -203,6 +204,30 @@ def test_of_two_drafts_of_the_same_notes_the_first_leaves(open_house: House) -> 
     done(open_house.approve(other))
     refused(open_house.approve(), 35, "80 of its notes")
     assert open_house.read().key is None
+
+
+def printed_again(house: House) -> Path:
+    """Its notes, each with a header, as another export has them."""
+    header = "Printed again on the ward.\n\n"
+    again = [Document(f"p{note.identifier}", header + note.text) for note in house.documents]
+    return write_notes(house.loop.root / "again", again)
+
+
+def test_attack_old_notes_are_exported_anew(drafted: House) -> None:
+    second = drafted.loop.root / "second.fragments"
+    again = printed_again(drafted)
+    done(drafted.fragment(notes=again, out=second))
+    done(drafted.approve())
+    refused(drafted.approve(second), 35, "of its sentences")
+    refused(drafted.fragment(notes=again, out=second), 35, "80 others left as fragments in file 1", "got 0")
+
+
+def test_after_what_an_earlier_version_let_leave_nothing_is_cut(drafted: House) -> None:
+    done(drafted.approve())
+    keep_as_before(drafted)
+    refused(
+        drafted.fragment(out=drafted.loop.root / "b.fragments"), 30, "0001.notes", "an earlier version", "new workspace"
+    )
 
 
 def test_a_draft_that_was_changed_is_not_approved(drafted: House) -> None:

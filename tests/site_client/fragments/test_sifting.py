@@ -15,7 +15,13 @@ from site_client.fragments.store import Gone, note_digests
 from site_client.workspace import Workspace
 from tests.site_client.fragments.test_counting import counted, texts
 
-NOTHING = Gone(frozenset(), frozenset(), ())
+NOTHING = Gone()
+ADDED = {
+    "header": "Printed again on the ward.\n{}",
+    "print line": "{}\nPage one of one.",
+    "addendum": "{}\nSeen again since and no better.",
+    "casing and blanks": "  {}  \n\n",
+}
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,14 @@ def cut(site: Workspace, notes: Sequence[Document], gone: Gone = NOTHING) -> Cut
     sieve = Sieve(note_digests(site), gone, tally)
     for note in notes:
         sieve.count(note, counts)
-    return Cut(texts(counts), tally, replace(gone, notes=gone.notes | sieve.known))
+    return Cut(texts(counts), tally, gone.joined(1, sieve.draft(""), frozenset()))
+
+
+def patient_notes(*words: str, first: int = 0) -> list[Document]:
+    """Of patients who have a finding, and a history of their own."""
+    return notes(
+        *(f"{word} and {word} is all there is of {word}.\n\n{word} has rare findings" for word in words), first=first
+    )
 
 
 def notes(*texts: str, first: int = 0) -> list[Document]:
@@ -48,6 +61,34 @@ def notes(*texts: str, first: int = 0) -> list[Document]:
 def labelled(note: Document, words: str, identifier: str = "again") -> Document:
     start = note.text.index(words)
     return replace(note, identifier=identifier, annotations=(Annotation(start, start + len(words), "PATIENT"),))
+
+
+@pytest.mark.parametrize("change", ADDED.values(), ids=ADDED)
+def test_attack_old_notes_printed_anew_show_what_one_new_patient_has(site: Workspace, change: str) -> None:
+    """Two of them had it, too few to leave; with the third what leaves is of the third."""
+    before = cut(site, patient_notes("ua", "va"))
+    assert "rare findings" not in before.texts
+    anew = [replace(note, text=change.format(note.text)) for note in patient_notes("ua", "va")]
+    found = cut(site, [*anew, *patient_notes("wa", first=9)], before.gone)
+    assert found.tally.gone == 2
+    assert "rare findings" not in found.texts
+    assert "rare findings" in cut(site, [*anew, *patient_notes("wa", first=9)]).texts
+    assert "rare findings" in cut(site, patient_notes("wa", "xa", "ya", first=9), before.gone).texts
+
+
+def test_attack_an_addendum_longer_than_the_note(site: Workspace) -> None:
+    """It makes a new note of an old one, whose sentences count no second time."""
+    before = cut(site, patient_notes("ua", "va"))
+    addendum = (
+        "\n{0} is new with {0} as we saw today, and {0} has neither changed nor gone, nor has anything else of hers."
+    )
+    anew = [
+        replace(note, text=note.text + addendum.format(f"x{note.identifier}")) for note in patient_notes("ua", "va")
+    ]
+    found = cut(site, [*anew, *patient_notes("wa", first=9)], before.gone)
+    assert found.tally.gone == 0
+    assert "rare findings" not in found.texts
+    assert "rare findings" in cut(site, [*anew, *patient_notes("wa", first=9)]).texts
 
 
 @pytest.mark.parametrize("first", [True, False])
@@ -60,9 +101,9 @@ def test_attack_a_label_that_only_a_copy_has(site: Workspace, first: bool) -> No
 
 
 def test_attack_a_label_of_a_note_that_has_left(site: Workspace) -> None:
-    before = notes(*(f"{word} {word}.\n\nmay flower" for word in "uvw"))
+    before = notes(*(f"{word} {word}.\n\n{word} may flower" for word in "uvw"))
     gone = cut(site, before).gone
-    own = notes(*(f"{word} {word}.\n\nmay flower" for word in "xyz"), first=5)
+    own = notes(*(f"{word} {word}.\n\n{word} may flower" for word in "xyz"), first=5)
     assert "may flower" in cut(site, own, gone).texts
     found = cut(site, [*own, labelled(before[0], "flower")], gone)
     assert found.tally.gone == 1
