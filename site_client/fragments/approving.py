@@ -164,9 +164,15 @@ def _require_as_made(workspace: Workspace, path: Path, fragments: Fragments) -> 
     gone = read_gone(workspace)
     left = {
         "notes": len(draft.notes & gone.notes),
+        "patients": len(draft.patients & gone.patients),
         "sentences": int(are_among(draft.sentences, gone.sentences).sum()),
         "phrases": len(fragments.phrases & gone.phrases),
     }
+    if gone.patients and not draft.patients:
+        raise PolicyError(
+            f"{path.name}: expected fragments that know their patients, as those that were approved since do, got some made without --patients; "
+            "make the fragments again"
+        )
     if any(left.values()):
         raise PolicyError(
             f"{path.name}: expected what has not left before, but fragments of {_counted(left)} were approved in another file since it was "

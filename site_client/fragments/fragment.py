@@ -40,7 +40,7 @@ from site_client.fragments.parser import (
     require_english,
     require_english_pipeline,
 )
-from site_client.fragments.sifting import Sieve, Tally
+from site_client.fragments.sifting import Sieve, Tally, name_files
 from site_client.fragments.store import Gone, next_number, note_digests, read_gone, save_draft
 from site_client.fragments.words import LeftOut, may_stand
 from site_client.policy.enforcing import Step, judge_release, require_kept
@@ -72,12 +72,12 @@ class Made:
     Args:
         manifest: as it will be signed.
         tally: of the notes.
-        numbers: of the files that have left before.
+        unnamed: numbers of the files that have left before and of whose patients nobody knows.
     """
 
     manifest: FragmentManifest
     tally: Tally = field(default_factory=Tally)
-    numbers: tuple[int, ...] = ()
+    unnamed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def make_fragments(
     require_kept(workspace, judgement, Step.DEID)
     parser = load_parser() if choice.stanza is None else load_stanza(choice.stanza)
     gone, tally = read_gone(workspace), Tally()
-    sieve = Sieve(note_digests(workspace), gone, tally)
+    sieve = Sieve(note_digests(workspace), gone, tally, choice.patients)
     pipeline, lists = load_pipeline(release.folder), public_lists(workspace, judgement.policy)
     language = None if pipeline.stated is None else pipeline.stated.language
     require_english_pipeline(language, pipeline.encoder.vectors.words)
@@ -138,7 +138,7 @@ def make_fragments(
         )
     stated = _Stated(provider.signing_key.key_id, release.digest, parser.name)
     manifest = _write(workspace, out, lines, choice, stated, sieve)
-    return Made(manifest, tally, gone.numbers)
+    return Made(manifest, tally, gone.unnamed)
 
 
 def _require_replaceable(workspace: Workspace, out: Path) -> None:
@@ -172,15 +172,13 @@ def _with_patients(documents: Iterable[Document], patients: Mapping[str, str] | 
 def _require_enough(tally: Tally, least: int, numbers: tuple[int, ...]) -> None:
     if tally.owners >= least:
         return
-    left = f" ({tally.gone} others left as fragments in {_named(numbers)})" if tally.gone else ""
+    out = [f"{tally.gone} others left as fragments in {name_files(numbers)}"] if tally.gone else []
+    out += [f"{tally.returned} notes are of patients of whom fragments have left"] if tally.returned else []
+    left = f" ({'; '.join(out)})" if out else ""
     raise PolicyError(
         f"expected at least {least} patients, or notes that are no copies of one another, of which no fragment has left before, got "
         f"{tally.owners}{left}; nothing was written: wait until there are more, and cut them together"
     )
-
-
-def _named(numbers: tuple[int, ...]) -> str:
-    return f"file{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
 def _write(

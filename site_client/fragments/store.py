@@ -1,7 +1,7 @@
-"""The store of fragments in the workspace, apart from that of shares: of which notes a file was made, and every file that was approved.
+"""The store of fragments in the workspace, apart from that of shares: of which notes and patients a file was made, and every file that was approved.
 
-    fragments/0001.notes        a line of JSON, then 16 bytes for each note and 8 for each of their sentences: keyed digests as in
-                                `site_client.sharing.known_notes`
+    fragments/0001.notes        a line of JSON, then 16 bytes for each note, 16 for each patient where they are known, and 8 for each sentence: keyed
+                                digests as in `site_client.sharing.known_notes`
     fragments/0001.fragments    the signed file, as it was approved
 
 What counts as gone is what the ledger says was approved, for from then on it may be in anybody's hands. A draft that nobody approved
@@ -42,11 +42,13 @@ class Draft:
 
     Args:
         notes: digests of their texts.
+        patients: of whose they are; none where nobody said.
         sentences: of those of their sentences that were counted, ascending.
         manifest_sha256: of all that it states, its lines among it; "" where there is none yet, or an earlier version made it.
     """
 
     notes: frozenset[bytes] = frozenset()
+    patients: frozenset[bytes] = frozenset()
     sentences: Digests = field(default_factory=lambda: join_digests([]))
     manifest_sha256: str = ""
 
@@ -57,23 +59,34 @@ class Gone:
 
     Args:
         notes: digests of their texts.
+        patients: of whose they are, where somebody said.
         sentences: of their sentences, ascending.
         phrases: texts of fragments.
         numbers: of the files.
+        unnamed: of those of whose patients nobody knows.
     """
 
     notes: frozenset[bytes] = frozenset()
+    patients: frozenset[bytes] = frozenset()
     sentences: Digests = field(default_factory=lambda: join_digests([]))
     phrases: frozenset[str] = frozenset()
     numbers: tuple[int, ...] = ()
+    unnamed: tuple[int, ...] = ()
+
+    @property
+    def named(self) -> tuple[int, ...]:
+        """Numbers of the files of whose patients somebody knows."""
+        return tuple(number for number in self.numbers if number not in self.unnamed)
 
     def joined(self, number: int, draft: Draft, phrases: frozenset[str]) -> Gone:
         """With one file more."""
         return Gone(
             self.notes | draft.notes,
+            self.patients | draft.patients,
             join_digests([self.sentences, draft.sentences]),
             self.phrases | phrases,
             (*self.numbers, number),
+            self.unnamed if draft.patients else (*self.unnamed, number),
         )
 
 
@@ -131,12 +144,12 @@ def read_draft(workspace: Workspace, number: int) -> Draft:
         stated = json.loads(head)
         if stated["format"] == _EARLIER:
             return Draft()
-        end = _NOTE_BYTES * int(stated["notes"])
-        if stated["format"] != _FORMAT or len(body) != end + _SENTENCE_BYTES * int(stated["sentences"]):
+        notes = _NOTE_BYTES * int(stated["notes"])
+        patients = notes + _NOTE_BYTES * int(stated["patients"])
+        if stated["format"] != _FORMAT or len(body) != patients + _SENTENCE_BYTES * int(stated["sentences"]):
             raise ValueError
-        notes = frozenset(body[place : place + _NOTE_BYTES] for place in range(0, end, _NOTE_BYTES))
-        sentences = np.frombuffer(body[end:], dtype="<u8").astype(np.uint64)
-        return Draft(notes, sentences, str(stated["manifest_sha256"]))
+        sentences = np.frombuffer(body[patients:], dtype="<u8").astype(np.uint64)
+        return Draft(_digests(body[:notes]), _digests(body[notes:patients]), sentences, str(stated["manifest_sha256"]))
     except (ValueError, KeyError, TypeError) as error:
         raise _damaged(path) from error
 
@@ -178,8 +191,8 @@ def read_gone(workspace: Workspace) -> Gone:
         draft = read_draft(workspace, number)
         if not draft.manifest_sha256:
             raise WorkspaceError(
-                f"{number:04}.notes: expected the sentences of the notes of which fragments {number} have left, found what an earlier version "
-                "kept: one of these notes, printed anew, would count as new; nothing more is cut here: make a new workspace under another "
+                f"{number:04}.notes: expected the sentences and the patients of the notes of which fragments {number} have left, found what "
+                "an earlier version kept: these, printed anew, and who comes back would count as new; nothing more is cut here: make a new workspace under another "
                 "name, and cut in it notes of patients of whom no fragment has left"
             )
         gone = gone.joined(number, draft, fragments.phrases)
@@ -187,10 +200,20 @@ def read_gone(workspace: Workspace) -> Gone:
 
 
 def _write(workspace: Workspace, number: int, draft: Draft) -> None:
-    stated = {"format": _FORMAT, "notes": len(draft.notes), "sentences": len(draft.sentences)}
-    head = json.dumps(stated | {"manifest_sha256": draft.manifest_sha256}).encode("ascii")
-    data = b"".join((head, b"\n", *sorted(draft.notes), draft.sentences.astype("<u8").tobytes()))
+    stated = {
+        "format": _FORMAT,
+        "notes": len(draft.notes),
+        "patients": len(draft.patients),
+        "sentences": len(draft.sentences),
+        "manifest_sha256": draft.manifest_sha256,
+    }
+    parts = (*sorted(draft.notes), *sorted(draft.patients), draft.sentences.astype("<u8").tobytes())
+    data = json.dumps(stated).encode("ascii") + b"\n" + b"".join(parts)
     write_bytes(_folder(workspace) / f"{number:04}.notes", data)
+
+
+def _digests(data: bytes) -> frozenset[bytes]:
+    return frozenset(data[place : place + _NOTE_BYTES] for place in range(0, len(data), _NOTE_BYTES))
 
 
 def _folder(workspace: Workspace) -> Path:

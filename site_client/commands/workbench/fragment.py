@@ -167,15 +167,27 @@ def show_fragments(
 
 
 def _lines(made: Made, out: Path, *, by_patient: bool) -> list[str]:
+    from site_client.fragments.sifting import name_files
+
     tally, manifest = made.tally, made.manifest
-    left = (f"{tally.gone} of which fragments have left before", f"{tally.foreign} in another language")
-    out_lines = [one for one, count in zip(left, (tally.gone, tally.foreign), strict=True) if count]
+    left = {
+        f"{tally.gone} of which fragments have left before": tally.gone,
+        f"{tally.returned} of patients of whom fragments have left before, who do not count as new": tally.returned,
+        f"{tally.foreign} in another language": tally.foreign,
+    }
+    out_lines = [one for one, count in left.items() if count]
+    unnamed = by_patient and made.unnamed
     counted = "patients" if by_patient else "notes that are no copies (--patients counts patients)"
     earlier = [f"{tally.earlier} phrases have left before and do not leave again"] if tally.earlier else []
     return [
         f"draft {manifest.number}: {manifest.lines} lines of text in {out}, of {tally.phrases} phrases that at least {manifest.least_notes} of "
         f"{tally.owners} {counted} have",
         *([f"left out: {'; '.join(out_lines)} (notes)"] if out_lines else []),
+        *(
+            [f"NOBODY KNOWS whose notes {name_files(made.unnamed)} held, cut without --patients: they may count as new"]
+            if unnamed
+            else []
+        ),
         *earlier,
         *([f"{tally.left_out} phrases hold a line of --leave-out and stay here"] if tally.left_out else []),
         *([f"NO phrase that would leave holds --leave-out line {_numbers(tally.idle)}"] if tally.idle else []),

@@ -17,6 +17,7 @@ from click.testing import Result
 
 from protocols.share.fragments import fragment_bytes, open_fragments
 from shared.document import Document
+from site_client.fragments.sifting import Tally
 from site_client.ledger import Event, entries
 from site_client.workspace import open_workspace
 from tests.loop import Loop, done, hospital, provider, refused, snapshot, values
@@ -220,6 +221,51 @@ def test_attack_old_notes_are_exported_anew(drafted: House) -> None:
     done(drafted.approve())
     refused(drafted.approve(second), 35, "of its sentences")
     refused(drafted.fragment(notes=again, out=second), 35, "80 others left as fragments in file 1", "got 0")
+
+
+def whose(house: House, *documents: Document, first: int = 0) -> Path:
+    """A table in which every note is of another patient."""
+    table = house.loop.root / f"whose-{first}.csv"
+    rows = [f"{one.identifier},P{number}" for number, one in enumerate(documents, first)]
+    table.write_text("\n".join(["note,patient", *rows]) + "\n")
+    return table
+
+
+def test_patients_who_come_back_are_not_new(open_house: House) -> None:
+    """Eighty of them, with new notes, and one who is new: nothing is written."""
+    done(open_house.fragment("--patients", whose(open_house, *open_house.documents)))
+    done(open_house.approve())
+    back = list(tiny_notes(NOTES + 1, 9, "back"))
+    folder = write_notes(open_house.loop.root / "back", back)
+    second = open_house.loop.root / "second.fragments"
+    told = open_house.fragment("--patients", whose(open_house, *back, first=0), notes=folder, out=second)
+    refused(told, 35, "patients of whom fragments have left", "got 1")
+    # Without the table nobody would know who came back.
+    refused(open_house.fragment(notes=folder, out=second), 2, "--patients", "file 1")
+    assert not second.exists()
+
+
+def test_who_came_back_and_of_whom_nobody_knows_is_told(drafted: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    from site_client.fragments import fragment
+
+    made = fragment.Made(drafted.read().manifest, Tally(returned=3), (1,))
+    monkeypatch.setattr(fragment, "make_fragments", lambda *_: made)
+    told = done(drafted.fragment("--patients", whose(drafted, *drafted.documents))).stdout
+    assert "3 of patients of whom fragments have left before, who do not count as new" in told
+    assert "NOBODY KNOWS whose notes file 1 held" in told
+    assert "NOBODY" not in done(drafted.fragment()).stdout
+
+
+def test_of_two_drafts_of_the_same_patients_the_first_leaves(open_house: House) -> None:
+    others = list(tiny_notes(NOTES, 9, "others"))
+    folder, second = write_notes(open_house.loop.root / "others", others), open_house.loop.root / "second.fragments"
+    done(open_house.fragment("--patients", whose(open_house, *open_house.documents)))
+    done(open_house.fragment("--patients", whose(open_house, *others), notes=folder, out=second))
+    third = open_house.loop.root / "third.fragments"
+    done(open_house.fragment(notes=folder, out=third))
+    done(open_house.approve())
+    refused(open_house.approve(second), 35, "80 of its patients")
+    refused(open_house.approve(third), 35, "make the fragments again")
 
 
 def test_after_what_an_earlier_version_let_leave_nothing_is_cut(drafted: House) -> None:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from shared.document import Annotation, Document
+from shared.errors import ConfigurationError
 from site_client import workspace
 from site_client.fragments.sifting import Sieve, Tally
-from site_client.fragments.store import Gone, note_digests
+from site_client.fragments.store import Draft, Gone, note_digests
 from site_client.workspace import Workspace
 from tests.site_client.fragments.test_counting import counted, texts
 
@@ -38,12 +39,15 @@ def site(tmp_path: Path) -> Workspace:
     return workspace.create(tmp_path / "site", "st-anne")
 
 
-def cut(site: Workspace, notes: Sequence[Document], gone: Gone = NOTHING) -> Cut:
-    """Phrases that three notes have, and what is gone once they have left."""
-    tally, counts = Tally(), counted([])
-    sieve = Sieve(note_digests(site), gone, tally)
+def cut(
+    site: Workspace, notes: Sequence[Document], gone: Gone = NOTHING, patients: dict[str, str] | None = None
+) -> Cut:
+    """Phrases that three notes, or patients, have, and what is gone once they have left."""
+    tally, counts = Tally(), counted([], patients=patients)
+    sieve = Sieve(note_digests(site), gone, tally, patients)
     for note in notes:
         sieve.count(note, counts)
+    tally.owners = counts.owners
     return Cut(texts(counts), tally, gone.joined(1, sieve.draft(""), frozenset()))
 
 
@@ -89,6 +93,36 @@ def test_attack_an_addendum_longer_than_the_note(site: Workspace) -> None:
     assert found.tally.gone == 0
     assert "rare findings" not in found.texts
     assert "rare findings" in cut(site, [*anew, *patient_notes("wa", first=9)]).texts
+
+
+def test_attack_new_notes_of_old_patients_show_what_one_new_patient_has(site: Workspace) -> None:
+    """Two of them had it, too few to leave; their new notes say it again, and with the third what leaves is of the third."""
+    january, february = patient_notes("ua", "va"), patient_notes("xa", "ya", first=5)
+    whose = dict(zip(("n0", "n1", "n5", "n6", "n9"), ("P0", "P1", "P0", "P1", "P9"), strict=True))
+    before = cut(site, january, patients=whose)
+    newcomer = patient_notes("wa", first=9)
+    found = cut(site, [*february, *newcomer], before.gone, whose)
+    assert (found.tally.gone, found.tally.returned, found.tally.owners) == (0, 2, 1)
+    assert "rare findings" not in found.texts
+    whose |= {"n5": "P5", "n6": "P6"}
+    assert "rare findings" in cut(site, [*february, *newcomer], before.gone, whose).texts
+
+
+def test_a_file_without_patients_is_known_as_one(site: Workspace) -> None:
+    before = cut(site, patient_notes("ua")).gone
+    assert (before.named, before.unnamed) == ((), (1,))
+    both = before.joined(2, Draft(patients=frozenset({b"P"})), frozenset())
+    assert (both.named, both.unnamed) == ((2,), (1,))
+    with pytest.raises(ConfigurationError, match="as for file 2"):
+        cut(site, patient_notes("va"), both)
+
+
+def test_a_label_of_a_patient_who_came_back_counts(site: Workspace) -> None:
+    whose = {"n0": "P0", "n5": "P0", "n6": "P6", "n7": "P7", "n8": "P8"}
+    gone = cut(site, patient_notes("ua"), patients=whose).gone
+    back, *new = patient_notes("va", "wa", "xa", "ya", first=5)
+    assert "rare findings" in cut(site, [back, *new], gone, whose).texts
+    assert "rare findings" not in cut(site, [labelled(back, "rare", "n5"), *new], gone, whose).texts
 
 
 @pytest.mark.parametrize("first", [True, False])
