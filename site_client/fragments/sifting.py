@@ -96,9 +96,12 @@ class Sieve:
             self._tally.returned += 1
         elif is_foreign(note):
             self._tally.foreign += 1
-        elif digest not in self._notes:
+        elif digest in self._notes:
+            # Words of this patient, too, leave with the note that it is a copy of.
+            self._keep(patient)
+        else:
+            self._keep(patient)
             self._notes.add(digest)
-            self._patients.update(() if patient is None else (patient,))
             self._sentences.append(sentences[~left])
             counts.add(note, left.tolist())
             return
@@ -112,6 +115,10 @@ class Sieve:
             manifest_sha256: of the file that was made of them.
         """
         return Draft(frozenset(self._notes), frozenset(self._patients), join_digests(self._sentences), manifest_sha256)
+
+    def _keep(self, patient: bytes | None) -> None:
+        if patient is not None:
+            self._patients.add(patient)
 
     def _has_left(self, digest: bytes, tokens: Tokens, left: NDArray[np.bool_]) -> bool:
         lengths = np.diff(tokens.sentence_ends(), prepend=0)

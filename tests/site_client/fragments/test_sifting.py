@@ -108,6 +108,13 @@ def test_attack_new_notes_of_old_patients_show_what_one_new_patient_has(site: Wo
     assert "rare findings" in cut(site, [*february, *newcomer], before.gone, whose).texts
 
 
+def test_a_patient_of_a_copy_comes_back_too(site: Workspace) -> None:
+    first, back = patient_notes("ua")[0], patient_notes("va", first=5)
+    whose = {"n0": "P0", "n1": "P1", "n5": "P1"}
+    gone = cut(site, [first, replace(first, identifier="n1")], patients=whose).gone
+    assert cut(site, back, gone, whose).tally.returned == 1
+
+
 def test_a_file_without_patients_is_known_as_one(site: Workspace) -> None:
     before = cut(site, patient_notes("ua")).gone
     assert (before.named, before.unnamed) == ((), (1,))
