@@ -114,8 +114,8 @@ fi
 # takes much for PHI: at times too few phrases are left, and it says so.
 site-client policy set --text-fragments
 if site-client fragment "$NOTES/many.jsonl" --out phrases.fragments; then
-site-client inspect phrases.fragments --page phrases.html
-site-client approve-fragments phrases.fragments --approver "A. Weiss"
+site-client inspect phrases.fragments --page phrases.html | tee phrases.txt
+site-client approve-fragments phrases.fragments --approver "A. Weiss" --digest "$(shown phrases.txt)"
 fi
 # Two people review what it finds, on a page of this machine; here the pages are opened, and everything is finished unseen.
 reviewed() { site-client review "$NOTES/new" --project "$1" > "$1.txt" & page=$!; finishes_all "$1.txt"; kill -INT $page; wait $page; tail -1 "$1.txt"; }

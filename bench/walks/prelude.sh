@@ -10,6 +10,8 @@ read_out() { grep -oE '([a-z]{5}-){7}[a-z]{5}' "$1" | head -1; }
 digest_of() { aggregator shares list --json | python -c 'import json, sys; print(next(one["digest"] for one in json.load(sys.stdin)["shares"] if [one["site"], str(one["sequence"])] == sys.argv[1:]))' "$@"; }
 # The head that a round proposes.
 proposed() { grep -oE 'release --head [0-9a-f]{12}' "$1" | cut -d ' ' -f 3; }
+# The digest of the fragments that were shown.
+shown() { grep -oE 'digest [0-9a-f]{16}' "$1" | cut -d ' ' -f 2; }
 # Until the server answers; a second argument is its certificate where the walk made that itself.
 answers() { python - "$1" "${2:-$TLS/ca.pem}" <<'PYTHON'
 import ssl, sys, time, urllib.request

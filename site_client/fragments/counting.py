@@ -133,34 +133,32 @@ class PhraseCounts:
         """Patients, or notes, that were counted."""
         return self._copies.owners
 
-    def add(self, note: Document) -> None:
-        """Count a note, with everything that may be PHI among its annotations."""
+    def add(self, note: Document, left: Sequence[bool] | None = None) -> None:
+        """Count a note.
+
+        Args:
+            note: with everything that may be PHI among its annotations.
+            left: which of its sentences have left before, so that they are not counted; None for none.
+        """
         tokens = tokenise(note.text)
         owner = self._copies.owner(note, tokens)
         self.notes += 1
-        phrases = list(find_phrases(note.text, self._parser, tokens))
-        touched = list(_around(tokens, note.annotations))
-        self._learn({word for text in (*touched, *(one.text for one in phrases)) for word in text.split(" ")})
-        self._touched.update(filter(self._may_leave, touched))
+        self._touch(tokens, note.annotations)
+        phrases = list(find_phrases(note.text, self._parser, tokens, left))
+        self._learn(one.text for one in phrases)
         for phrase in phrases:
             if not touches(phrase, note.annotations) and self._may_leave(phrase.text):
                 self._count((phrase.kind, phrase.text), owner)
 
-    def kept(self, left_out: Iterable[str] = ()) -> list[Owned]:
-        """What may leave, each text once, in no order.
+    def touch(self, note: Document) -> None:
+        """Take what may be PHI in a note that is not counted: no phrase that touches it leaves."""
+        self._touch(tokenise(note.text), note.annotations)
 
-        Args:
-            left_out: texts that stay here, and words: no phrase with one of them leaves.
-        """
-        stay = set(left_out)
+    def kept(self) -> list[Owned]:
+        """What may leave, each text once, in no order."""
         kept: dict[str, Owned] = {}
         for (kind, text), use in self._uses.items():
-            if (
-                len(use.owners) < self._least
-                or text in self._touched
-                or text in stay
-                or stay.intersection(text.split(" "))
-            ):
+            if len(use.owners) < self._least or text in self._touched:
                 continue
             # What is a noun phrase here and a verb phrase there is what it is more often.
             if text not in kept or kept[text].notes < use.seen:
@@ -181,8 +179,13 @@ class PhraseCounts:
     def _may_leave(self, text: str) -> bool:
         return all(self._allowed[word] for word in text.split(" "))
 
-    def _learn(self, words: set[str]) -> None:
-        new = sorted(words - self._allowed.keys())
+    def _touch(self, tokens: Tokens, spans: Sequence[Annotation]) -> None:
+        touched = list(_around(tokens, spans))
+        self._learn(touched)
+        self._touched.update(filter(self._may_leave, touched))
+
+    def _learn(self, texts: Iterable[str]) -> None:
+        new = sorted({word for text in texts for word in text.split(" ")} - self._allowed.keys())
         if new:
             self._allowed.update(zip(new, map(bool, self._may_stand(new)), strict=True))
 

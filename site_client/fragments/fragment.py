@@ -2,7 +2,7 @@
 
 What such a file holds: every phrase once, in lines of four from four patients, or notes. What it does not hold: sentences, order, counts, digits,
 names, casing, ids. That a phrase stands in it says that at least k notes have it, and a second file says nothing of the notes of the first:
-notes of which fragments have left are left out, and so are phrases that have left.
+see `site_client.fragments.sifting`, and phrases that have left do not leave again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from importlib.metadata import version
 from pathlib import Path
 
 from foundation.files import write_bytes
-from foundation.reading import read_text
 from protocols.share.fragments import (
     LEAST_NOTES,
     FragmentLine,
@@ -30,24 +29,22 @@ from shared.errors import ConfigurationError, CorpusError
 from shared.pipeline.pipeline import load_pipeline
 from shared.progress import Progress, silent
 from site_client.errors import PolicyError
-from site_client.fragments.allowed import require_allowed
-from site_client.fragments.approving import read_own
+from site_client.fragments.approving import read_own, require_allowed
 from site_client.fragments.careful import CarefulFinder
 from site_client.fragments.constituents import load_stanza
 from site_client.fragments.counting import Copies, Owned, PhraseCounts
 from site_client.fragments.joining import join_phrases, texts_of
 from site_client.fragments.parser import (
     LANGUAGE,
-    is_foreign,
     load_parser,
     require_english,
     require_english_pipeline,
 )
-from site_client.fragments.store import Draft, Gone, next_number, note_digests, read_gone, save_draft
-from site_client.fragments.words import may_stand
+from site_client.fragments.sifting import Sieve, Tally, name_files
+from site_client.fragments.store import Gone, next_number, note_digests, read_gone, save_draft
+from site_client.fragments.words import LeftOut, may_stand
 from site_client.policy.enforcing import Step, judge_release, require_kept
 from site_client.policy.examining import public_lists
-from site_client.sharing.known_notes import DigestKey
 from site_client.workspace import Workspace
 
 
@@ -58,35 +55,14 @@ class Choice:
     Args:
         least: patients, or notes, that a phrase stands in.
         patients: the patient of each note by its id; None where nobody says.
-        left_out: phrases and words that stay here.
+        left_out: phrases and words that stay here, with all that holds them.
         stanza: folder of a model of Stanza, which then parses; None for the parser that needs no model.
     """
 
     least: int = LEAST_NOTES
     patients: Mapping[str, str] | None = None
-    left_out: tuple[str, ...] = ()
+    left_out: LeftOut = field(default_factory=LeftOut)
     stanza: Path | None = None
-
-
-@dataclass
-class Tally:
-    """What became of the notes.
-
-    Args:
-        counted: notes that were counted.
-        owners: patients, or notes that are no copies, among them.
-        gone: left out, for fragments of theirs have left.
-        foreign: left out, for they are in another language.
-        phrases: that at least so many have, and that are new.
-        earlier: that have left before.
-    """
-
-    counted: int = 0
-    owners: int = 0
-    gone: int = 0
-    foreign: int = 0
-    phrases: int = 0
-    earlier: int = 0
 
 
 @dataclass(frozen=True)
@@ -96,12 +72,12 @@ class Made:
     Args:
         manifest: as it will be signed.
         tally: of the notes.
-        numbers: of the files that have left before.
+        unnamed: numbers of the files that have left before and of whose patients nobody knows.
     """
 
     manifest: FragmentManifest
     tally: Tally = field(default_factory=Tally)
-    numbers: tuple[int, ...] = ()
+    unnamed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -137,7 +113,8 @@ def make_fragments(
     require_allowed(judgement.policy)
     require_kept(workspace, judgement, Step.DEID)
     parser = load_parser() if choice.stanza is None else load_stanza(choice.stanza)
-    gone, tally, known = read_gone(workspace), Tally(), set[bytes]()
+    gone, tally = read_gone(workspace), Tally()
+    sieve = Sieve(note_digests(workspace), gone, tally, choice.patients)
     pipeline, lists = load_pipeline(release.folder), public_lists(workspace, judgement.policy)
     language = None if pipeline.stated is None else pipeline.stated.language
     require_english_pipeline(language, pipeline.encoder.vectors.words)
@@ -146,10 +123,11 @@ def make_fragments(
     counts = PhraseCounts(
         parser, lambda words: may_stand(words, lists), choice.least, chance, Copies(choice.patients or {})
     )
-    admitted = _admitted(documents, choice, note_digests(workspace), gone, tally, known)
-    for note in CarefulFinder(pipeline.encoder.scheme, pipeline, pipeline.encoder.are_public).find(admitted):
-        counts.add(note)
-        progress("notes", counts.notes, 0)
+    given = require_english(_with_patients(documents, choice.patients))
+    found = CarefulFinder(pipeline.encoder.scheme, pipeline, pipeline.encoder.are_public).find(given)
+    for done, note in enumerate(found, start=1):
+        sieve.count(note, counts)
+        progress("notes", done, 0)
     tally.counted, tally.owners = counts.notes, counts.owners
     _require_enough(tally, max(choice.least, judgement.policy.least_new_notes), gone.numbers)
     lines = texts_of(join_phrases(_new_phrases(counts, choice, gone, tally), chance))
@@ -159,18 +137,8 @@ def make_fragments(
             "written: wait until there are more notes"
         )
     stated = _Stated(provider.signing_key.key_id, release.digest, parser.name)
-    manifest = _write(workspace, out, lines, choice, stated, frozenset(known))
-    return Made(manifest, tally, gone.numbers)
-
-
-def read_left_out(path: Path) -> tuple[str, ...]:
-    """Phrases and words that stay here, one a line.
-
-    Raises:
-        StorageError: it can't be read, or is not UTF-8.
-    """
-    lines = (" ".join(line.lower().split()) for line in read_text(path).splitlines())
-    return tuple(line for line in lines if line)
+    manifest = _write(workspace, out, lines, choice, stated, sieve)
+    return Made(manifest, tally, gone.unnamed)
 
 
 def _require_replaceable(workspace: Workspace, out: Path) -> None:
@@ -181,27 +149,15 @@ def _require_replaceable(workspace: Workspace, out: Path) -> None:
         )
 
 
-def _admitted(
-    documents: Iterable[Document], choice: Choice, digests: DigestKey, gone: Gone, tally: Tally, known: set[bytes]
-) -> Iterator[Document]:
-    """Notes that are new, in English, and not the same text as one before; `known` is filled with their digests."""
-    for document in require_english(_with_patients(documents, choice.patients)):
-        digest = digests.note(document.text)
-        if digest in gone.notes:
-            tally.gone += 1
-        elif is_foreign(document):
-            tally.foreign += 1
-        elif digest not in known:
-            known.add(digest)
-            yield document
-
-
 def _new_phrases(counts: PhraseCounts, choice: Choice, gone: Gone, tally: Tally) -> list[Owned]:
-    """What may leave and has not left before."""
-    kept = counts.kept(choice.left_out)
+    """What may leave, has not left before, and is not kept here by a person."""
+    kept = counts.kept()
     new = [one for one in kept if one.text not in gone.phrases]
-    tally.phrases, tally.earlier = len(new), len(kept) - len(new)
-    return new
+    holding = [choice.left_out.lines_in(one.text) for one in new]
+    left = [one for one, lines in zip(new, holding, strict=True) if not lines]
+    tally.phrases, tally.earlier, tally.left_out = len(left), len(kept) - len(new), len(new) - len(left)
+    tally.idle = tuple(sorted(set(choice.left_out.lines.values()).difference(*holding)))
+    return left
 
 
 def _with_patients(documents: Iterable[Document], patients: Mapping[str, str] | None) -> Iterator[Document]:
@@ -216,15 +172,13 @@ def _with_patients(documents: Iterable[Document], patients: Mapping[str, str] | 
 def _require_enough(tally: Tally, least: int, numbers: tuple[int, ...]) -> None:
     if tally.owners >= least:
         return
-    left = f" ({tally.gone} others left as fragments in {_named(numbers)})" if tally.gone else ""
+    out = [f"{tally.gone} others left as fragments in {name_files(numbers)}"] if tally.gone else []
+    out += [f"{tally.returned} notes are of patients of whom fragments have left"] if tally.returned else []
+    left = f" ({'; '.join(out)})" if out else ""
     raise PolicyError(
         f"expected at least {least} patients, or notes that are no copies of one another, of which no fragment has left before, got "
         f"{tally.owners}{left}; nothing was written: wait until there are more, and cut them together"
     )
-
-
-def _named(numbers: tuple[int, ...]) -> str:
-    return f"file{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 
 def _write(
@@ -233,7 +187,7 @@ def _write(
     lines: list[FragmentLine],
     choice: Choice,
     stated: _Stated,
-    notes: frozenset[bytes],
+    sieve: Sieve,
 ) -> FragmentManifest:
     body, words = fragment_body(lines)
     digest = hashlib.sha256(body).hexdigest()
@@ -253,6 +207,6 @@ def _write(
         body_bytes=len(body),
         body_sha256=digest,
     )
-    save_draft(workspace, number, Draft(notes, digest))
+    save_draft(workspace, number, sieve.draft(manifest.sha256))
     write_bytes(out, fragment_bytes(manifest, body, None))
     return manifest

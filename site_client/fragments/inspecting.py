@@ -14,7 +14,7 @@ from foundation.files import write_text
 from protocols.share.fragments import LEAST_WORDS, MOST_WORDS, Fragments
 from shared.document import Document
 from shared.text.tokens import tokenise
-from site_client.fragments.approving import read_own
+from site_client.fragments.approving import read_own, shown_digest
 from site_client.workspace import Workspace
 
 
@@ -56,6 +56,7 @@ class FragmentInspection:
         """For programs: counts, and no phrase."""
         return {
             "fragments": self.fragments.manifest.to_json(),
+            "manifest_sha256": self.fragments.manifest.sha256,
             "approved": not self.is_draft,
             "recount": None if self.recount is None else vars(self.recount),
         }
@@ -64,7 +65,8 @@ class FragmentInspection:
         """What a person must know ahead of the phrases."""
         found = self.fragments.manifest
         state = (
-            "a DRAFT, which nobody has approved: `site-client approve-fragments` signs it"
+            "a DRAFT, which nobody has approved: whoever has read all of it signs this one, and no other, by "
+            f"`site-client approve-fragments FILE --approver NAME --digest {shown_digest(found)}`"
             if self.is_draft
             else "approved and signed; it counts as gone"
         )
@@ -72,6 +74,8 @@ class FragmentInspection:
             f"fragments {found.number} of {found.site}: TEXT of notes, {found.lines} lines of four phrases, {found.words} words; {state}",
             f"each phrase stands in notes of at least {found.least_notes} patients, or notes where nobody says whose they are; a phrase with a "
             "digit, a name, a word that is on no public list, or anything that a label or the pipeline holds for PHI is not in it",
+            f"cut from {found.language} notes by {found.parser}, with {found.software}, on {found.created}; release {found.release[:12]} looked for PHI; "
+            f"for the provider whose key is {found.recipient}",
             "what this does not promise: a common phrase may still tell of your hospital, and programs overlook PHI; read it before you approve it",
             *([] if self.recount is None else recount_lines(self.recount, found.least_notes)),
         ]

@@ -18,7 +18,9 @@ from protocols.share.fragments import LEAST_WORDS, MOST_LETTERS, MOST_WORDS
 from shared.text.tokens import Tokens, tokenise
 
 # One letter is an initial, or the rest of "patient's", but for these two.
-_WORD = re.compile(rf"[a-z]{{2,{MOST_LETTERS}}}|a|i")
+WORD = rf"[a-z]{{2,{MOST_LETTERS}}}|a|i"
+"""Of a phrase."""
+_WORD = re.compile(WORD)
 _HEADS = ("NN", "NNS", "NNP", "NNPS")
 _CONJUNCTIONS = ("CC", "CJ")
 
@@ -98,18 +100,23 @@ class _Chunk:
     end: int
 
 
-def find_phrases(text: str, parser: PhraseParser, tokens: Tokens | None = None) -> Iterator[Phrase]:
+def find_phrases(
+    text: str, parser: PhraseParser, tokens: Tokens | None = None, left: Sequence[bool] | None = None
+) -> Iterator[Phrase]:
     """Every noun and verb phrase of 2 to 4 words.
 
     Args:
         text: of a note.
         parser: of its language.
         tokens: of the text, where somebody has them.
+        left: which of its sentences are passed over; None for none.
     """
     tokens = tokenise(text) if tokens is None else tokens
-    places = [(first, end) for first, end in tokens.sentences() if end > first]
-    sentences = [tokens.words[first:end] for first, end in places]
-    for (first, _), words, ranges in zip(places, sentences, parser.phrases(sentences), strict=True):
+    sentences = tokens.sentences()
+    passed = [False] * len(sentences) if left is None else left
+    places = [(first, end) for (first, end), out in zip(sentences, passed, strict=True) if end > first and not out]
+    given = [tokens.words[first:end] for first, end in places]
+    for (first, _), words, ranges in zip(places, given, parser.phrases(given), strict=True):
         folded = [word.lower() for word in words]
         usable = _usable(words, folded)
         for kind, start, stop in dict.fromkeys(ranges):

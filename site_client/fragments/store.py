@@ -1,6 +1,7 @@
-"""The store of fragments in the workspace, apart from that of shares: of which notes a file was made, and every file that was approved.
+"""The store of fragments in the workspace, apart from that of shares: of which notes and patients a file was made, and every file that was approved.
 
-    fragments/0001.notes        a line of JSON, then 16 bytes for each note: keyed digests as in `site_client.sharing.known_notes`
+    fragments/0001.notes        a line of JSON, then 16 bytes for each note, 16 for each patient where they are known, and 8 for each sentence: keyed
+                                digests as in `site_client.sharing.known_notes`
     fragments/0001.fragments    the signed file, as it was approved
 
 What counts as gone is what the ledger says was approved, for from then on it may be in anybody's hands. A draft that nobody approved
@@ -11,9 +12,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+import numpy as np
 
 from foundation.files import write_bytes
 from foundation.locks import lock_folder
@@ -24,11 +26,13 @@ from protocols.share.fragments import open_fragments
 from site_client import ledger
 from site_client.errors import WorkspaceError
 from site_client.ledger import Event
-from site_client.sharing.known_notes import DigestKey
+from site_client.sharing.known_notes import DigestKey, Digests, join_digests
 from site_client.workspace import Workspace
 
-_FORMAT = 1
-_NOTE_BYTES = 16
+_FORMAT = 2
+# Versions that kept neither sentences nor the digest of what a draft states.
+_EARLIER = 1
+_NOTE_BYTES, _SENTENCE_BYTES = 16, 8
 _NAME = re.compile(r"(\d{4,10})\.notes")
 
 
@@ -38,11 +42,15 @@ class Draft:
 
     Args:
         notes: digests of their texts.
-        body_sha256: of its lines.
+        patients: of whose they are; none where nobody said.
+        sentences: of those of their sentences that were counted, ascending.
+        manifest_sha256: of all that it states, its lines among it; "" where there is none yet, or an earlier version made it.
     """
 
-    notes: frozenset[bytes]
-    body_sha256: str
+    notes: frozenset[bytes] = frozenset()
+    patients: frozenset[bytes] = frozenset()
+    sentences: Digests = field(default_factory=lambda: join_digests([]))
+    manifest_sha256: str = ""
 
 
 @dataclass(frozen=True)
@@ -51,13 +59,35 @@ class Gone:
 
     Args:
         notes: digests of their texts.
+        patients: of whose they are, where somebody said.
+        sentences: of their sentences, ascending.
         phrases: texts of fragments.
         numbers: of the files.
+        unnamed: of those of whose patients nobody knows.
     """
 
-    notes: Set[bytes]
-    phrases: Set[str]
-    numbers: tuple[int, ...]
+    notes: frozenset[bytes] = frozenset()
+    patients: frozenset[bytes] = frozenset()
+    sentences: Digests = field(default_factory=lambda: join_digests([]))
+    phrases: frozenset[str] = frozenset()
+    numbers: tuple[int, ...] = ()
+    unnamed: tuple[int, ...] = ()
+
+    @property
+    def named(self) -> tuple[int, ...]:
+        """Numbers of the files of whose patients somebody knows."""
+        return tuple(number for number in self.numbers if number not in self.unnamed)
+
+    def joined(self, number: int, draft: Draft, phrases: frozenset[str]) -> Gone:
+        """With one file more."""
+        return Gone(
+            self.notes | draft.notes,
+            self.patients | draft.patients,
+            join_digests([self.sentences, draft.sentences]),
+            self.phrases | phrases,
+            (*self.numbers, number),
+            self.unnamed if draft.patients else (*self.unnamed, number),
+        )
 
 
 def note_digests(workspace: Workspace) -> DigestKey:
@@ -87,7 +117,7 @@ def next_number(workspace: Workspace) -> int:
             folder.mkdir(mode=0o700, exist_ok=True)
             found = [int(match[1]) for path in folder.iterdir() if (match := _NAME.fullmatch(path.name))]
         number = max(found, default=0) + 1
-        _write(workspace, number, Draft(frozenset(), ""))
+        _write(workspace, number, Draft())
     return number
 
 
@@ -112,10 +142,14 @@ def read_draft(workspace: Workspace, number: int) -> Draft:
         with map_os_errors(path):
             head, _, body = path.read_bytes().partition(b"\n")
         stated = json.loads(head)
-        places = range(0, len(body), _NOTE_BYTES)
-        if stated["format"] != _FORMAT or len(body) != _NOTE_BYTES * int(stated["notes"]):
+        if stated["format"] == _EARLIER:
+            return Draft()
+        notes = _NOTE_BYTES * int(stated["notes"])
+        patients = notes + _NOTE_BYTES * int(stated["patients"])
+        if stated["format"] != _FORMAT or len(body) != patients + _SENTENCE_BYTES * int(stated["sentences"]):
             raise ValueError
-        return Draft(frozenset(body[place : place + _NOTE_BYTES] for place in places), str(stated["body_sha256"]))
+        sentences = np.frombuffer(body[patients:], dtype="<u8").astype(np.uint64)
+        return Draft(_digests(body[:notes]), _digests(body[notes:patients]), sentences, str(stated["manifest_sha256"]))
     except (ValueError, KeyError, TypeError) as error:
         raise _damaged(path) from error
 
@@ -145,10 +179,8 @@ def read_gone(workspace: Workspace) -> Gone:
         WorkspaceError: a file of the store is missing or damaged, so that nobody knows what has left.
         LedgerError, StorageError: see there.
     """
-    notes: set[bytes] = set()
-    phrases: set[str] = set()
-    approved = approved_numbers(workspace)
-    for number, digest in approved.items():
+    gone = Gone()
+    for number, digest in approved_numbers(workspace).items():
         path = approved_path(workspace, number)
         if not path.exists() or file_sha256(path) != digest:
             raise _damaged(path)
@@ -156,15 +188,32 @@ def read_gone(workspace: Workspace) -> Gone:
             fragments, _ = open_fragments(path, {workspace.site: workspace.public_keys})
         except ProtocolError as error:
             raise _damaged(path) from error
-        notes |= read_draft(workspace, number).notes
-        phrases |= fragments.phrases
-    return Gone(notes, phrases, tuple(approved))
+        draft = read_draft(workspace, number)
+        if not draft.manifest_sha256:
+            raise WorkspaceError(
+                f"{number:04}.notes: expected the sentences and the patients of the notes of which fragments {number} have left, found what "
+                "an earlier version kept: these, printed anew, and who comes back would count as new; nothing more is cut here: make a new workspace under another "
+                "name, and cut in it notes of patients of whom no fragment has left"
+            )
+        gone = gone.joined(number, draft, fragments.phrases)
+    return gone
 
 
 def _write(workspace: Workspace, number: int, draft: Draft) -> None:
-    stated = {"format": _FORMAT, "notes": len(draft.notes), "body_sha256": draft.body_sha256}
-    data = json.dumps(stated).encode("ascii") + b"\n" + b"".join(sorted(draft.notes))
+    stated = {
+        "format": _FORMAT,
+        "notes": len(draft.notes),
+        "patients": len(draft.patients),
+        "sentences": len(draft.sentences),
+        "manifest_sha256": draft.manifest_sha256,
+    }
+    parts = (*sorted(draft.notes), *sorted(draft.patients), draft.sentences.astype("<u8").tobytes())
+    data = json.dumps(stated).encode("ascii") + b"\n" + b"".join(parts)
     write_bytes(_folder(workspace) / f"{number:04}.notes", data)
+
+
+def _digests(data: bytes) -> frozenset[bytes]:
+    return frozenset(data[place : place + _NOTE_BYTES] for place in range(0, len(data), _NOTE_BYTES))
 
 
 def _folder(workspace: Workspace) -> Path:

@@ -108,6 +108,11 @@ class DigestKey:
         """Of the text of a note. Line ends and other white space do not make another note of it."""
         return self._digest(" ".join(text.split()).encode("utf-8"), _NOTE_BYTES)
 
+    def patient(self, identifier: str) -> bytes:
+        """Of who a patient is, by whatever the hospital calls them; of no note that says the same."""
+        data = identifier.encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(data, digest_size=_NOTE_BYTES, key=self._key, person=b"patient").digest()
+
     def sentences(self, text: str, tokens: Tokens) -> Digests:
         """Of the letters and digits of each sentence, uint64 `[sentences]`; neither casing, labels nor what stands between them matters.
 

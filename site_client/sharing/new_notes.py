@@ -40,8 +40,8 @@ from site_client.workspace import Workspace
 
 # A note with less to share hides no other.
 LEAST_TOKENS = 10
-# A note of which a larger part has left is that one, edited.
-_EDITED = 0.5
+EDITED = 0.5
+"""A note of which a larger part has left is that one, edited."""
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ class Sieve:
         """Whether a note stays here whole."""
         if note in self._closed_notes:
             return True
-        return note not in self._open_notes and away > _EDITED * tokens
+        return note not in self._open_notes and away > EDITED * tokens
 
     def _require_whole(self) -> None:
         """Raises where a share would leave again in part, or with other labels."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +47,7 @@ TEXTBLOB, STANZA = "textblob", "stanza"
     type=existing_file,
     help="A CSV table with the columns note and patient: notes of one patient count once.",
 )
-@click.option("--leave-out", type=existing_file, help="Phrases and words that stay here, one a line.")
+@click.option("--leave-out", type=existing_file, help="Words, and phrases of at most 4, that stay here, one a line.")
 @click.option(
     "--parser",
     type=click.Choice([TEXTBLOB, STANZA]),
@@ -81,7 +82,8 @@ def fragment(
         )
     from command_line.notes import Notes
     from site_client import workspace
-    from site_client.fragments.fragment import Choice, make_fragments, read_left_out
+    from site_client.fragments.fragment import Choice, make_fragments
+    from site_client.fragments.words import LeftOut, read_left_out
     from site_client.patients import read_patients
 
     opened = workspace.open_workspace(root)
@@ -89,7 +91,7 @@ def fragment(
     choice = Choice(
         least_notes,
         None if patients is None else read_patients(patients),
-        () if leave_out is None else read_left_out(leave_out),
+        LeftOut() if leave_out is None else read_left_out(leave_out),
         stanza_model,
     )
     read = Notes(notes, NotesOptions.of(reading).apart_from(out=out))
@@ -106,22 +108,26 @@ def fragment(
 
 
 @click.command(
-    "approve-fragments", epilog=examples('site-client approve-fragments phrases.fragments --approver "Dr M. Ünal"')
+    "approve-fragments",
+    epilog=examples(
+        'site-client approve-fragments phrases.fragments --approver "Dr M. Ünal" --digest 5f1c09e7a3b2d846'
+    ),
 )
 @click.argument("file", type=existing_file)
 @click.option(
     "--approver", required=True, metavar="NAME", help="Who approves that this text leaves; recorded and signed."
 )
+@click.option("--digest", required=True, metavar="HEX", help="Which draft that person has read, as `inspect` shows it.")
 @folder_option
 @json_option
-def approve_fragments(file: Path, approver: str, root: Path, as_json: bool) -> None:
-    """Sign a draft of fragments, by name. From then on it counts as gone."""
+def approve_fragments(file: Path, approver: str, digest: str, root: Path, as_json: bool) -> None:
+    """Sign the draft of fragments that was read, by name. From then on it counts as gone."""
     from site_client import workspace
     from site_client.fragments.approving import approve_fragments as approve
 
     opened = workspace.open_workspace(root)
     warn_of_expiry(opened)
-    done = approve(opened, file, approver)
+    done = approve(opened, file, approver, digest)
     said = (
         f"fragments {done.manifest.number} had been approved before"
         if done.before
@@ -161,15 +167,34 @@ def show_fragments(
 
 
 def _lines(made: Made, out: Path, *, by_patient: bool) -> list[str]:
+    from site_client.fragments.sifting import name_files
+
     tally, manifest = made.tally, made.manifest
-    left = (f"{tally.gone} of which fragments have left before", f"{tally.foreign} in another language")
-    out_lines = [one for one, count in zip(left, (tally.gone, tally.foreign), strict=True) if count]
+    left = {
+        f"{tally.gone} of which fragments have left before": tally.gone,
+        f"{tally.returned} of patients of whom fragments have left before, who do not count as new": tally.returned,
+        f"{tally.foreign} in another language": tally.foreign,
+    }
+    out_lines = [one for one, count in left.items() if count]
+    unnamed = by_patient and made.unnamed
     counted = "patients" if by_patient else "notes that are no copies (--patients counts patients)"
     earlier = [f"{tally.earlier} phrases have left before and do not leave again"] if tally.earlier else []
     return [
         f"draft {manifest.number}: {manifest.lines} lines of text in {out}, of {tally.phrases} phrases that at least {manifest.least_notes} of "
         f"{tally.owners} {counted} have",
         *([f"left out: {'; '.join(out_lines)} (notes)"] if out_lines else []),
+        *(
+            [f"NOBODY KNOWS whose notes {name_files(made.unnamed)} held, cut without --patients: they may count as new"]
+            if unnamed
+            else []
+        ),
         *earlier,
-        f"it is TEXT: read all of it with `site-client inspect {out}`; nothing leaves before `site-client approve-fragments {out} --approver NAME`",
+        *([f"{tally.left_out} phrases hold a line of --leave-out and stay here"] if tally.left_out else []),
+        *([f"NO phrase that would leave holds --leave-out line {_numbers(tally.idle)}"] if tally.idle else []),
+        f"it is TEXT: read all of it with `site-client inspect {out}`; nothing leaves before `site-client approve-fragments {out} --approver NAME --digest HEX`, "
+        "with the digest that it shows",
     ]
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 import json
+import re
 import shutil
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,7 +15,9 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from protocols.share.fragments import open_fragments
+from protocols.share.fragments import fragment_bytes, open_fragments
+from shared.document import Document
+from site_client.fragments.sifting import Tally
 from site_client.ledger import Event, entries
 from site_client.workspace import open_workspace
 from tests.loop import Loop, done, hospital, provider, refused, snapshot, values
@@ -40,8 +45,16 @@ class House:
     def fragment(self, *more: object, notes: Path | None = None, out: Path | None = None) -> Result:
         return hospital("fragment", notes or self.notes, "--out", out or self.out, *more, *self.at)
 
-    def approve(self, out: Path | None = None) -> Result:
-        return hospital("approve-fragments", out or self.out, "--approver", "Dr Ünal", *self.at)
+    def shown(self, out: Path | None = None) -> str:
+        """The digest that whoever reads a draft is shown."""
+        told = hospital("inspect", out or self.out, *self.at)
+        found = re.search("--digest ([0-9a-f]{16})`", told.stdout)
+        # What can't be shown has none; approving it is to say why.
+        return found[1] if found else "0" * 16
+
+    def approve(self, out: Path | None = None, digest: str | None = None) -> Result:
+        digest = self.shown(out) if digest is None else digest
+        return hospital("approve-fragments", out or self.out, "--approver", "Dr Ünal", "--digest", digest, *self.at)
 
     def read(self, out: Path | None = None) -> Any:
         site = open_workspace(self.root)
@@ -113,6 +126,8 @@ def test_a_draft_is_shown_whole_and_counted_again(drafted: House) -> None:
     page = drafted.loop.root / "phrases.html"
     told = values(hospital("inspect", drafted.out, "--page", page, "--json", *drafted.at))
     assert told["approved"] is False
+    assert told["manifest_sha256"] == found.manifest.sha256
+    assert drafted.shown() in page.read_text()
     text = page.read_text()
     assert all(f"<td>{phrase}</td>" in text for phrase in found.phrases)
     assert page.stat().st_mode & 0o077 == 0
@@ -124,6 +139,7 @@ def test_a_count_in_other_notes_is_told_in_capitals(drafted: House) -> None:
 
 
 def test_who_approves_stands_in_the_ledger_and_the_file_is_signed(drafted: House) -> None:
+    digest = drafted.shown()
     done(drafted.approve())
     site = open_workspace(drafted.root)
     last = list(entries(site))[-1]
@@ -135,16 +151,34 @@ def test_who_approves_stands_in_the_ledger_and_the_file_is_signed(drafted: House
     assert (drafted.root / "fragments" / "0001.fragments").read_bytes() == drafted.out.read_bytes()
     # Once more changes nothing.
     before = snapshot(drafted.root)
-    assert "before" in done(drafted.approve()).stdout
+    assert "before" in done(drafted.approve(digest=digest)).stdout
     assert snapshot(drafted.root) == before
 
 
+def test_attack_another_draft_takes_the_place_of_the_one_that_was_read(drafted: House) -> None:
+    read = drafted.shown()
+    done(drafted.fragment("--least-notes", "11"))
+    told = refused(drafted.approve(digest=read), 32, "another", "site-client inspect")
+    assert drafted.read().manifest.sha256[:16] not in told
+    assert drafted.read().key is None
+    assert not any(entry.event == Event.FRAGMENTS_APPROVED for entry in entries(open_workspace(drafted.root)))
+    done(drafted.approve())
+
+
+@pytest.mark.parametrize("short", ["", "0", "Ünal", "the digest that I read"])
+def test_part_of_a_digest_says_too_little(drafted: House, short: str) -> None:
+    digest = drafted.read().manifest.sha256
+    for said in (short, digest[:15], digest[:-1] + "x"):
+        refused(drafted.approve(digest=said), 32, "digest")
+    done(drafted.approve(digest=digest.upper()))
+
+
 def test_a_crash_behind_the_ledger_is_mended_by_approving_again(drafted: House) -> None:
-    draft = drafted.out.read_bytes()
+    draft, digest = drafted.out.read_bytes(), drafted.shown()
     done(drafted.approve())
     signed = drafted.out.read_bytes()
     drafted.out.write_bytes(draft)
-    done(drafted.approve())
+    done(drafted.approve(digest=digest))
     assert drafted.out.read_bytes() == signed
 
 
@@ -173,12 +207,123 @@ def test_of_two_drafts_of_the_same_notes_the_first_leaves(open_house: House) -> 
     assert open_house.read().key is None
 
 
+def printed_again(house: House) -> Path:
+    """Its notes, each with a header, as another export has them."""
+    header = "Printed again on the ward.\n\n"
+    again = [Document(f"p{note.identifier}", header + note.text) for note in house.documents]
+    return write_notes(house.loop.root / "again", again)
+
+
+def test_attack_old_notes_are_exported_anew(drafted: House) -> None:
+    second = drafted.loop.root / "second.fragments"
+    again = printed_again(drafted)
+    done(drafted.fragment(notes=again, out=second))
+    done(drafted.approve())
+    refused(drafted.approve(second), 35, "of its sentences")
+    refused(drafted.fragment(notes=again, out=second), 35, "80 others left as fragments in file 1", "got 0")
+
+
+def whose(house: House, *documents: Document, first: int = 0) -> Path:
+    """A table in which every note is of another patient."""
+    table = house.loop.root / f"whose-{first}.csv"
+    rows = [f"{one.identifier},P{number}" for number, one in enumerate(documents, first)]
+    table.write_text("\n".join(["note,patient", *rows]) + "\n")
+    return table
+
+
+def test_patients_who_come_back_are_not_new(open_house: House) -> None:
+    """Eighty of them, with new notes, and one who is new: nothing is written."""
+    done(open_house.fragment("--patients", whose(open_house, *open_house.documents)))
+    done(open_house.approve())
+    back = list(tiny_notes(NOTES + 1, 9, "back"))
+    folder = write_notes(open_house.loop.root / "back", back)
+    second = open_house.loop.root / "second.fragments"
+    told = open_house.fragment("--patients", whose(open_house, *back, first=0), notes=folder, out=second)
+    refused(told, 35, "patients of whom fragments have left", "got 1")
+    # Without the table nobody would know who came back.
+    refused(open_house.fragment(notes=folder, out=second), 2, "--patients", "file 1")
+    assert not second.exists()
+
+
+def test_who_came_back_and_of_whom_nobody_knows_is_told(drafted: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    from site_client.fragments import fragment
+
+    made = fragment.Made(drafted.read().manifest, Tally(returned=3), (1,))
+    monkeypatch.setattr(fragment, "make_fragments", lambda *_: made)
+    told = done(drafted.fragment("--patients", whose(drafted, *drafted.documents))).stdout
+    assert "3 of patients of whom fragments have left before, who do not count as new" in told
+    assert "NOBODY KNOWS whose notes file 1 held" in told
+    assert "NOBODY" not in done(drafted.fragment()).stdout
+
+
+def test_of_two_drafts_of_the_same_patients_the_first_leaves(open_house: House) -> None:
+    others = list(tiny_notes(NOTES, 9, "others"))
+    folder, second = write_notes(open_house.loop.root / "others", others), open_house.loop.root / "second.fragments"
+    done(open_house.fragment("--patients", whose(open_house, *open_house.documents)))
+    done(open_house.fragment("--patients", whose(open_house, *others), notes=folder, out=second))
+    third = open_house.loop.root / "third.fragments"
+    done(open_house.fragment(notes=folder, out=third))
+    done(open_house.approve())
+    refused(open_house.approve(second), 35, "80 of its patients")
+    refused(open_house.approve(third), 35, "make the fragments again")
+
+
+def test_after_what_an_earlier_version_let_leave_nothing_is_cut(drafted: House) -> None:
+    done(drafted.approve())
+    keep_as_before(drafted)
+    refused(
+        drafted.fragment(out=drafted.loop.root / "b.fragments"), 30, "0001.notes", "an earlier version", "new workspace"
+    )
+
+
 def test_a_draft_that_was_changed_is_not_approved(drafted: House) -> None:
     out = drafted.out
     out.write_bytes(
         out.read_bytes().replace(b"rest", b"ruse") if b"rest" in out.read_bytes() else out.read_bytes()[:-4]
     )
     refused(drafted.approve(), 13)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"least_notes": 500},
+        {"software": "John Smith MRN 4711"},
+        {"parser": "a better one"},
+        {"created": datetime.date(2001, 2, 3)},
+    ],
+    ids=str,
+)
+def test_attack_what_a_draft_states_is_edited(drafted: House, change: dict[str, Any]) -> None:
+    site = open_workspace(drafted.root)
+    found, body = open_fragments(drafted.out, {site.site: site.public_keys}, drafts=True)
+    drafted.out.write_bytes(fragment_bytes(replace(found.manifest, **change), body, None))
+    refused(drafted.approve(), 32, "found it changed")
+    assert drafted.read().key is None
+
+
+def test_all_that_a_draft_states_is_shown(drafted: House) -> None:
+    stated = drafted.read().manifest
+    shown = done(hospital("inspect", drafted.out, *drafted.at)).stdout
+    for value in (stated.parser, stated.software, stated.language, stated.recipient, stated.created.isoformat()):
+        assert value in shown
+    assert stated.release[:12] in shown
+
+
+def keep_as_before(house: House) -> None:
+    """The store as versions kept it that knew the lines alone."""
+    path = house.root / "fragments" / "0001.notes"
+    stated, _, body = path.read_bytes().partition(b"\n")
+    count = json.loads(stated)["notes"]
+    head = {"format": 1, "notes": count, "body_sha256": house.read().manifest.body_sha256}
+    path.write_bytes(json.dumps(head).encode() + b"\n" + body[: 16 * count])
+
+
+def test_a_draft_of_an_earlier_version_is_made_again(drafted: House) -> None:
+    keep_as_before(drafted)
+    refused(drafted.approve(), 32, "an earlier version", "make the fragments again")
+    done(drafted.fragment())
+    done(drafted.approve())
 
 
 def test_a_policy_that_was_closed_again_lets_no_draft_leave(drafted: House) -> None:
@@ -198,6 +343,18 @@ def test_what_a_person_leaves_out_stays(drafted: House) -> None:
         assert not any("worse" in one.split() for one in found)
     else:
         refused(told, 3, "too few for a line")
+
+
+def test_a_line_that_keeps_nothing_here_is_told(drafted: House) -> None:
+    words = drafted.loop.root / "ours.txt"
+    words.write_bytes("\ufeffzebra crossing\n\nzebra\n".encode())
+    told = done(drafted.fragment("--leave-out", words)).stdout
+    assert "NO phrase that would leave holds --leave-out line 1, 3" in told
+    assert "zebra" not in told
+    words.write_text("worse\nlung-infection\n")
+    before = drafted.out.read_bytes()
+    refused(drafted.fragment("--leave-out", words), 2, "ours.txt", "line 2")
+    assert drafted.out.read_bytes() == before
 
 
 def test_patients_are_counted_where_they_are_known(open_house: House) -> None:

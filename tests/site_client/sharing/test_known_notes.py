@@ -197,6 +197,12 @@ def test_a_sentence_is_its_letters_and_digits(other: str, site: Workspace) -> No
     assert not len(key.sentences(" \n", tokenise(" \n")))
 
 
+def test_a_patient_is_no_note_that_says_the_same(site: Workspace) -> None:
+    key = DigestKey(site)
+    assert key.patient("4711") == key.patient("4711")
+    assert len({key.patient("4711"), key.patient("4712"), key.note("4711")}) == 3
+
+
 def test_a_sentence_is_its_words_and_its_labels_are_known_apart(site: Workspace) -> None:
     key = DigestKey(site)
     one, other = (key.sentences(text, tokenise(text)) for text in ("Anna came.\nBob left.", "BOB left.\n\nAnna  came."))

@@ -1,0 +1,159 @@
+"""What has left counts no second time, whoever prints it anew; and what may be PHI in any note counts in all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from shared.document import Annotation, Document
+from shared.errors import ConfigurationError
+from site_client import workspace
+from site_client.fragments.sifting import Sieve, Tally
+from site_client.fragments.store import Draft, Gone, note_digests
+from site_client.workspace import Workspace
+from tests.site_client.fragments.test_counting import counted, texts
+
+NOTHING = Gone()
+ADDED = {
+    "header": "Printed again on the ward.\n{}",
+    "print line": "{}\nPage one of one.",
+    "addendum": "{}\nSeen again since and no better.",
+    "casing and blanks": "  {}  \n\n",
+}
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What became of notes."""
+
+    texts: set[str]
+    tally: Tally
+    gone: Gone
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Workspace:
+    return workspace.create(tmp_path / "site", "st-anne")
+
+
+def cut(
+    site: Workspace, notes: Sequence[Document], gone: Gone = NOTHING, patients: dict[str, str] | None = None
+) -> Cut:
+    """Phrases that three notes, or patients, have, and what is gone once they have left."""
+    tally, counts = Tally(), counted([], patients=patients)
+    sieve = Sieve(note_digests(site), gone, tally, patients)
+    for note in notes:
+        sieve.count(note, counts)
+    tally.owners = counts.owners
+    return Cut(texts(counts), tally, gone.joined(1, sieve.draft(""), frozenset()))
+
+
+def patient_notes(*words: str, first: int = 0) -> list[Document]:
+    """Of patients who have a finding, and a history of their own."""
+    return notes(
+        *(f"{word} and {word} is all there is of {word}.\n\n{word} has rare findings" for word in words), first=first
+    )
+
+
+def notes(*texts: str, first: int = 0) -> list[Document]:
+    return [Document(f"n{number}", text) for number, text in enumerate(texts, first)]
+
+
+def labelled(note: Document, words: str, identifier: str = "again") -> Document:
+    start = note.text.index(words)
+    return replace(note, identifier=identifier, annotations=(Annotation(start, start + len(words), "PATIENT"),))
+
+
+@pytest.mark.parametrize("change", ADDED.values(), ids=ADDED)
+def test_attack_old_notes_printed_anew_show_what_one_new_patient_has(site: Workspace, change: str) -> None:
+    """Two of them had it, too few to leave; with the third what leaves is of the third."""
+    before = cut(site, patient_notes("ua", "va"))
+    assert "rare findings" not in before.texts
+    anew = [replace(note, text=change.format(note.text)) for note in patient_notes("ua", "va")]
+    found = cut(site, [*anew, *patient_notes("wa", first=9)], before.gone)
+    assert found.tally.gone == 2
+    assert "rare findings" not in found.texts
+    assert "rare findings" in cut(site, [*anew, *patient_notes("wa", first=9)]).texts
+    assert "rare findings" in cut(site, patient_notes("wa", "xa", "ya", first=9), before.gone).texts
+
+
+def test_attack_an_addendum_longer_than_the_note(site: Workspace) -> None:
+    """It makes a new note of an old one, whose sentences count no second time."""
+    before = cut(site, patient_notes("ua", "va"))
+    addendum = (
+        "\n{0} is new with {0} as we saw today, and {0} has neither changed nor gone, nor has anything else of hers."
+    )
+    anew = [
+        replace(note, text=note.text + addendum.format(f"x{note.identifier}")) for note in patient_notes("ua", "va")
+    ]
+    found = cut(site, [*anew, *patient_notes("wa", first=9)], before.gone)
+    assert found.tally.gone == 0
+    assert "rare findings" not in found.texts
+    assert "rare findings" in cut(site, [*anew, *patient_notes("wa", first=9)]).texts
+
+
+def test_attack_new_notes_of_old_patients_show_what_one_new_patient_has(site: Workspace) -> None:
+    """Two of them had it, too few to leave; their new notes say it again, and with the third what leaves is of the third."""
+    january, february = patient_notes("ua", "va"), patient_notes("xa", "ya", first=5)
+    whose = dict(zip(("n0", "n1", "n5", "n6", "n9"), ("P0", "P1", "P0", "P1", "P9"), strict=True))
+    before = cut(site, january, patients=whose)
+    newcomer = patient_notes("wa", first=9)
+    found = cut(site, [*february, *newcomer], before.gone, whose)
+    assert (found.tally.gone, found.tally.returned, found.tally.owners) == (0, 2, 1)
+    assert "rare findings" not in found.texts
+    whose |= {"n5": "P5", "n6": "P6"}
+    assert "rare findings" in cut(site, [*february, *newcomer], before.gone, whose).texts
+
+
+def test_a_patient_of_a_copy_comes_back_too(site: Workspace) -> None:
+    first, back = patient_notes("ua")[0], patient_notes("va", first=5)
+    whose = {"n0": "P0", "n1": "P1", "n5": "P1"}
+    gone = cut(site, [first, replace(first, identifier="n1")], patients=whose).gone
+    assert cut(site, back, gone, whose).tally.returned == 1
+
+
+def test_a_file_without_patients_is_known_as_one(site: Workspace) -> None:
+    before = cut(site, patient_notes("ua")).gone
+    assert (before.named, before.unnamed) == ((), (1,))
+    both = before.joined(2, Draft(patients=frozenset({b"P"})), frozenset())
+    assert (both.named, both.unnamed) == ((2,), (1,))
+    with pytest.raises(ConfigurationError, match="as for file 2"):
+        cut(site, patient_notes("va"), both)
+
+
+def test_a_label_of_a_patient_who_came_back_counts(site: Workspace) -> None:
+    whose = {"n0": "P0", "n5": "P0", "n6": "P6", "n7": "P7", "n8": "P8"}
+    gone = cut(site, patient_notes("ua"), patients=whose).gone
+    back, *new = patient_notes("va", "wa", "xa", "ya", first=5)
+    assert "rare findings" in cut(site, [back, *new], gone, whose).texts
+    assert "rare findings" not in cut(site, [labelled(back, "rare", "n5"), *new], gone, whose).texts
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_attack_a_label_that_only_a_copy_has(site: Workspace, first: bool) -> None:
+    """The second of two notes of the same text was dropped with its labels, and what they cover left."""
+    own = notes(*(f"{word} {word}.\n\nmay flower" for word in "uvwxyz"))
+    copy = labelled(own[0], "may")
+    assert "may flower" in cut(site, own).texts
+    assert "may flower" not in cut(site, [copy, *own] if first else [*own, copy]).texts
+
+
+def test_attack_a_label_of_a_note_that_has_left(site: Workspace) -> None:
+    before = notes(*(f"{word} {word}.\n\n{word} may flower" for word in "uvw"))
+    gone = cut(site, before).gone
+    own = notes(*(f"{word} {word}.\n\n{word} may flower" for word in "xyz"), first=5)
+    assert "may flower" in cut(site, own, gone).texts
+    found = cut(site, [*own, labelled(before[0], "flower")], gone)
+    assert found.tally.gone == 1
+    assert "may flower" not in found.texts
+
+
+def test_attack_a_label_in_another_language(site: Workspace) -> None:
+    spanish = "La paciente acude por dolor en el pecho y fiebre desde hace unos días, sin otros síntomas: may flower."
+    own = notes(*(f"{word} {word}.\n\nmay flower" for word in "uvw"))
+    found = cut(site, [*own, labelled(Document("es", spanish * 3), "may")])
+    assert found.tally.foreign == 1
+    assert "may flower" not in found.texts
