@@ -209,6 +209,8 @@ class Corpus:
         if self._quarantine is None:
             raise problem
         self._quarantine.add(entry, problem, problem.document)
+        if entry.rest_from:
+            report.notes[f"rest of file from line {entry.rest_from}, set aside as one"] += 1
         report.quarantined += 1
         report.reasons[type(problem).__name__] += 1
 

@@ -1,4 +1,9 @@
-"""CSV with a header row: a text column and, if there, an id column. Labelled by nobody; written as it came, with another text."""
+"""CSV with a header row: a text column and, if there, an id column. Labelled by nobody; written as it came, with another text.
+
+A quote that was not doubled, or a line end outside of quotes, makes rows of the lines of a note, and what stands in them would
+come out in clear in the other columns. So at the first row that can be none the table ends: whatever follows is one damaged
+record, as it came.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, ClassVar, Protocol
+from typing import IO, ClassVar
 
 from shared.corpus.parsing.compressed_files import map_reading_errors, open_bytes
 from shared.corpus.parsing.decoding import refuse_escaped_bytes
@@ -40,8 +45,7 @@ class CsvTable(Format):
         """Cut a file into records; see Format."""
         stem = stem_of(file.name)
         with map_reading_errors(file), open_bytes(file) as stream:
-            # Bytes that are not UTF-8 travel on as surrogates, so that only their row is refused.
-            lines = (line.decode("utf-8", "surrogateescape") for line in stream)
+            lines = _Lines(stream)
             header_line = next(lines, "")
             delimiter = find_delimiter(header_line.removeprefix(_MARK), self.text_column, file.name)
             if delimiter is None:
@@ -52,20 +56,20 @@ class CsvTable(Format):
             header = next(csv.reader([header_line.removeprefix(_MARK)], delimiter=delimiter), [])
             mark = _MARK if header_line.startswith(_MARK) else ""
             dialect = _Dialect(mark, delimiter, "\r\n" if header_line.endswith("\r\n") else "\n")
-            rows = csv.reader(lines, delimiter=delimiter, strict=True)
-            for number, (line, row) in enumerate(_rows(rows), start=1):
+            for number, (line, row) in enumerate(_rows(lines, header, delimiter, self.text_column), start=1):
+                identifier = f"{stem}-{number}"
+                if isinstance(row, str):
+                    problem = FormatError(row, document=identifier)
+                    place = f"{file.name}, rest of file from line {line}"
+                    yield Entry(identifier, place, {".csv": lines.rest()}, problem, rest_from=line)
+                    return
                 part = {".csv": _row_bytes([header, row])}
-                yield Entry(f"{stem}-{number}", f"{file.name}, line {line}", part, beside=dialect)
+                yield Entry(identifier, f"{file.name}, line {line}", part, beside=dialect)
 
     def parse(self, entry: Entry, notes: Counter[str]) -> Document:
         """Read one record; see Format."""
         content = only_part(entry).decode("utf-8", "surrogateescape")
         header, row = csv.reader(io.StringIO(content, newline=""), strict=True)
-        if len(row) != len(header):
-            raise FormatError(
-                f"expected {len(header)} columns, got {len(row)} or a quote that never closes; correct the row",
-                document=entry.identifier,
-            )
         values = dict(zip(header, row, strict=True))
         identifier = values.get(_ID_COLUMN) or entry.identifier
         refuse_escaped_bytes(identifier + values[self.text_column], entry.identifier)
@@ -130,27 +134,69 @@ def find_delimiter(header_line: str, text_column: str, file: str) -> str | None:
     return None
 
 
-class _Rows(Protocol):
-    """What we use of `csv.reader`, whose own type has no name."""
+class _Lines:
+    """The lines of a file; those that were read and not yet forgotten are kept as they came."""
 
-    line_num: int
+    def __init__(self, stream: Iterable[bytes]) -> None:
+        self._stream = iter(stream)
+        self._kept: list[bytes] = []
 
-    def __next__(self) -> list[str]: ...
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._stream)
+        self._kept.append(line)
+        # Bytes that are not UTF-8 travel on as surrogates, so that only their row is refused.
+        return line.decode("utf-8", "surrogateescape")
+
+    def forget(self) -> None:
+        """What was read belongs to rows that are whole."""
+        self._kept.clear()
+
+    def rest(self) -> bytes:
+        """All that was read and not forgotten, and all that follows."""
+        return b"".join([*self._kept, *self._stream])
 
 
-def _rows(rows: _Rows) -> Iterator[tuple[int, list[str]]]:
-    """Each row with its line in the file; a refused one comes as an empty row, blank lines do not come."""
+def _rows(lines: _Lines, header: list[str], delimiter: str, text_column: str) -> Iterator[tuple[int, list[str] | str]]:
+    """Each row with its line in the file, blank lines aside; at last, in the place of what is no row, the reason."""
+    rows = csv.reader(lines, delimiter=delimiter, strict=True)
+    like: str | None = None
     while True:
+        lines.forget()
         line = rows.line_num + 2
         try:
-            row = next(rows)
-        except StopIteration:
-            return
+            row = next(rows, None)
         except csv.Error:
-            yield line, []
+            yield line, "expected each quote within quotes twice, and none that stays open, got another; export it anew"
+            return
+        if row is None:
+            return
+        if not row:
             continue
-        if row:
-            yield line, row
+        if len(row) != len(header):
+            yield (
+                line,
+                f"expected {len(header)} columns, got {len(row)}; put cells with delimiters or line ends in quotes",
+            )
+            return
+        identifier = dict(zip(header, row, strict=True)).get(_ID_COLUMN, "") if text_column != _ID_COLUMN else ""
+        like = like or identifier
+        if identifier and not _alike(identifier, like):
+            yield (
+                line,
+                "expected an id like the first one, without blanks or with a digit, got another; put cells with line ends "
+                "in quotes, or correct the id",
+            )
+            return
+        yield line, row
+
+
+def _alike(identifier: str, first: str) -> bool:
+    """Whether it can be an id beside the first one: a line of a note that passes for a row brings its first words."""
+    blanks = any(map(str.isspace, identifier)) and not any(map(str.isspace, first))
+    return not blanks and (any(map(str.isdigit, identifier)) or not any(map(str.isdigit, first)))
 
 
 def _row_bytes(rows: list[list[str]], dialect: _Dialect = _PLAIN) -> bytes:

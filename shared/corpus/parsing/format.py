@@ -46,6 +46,7 @@ class Entry:
         parts: the record's bytes by suffix; brat has two.
         damage: why the rest of the file can't be cut into records.
         beside: what of its file a format needs to write the record again.
+        rest_from: the line from which on this is the rest of its file, in one piece; 0 for a record.
     """
 
     identifier: str
@@ -53,6 +54,7 @@ class Entry:
     parts: Mapping[str, bytes] = field(repr=False)
     damage: CorpusError | None = None
     beside: Any = field(default=None, repr=False)
+    rest_from: int = 0
 
 
 class Format(ABC):

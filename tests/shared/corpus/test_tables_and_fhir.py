@@ -54,10 +54,11 @@ def test_a_compressed_table_in_a_folder_of_folders(tmp_path: Path) -> None:
 
 
 def test_a_bad_row_is_left_out_and_set_aside(tmp_path: Path) -> None:
-    (tmp_path / "in.csv").write_bytes(b"text,ward\nana,3\nb\xff,4\none,two,three\nc,5\n")
+    (tmp_path / "in.csv").write_bytes(b"text,ward\nana,3\nb\xff,4\nc,5\none,two,three\nd,6\n")
     assert through(tmp_path / "in.csv", tmp_path / "out", quarantine=tmp_path / "aside") == ["ana", "c"]
     assert (tmp_path / "out" / "in.csv").read_bytes() == b"text,ward\nANA,3\nC,5\n"
     assert (tmp_path / "aside" / "000001.csv").read_bytes() == b"text,ward\r\nb\xff,4\r\n"
+    assert (tmp_path / "aside" / "000002.csv").read_bytes() == b"one,two,three\nd,6\n"
 
 
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
