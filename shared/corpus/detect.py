@@ -245,7 +245,7 @@ def _shape(data: bytes, text_column: str) -> tuple[str, str] | None:
     if isinstance(record.get("data"), dict) and ("annotations" in record or "completions" in record):
         return "labelstudio", "records have data and annotations"
     labels = [key for key in LABEL_KEYS if key in record]
-    if labels and ("text" in record or "data" in record):
+    if labels and ("text" in record or "data" in record) and record.get("annotations") is None:
         return "doccano", f"records have text and {labels[0]}"
     return ("jsonl", f"records have '{text_column}'") if text_column in record else None
 

@@ -68,6 +68,60 @@ def test_what_is_written_is_labelled(name: str, tmp_path: Path) -> None:
     assert [len(document.annotations) for document in read_corpus(path, labelled=True)] == [0, 1]
 
 
+OURS, THEIRS = [{"start": 9, "end": 18, "category": "NAME"}], [[9, 18, "NAME"]]
+RESULT = [{"result": [REGION]}]
+# What one tool calls none and another has: format that the record is said to be of, its key, and the record beside its text.
+TWO_LISTS = [
+    (form, record)
+    for form, records in {
+        "auto": [
+            {"label": THEIRS, "annotations": []},
+            {"spans": THEIRS, "annotations": []},
+            {"entities": {"0": THEIRS}, "annotations": []},
+            {"completions": RESULT, "annotations": []},
+            {"label": [], "spans": THEIRS},
+            {"label": [], "completions": RESULT},
+        ],
+        "doccano": [{"labels": [], "annotations": OURS}, {"label": THEIRS, "annotations": []}],
+        "jsonl": [{"labels": THEIRS, "annotations": []}, {"result": RESULT, "annotations": OURS}],
+        "labelstudio": [
+            {"annotations": [{"result": []}], "label": THEIRS},
+            {"annotations": [], "completions": RESULT},
+            {"annotations": [{"result": []}], "completions": RESULT},
+        ],
+        "presidio": [{"spans": [], "annotations": OURS}, {"spans": [], "label": THEIRS}],
+    }.items()
+    for record in records
+]
+
+
+@pytest.mark.parametrize(("form", "record"), TWO_LISTS)
+def test_a_note_with_the_spans_of_two_tools_is_refused(form: str, record: dict[str, object], tmp_path: Path) -> None:
+    text = {"labelstudio": {"data": {"text": TEXT}}, "presidio": {"full_text": TEXT}}.get(form, {"text": TEXT})
+    (tmp_path / "n.jsonl").write_text(json.dumps({"id": "n", **text, **record}))
+    with pytest.raises(FormatError, match=r"^n.*expected spans under '[a-z]+' alone, got '[a-z]+' beside") as raised:
+        list(read_corpus(tmp_path / "n.jsonl", format=form))
+    assert "Juan" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("record", "spans"),
+    [
+        ({"text": TEXT, "annotations": OURS, "labels": []}, 1),
+        ({"text": TEXT, "annotations": OURS, "label": [], "tags": None, "labels": "letter"}, 1),
+        ({"text": TEXT, "annotations": None, "label": THEIRS}, 1),
+        ({"data": {"text": TEXT}, "annotations": RESULT, "predictions": [{"result": []}]}, 1),
+        ({"full_text": TEXT, "spans": [], "tags": ["O", "O", "O"]}, 0),
+    ],
+)
+def test_what_is_no_second_list_of_spans_may_stand_beside_one(
+    record: dict[str, object], spans: int, tmp_path: Path
+) -> None:
+    (tmp_path / "n.jsonl").write_text(json.dumps({"id": "n", **record}))
+    [document] = read_corpus(tmp_path / "n.jsonl", labelled=True)
+    assert len(document.annotations) == spans
+
+
 @pytest.mark.parametrize("value", [{}, "", 0, False])
 def test_what_is_no_list_says_nothing(value: object, tmp_path: Path) -> None:
     (tmp_path / "n.jsonl").write_text(json.dumps({"id": "n", "text": TEXT, "annotations": value}))

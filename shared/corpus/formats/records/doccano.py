@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 
 from shared.corpus.formats.records.json_records import JsonRecords, Record, identifier_of
-from shared.corpus.formats.records.jsonl import build, spans_of, tag_of
+from shared.corpus.formats.records.jsonl import build, refuse_other_spans, spans_of, tag_of
 from shared.corpus.parsing.alignment import Tag
 from shared.corpus.parsing.decoding import offset, text_value
 from shared.document import AnnotatedText, Document
@@ -34,6 +34,12 @@ class Doccano(JsonRecords):
                 f"expected one of {', '.join(LABEL_KEYS)}, got {len(keys)} of them; correct the record",
                 document=identifier,
             )
+        if record.get("annotations") is not None:
+            raise FormatError(
+                f"expected spans under '{keys[0]}' alone, got 'annotations' beside; leave the list that holds",
+                document=identifier,
+            )
+        refuse_other_spans(record, (keys[0],), identifier)
         items = spans_of(record[keys[0]], identifier)
         return build(text, [_tag(item, identifier, index) for index, item in enumerate(items)], identifier, notes)
 

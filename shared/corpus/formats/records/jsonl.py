@@ -2,7 +2,7 @@
 
 A span may also carry "id", "comment" and "text" (what it covers, which is then checked). An empty list of annotations
 says that there is no PHI; a record without the list is a note that nobody has labelled, unless it carries spans under a
-name of another tool: that is refused.
+name of another tool: that is refused, as is, in every format, a record with two lists of spans.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from shared.corpus.parsing.decoding import kind_of, offset, text_value
 from shared.document import AnnotatedText, Annotation, Document
 from shared.errors import AnnotationError, FormatError
 
-_OTHER_TOOLS = ("annotation", "spans", "label", "labels", "entities", "tags", "predictions", "result")
+_OWN = "annotations"
+_OTHER_TOOLS = ("annotation", "completions", "spans", "label", "labels", "entities", "tags", "predictions", "result")
 
 
 class PlainJsonl(JsonRecords):
@@ -32,8 +33,10 @@ class PlainJsonl(JsonRecords):
         """A parsed record as a document; see JsonRecords."""
         text = text_value(record.get(self.text_column), f"'{self.text_column}'", fallback)
         identifier = identifier_of(record, fallback)
-        items = record.get("annotations")
-        if items is None:
+        items = record.get(_OWN)
+        if items is not None:
+            refuse_other_spans(record, (_OWN,), identifier)
+        else:
             foreign = [key for key in _OTHER_TOOLS if key in record]
             if foreign:
                 raise FormatError(
@@ -65,6 +68,25 @@ def spans_of(value: object, document: str) -> list[Any]:
     if isinstance(value, list):
         return value
     raise FormatError(f"expected a list of spans, got {kind_of(value)}; correct it", document=document)
+
+
+def refuse_other_spans(record: Record, own: tuple[str, ...], document: str) -> None:
+    """Nothing may stand where another tool has its spans: that list may hold what ours lacks.
+
+    Args:
+        record: the parsed object.
+        own: where the format has its spans, and what may stand beside them.
+        document: for the error.
+
+    Raises:
+        FormatError: something does.
+    """
+    for key in (_OWN, *_OTHER_TOOLS):
+        if key not in own and record.get(key) and isinstance(record[key], (list, dict)):
+            raise FormatError(
+                f"expected spans under '{own[0]}' alone, got '{key}' beside; leave the list that holds",
+                document=document,
+            )
 
 
 def tag_of(item: object, start: str, end: str, category: str, surface: str, document: str, index: int) -> Tag:

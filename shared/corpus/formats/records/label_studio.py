@@ -14,7 +14,7 @@ from collections import Counter
 from typing import Any, ClassVar
 
 from shared.corpus.formats.records.json_records import JsonRecords, Record, identifier_of
-from shared.corpus.formats.records.jsonl import build, spans_of
+from shared.corpus.formats.records.jsonl import build, refuse_other_spans, spans_of
 from shared.corpus.parsing.alignment import Tag
 from shared.corpus.parsing.decoding import offset, text_value
 from shared.document import AnnotatedText, Annotation, Document
@@ -55,7 +55,10 @@ class LabelStudio(JsonRecords):
 def _results(record: Record, document: str, notes: Counter[str]) -> list[Any] | None:
     """The regions of the annotation that stands; None where none does."""
     standing = []
-    for item in spans_of(record.get("annotations", record.get("completions")), document):
+    key = "annotations" if "annotations" in record else "completions"
+    # What a model proposes is no label.
+    refuse_other_spans(record, (key, "predictions"), document)
+    for item in spans_of(record.get(key), document):
         if not isinstance(item, dict):
             raise FormatError(
                 "expected an object for each annotation, got another value; correct it", document=document

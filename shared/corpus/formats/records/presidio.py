@@ -9,7 +9,7 @@ from collections import Counter
 from typing import ClassVar
 
 from shared.corpus.formats.records.json_records import JsonRecords, Record, identifier_of
-from shared.corpus.formats.records.jsonl import build, spans_of, tag_of
+from shared.corpus.formats.records.jsonl import build, refuse_other_spans, spans_of, tag_of
 from shared.corpus.parsing.decoding import text_value
 from shared.document import AnnotatedText, Document
 
@@ -28,6 +28,8 @@ class Presidio(JsonRecords):
         """A parsed record as a document; see JsonRecords."""
         text = text_value(record.get("full_text"), "'full_text'", fallback)
         identifier = identifier_of(record, fallback)
+        # Its generator writes a tag for each token beside the spans that it is made of.
+        refuse_other_spans(record, ("spans", "tags"), identifier)
         items = spans_of(record.get("spans"), identifier)
         tags = [
             tag_of(item, "start_position", "end_position", "entity_type", "entity_value", identifier, index)
