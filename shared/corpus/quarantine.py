@@ -1,12 +1,14 @@
 """Where documents go that can't be trusted: as they came, each with a line in quarantine.jsonl that says why.
 
 The files are numbered: an id is often a number of a patient, and names of files are shown where their content is not. The
-lines of the index hold number, id, reason and place, never text. All of it is its owner's alone. Reading the same corpus
-again adds nothing twice.
+lines of the index hold number, id, reason, place and digest, never text. All of it is its owner's alone. Reading the same
+corpus again adds nothing twice, and a file that is there is never written over: somebody may have corrected it. A record that
+changed is another one, with a number and a line of its own.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -35,7 +37,7 @@ class Quarantine:
 
     def __init__(self, folder: Path, source: Path) -> None:
         self.folder = folder
-        self._source = os.fsencode(source).decode("utf-8", "backslashreplace")
+        self._source = os.fsencode(source.resolve()).decode("utf-8", "backslashreplace")
         self._index = folder / INDEX
         with map_os_errors(folder):
             folder.parent.mkdir(parents=True, exist_ok=True)
@@ -47,16 +49,21 @@ class Quarantine:
             lines = self._index.read_text(encoding="utf-8").split("\n") if self._index.exists() else []
         try:
             known = [json.loads(line) for line in lines if line]
-            self._files: dict[tuple[str, str], list[str]] = {
-                (item["source"], item["place"]): item["files"] for item in known
+            # Indices of before have no digests: no record is known by such a line, and its files stay as they are.
+            self._files: dict[tuple[str, str, str], list[str]] = {
+                (item["source"], item["place"], item.get("digest", "")): _names_in(item["files"]) for item in known
             }
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise StorageError(
                 "the index of a quarantine",
                 received="something else",
                 advice="name another folder",
                 place=str(self._index),
             ) from error
+        with map_os_errors(folder):
+            for file in (folder / name for names in self._files.values() for name in names):
+                if file.is_file() and not file.is_symlink():
+                    file.chmod(0o600)
 
     def add(self, entry: Entry, problem: CorpusError, identifier: str) -> None:
         """Set one record aside; its bytes are on the disk before its line is.
@@ -70,11 +77,13 @@ class Quarantine:
             self._add(entry, problem, identifier)
 
     def _add(self, entry: Entry, problem: CorpusError, identifier: str) -> None:
-        key = (self._source, entry.place)
+        digest = _digest(entry)
+        key = (self._source, entry.place, digest)
         known = key in self._files
-        files = self._files.get(key) or self._names(entry)
+        files = self._files[key] if known else self._names(entry)
         for name, data in zip(files, entry.parts.values(), strict=False):
-            write_bytes(self.folder / name, data)
+            if not os.path.lexists(self.folder / name):
+                write_bytes(self.folder / name, data)
         if known:
             return
         self._files[key] = files
@@ -84,6 +93,7 @@ class Quarantine:
             "reason": problem.problem,
             "place": entry.place,
             "at": problem.place,
+            "digest": digest,
         }
         data = (json.dumps({**line, "source": self._source, "files": files}, ensure_ascii=False) + "\n").encode()
         with map_os_errors(self._index), open(self._index, "ab", buffering=0, opener=_open_private) as stream:
@@ -94,7 +104,7 @@ class Quarantine:
         """Of the next number that no file has, whoever put it there."""
         for number in range(len(self._files) + 1, 1 << 31):
             names = [f"{number:06}{suffix}" for suffix in entry.parts]
-            if not any((self.folder / name).exists() for name in names):
+            if not any(os.path.lexists(self.folder / name) for name in names):
                 return names
         raise StorageError(
             "a name that is free",
@@ -102,6 +112,24 @@ class Quarantine:
             advice="name another folder",
             place=str(self.folder),
         )
+
+
+def _names_in(files: list[str]) -> list[str]:
+    """The names of files in the folder, and of none elsewhere.
+
+    Raises:
+        ValueError: there are others.
+    """
+    if any(name != Path(name).name for name in files):
+        raise ValueError("expected names of files in the folder, got others")
+    return files
+
+
+def _digest(entry: Entry) -> str:
+    whole = hashlib.sha256()
+    for suffix, data in entry.parts.items():
+        whole.update(f"{suffix}:{len(data)}:".encode() + data)
+    return whole.hexdigest()
 
 
 def _open_private(path: str, flags: int) -> int:

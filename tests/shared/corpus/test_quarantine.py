@@ -65,6 +65,47 @@ def test_a_later_run_adds_nothing_twice(mixed: Path, tmp_path: Path) -> None:
     assert len(index(tmp_path / "aside")) == 2
 
 
+def test_what_was_corrected_in_the_quarantine_is_not_written_over(mixed: Path, tmp_path: Path) -> None:
+    aside = tmp_path / "aside"
+    list(read_corpus(mixed, quarantine=aside))
+    before = index(aside)
+    (aside / "000001.xml").write_text("corrected")
+    list(read_corpus(mixed, quarantine=aside))
+    assert (aside / "000001.xml").read_text() == "corrected"
+    assert index(aside) == before
+
+
+def test_another_record_in_the_same_place_gets_its_own_number_and_line(tmp_path: Path) -> None:
+    path, aside = tmp_path / "export.jsonl", tmp_path / "aside"
+    months = [('{"id": "may", "text": "a\\u0000"}', "may"), ('{"id": "june", "text": 3}', "export-1")]
+    for content, _ in (*months, months[0]):
+        path.write_text(content)
+        list(read_corpus(path, quarantine=aside))
+    lines = index(aside)
+    assert [line["id"] for line in lines] == [identifier for _, identifier in months]
+    assert [line["files"] for line in lines] == [["000001.json"], ["000002.json"]]
+    assert len({str(line["digest"]) for line in lines}) == 2
+    assert len({str(line["reason"]) for line in lines}) == 2
+    assert [(aside / line["files"][0]).read_text() for line in lines] == [content for content, _ in months]
+
+
+def test_a_file_that_somebody_took_out_is_put_back(mixed: Path, tmp_path: Path) -> None:
+    for _ in range(2):
+        list(read_corpus(mixed, quarantine=tmp_path / "aside"))
+        assert (tmp_path / "aside" / "000002.xml").read_text() == "<deIdi2b2>"
+        (tmp_path / "aside" / "000002.xml").unlink()
+    assert len(index(tmp_path / "aside")) == 2
+
+
+def test_a_corpus_is_the_same_however_its_path_is_given(
+    mixed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for path in (mixed, Path("notes"), Path("notes") / ".." / "notes"):
+        list(read_corpus(path, quarantine=tmp_path / "aside"))
+    assert [line["source"] for line in index(tmp_path / "aside")] == [str(mixed.resolve())] * 2
+
+
 def test_records_of_one_file_are_set_aside_one_by_one(tmp_path: Path) -> None:
     path = tmp_path / "notes.jsonl"
     write_corpus(NOTES, path, "jsonl")
@@ -119,6 +160,15 @@ def test_a_folder_that_holds_another_index_is_refused(mixed: Path, tmp_path: Pat
         read_corpus(mixed, quarantine=tmp_path)
 
 
+def test_an_index_that_names_files_elsewhere_is_refused(mixed: Path, tmp_path: Path) -> None:
+    aside = tmp_path / "aside"
+    aside.mkdir()
+    line = {"id": "a", "place": "a.xml", "source": str(mixed), "files": ["../a.xml"]}
+    (aside / "quarantine.jsonl").write_text(json.dumps(line) + "\n")
+    with pytest.raises(StorageError, match="index"):
+        read_corpus(mixed, quarantine=aside)
+
+
 def test_two_records_of_one_name_get_two_files(tmp_path: Path) -> None:
     bad = '"text": "x", "annotations": [{}]}\n'
     (tmp_path / "n.jsonl").write_text(f'{{"id": "a/b", {bad}{{"id": "a_b", {bad}{{"id": "c", "text": "x"}}')
@@ -169,5 +219,7 @@ def test_a_quarantine_of_before_becomes_private(mixed: Path, tmp_path: Path) -> 
     line = {"id": "a", "place": "a.xml", "source": str(mixed), "files": ["a.xml"]}
     (aside / "quarantine.jsonl").write_text(json.dumps(line) + "\n")
     list(read_corpus(mixed, quarantine=aside))
-    assert (aside / "a.xml").read_bytes() == (mixed / "a.xml").read_bytes()
+    assert (aside / "a.xml").read_text() == "x"
+    [files] = [line["files"] for line in index(aside)[1:] if line["place"] == "a.xml"]
+    assert (aside / files[0]).read_bytes() == (mixed / "a.xml").read_bytes()
     assert {stat.S_IMODE(path.stat().st_mode) for path in aside.iterdir()} == {0o600}
