@@ -97,7 +97,8 @@ TWO_LISTS = [
 
 @pytest.mark.parametrize(("form", "record"), TWO_LISTS)
 def test_a_note_with_the_spans_of_two_tools_is_refused(form: str, record: dict[str, object], tmp_path: Path) -> None:
-    text = {"labelstudio": {"data": {"text": TEXT}}, "presidio": {"full_text": TEXT}}.get(form, {"text": TEXT})
+    held: dict[str, dict[str, object]] = {"labelstudio": {"data": {"text": TEXT}}, "presidio": {"full_text": TEXT}}
+    text = held.get(form, {"text": TEXT})
     (tmp_path / "n.jsonl").write_text(json.dumps({"id": "n", **text, **record}))
     with pytest.raises(FormatError, match=r"^n.*expected spans under '[a-z]+' alone, got '[a-z]+' beside") as raised:
         list(read_corpus(tmp_path / "n.jsonl", format=form))
