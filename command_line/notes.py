@@ -17,7 +17,7 @@ from shared.corpus.parts import Part
 from shared.document import AnnotatedText, Document
 from shared.errors import CorpusError, LabelError
 from shared.evaluation.reading import OFFICIAL_READERS, as_it_stands, within_text
-from shared.labels import LabelScheme, load_mapping, load_mapping_file, map_document, scheme_names
+from shared.labels import HIDDEN, OTHER, LabelScheme, load_mapping, load_mapping_file, map_document, scheme_names
 from shared.text.language import guess_language, guess_vocabulary
 
 Note = TypeVar("Note", bound=AnnotatedText)
@@ -34,7 +34,8 @@ class Notes:
         options: how to read it.
         scheme: its categories are the only ones let through; None lets all through.
         to_share: whether what is labelled in the notes and has no category in the scheme is kept, to be hidden, and
-            a note that nobody has labelled is a bad one.
+            a note that nobody has labelled is a bad one. Such is OTHER, too, as our own commands write it, where
+            neither the scheme nor the map says what that is.
         to_hide: whether the first holds alone: such labels are kept, and a note may have none.
         labelled: whether it is a bad one all the same.
         part: of the notes; None for all.
@@ -62,8 +63,11 @@ class Notes:
             )
         self._path, self._options, self._keeps_all = path, options, to_share or to_hide
         self._labelled = to_share or labelled
+        self._expected = "" if scheme is None else f"of {scheme.name}" if self._mapping is None else "of the mapping"
+        if scheme is not None and self._keeps_all and OTHER not in scheme.categories:
+            given = {category: category for category in scheme.categories} if self._mapping is None else self._mapping
+            self._mapping = {OTHER: HIDDEN, **given}
         self._known = None if scheme is None else frozenset(self._mapping or scheme.categories)
-        self._scheme = "" if scheme is None else scheme.name
         self.corpus: Corpus = self._read(options.quarantine, self._known)
 
     def _read(self, quarantine: Path | None, categories: frozenset[str] | None) -> Corpus:
@@ -106,7 +110,7 @@ class Notes:
         listed = [f"'{name}' ({count})" for name, count in counts.most_common(_MOST_LABELS)]
         more = f" and {len(counts) - _MOST_LABELS} more" if len(counts) > _MOST_LABELS else ""
         return LabelError(
-            f"expected labels {'of the mapping' if self._mapping else f'of {self._scheme}'}, got others: {', '.join(listed)}{more}; "
+            f"expected labels {self._expected}, got others: {', '.join(listed)}{more}; "
             "map them by --labels FILE, which `site-client labels NOTES --out FILE` begins",
             document=first.document,
             place=first.place,

@@ -172,7 +172,7 @@ class ReviewApp:
 
 
 def _was(span: Span, out: tuple[Span, ...]) -> bool:
-    """Whether a span is one that goes, with a person's word on it: only so it stays of its source."""
+    """Whether a span is one that goes, with a person's word on it, or a piece of it: only so it stays of its source."""
     return any((one.source, one.certainty) == (span.source, span.certainty) for one in out)
 
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
+from itertools import accumulate
 from pathlib import Path
 
 from foundation.os_errors import map_os_errors
@@ -79,42 +79,76 @@ class NotesFile:
         os.close(self._descriptor)
 
 
-def write_notes(folder: Path, documents: Iterable[Document], before: NotesFile | None, source: str) -> NotesLine | None:
-    """Write the notes of a review, those that it has first.
+@dataclass(frozen=True)
+class Coming:
+    """What notes that come later bring to a review.
+
+    Args:
+        new: notes that it does not have.
+        labels: of notes that it has, by their numbers, where they are others than those that the note came with.
+    """
+
+    new: tuple[Document, ...]
+    labels: Mapping[int, tuple[Annotation, ...]]
+
+
+def compare_notes(here: NotesFile, documents: Iterable[Document], untouched: Sequence[bool]) -> Coming:
+    """Tell what is new of notes that come later.
+
+    Args:
+        here: the notes of the review.
+        documents: those that come; one that nobody has labelled says nothing of labels.
+        untouched: of each note that is here, whether no person has changed anything.
+
+    Raises:
+        ReviewError: a note has another text than when its review began, or other labels and a person has worked on it.
+    """
+    known = {document.identifier: (at, document.digest, _places(document)) for at, document in enumerate(here)}
+    new: list[Document] = []
+    labels: dict[int, tuple[Annotation, ...]] = {}
+    for document in documents:
+        if document.identifier not in known:
+            new.append(Document(document.identifier, document.text, document.annotations))
+            continue
+        number, digest, places = known[document.identifier]
+        if digest != document.digest:
+            raise ReviewError(
+                f"{document.identifier}: expected the text with which its review began, got another; give these notes a new --project"
+            )
+        if document.labelled and places != _places(document):
+            labels[number] = document.annotations
+    refused = [number for number in sorted(labels) if not untouched[number]]
+    if refused:
+        raise ReviewError(
+            f"notes that somebody has worked on ({len(refused)}, {here[refused[0]].identifier} the first): expected the labels with which their review "
+            "began, got others; correct them on the page, or give these notes a new --project"
+        )
+    return Coming(tuple(new), labels)
+
+
+def write_notes(folder: Path, documents: Iterable[Document], before: NotesFile | None, source: str) -> NotesLine:
+    """Write the notes of a review.
 
     Args:
         folder: of the project.
-        documents: notes, of which those that are there already are passed over.
-        before: those that are there; None at its beginning.
+        documents: all of them, in their order.
+        before: the file that this one follows; None at its beginning.
         source: see `NotesLine`.
 
     Returns:
-        what the journal is to say; None where no note is new and the file stays as it is.
+        what the journal is to say.
 
     Raises:
-        ReviewError: a note has another text than when its review began.
         FormatError: there are no notes.
     """
-    known = {} if before is None else {document.identifier: document.digest for document in before}
     name = f"notes-{0 if before is None else int(before.stated.file[6:-6]) + 1}.jsonl"
-
-    def new() -> Iterator[Document]:
-        for document in documents:
-            if document.identifier not in known:
-                yield Document(document.identifier, document.text, document.annotations)
-            elif known[document.identifier] != document.digest:
-                raise ReviewError(
-                    f"{document.identifier}: expected the text with which its review began, got another; give these notes a new --project"
-                )
-
-    count = write_corpus(chain([] if before is None else before, new()), folder / name, _FORMAT)
-    if not count:
+    if not write_corpus(documents, folder / name, _FORMAT):
         raise FormatError("expected at least one note, got none; check the path")
-    if count == len(known):
-        with map_os_errors(folder / name):
-            (folder / name).unlink()
-        return None
     return NotesLine(name, file_sha256(folder / name), source)
+
+
+def _places(document: Document) -> set[tuple[int, int, str]]:
+    return {(span.start, span.end, span.category) for span in document.annotations}
 
 
 def fingerprint(path: Path) -> str:

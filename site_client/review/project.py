@@ -6,17 +6,18 @@ What is in memory is what the journal says, line by line; a change is in the jou
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from foundation.os_errors import map_os_errors
-from shared.document import Document
+from shared.document import Annotation, Document
 from shared.labels import HIDDEN, OTHER, LabelScheme, with_other
 from site_client.errors import LocalRequestError, ReviewError
 from site_client.review.journal import NAME, Journal
-from site_client.review.notes_file import NotesFile, NotesLine, write_notes
+from site_client.review.notes_file import NotesFile, NotesLine, compare_notes, write_notes
 from site_client.review.spans import Span, span_of
 from site_client.review.state import Edit, NoteState, base_of
 
@@ -93,29 +94,36 @@ class Project:
                 found = self.document(number)
                 yield Document(found.identifier, found.text, tuple(span.annotation() for span in state.labels()))
 
-    def add_notes(self, documents: Iterable[Document], source: str) -> None:
-        """Take notes in that are not here yet.
+    def add_notes(self, documents: Iterable[Document], source: str) -> int:
+        """Take notes in that are not here yet, and labels that came since of those that no person has worked on.
 
         Args:
-            documents: notes; those that are here already are passed over. What is PHI of no category is OTHER.
+            documents: notes. What is PHI of no category is OTHER.
             source: tells them from others.
 
+        Returns:
+            how many notes that were here have other labels now. They are as if they had come with them: the pipeline looks at them anew.
+
         Raises:
-            ReviewError: one has another text than the one that is here, or PHI of no category where this review has no OTHER.
+            ReviewError: one has another text than the one that is here, or other labels where somebody has worked on it, or PHI of no
+                category where this review has no OTHER.
         """
         documents = map(with_other, map(self._with_categories, documents))
         with self._lock:
-            line = write_notes(self.folder, documents, self.notes, source)
-            if line is None:
-                line = NotesLine(self.notes.stated.file, self.notes.stated.sha256, source)
-            self._journal.add(_notes_line(line))
             before, count = self.notes, len(self)
+            coming = compare_notes(before, documents, [state.untouched for state in self._states])
+            line = NotesLine(before.stated.file, before.stated.sha256, source)
+            if coming.new or coming.labels:
+                line = write_notes(self.folder, chain(_labelled(before, coming.labels), coming.new), before, source)
+            self._journal.add({**_notes_line(line), "labels": sorted(coming.labels)})
             self._take(line)
-            self._states += [_base(document) for document in list(self.notes)[count:]]
+            for number in (*coming.labels, *range(count, len(self))):
+                self._states[number : number + 1] = [_base(self.notes[number])]
             before.close()
             if before.path != self.notes.path:
                 with map_os_errors(before.path):
                     before.path.unlink(missing_ok=True)
+            return len(coming.labels)
 
     def _with_categories(self, document: Document) -> Document:
         if OTHER not in self.scheme.categories and any(span.category == HIDDEN for span in document.annotations):
@@ -225,13 +233,23 @@ class Project:
             self.scheme = LabelScheme(str(stated["scheme"]), tuple(map(str, stated["categories"])))
             last = next(line for line in reversed(lines) if line.get("do") == "notes")
             self._take(NotesLine(str(last["file"]), str(last["sha256"]), str(last["source"])))
+            labelled = {
+                number: place
+                for place, line in enumerate(lines, start=1)
+                if line.get("do") == "notes"
+                for number in cast("list[int]", line.get("labels", []))
+            }
         except (StopIteration, KeyError, TypeError) as error:
             raise self._journal.damaged(1) from error
         self._states = [_base(document) for document in self.notes]
         categories = self.scheme.category_index.keys()
         for place, line in enumerate(lines[1:], start=2):
             try:
-                self._replay(line, categories)
+                if place < labelled.get(cast("int", line.get("note")), 0):
+                    # What the pipeline found beside labels that were replaced later; nobody had done anything else.
+                    _expect_found(line)
+                else:
+                    self._replay(line, categories)
             except (ValueError, KeyError, TypeError, IndexError) as error:
                 raise self._journal.damaged(place) from error
 
@@ -287,7 +305,6 @@ def begin(folder: Path, scheme: LabelScheme, documents: Iterable[Document], sour
                 yield document
 
         line = write_notes(folder, shown(), None, source)
-        assert line is not None
         if OTHER in named - set(scheme.categories):
             scheme = LabelScheme(scheme.name, (*scheme.categories, OTHER))
         journal.add(
@@ -310,6 +327,16 @@ def is_begun(folder: Path) -> bool:
 
 def _base(document: Document) -> NoteState:
     return base_of((span.start, span.end, span.category) for span in document.annotations)
+
+
+def _labelled(notes: NotesFile, labels: Mapping[int, tuple[Annotation, ...]]) -> Iterator[Document]:
+    for number, document in enumerate(notes):
+        yield replace(document, annotations=labels.get(number, document.annotations))
+
+
+def _expect_found(line: Mapping[str, object]) -> None:
+    if line["do"] != "found":
+        raise ValueError("expected a note that no person had worked on")
 
 
 def _notes_line(line: NotesLine) -> dict[str, object]:

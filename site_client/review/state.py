@@ -69,6 +69,11 @@ class NoteState:
         """Whether there is something to do again."""
         return bool(self._undone)
 
+    @property
+    def untouched(self) -> bool:
+        """Whether no person has changed anything: what somebody did first is an edit or an end, and what took it back came second."""
+        return self.version <= 1 and not self._done and not self.finished
+
     def find(self, spans: Iterable[Span]) -> None:
         """What the pipeline says, beside the labels; before anybody has changed anything.
 

@@ -92,30 +92,43 @@ def _begin(opened: Workspace, notes: Path, folder: Path | None, options: NotesOp
     """The project of these notes, with those taken in that are new."""
     from command_line.notes import Notes
     from shared.labels import load_scheme_file
-    from site_client.review.notes_file import fingerprint
     from site_client.review.project import begin, is_begun
 
     folder = folder or _default_folder(opened, notes)
     options.apart_from(project=folder)
-    source = fingerprint(notes)
+    source = _source(notes, options.labels)
     project = _open(folder) if is_begun(folder) else None
-    if project is not None and project.notes.stated.source == source:
+    # Where no map is given, the one that was given when these notes were read holds on.
+    if project is not None and project.notes.stated.source.startswith(source):
         return project
     scheme = load_scheme_file(opened.release().folder) if project is None else project.scheme
     read = Notes(notes, options, scheme, to_hide=True)
+    labelled = 0
     with progress_bar(quiet=as_json) as bar:
         bar.begin("reading the notes")
         if project is None:
             project = begin(folder, scheme, read, source)
         else:
             try:
-                project.add_notes(read, source)
+                labelled = project.add_notes(read, source)
             except BaseException:
                 project.close()
                 raise
     for line in read.lines():
         click.echo(line, err=True)
+    if labelled:
+        click.echo(f"{labelled} notes that nobody has worked on have the labels that they came with now", err=True)
     return project
+
+
+def _source(notes: Path, labels: str | None) -> str:
+    """Tells the notes, and the map of their labels if one is given, from others."""
+    from shared.labels import scheme_names
+    from site_client.review.notes_file import fingerprint
+
+    if labels is None:
+        return fingerprint(notes)
+    return f"{fingerprint(notes)} {labels if labels in scheme_names() else fingerprint(Path(labels))}"
 
 
 def _default_folder(opened: Workspace, notes: Path) -> Path:

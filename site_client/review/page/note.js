@@ -108,6 +108,17 @@ export class Note {
     return made;
   }
 
+  // What a stretch leaves of a span, without what is neither letter nor digit at its ends; each piece stays what the span was.
+  beside(span, start, end) {
+    const pieces = [[span[START], start], [end, span[END]]].filter(([from, to]) => from < to);
+    return pieces.flatMap(([from, to]) => {
+      const words = this.textOf([from, to]).match(/[\p{L}\p{M}\p{N}](.*[\p{L}\p{M}\p{N}])?/su);
+      if (!words) return [];
+      const unit = this.offsets.toUnits(from) + words.index;
+      return [[this.offsets.toPoints(unit), this.offsets.toPoints(unit + words[0].length), ...span.slice(CATEGORY)]];
+    });
+  }
+
   // What the program says has changed.
   change(out, into) {
     const gone = new Set(out.map(key));

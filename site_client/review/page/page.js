@@ -82,6 +82,11 @@ function refresh() {
   mark();
 }
 
+function snippet(span) {
+  const whole = note.textOf(span);
+  return whole.length > SNIPPET ? `${whole.slice(0, SNIPPET)}…` : whole;
+}
+
 function openItem(span) {
   const item = document.createElement("li");
   const button = document.createElement("button");
@@ -89,8 +94,7 @@ function openItem(span) {
   const state = document.createElement("span");
   button.type = "button";
   button.dataset.span = key(span);
-  const whole = note.textOf(span);
-  text.textContent = whole.length > SNIPPET ? `${whole.slice(0, SNIPPET)}…` : whole;
+  text.textContent = snippet(span);
   state.className = "state";
   state.textContent = `${span[CATEGORY]}${isDoubt(span) ? "?" : ""}, ${told(span)}`;
   button.append(text, state);
@@ -203,15 +207,18 @@ function label(category) {
     if (selected) {
       const [start, end] = selected.map((unit) => note.offsets.toPoints(unit));
       const over = note.spans.filter((other) => other[START] < end && start < other[END]);
-      await replace(over, person(start, end, category), "Labelled");
+      // A doubt counts as no PHI, so nothing is lost with the rest of it.
+      const kept = over.filter((other) => !isDoubt(other)).flatMap((other) => note.beside(other, start, end));
+      const stays = kept.map((other) => `${snippet(other)} stays ${other[CATEGORY]}`).join(", ");
+      await replace(over, person(start, end, category), stays ? `Labelled, and ${stays}` : "Labelled", kept);
     } else if (span) {
       await replace([span], person(span[START], span[END], category), "Category set");
     }
   });
 }
 
-async function replace(out, made, telling) {
-  await edit(out, [made], telling);
+async function replace(out, made, telling, kept = []) {
+  await edit(out, [made, ...kept], telling);
   look(note.find(key(made)), true);
 }
 

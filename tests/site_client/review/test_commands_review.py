@@ -150,6 +150,27 @@ def test_what_can_not_be_reviewed_is_said_in_a_line(loop: Loop, tmp_path: Path) 
     Project(tmp_path / "q").close()
 
 
+def test_labels_that_come_later_are_reviewed_or_refused_and_never_dropped(loop: Loop, tmp_path: Path) -> None:
+    notes, folder = plain(tmp_path / "notes"), tmp_path / "p"
+    given = ("review", notes, "--project", folder, "--workspace", loop.site("fourth"), "--everything", "--export")
+    assert hospital(*given, tmp_path / "0.jsonl").exit_code == 0
+    write_notes(tmp_path / "labelled", NOTES)
+    for path in (tmp_path / "labelled").glob("*.ann"):
+        path.rename(notes / path.name)
+    later = hospital(*given, tmp_path / "1.jsonl")
+    assert later.exit_code == 0
+    assert "6 notes that nobody has worked on have the labels that they came with now" in later.stderr
+    labels = {note.identifier: [(one.start, one.end, one.category) for one in note.annotations] for note in NOTES}
+    for exported in read_corpus(tmp_path / "1.jsonl"):
+        assert [(one.start, one.end, one.category) for one in exported.annotations] == labels[exported.identifier]
+    opened = Project(folder)
+    opened.finish(0, 0, True)
+    opened.close()
+    for path in notes.glob("*.ann"):
+        path.write_text("")
+    refused(hospital(*given, tmp_path / "2.jsonl"), 38, f"(1, {NOTES[0].identifier} the first)", "new --project")
+
+
 def own_labels(folder: Path, nothing: str = "") -> tuple[Path, Path, str]:
     """Notes with a label of the house that the release has no category for, their map, and the word that has it."""
     text = "Ward Brimblecombe: Tattersall came."
@@ -165,6 +186,19 @@ def test_what_the_release_has_no_category_for_is_no_less_labelled(loop: Loop, tm
     assert hospital("review", notes, *given, "--export", tmp_path / "out.jsonl", "--everything").exit_code == 0
     (exported,) = read_corpus(tmp_path / "out.jsonl")
     assert [span.category for span in exported.annotations] == ["OTHER", "PATIENT"]
+
+
+def test_a_map_that_was_corrected_is_heeded(loop: Loop, tmp_path: Path) -> None:
+    notes, mapping, _ = own_labels(tmp_path)
+    for number, (category, given) in enumerate(
+        [("OTHER", ("--labels", mapping)), ("ROOM", ("--labels", mapping)), ("ROOM", ())]
+    ):
+        mapping.write_text(f'[map]\nWHO = "PATIENT"\nWARD = "{category.replace("OTHER", "")}"\n')
+        out = tmp_path / f"{number}.jsonl"
+        at = ("--project", tmp_path / "p", "--workspace", loop.site("north"))
+        assert hospital("review", notes, *given, *at, "--export", out, "--everything").exit_code == 0
+        (exported,) = read_corpus(out)
+        assert [span.category for span in exported.annotations] == [category, "PATIENT"]
 
 
 def test_a_note_that_nobody_labelled_is_reviewed_beside_labels_of_the_house(loop: Loop, tmp_path: Path) -> None:

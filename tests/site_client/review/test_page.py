@@ -228,6 +228,55 @@ def test_a_span_is_moved_recategorised_and_all_of_it_taken_back(desk: Desk) -> N
     assert desk.page.locator("#open button").count() == 1  # The doubt is nobody's to accept unseen.
 
 
+SELECT = """words => { const text = document.querySelector("#text"), from = text.textContent.indexOf(words);
+const nodes = document.createTreeWalker(text, NodeFilter.SHOW_TEXT), ends = [from, from + words.length], found = [];
+let node, place = 0; while ((node = nodes.nextNode())) { for (const end of ends.slice(found.length)) {
+if (end <= place + node.length) found.push([node, end - place]); } place += node.length; }
+getSelection().setBaseAndExtent(...found[0], ...found[1]); return getSelection().toString(); }"""
+
+
+def select(desk: Desk, words: str) -> None:
+    """Select words of the text, as who drags the mouse over them."""
+    assert desk.page.evaluate(SELECT, words) == words
+
+
+def test_words_within_a_longer_span_take_its_place_and_the_rest_stays(
+    browser: Browser, reviews: Forking, tmp_path: Path
+) -> None:
+    text = "\U0001f600 Seen: (Ana Mari\u0301a) Ruiz, Lopez. Ward: Larkspur Hill."
+    places = [("(Ana Mari\u0301a) Ruiz, Lopez", "PATIENT", Source.FOUND), ("Larkspur Hill", "HOSPITAL", Source.DOUBT)]
+    spans = [span(text.index(words), text.index(words) + len(words), kind, by, 0.6) for words, kind, by in places]
+    with shown(browser, reviews, tmp_path / "p", [Document("n", text)], {0: spans}) as desk:
+
+        def labelled() -> list[tuple[str, str]]:
+            return [(text[start:end], category) for start, end, category in labels(desk)]
+
+        select(desk, "Ruiz")
+        desk.press("2")
+        assert desk.status == "Labelled, and Ana Mari\u0301a stays PATIENT, Lopez stays PATIENT, saved"
+        pieces = [("Ana Mari\u0301a", "PATIENT"), ("Ruiz", "DOCTOR"), ("Lopez", "PATIENT")]
+        assert labelled() == pieces
+        # What was made is chosen; what stays is as nobody has looked at it, as before.
+        assert desk.page.inner_text("#text .current") == "Ruiz"
+        assert desk.page.locator("#open button").count() == 3
+        desk.press("u")
+        assert labelled() == [(places[0][0], "PATIENT")]
+        desk.press("r")
+        assert labelled() == pieces
+        assert desk.page.inner_text("#text .current") == "Ruiz"
+        # The whole of a span and more: nothing is left of it.
+        select(desk, "Ruiz, Lopez")
+        desk.press("1")
+        assert desk.status == "Labelled, saved"
+        assert labelled() == [pieces[0], ("Ruiz, Lopez", "PATIENT")]
+        # A doubt is no label: nothing of it stays.
+        select(desk, "Hill")
+        desk.press("m")
+        assert desk.status == "Labelled, saved"
+        assert [words for words, _ in labelled()] == ["Ana Mari\u0301a", "Ruiz, Lopez", "Hill"]
+        assert not desk.complaints
+
+
 def test_a_note_is_reviewed_by_mouse(desk: Desk) -> None:
     page = desk.page
     page.click("#open button >> nth=1")

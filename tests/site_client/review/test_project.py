@@ -222,3 +222,84 @@ def test_a_review_without_other_takes_no_phi_of_no_category_in(tmp_path: Path) -
     assert len(opened) == 3
     opened.close()
     assert sorted(path.name for path in (tmp_path / "p").iterdir()) == before
+
+
+LABELLED = Document("n1", TEXT, (Annotation(0, 4, "B"), Annotation(9, 14, "A")))
+
+
+def test_labels_that_come_later_are_taken_while_no_person_has_worked_on_the_note(tmp_path: Path) -> None:
+    made = project(tmp_path / "p")
+    # What the pipeline found lies under the labels that come.
+    made.find(1, [found(0, 6, 0.9)])
+    made.find(2, [])
+    first = Document("n0", TEXT)
+    assert made.add_notes([first, LABELLED, Document("n2", TEXT, LABELLED.annotations)], "other") == 3
+    assert [len(state.spans) for state in made.states()] == [0, 2, 2]
+    assert not any(state.looked_for or state.version for state in made.states())
+    assert made.document(1) == LABELLED
+    made.find(1, [found(15, 18, 0.6)])
+    made.edit(1, 1, Edit((found(15, 18, 0.6),), ()))
+    made.undo(1, 2)
+    made.finish(1, 3, True)
+    assert made.add_notes([LABELLED], "third") == 0
+    before = told(made)
+    made.close()
+    opened = Project(tmp_path / "p")
+    assert told(opened) == before
+    (labelled,) = opened.labelled()
+    assert labelled.annotations == (Annotation(0, 4, "B"), Annotation(9, 14, "A"), Annotation(15, 18, "A"))
+    # Labels that were taken away elsewhere are others, too.
+    assert opened.add_notes([Document("n2", TEXT)], "fourth") == 1
+    assert opened.state(2).spans == ()
+    opened.close()
+
+
+def test_labels_that_come_later_for_a_note_that_a_person_worked_on_are_refused(tmp_path: Path) -> None:
+    made = project(tmp_path / "p", notes(5))
+    made.edit(1, 0, Edit((), (person(9, 14),)))
+    made.undo(1, 1)
+    made.finish(2, 0, True)
+    made.find(3, [found(9, 14, 0.9)])
+    made.edit(3, 1, Edit((found(9, 14, 0.9),), ()))
+    before, lines = told(made), (tmp_path / "p" / NAME).read_bytes()
+    later = [Document(f"n{number}", TEXT, (Annotation(0, 4, "B"),)) for number in range(5)]
+    with pytest.raises(ReviewError, match=r"\(3, n1 the first\): expected the labels"):
+        made.add_notes(later, "other")
+    assert told(made) == before
+    assert (tmp_path / "p" / NAME).read_bytes() == lines
+    assert [path.name for path in (tmp_path / "p").glob("notes-*")] == ["notes-0.jsonl"]
+    # Who brings the text alone says nothing of its labels.
+    assert made.add_notes([Document(note.identifier, note.text, labelled=False) for note in later], "third") == 0
+    assert told(made) == before
+    made.close()
+
+
+def test_killed_while_labels_are_taken_it_has_the_old_or_the_new_ones(tmp_path: Path) -> None:
+    folder = tmp_path / "p"
+    made = project(folder)
+    made.find(1, [found(0, 6, 0.9)])
+    data, old = (folder / NAME).read_bytes(), (folder / "notes-0.jsonl").read_bytes()
+    made.add_notes([LABELLED], "other")
+    made.close()
+    opened = Project(folder)
+    assert [span.category for span in opened.state(1).spans] == ["B", "A"]
+    opened.close()
+    (folder / "notes-0.jsonl").write_bytes(old)
+    (folder / NAME).write_bytes(data + b"torn")
+    opened = Project(folder)
+    assert opened.state(1).spans == (found(0, 6, 0.9),)
+    assert opened.add_notes([LABELLED], "other") == 1
+    opened.close()
+
+
+def test_a_person_s_work_ahead_of_labels_that_came_later_is_damage(tmp_path: Path) -> None:
+    made = project(tmp_path / "p")
+    made.edit(1, 0, Edit((), (person(9, 14),)))
+    stated = made.notes.stated
+    made.close()
+    journal = Journal(tmp_path / "p")
+    list(journal.read())
+    journal.add({"do": "notes", "file": stated.file, "sha256": stated.sha256, "source": "x", "labels": [1]})
+    journal.close()
+    with pytest.raises(ReviewError, match="line 3"):
+        Project(tmp_path / "p")

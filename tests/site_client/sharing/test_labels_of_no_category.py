@@ -130,3 +130,41 @@ def test_on_the_command_line_they_are_counted(replaced: bool, tmp_path: Path) ->
     labels.write_text("[map]\n" + "".join(f'{key} = ""\n' for key in ours), encoding="utf-8")
     refused(hospital(*command, labels), 3, "not one label", "--labels")
     assert snapshot(site.root) == before
+
+
+def reviewed(folder: Path, workspace: Path) -> Path:
+    """Notes with a word of no category, as `review` exports them."""
+    notes = write_notes(folder / "ours.jsonl", NOTES, "jsonl")
+    labels = folder / "ours.toml"
+    ours = {"PATIENT": "NAME", "DATE": "DATE", "PHONE": "PHONE", "DOCTOR": "", "HOSPITAL": "NAME"}
+    labels.write_text("[map]\n" + "".join(f'{key} = "{value}"\n' for key, value in ours.items()), encoding="utf-8")
+    out = folder / "reviewed.jsonl"
+    command = ("review", notes, "--labels", labels, "--project", folder / "p", "--workspace", workspace)
+    assert hospital(*command, "--export", out, "--everything").exit_code == 0
+    assert '"OTHER"' in out.read_text(encoding="utf-8")
+    return out
+
+
+def test_what_review_and_check_call_other_is_hidden_without_a_map(tmp_path: Path) -> None:
+    site = sites.site(tmp_path, public_and_hidden(BANK))
+    out, corrected = reviewed(tmp_path, site.root), tmp_path / "corrected.jsonl"
+    at = ("--workspace", site.root, "--quarantine", tmp_path / "aside", "--json")
+    checked = values(hospital("check", out, "--corrected", corrected, *at))
+    assert (checked["notes"], checked["quarantined"]) == (len(NOTES), 0)
+    for notes in (out, corrected):
+        share = site.root / f"{notes.stem}.parquet"
+        encoded = values(hospital("encode", notes, "--out", share, "--no-check", *at))
+        # Every note has one sentence with the doctor's name, a single word.
+        assert encoded["quarantined"] == 0
+        assert encoded["hidden"]["words"] >= len(NOTES)
+
+
+def test_a_map_that_names_other_or_another_label_that_is_none_is_asked_first(tmp_path: Path) -> None:
+    site = sites.site(tmp_path, public_and_hidden(BANK))
+    out, labels = reviewed(tmp_path, site.root), tmp_path / "map.toml"
+    own = {"NAME": "NAME", "DATE": "DATE", "PHONE": "PHONE", "OTHER": "NAME"}
+    labels.write_text("[map]\n" + "".join(f'{key} = "{value}"\n' for key, value in own.items()), encoding="utf-8")
+    command = ("encode", out, "--workspace", site.root, "--out", site.root / "a.parquet", "--no-check")
+    assert values(hospital(*command, "--labels", labels, "--json"))["hidden"]["words"] == 0
+    out.write_text(out.read_text(encoding="utf-8").replace('"OTHER"', '"OTHERS"'), encoding="utf-8")
+    refused(hospital(*command), 3, "expected labels of hipaa", "'OTHERS'")
