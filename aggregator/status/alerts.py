@@ -70,6 +70,8 @@ def _overlap_key(standing: Standing) -> Iterator[Alert]:
 
 
 def _proposal(standing: Standing) -> Iterator[Alert]:
+    if standing.unread_proposal:
+        yield Alert("proposal:unread", "proposal", None, standing.unread_proposal)
     one = standing.proposal
     if one is not None and one.verdict is Verdict.REFUSED:
         said = f"head {one.name} was proposed on {as_moment(one.at).date()}, and the gates refuse it now: {'; '.join(one.says)}"

@@ -19,6 +19,7 @@ from aggregator.enrolled.overlap_key import lacks_overlap_key
 from aggregator.enrolled.share_counts import count_refused, count_shares, last_shares
 from aggregator.enrolled.shares import Share, list_shares
 from aggregator.enrolled.sites import Site, list_sites
+from aggregator.errors import WorkspaceError
 from aggregator.publishing.proposal import Proposal, read_proposal
 from aggregator.publishing.releases import compatible_releases
 from aggregator.registry.states import ShareState
@@ -26,7 +27,9 @@ from aggregator.registry.tables import ReleaseRow
 from aggregator.registry.times import as_moment, as_text
 from aggregator.status.last_round import LastRound, read_last_round
 from aggregator.workspace import Workspace
+from foundation.errors import StorageError
 from foundation.os_errors import map_os_errors
+from foundation.printable import escape_unprintable
 from protocols.release.provider_record import ProviderRecord
 from protocols.release.repository import PROVIDER
 
@@ -90,6 +93,7 @@ class Standing:
         proposal: a head that waits for whoever approves releases; None for none.
         round: the monthly round that goes on or ended last; None before the first.
         lacks_overlap_key: whether the secret is gone by which the sentences of earlier shares are known again.
+        unread_proposal: why what waits for whoever approves could not be read; "" where it could.
     """
 
     provider: str
@@ -104,6 +108,7 @@ class Standing:
     proposal: Proposal | None = None
     round: LastRound | None = None
     lacks_overlap_key: bool = False
+    unread_proposal: str = ""
 
     @property
     def next_expiry(self) -> tuple[str, datetime.date]:
@@ -127,6 +132,7 @@ def read_standing(workspace: Workspace, at: datetime.datetime) -> Standing:
     fitting = frozenset(compatible_releases(workspace)) if names else frozenset[str]()
     newest = list(names.values())[-1] if names else None
     refused = count_refused(workspace, as_text(newest[1]) if newest else "")
+    proposal, unread = _read_proposal(workspace) if names else (None, "")
     with map_os_errors(workspace.root):
         free = shutil.disk_usage(workspace.root).free
     return Standing(
@@ -151,10 +157,19 @@ def read_standing(workspace: Workspace, at: datetime.datetime) -> Standing:
         tuple(list_shares(workspace, (ShareState.RECEIVED,))),
         _expiries(workspace),
         free,
-        read_proposal(workspace) if names else None,
+        proposal,
         read_last_round(workspace),
         lacks_overlap_key(workspace),
+        unread,
     )
+
+
+def _read_proposal(workspace: Workspace) -> tuple[Proposal | None, str]:
+    """What waits for whoever approves, and why that can't be read: a damaged file must not keep the alarms from being told."""
+    try:
+        return read_proposal(workspace), ""
+    except (WorkspaceError, StorageError) as error:
+        return None, escape_unprintable(str(error))
 
 
 def _release_names(workspace: Workspace) -> dict[str, tuple[str, datetime.datetime]]:
