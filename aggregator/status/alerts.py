@@ -54,6 +54,7 @@ def find_alerts(standing: Standing) -> tuple[Alert, ...]:
         *_keys(standing),
         *_metadata(standing),
         *_disk(standing),
+        *_reserving(standing),
     )
 
 
@@ -147,6 +148,15 @@ def _disk(standing: Standing) -> Iterator[Alert]:
     if standing.free_bytes < LEAST_FREE_BYTES:
         said = f"{standing.free_bytes / _GIB:.1f} GiB are free where the workspace lies; make room before shares are refused"
         yield Alert("disk", "disk", None, said)
+
+
+def _reserving(standing: Standing) -> Iterator[Alert]:
+    for site, one in sorted(standing.reserving.items()):
+        said = (
+            f"its uploads that have begun reserve {one.bytes / _GIB:.1f} GiB, more than its part of the free disk; ask it to send or to end "
+            "them, or make room"
+        )
+        yield Alert(f"reserved:{site}:{one.newest}", "reserved", site, said)
 
 
 def _of(hospital: Hospital, kind: str, matter: str, said: str) -> Alert:

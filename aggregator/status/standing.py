@@ -10,16 +10,18 @@ import datetime
 import shutil
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlalchemy import select
 
 from aggregator.enrolled.alarms import Alarm, list_alarms
 from aggregator.enrolled.overlap_key import lacks_overlap_key
+from aggregator.enrolled.reserved import Reserved, fair_part, reserved_bytes
 from aggregator.enrolled.share_counts import count_refused, count_shares, last_shares
 from aggregator.enrolled.shares import Share, list_shares
 from aggregator.enrolled.sites import Site, list_sites
 from aggregator.errors import WorkspaceError
+from aggregator.objects.room import free_room
 from aggregator.publishing.proposal import Proposal, read_proposal
 from aggregator.publishing.releases import compatible_releases
 from aggregator.registry.states import ShareState
@@ -32,6 +34,8 @@ from foundation.os_errors import map_os_errors
 from foundation.printable import escape_unprintable
 from protocols.release.provider_record import ProviderRecord
 from protocols.release.repository import PROVIDER
+
+_LONG = datetime.timedelta(hours=1)
 
 
 @dataclass(frozen=True)
@@ -94,6 +98,7 @@ class Standing:
         round: the monthly round that goes on or ended last; None before the first.
         lacks_overlap_key: whether the secret is gone by which the sentences of earlier shares are known again.
         unread_proposal: why what waits for whoever approves could not be read; "" where it could.
+        reserving: hospitals whose uploads have for an hour reserved more than their part of the free room, by name.
     """
 
     provider: str
@@ -109,6 +114,7 @@ class Standing:
     round: LastRound | None = None
     lacks_overlap_key: bool = False
     unread_proposal: str = ""
+    reserving: Mapping[str, Reserved] = field(default_factory=dict)
 
     @property
     def next_expiry(self) -> tuple[str, datetime.date]:
@@ -161,7 +167,15 @@ def read_standing(workspace: Workspace, at: datetime.datetime) -> Standing:
         read_last_round(workspace),
         lacks_overlap_key(workspace),
         unread,
+        _reserving(workspace, at),
     )
+
+
+def _reserving(workspace: Workspace, at: datetime.datetime) -> dict[str, Reserved]:
+    with workspace.registry().reading() as session:
+        found = reserved_bytes(session, as_text(at), as_text(at - _LONG))
+        part = fair_part(session, free_room(workspace.root))
+    return {site: one for site, one in found.items() if one.bytes > part}
 
 
 def _read_proposal(workspace: Workspace) -> tuple[Proposal | None, str]:

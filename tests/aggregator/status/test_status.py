@@ -10,18 +10,21 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from aggregator import workspace as workspaces
 from aggregator.enrolled.alarms import Alarm, raise_alarm
+from aggregator.enrolled.reserved import Reserved
 from aggregator.enrolled.shares import Share
 from aggregator.enrolled.sites import Site, SiteKey
 from aggregator.errors import HookError
 from aggregator.objects import FolderStore
 from aggregator.refreshing.kept import KeptRound, TakenFile
-from aggregator.registry.states import AlarmKind, KeyState, ShareState
-from aggregator.registry.times import now
+from aggregator.registry.states import AlarmKind, KeyState, ShareState, UploadState
+from aggregator.registry.tables import UploadRow
+from aggregator.registry.times import as_text, now
 from aggregator.status import hook as hooks
 from aggregator.status.alerts import find_alerts
 from aggregator.status.last_round import LastRound
@@ -77,6 +80,7 @@ def test_nothing_needs_anybody_where_all_is_well() -> None:
 
 
 ALARM = Alarm(7, "2026-11-20T10:00:00Z", "moor", AlarmKind.INFLUENCE, "recall falls", None)
+RESERVED = Reserved(48 * GIB, "2026-11-23T09:00:00Z")
 REVOKED = Site("moor", "", "lost", ())
 
 
@@ -92,6 +96,7 @@ REVOKED = Site("moor", "", "lost", ())
         (standing(expiries={"targets": in_days(-1)}), "releases-end", "ended on 2026-11-22"),
         (standing(expiries={"provider.json": in_days(3)}), "releases-end", "run `aggregator announce`"),
         (standing(free_bytes=GIB), "disk", "1.0 GiB are free"),
+        (standing(hospital("moor"), reserving={"moor": RESERVED}), "reserved", "reserve 48.0 GiB, more than its part"),
         (standing(lacks_overlap_key=True), "overlap-key", "`keys/overlap.key` is missing"),
         (standing(hospital("moor", refused=1)), "refused", "1 share was refused since the last release"),
         (standing(round=last_round(hours=25)), "round", "round 3 began on 2026-11-22 and has not ended"),
@@ -189,6 +194,41 @@ def test_a_share_that_was_refused_since_the_last_release_is_told(loop: Loop) -> 
     with opened.registry().transaction() as session:
         session.add(row(9, "south", state="rejected", reason_code="schema", decided_at=now()))
     assert told() == [("refused", "south")]
+
+
+def test_a_hospital_that_reserves_more_than_its_part_for_an_hour_is_named(
+    loop: Loop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened, began = workspaces.open_workspace(loop.provider), datetime.datetime.now(datetime.UTC)
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=100 * GIB))
+    days = datetime.timedelta(days=3)
+
+    def announce(number: int, site: str, gib: int) -> None:
+        with opened.registry().transaction() as session:
+            session.add(
+                UploadRow(
+                    id=f"upload-{number}",
+                    site=site,
+                    bundle_sha256=f"{number:064x}",
+                    bundle_bytes=gib * GIB,
+                    offset=0,
+                    state=UploadState.OPEN,
+                    created_at=as_text(began),
+                    expires_at=as_text(began + days),
+                )
+            )
+
+    def told(hours: float) -> list[tuple[str, str | None]]:
+        return [
+            one for one in kinds(read_standing(opened, began + datetime.timedelta(hours=hours))) if one[0] == "reserved"
+        ]
+
+    for number in range(4):
+        announce(number, "south", 16)
+    announce(4, "north", 40)
+    assert told(0.9) == []
+    assert told(1.1) == [("reserved", "south")]
+    assert told(72.1) == []
 
 
 def test_a_restore_without_the_secret_of_the_digests_is_told_before_a_share_waits_for_it(loop: Loop) -> None:
