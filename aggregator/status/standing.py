@@ -17,7 +17,7 @@ from sqlalchemy import select
 from aggregator.enrolled.alarms import Alarm, list_alarms
 from aggregator.enrolled.overlap_key import lacks_overlap_key
 from aggregator.enrolled.reserved import Reserved, fair_part, reserved_bytes
-from aggregator.enrolled.share_counts import count_refused, count_shares, last_shares
+from aggregator.enrolled.share_counts import Told, count_shares, last_shares, quarantined_shares, refused_shares
 from aggregator.enrolled.shares import Share, list_shares
 from aggregator.enrolled.sites import Site, list_sites
 from aggregator.errors import WorkspaceError
@@ -35,6 +35,7 @@ from foundation.printable import escape_unprintable
 from protocols.release.provider_record import ProviderRecord
 from protocols.release.repository import PROVIDER
 
+_NONE = Told(0, 0)
 _LONG = datetime.timedelta(hours=1)
 
 
@@ -69,6 +70,8 @@ class Hospital:
         alarms: that stand.
         last: None where nothing came yet.
         refused: shares that the checks have refused since the release that is published last.
+        newest_quarantined: number in the registry of the share that was set aside last of those that wait; 0 where none does.
+        newest_refused: the same of those that were refused.
     """
 
     site: Site
@@ -78,6 +81,8 @@ class Hospital:
     alarms: int
     last: LastShare | None
     refused: int = 0
+    newest_quarantined: int = 0
+    newest_refused: int = 0
 
 
 @dataclass(frozen=True)
@@ -137,7 +142,8 @@ def read_standing(workspace: Workspace, at: datetime.datetime) -> Standing:
     standing = Counter(alarm.site for alarm in alarms)
     fitting = frozenset(compatible_releases(workspace)) if names else frozenset[str]()
     newest = list(names.values())[-1] if names else None
-    refused = count_refused(workspace, as_text(newest[1]) if newest else "")
+    waiting = quarantined_shares(workspace)
+    refused = refused_shares(workspace, as_text(newest[1]) if newest else "")
     proposal, unread = _read_proposal(workspace) if names else (None, "")
     with map_os_errors(workspace.root):
         free = shutil.disk_usage(workspace.root).free
@@ -150,7 +156,8 @@ def read_standing(workspace: Workspace, at: datetime.datetime) -> Standing:
             _hospital(
                 site,
                 counts.get(site.name, {}),
-                refused.get(site.name, 0),
+                waiting.get(site.name, _NONE),
+                refused.get(site.name, _NONE),
                 last.get(site.name),
                 standing[site.name],
                 names,
@@ -197,7 +204,8 @@ def _release_names(workspace: Workspace) -> dict[str, tuple[str, datetime.dateti
 def _hospital(
     site: Site,
     states: Mapping[ShareState, int],
-    refused: int,
+    waiting: Told,
+    refused: Told,
     last: Share | None,
     alarms: int,
     names: Mapping[str, tuple[str, datetime.datetime]],
@@ -208,10 +216,12 @@ def _hospital(
         site,
         max((key.valid_until for key in site.keys_on(day)), default=None),
         states.get(ShareState.ACCEPTED, 0),
-        states.get(ShareState.QUARANTINED, 0),
+        waiting.count,
         alarms,
         None if last is None else _last_share(last, names, fitting),
-        refused,
+        refused.count,
+        waiting.newest,
+        refused.newest,
     )
 
 
